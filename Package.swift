@@ -1,0 +1,59 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+]
+
+let package = Package(
+    name: "Interceptors",
+    platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+    products: [
+        .library(name: "Transport", targets: ["Transport"]),
+        .library(name: "Interceptors", targets: ["Interceptors"]),
+        .library(name: "Middlewares", targets: ["Middlewares"]),
+        .library(name: "TransportTesting", targets: ["TransportTesting"]),
+    ],
+    targets: [
+        .target(name: "Transport", swiftSettings: settings),
+        .target(name: "Interceptors", dependencies: ["Transport"], swiftSettings: settings),
+        .target(name: "Middlewares", dependencies: ["Interceptors"], swiftSettings: settings),
+        .target(name: "TransportTesting", dependencies: ["Interceptors"], swiftSettings: settings),
+
+        .executableTarget(
+            name: "Quickstart",
+            dependencies: ["Middlewares", "TransportTesting"],
+            path: "Examples/Quickstart",
+            swiftSettings: settings
+        ),
+
+        .testTarget(
+            name: "TransportTests",
+            dependencies: ["Transport", "TransportTesting"],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "InterceptorsTests",
+            dependencies: ["Interceptors", "TransportTesting"],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "MiddlewaresTests",
+            dependencies: ["Middlewares", "TransportTesting"],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "TransportTestingTests",
+            dependencies: ["TransportTesting"],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "IntegrationTests",
+            dependencies: ["Middlewares", "TransportTesting"],
+            swiftSettings: settings
+        ),
+    ]
+)

@@ -1,0 +1,118 @@
+internal import Foundation
+internal import Synchronization
+
+/// A reading in progress. One task at a time uses it.
+protocol ChunkReader: AnyObject {
+    func next(isolation actor: isolated (any Actor)?) async throws -> Data?
+}
+
+/// A file as content, with the length it had when the body was made.
+final class FileBody: Sendable {
+    let url: URL
+    let length: Int64
+
+    init(_ url: URL) throws {
+        let values = try? url.resourceValues(forKeys: [.fileSizeKey, .isRegularFileKey])
+        guard let values, values.isRegularFile == true, let size = values.fileSize else {
+            throw TransportError(.unreadableFile, "\(url.path) is not a regular file that can be read.")
+        }
+        self.url = url
+        self.length = Int64(size)
+    }
+}
+
+final class FileReader: ChunkReader {
+    private static let chunkSize = 64 * 1024
+    private let file: FileBody
+    private var handle: FileHandle?
+    private var count: Int64 = 0
+
+    init(_ file: FileBody) { self.file = file }
+
+    func next(isolation actor: isolated (any Actor)?) async throws -> Data? {
+        try Task.checkCancellation()
+        let handle = try self.handle ?? FileHandle(forReadingFrom: file.url)
+        self.handle = handle
+        let chunk = try await Self.read(handle)
+        count += Int64(chunk?.count ?? 0)
+        guard count == file.length || (chunk != nil && count < file.length) else {
+            throw TransportError.lengthMismatch(announced: file.length, got: count)
+        }
+        if chunk == nil { try handle.close() }
+        return chunk
+    }
+
+    // A disk may be slow: not on the caller's actor.
+    @concurrent
+    private static func read(_ handle: FileHandle) async throws -> Data? {
+        let chunk = try handle.read(upToCount: chunkSize)
+        return chunk?.isEmpty == true ? nil : chunk
+    }
+}
+
+/// A stream as content: how to begin a reading, and whether that may be done again.
+final class StreamBody: Sendable {
+    let length: Int64?
+    let isRestartable: Bool
+    private let onDiscard: @Sendable () -> Void
+    private let makeReader: @Sendable () throws -> any ChunkReader
+    private let isSpent = Atomic<Bool>(false)
+
+    init(
+        length: Int64?,
+        isRestartable: Bool,
+        onDiscard: @escaping @Sendable () -> Void,
+        makeReader: @escaping @Sendable () throws -> any ChunkReader
+    ) {
+        self.length = length
+        self.isRestartable = isRestartable
+        self.onDiscard = onDiscard
+        self.makeReader = makeReader
+    }
+
+    var isReadable: Bool { isRestartable || !isSpent.load(ordering: .acquiring) }
+
+    func read() throws -> any ChunkReader {
+        if !isRestartable, isSpent.exchange(true, ordering: .acquiringAndReleasing) {
+            throw TransportError.bodyNotReplayable()
+        }
+        let reader = try makeReader()
+        return length.map { LengthCheckedReader(reader, length: $0) } ?? reader
+    }
+
+    func discard() {
+        isSpent.store(true, ordering: .releasing)
+        onDiscard()
+    }
+}
+
+final class StreamReader<Chunks: AsyncSequence>: ChunkReader where Chunks.Element == Data {
+    private var iterator: Chunks.AsyncIterator
+
+    init(_ chunks: Chunks) { iterator = chunks.makeAsyncIterator() }
+
+    func next(isolation actor: isolated (any Actor)?) async throws -> Data? {
+        try await iterator.next(isolation: actor)
+    }
+}
+
+/// Holds a stream to the length that was announced for it: on the wire, a wrong one would spoil the connection.
+final class LengthCheckedReader: ChunkReader {
+    private let reader: any ChunkReader
+    private let length: Int64
+    private var count: Int64 = 0
+
+    init(_ reader: any ChunkReader, length: Int64) {
+        self.reader = reader
+        self.length = length
+    }
+
+    func next(isolation actor: isolated (any Actor)?) async throws -> Data? {
+        let chunk = try await reader.next(isolation: actor)
+        count += Int64(chunk?.count ?? 0)
+        guard count == length || (chunk != nil && count < length) else {
+            throw TransportError.lengthMismatch(announced: length, got: count)
+        }
+        return chunk
+    }
+}

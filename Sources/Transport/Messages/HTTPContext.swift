@@ -1,0 +1,51 @@
+/// Names a value in an ``HTTPContext``.
+///
+/// ```swift
+/// enum Priority: HTTPContextKey { static let defaultValue = 0 }
+///
+/// extension HTTPContext {
+///     var priority: Int {
+///         get { self[Priority.self] }
+///         set { self[Priority.self] = newValue }
+///     }
+/// }
+/// ```
+public protocol HTTPContextKey {
+    /// What the key names.
+    associatedtype Value: Sendable
+    /// What a context gives where nothing was set.
+    static var defaultValue: Value { get }
+}
+
+/// Values under typed keys that travel with a request or a response, but not over the wire.
+///
+/// Interceptors and transports use it to speak to each other and to the caller. An empty one allocates nothing.
+public struct HTTPContext: Sendable {
+    // A handful of values at most: a search in a line beats hashing.
+    private var entries: [(key: ObjectIdentifier, value: any Sendable)] = []
+
+    /// A context without values.
+    public init() {}
+
+    /// The value under a key, its default where none was set.
+    public subscript<Key: HTTPContextKey>(key: Key.Type) -> Key.Value {
+        get {
+            let id = ObjectIdentifier(key)
+            for entry in entries where entry.key == id {
+                if let value = entry.value as? Key.Value { return value }
+            }
+            return Key.defaultValue
+        }
+        set {
+            let id = ObjectIdentifier(key)
+            if let index = entries.firstIndex(where: { $0.key == id }) {
+                entries[index].value = newValue
+            } else {
+                entries.append((id, newValue))
+            }
+        }
+    }
+
+    /// Whether nothing was set.
+    public var isEmpty: Bool { entries.isEmpty }
+}

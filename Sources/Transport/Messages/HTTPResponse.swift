@@ -1,0 +1,126 @@
+public import Foundation
+
+/// A final response (RFC 9110 §15); interim (1xx) ones never show.
+public struct HTTPResponse: Sendable {
+    /// The status.
+    public var status: Status
+    /// The header fields. What a transport decoded has lost its `Content-Encoding` and `Content-Length`.
+    public var headerFields: HTTPFields
+    /// The content: buffered, or streamed if the request's ``HTTPContext/responseBody`` asks for it.
+    public var body: HTTPBody
+    /// The URL of the request that this response answers: after redirects, of the last one. A transport always sets it.
+    public var url: URL?
+    /// What travels with the response but was not on the wire: timings, cache status, attempts.
+    public var context: HTTPContext
+
+    /// A response.
+    public init(
+        status: Status,
+        headerFields: HTTPFields = HTTPFields(),
+        body: HTTPBody = .empty,
+        url: URL? = nil,
+        context: HTTPContext = HTTPContext()
+    ) {
+        self.status = status
+        self.headerFields = headerFields
+        self.body = body
+        self.url = url
+        self.context = context
+    }
+}
+
+extension HTTPResponse {
+    /// A status: any three-digit code, compared by the code alone (RFC 9110 §15).
+    public struct Status: Sendable {
+        /// The code, from 100 to 999.
+        public let code: Int
+        /// The reason phrase as received, or the registered one; empty where there is neither.
+        public let reasonPhrase: String
+
+        /// A status, or `nil` unless the code has three digits. Without a phrase it gets the registered one.
+        public init?(code: Int, reasonPhrase: String? = nil) {
+            guard 100...999 ~= code else { return nil }
+            self.code = code
+            self.reasonPhrase = reasonPhrase ?? Self.registeredPhrases[code] ?? ""
+        }
+
+        /// The class of a status, told by its first digit.
+        public enum Kind: Sendable {
+            /// 1xx
+            case informational
+            /// 2xx
+            case successful
+            /// 3xx
+            case redirection
+            /// 4xx
+            case clientError
+            /// 5xx
+            case serverError
+            /// A code outside the five classes, to be treated as a 5xx (RFC 9110 §15).
+            case unknown
+        }
+
+        /// The class of the status.
+        public var kind: Kind {
+            switch code {
+            case 100..<200: .informational
+            case 200..<300: .successful
+            case 300..<400: .redirection
+            case 400..<500: .clientError
+            case 500..<600: .serverError
+            default: .unknown
+            }
+        }
+    }
+}
+
+extension HTTPResponse.Status: Hashable, ExpressibleByIntegerLiteral, CustomStringConvertible {
+    /// Whether the codes are the same.
+    public static func == (left: Self, right: Self) -> Bool { left.code == right.code }
+
+    /// Hashes the code.
+    public func hash(into hasher: inout Hasher) { hasher.combine(code) }
+
+    /// A status written in code, such as `404`.
+    ///
+    /// - Precondition: the literal has three digits. For a code from outside, use `init?(code:)`.
+    public init(integerLiteral code: Int) {
+        guard let status = Self(code: code) else {
+            preconditionFailure("A status code has three digits; \(code) has not. For one from outside: init?(code:)")
+        }
+        self = status
+    }
+
+    /// The code and the phrase, such as `404 Not Found`.
+    public var description: String { reasonPhrase.isEmpty ? "\(code)" : "\(code) \(reasonPhrase)" }
+
+    // RFC 9110 §15 and IANA's registry of HTTP status codes.
+    private static let registeredPhrases: [Int: String] = [
+        100: "Continue", 101: "Switching Protocols", 102: "Processing", 103: "Early Hints",
+        200: "OK", 201: "Created", 202: "Accepted", 203: "Non-Authoritative Information", 204: "No Content",
+        205: "Reset Content", 206: "Partial Content", 207: "Multi-Status", 208: "Already Reported", 226: "IM Used",
+        300: "Multiple Choices", 301: "Moved Permanently", 302: "Found", 303: "See Other", 304: "Not Modified",
+        305: "Use Proxy", 307: "Temporary Redirect", 308: "Permanent Redirect",
+        400: "Bad Request", 401: "Unauthorized", 402: "Payment Required", 403: "Forbidden", 404: "Not Found",
+        405: "Method Not Allowed", 406: "Not Acceptable", 407: "Proxy Authentication Required",
+        408: "Request Timeout", 409: "Conflict", 410: "Gone", 411: "Length Required", 412: "Precondition Failed",
+        413: "Content Too Large", 414: "URI Too Long", 415: "Unsupported Media Type", 416: "Range Not Satisfiable",
+        417: "Expectation Failed", 421: "Misdirected Request", 422: "Unprocessable Content", 423: "Locked",
+        424: "Failed Dependency", 425: "Too Early", 426: "Upgrade Required", 428: "Precondition Required",
+        429: "Too Many Requests", 431: "Request Header Fields Too Large", 451: "Unavailable For Legal Reasons",
+        500: "Internal Server Error", 501: "Not Implemented", 502: "Bad Gateway", 503: "Service Unavailable",
+        504: "Gateway Timeout", 505: "HTTP Version Not Supported", 506: "Variant Also Negotiates",
+        507: "Insufficient Storage", 508: "Loop Detected", 511: "Network Authentication Required",
+    ]
+}
+
+extension HTTPResponse: CustomStringConvertible, CustomDebugStringConvertible {
+    /// Status and URL, with what is secret in the URL redacted.
+    public var description: String {
+        guard let url else { return status.description }
+        return "\(status) from \(Redaction.standard.string(for: url))"
+    }
+
+    /// The same as ``description``: a secret is not printed by accident.
+    public var debugDescription: String { description }
+}

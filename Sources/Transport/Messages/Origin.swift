@@ -1,0 +1,24 @@
+public import Foundation
+
+/// The scheme, host and port of a URL (RFC 6454 §4): what credentials are bound to.
+public struct Origin: Sendable, Hashable, CustomStringConvertible {
+    /// `http` or `https`, in lower case.
+    public let scheme: String
+    /// The host in lower case.
+    public let host: String
+    /// The port, the scheme's own where the URL names none.
+    public let port: Int
+
+    /// The origin of an absolute http or https URL with a host, otherwise `nil`.
+    public init?(_ url: URL) {
+        guard let scheme = url.scheme?.lowercased(), let host = url.host(percentEncoded: true), !host.isEmpty,
+            let defaultPort = scheme == "https" ? 443 : scheme == "http" ? 80 : nil
+        else { return nil }
+        self.scheme = scheme
+        self.host = host.lowercased()
+        self.port = url.port ?? defaultPort
+    }
+
+    /// The origin as text, such as `https://example.com:443`.
+    public var description: String { "\(scheme)://\(host):\(port)" }
+}

@@ -1,0 +1,162 @@
+internal import Synchronization
+
+/// A clock that stands still until a test advances it.
+///
+/// ```swift
+/// let clock = ManualClock()
+/// async let response = client.send(request)      // something in it sleeps for 2 s on this clock
+/// await clock.sleepers(1)                        // … now it does
+/// clock.advance(by: .seconds(2))
+/// ```
+public final class ManualClock: Clock, Sendable {
+    /// A point in the time of a ``ManualClock``.
+    public struct Instant: InstantProtocol, CustomStringConvertible {
+        /// The time since the clock was made.
+        public let elapsed: Duration
+        /// A point in time.
+        public init(elapsed: Duration = .zero) { self.elapsed = elapsed }
+        /// The point that lies a duration later.
+        public func advanced(by duration: Duration) -> Self { Self(elapsed: elapsed + duration) }
+        /// The duration to another point.
+        public func duration(to other: Self) -> Duration { other.elapsed - elapsed }
+        /// Whether one point comes before the other.
+        public static func < (left: Self, right: Self) -> Bool { left.elapsed < right.elapsed }
+        /// The time since the clock was made.
+        public var description: String { "\(elapsed)" }
+    }
+
+    private struct Sleeper {
+        let deadline: Instant
+        let order: Int
+        let continuation: CheckedContinuation<Void, any Error>
+    }
+
+    private struct Watcher {
+        let isDone: (_ pending: Int) -> Bool
+        let continuation: CheckedContinuation<Void, Never>
+    }
+
+    private struct State {
+        var now = Instant()
+        var lastID = 0
+        var sleepers: [Int: Sleeper] = [:]
+        var cancelled: Set<Int> = []
+        var watchers: [Watcher] = []
+
+        mutating func nextID() -> Int {
+            lastID += 1
+            return lastID
+        }
+
+        mutating func takeDueWatchers() -> [Watcher] {
+            let pending = sleepers.count
+            let due = watchers.filter { $0.isDone(pending) }
+            watchers.removeAll { $0.isDone(pending) }
+            return due
+        }
+
+        /// The earliest sleeper due by `limit`; of those due at once, the one that began to sleep first.
+        mutating func takeNextSleeper(by limit: Instant) -> Sleeper? {
+            let due = sleepers.filter { $0.value.deadline <= limit }
+            guard let next = due.min(by: { ($0.value.deadline, $0.value.order) < ($1.value.deadline, $1.value.order) })
+            else { return nil }
+            return sleepers.removeValue(forKey: next.key)
+        }
+    }
+
+    private let state = Mutex(State())
+
+    /// A clock at time zero.
+    public init() {}
+
+    /// The clock's time.
+    public var now: Instant { state.withLock(\.now) }
+
+    /// The smallest difference between two instants that can be told.
+    public var minimumResolution: Duration { .nanoseconds(1) }
+
+    /// How many tasks sleep on this clock now.
+    public var pendingSleeps: Int { state.withLock { $0.sleepers.count } }
+
+    /// When the next sleeper is due, if there is one.
+    public var nextDeadline: Instant? { state.withLock { $0.sleepers.values.map(\.deadline).min() } }
+
+    /// Sleeps until the clock has been advanced to the deadline.
+    ///
+    /// - Throws: `CancellationError` at once when the task is cancelled.
+    public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
+        let id = state.withLock { $0.nextID() }
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let sleeper = Sleeper(deadline: deadline, order: id, continuation: continuation)
+                let (result, watchers): (Result<Void, any Error>?, [Watcher]) = state.withLock { state in
+                    if state.cancelled.remove(id) != nil { return (.failure(CancellationError()), []) }
+                    if deadline <= state.now { return (.success(()), []) }
+                    state.sleepers[id] = sleeper
+                    return (nil, state.takeDueWatchers())
+                }
+                if let result { continuation.resume(with: result) }
+                for watcher in watchers { watcher.continuation.resume() }
+            }
+        } onCancel: {
+            cancel(id)
+        }
+        // A cancellation that came after the sleep was over has left its mark.
+        state.withLock { _ = $0.cancelled.remove(id) }
+    }
+
+    /// Moves the time on, and wakes those whose deadline it reaches, in the order of their deadlines.
+    public func advance(by duration: Duration) {
+        advance(to: now.advanced(by: duration))
+    }
+
+    /// Moves the time on to a point, and wakes those whose deadline it reaches. A point in the past changes nothing.
+    public func advance(to instant: Instant) {
+        while true {
+            let (sleeper, watchers): (Sleeper?, [Watcher]) = state.withLock { state in
+                guard let sleeper = state.takeNextSleeper(by: instant) else {
+                    state.now = max(state.now, instant)
+                    return (nil, state.takeDueWatchers())
+                }
+                state.now = max(state.now, sleeper.deadline)
+                return (sleeper, state.takeDueWatchers())
+            }
+            for watcher in watchers { watcher.continuation.resume() }
+            guard let sleeper else { return }
+            sleeper.continuation.resume()
+        }
+    }
+
+    /// Waits until at least so many tasks sleep on this clock.
+    public func sleepers(_ count: Int) async {
+        await watch { $0 >= count }
+    }
+
+    /// Waits until no task sleeps on this clock.
+    public func noSleepers() async {
+        await watch { $0 == 0 }
+    }
+
+    private func watch(_ isDone: @escaping @Sendable (Int) -> Bool) async {
+        await withCheckedContinuation { continuation in
+            let isDoneNow = state.withLock { state in
+                if isDone(state.sleepers.count) { return true }
+                state.watchers.append(Watcher(isDone: isDone, continuation: continuation))
+                return false
+            }
+            if isDoneNow { continuation.resume() }
+        }
+    }
+
+    private func cancel(_ id: Int) {
+        let (sleeper, watchers): (Sleeper?, [Watcher]) = state.withLock { state in
+            guard let sleeper = state.sleepers.removeValue(forKey: id) else {
+                state.cancelled.insert(id)
+                return (nil, [])
+            }
+            return (sleeper, state.takeDueWatchers())
+        }
+        sleeper?.continuation.resume(throwing: CancellationError())
+        for watcher in watchers { watcher.continuation.resume() }
+    }
+}
