@@ -147,7 +147,7 @@ extension URLText {
     }
 
     static func failure(_ problem: String, _ text: String) -> TransportError {
-        TransportError(.unsupportedURL, "\(String(reflecting: redacted(text))) \(problem).")
+        TransportError(.unsupportedURL, "\"\(PrintableText.line(redacted(text)))\" \(problem).")
     }
 }
 
