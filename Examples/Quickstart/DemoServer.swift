@@ -12,7 +12,7 @@ func startDemoServer() throws -> MockServer {
             return MockResponse(status: 401, headers: [.wwwAuthenticate: #"Bearer error="invalid_token""#])
         }
         guard request.path.hasSuffix("/42") else {
-            return .json(#"{"code":1404,"object":null,"message":"There is no such user."}"#)
+            return .json(#"{"code":404,"object":null,"message":"There is no such user."}"#)
         }
         return .json(#"{"code":200,"object":{"id":42,"name":"Ada Lovelace"},"message":"OK"}"#)
     }

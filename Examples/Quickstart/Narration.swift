@@ -1,49 +1,56 @@
 import Foundation
 import Middlewares
 
-/// Puts a narrator before each interceptor, so that the path of a request can be read: down with what each has added to
-/// it, up with what came back.
+/// Puts each interceptor between two that narrate, so that the path of a request can be read: down with what each step
+/// has added to it, up with what it gives back.
 func narrated(_ steps: [(name: String, interceptor: any Interceptor)]) -> [any Interceptor] {
     let interceptors: [[any Interceptor]] = steps.enumerated().map { depth, step in
-        [Narrator(name: step.name, depth: depth), step.interceptor]
+        [Returns(name: step.name, depth: depth), step.interceptor, Passes(name: step.name, depth: depth)]
     }
-    return interceptors.flatMap(\.self) + [Narrator(name: "transport", depth: steps.count)]
+    return [Passes(name: "client", depth: nil)] + interceptors.flatMap(\.self)
+        + [Returns(name: "transport", depth: steps.count)]
 }
 
-/// Tells of each request on its way down, and of each response or error on its way up.
-private struct Narrator: Interceptor {
+/// Stands inside a step: tells what it passes on, and what it has added.
+private struct Passes: Interceptor {
+    let name: String
+    let depth: Int?
+
+    func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
+        let known = request.context.narratedFields
+        let added = request.headerFields.filter { !known.contains($0) }.map { "+ \($0)" }
+        tell("↓ \(name)", added.joined(separator: "   "), depth: depth)
+        request.context.narratedFields = request.headerFields
+        return try await next(request)
+    }
+}
+
+/// Stands outside a step: tells what it gives back.
+private struct Returns: Interceptor {
     let name: String
     let depth: Int
 
     func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
-        tell("↓ \(name)", about: added(to: request))
-        request.context.narratedFields = request.headerFields
         do {
             let response = try await next(request)
-            tell("↑ \(name)", about: [summary(of: response)])
+            let text = response.body.bytes.map { Redaction.standard.excerpt(of: $0, limit: 90) } ?? ""
+            tell("↑ \(name)", "\(response.status)  \(text)", depth: depth)
             return response
         } catch {
-            tell("↑ \(name)", about: ["throws \(type(of: error))"])
+            tell("↑ \(name)", "throws \(type(of: error))", depth: depth)
             throw error
         }
     }
+}
 
-    /// What the interceptor before this one has added.
-    private func added(to request: borrowing HTTPRequest) -> [String] {
-        let known = request.context.narratedFields
-        return request.headerFields.filter { !known.contains($0) }.map { "+ \($0)" }
-    }
+private func tell(_ event: String, _ note: String, depth: Int?) {
+    let line = String(repeating: "  ", count: depth.map { $0 + 1 } ?? 0) + event
+    say(note.isEmpty ? line : line.padding(toLength: max(40, line.count + 2), withPad: " ", startingAt: 0) + note)
+}
 
-    private func summary(of response: HTTPResponse) -> String {
-        let text = response.body.bytes.map { Redaction.standard.excerpt(of: $0, limit: 90) } ?? ""
-        return text.isEmpty ? "\(response.status)" : "\(response.status)  \(text)"
-    }
-
-    private func tell(_ event: String, about notes: [String]) {
-        let line = String(repeating: "  ", count: depth) + event
-        let margin = String(repeating: " ", count: max(2, 40 - line.count))
-        say(line + (notes.isEmpty ? "" : margin + notes.joined(separator: "   ")))
-    }
+/// Shows an entry of the log inside the narration.
+func show(_ entry: LogEntry) {
+    for line in "\(entry)".split(separator: "\n") { say("                  \(line)") }
 }
 
 extension HTTPContext {

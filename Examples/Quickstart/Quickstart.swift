@@ -51,22 +51,23 @@ struct Quickstart {
 
     private static func makeClient(for server: MockServer) -> Client {
         let baseURL = server.url.appending(path: "v1")
-        let tokens = TokenStore(Token("stale-token"), origins: Set([Origin(baseURL)].compactMap(\.self))) { _ in
-            say("   … the token is refreshed, once for whoever waits …")
+        let tokens = TokenStore(TokenStore.Token("stale-token"), origins: Set([Origin(baseURL)].compactMap(\.self))) {
+            _ in
+            say("              … the token is refreshed, once for whoever waits …")
             struct Reply: Decodable, Sendable { let token: String }
             let reply: Reply = try await Client(baseURL: baseURL).post("/token")
-            return Token(reply.token)
+            return TokenStore.Token(reply.token)
         }
         return Client(
             baseURL: baseURL,
             interceptors: narrated([
                 ("unwrapEnvelope", .unwrapEnvelope(payload: "object")),
                 ("validateStatus", .validateStatus()),
-                ("headers", .headers([.accept: "application/json"])),
+                ("headers", .headers([.acceptLanguage: "en"])),
                 ("transactionID", .transactionID()),
                 ("retryOnUnauthorized", .retryOnUnauthorized(tokens)),
                 ("bearerAuth", .bearerAuth(tokens)),
-                ("logging", .logging(.basic, to: .closure { entry in say("   log: \(entry)") })),
+                ("logging", .logging(.basic, to: LogSink(show))),
             ])
         )
     }
@@ -77,10 +78,10 @@ struct Quickstart {
                 ("validateStatus", .validateStatus()),
                 ("headers", .headers([.accept: "*/*", .userAgent: "Interceptors-Quickstart"])),
                 ("transactionID", .transactionID()),
-                ("logging", .logging(.headers, to: .closure { entry in say("\(entry)") })),
+                ("logging", .logging(.headers, to: LogSink(show))),
             ])
         )
-        let response = try await client.send(HTTPRequest(address))
+        let response = try await client.send(HTTPRequest(string: address))
         let body = try await response.body.collect(upTo: 64 << 20)
         say("\n\(response)\n\(response.headerFields)\n\(body.count) bytes, which begin with:\n")
         say(Redaction.standard.excerpt(of: body, limit: 400))
