@@ -21,7 +21,8 @@ import Testing
         #expect(try line(.delete) == "curl -X DELETE 'https://h.example/a'")
         #expect(
             try line(.post, fields: [.contentType: "text/plain", .contentLength: "5"], body: "it's!")
-                == #"curl -X POST -H 'Content-Type: text/plain' --data-raw 'it'\''s!' 'https://h.example/a'"#)
+                == #"curl -X POST -H 'Content-Type: text/plain' --data-raw 'it'\''s!' 'https://h.example/a'"#
+        )
         #expect(try line(.get, body: "x") == "curl -X GET -H 'Content-Type:' --data-raw x 'https://h.example/a'")
         #expect(try line(fields: ["X-Empty": ""]) == "curl -H 'X-Empty;' 'https://h.example/a'")
     }
@@ -34,8 +35,11 @@ import Testing
 
     @Test func secretsAreLeftOut() throws {
         let text = try line(
-            .post, "https://ada:hush@h.example/?token=hush",
-            fields: [.authorization: "Bearer hush", .contentType: "application/json"], body: #"{"password":"hush"}"#)
+            .post,
+            "https://ada:hush@h.example/?token=hush",
+            fields: [.authorization: "Bearer hush", .contentType: "application/json"],
+            body: #"{"password":"hush"}"#
+        )
         #expect(!text.contains("hush"))
         #expect(text.contains(#"--data-raw '{"password":"<redacted>"}'"#))
     }
@@ -51,17 +55,21 @@ import Testing
         #expect(try line(.post, body: HTTPBody(file: file)).contains("--data-binary \(quoted) "))
     }
 
-    @Test(arguments: [
-        ["X": "a\r\nb"], ["@/etc/passwd": "x"], [HTTPField.Name.transferEncoding: "chunked"],
-    ] as [HTTPFields])
+    @Test(
+        arguments: [
+            ["X": "a\r\nb"], ["@/etc/passwd": "x"], [HTTPField.Name.transferEncoding: "chunked"],
+        ] as [HTTPFields]
+    )
     func aRequestThatCannotBeSentHasNoCommand(fields: HTTPFields) throws {
         #expect(try line(fields: fields).hasPrefix("<no curl command"))
     }
 
     // The shell itself says what it makes of the words.
     @Test(arguments: [
-        "plain", "", "two words", "it's", "''", "$HOME", "`id`", "$(id)", "a;id", "a&b|c>d<e", "\"q\"", "back\\slash", "!!", "it's!\n!",
-        "*?[a]{b,c}", "~", "#no comment", "line\nbreak", "tab\tcr\r", "\u{1B}[2J", "é😀\u{85}7", "\u{202E}8", "-n", "\\'\n", "\u{7F}\u{1}1",
+        "plain", "", "two words", "it's", "''", "$HOME", "`id`", "$(id)", "a;id", "a&b|c>d<e", "\"q\"", "back\\slash",
+        "!!", "it's!\n!",
+        "*?[a]{b,c}", "~", "#no comment", "line\nbreak", "tab\tcr\r", "\u{1B}[2J", "é😀\u{85}7", "\u{202E}8", "-n",
+        "\\'\n", "\u{7F}\u{1}1",
     ])
     func theShellReadsBackEveryWordAsItWas(word: String) throws {
         let quoted = CurlCommand.quoted(word)

@@ -39,7 +39,9 @@ import Testing
         let text = "--> #3 GET /\n    aaaa\n    bbbb\n    cccc"
         let entry = LogEntry(event: .request, number: 3, text: text)
         #expect(entry.parts(ofAtMost: 1_000) == [text])
-        #expect(entry.parts(ofAtMost: 24) == ["--> #3 GET /\n    aaaa", "#3, part 2\n    bbbb", "#3, part 3\n    cccc"])
+        #expect(
+            entry.parts(ofAtMost: 24) == ["--> #3 GET /\n    aaaa", "#3, part 2\n    bbbb", "#3, part 3\n    cccc"]
+        )
     }
 
     @Test func aLongLineIsCutButNeverWithinACharacter() {
@@ -51,7 +53,8 @@ import Testing
     }
 
     @Test(arguments: [
-        (Duration.zero, "0 µs"), (.nanoseconds(999), "0 µs"), (.microseconds(999), "999 µs"), (.milliseconds(1), "1.00 ms"),
+        (Duration.zero, "0 µs"), (.nanoseconds(999), "0 µs"), (.microseconds(999), "999 µs"),
+        (.milliseconds(1), "1.00 ms"),
         (.microseconds(3_426), "3.42 ms"), (.milliseconds(34), "34 ms"), (.milliseconds(999), "999 ms"),
         (.milliseconds(1_050), "1.05 s"), (.seconds(59), "59 s"), (.seconds(86_400), "86400 s"),
         (.seconds(Int64.max), "9223372036854775807 s"), (.microseconds(-5), "-5 µs"),

@@ -25,15 +25,20 @@ import TransportTesting
         _ = try await send(.basic, request) { request in
             HTTPResponse(status: 201, headerFields: ["X-Id": "7"], body: "done!!", url: request.url)
         }
-        #expect(log.entries.map(\.text) == [
-            "--> #1 POST https://h.example/a?q=1 (5 bytes)",
-            "<-- #1 201 Created https://h.example/a?q=1 (0 µs, 6 bytes)",
-        ])
+        #expect(
+            log.entries.map(\.text) == [
+                "--> #1 POST https://h.example/a?q=1 (5 bytes)",
+                "<-- #1 201 Created https://h.example/a?q=1 (0 µs, 6 bytes)",
+            ]
+        )
         #expect(log.entries.map(\.event) == [.request, .response])
     }
 
     @Test func headersAddsTheFieldsInOrderAndSpelling() async throws {
-        let request = HTTPRequest(url: try url("https://h.example"), headerFields: ["x-b": "2", "X-A": "1", "x-b": "3"])
+        let request = HTTPRequest(
+            url: try url("https://h.example"),
+            headerFields: ["x-b": "2", "X-A": "1", "x-b": "3"]
+        )
         _ = try await send(.headers, request) { _ in
             HTTPResponse(status: 200, headerFields: [.setCookie: "sid=hush", .eTag: "\"x\""], body: "body")
         }
@@ -70,7 +75,10 @@ import TransportTesting
     func neverConsumesAStreamNorWaitsForIt(level: LogLevel) async throws {
         let reads = Counter()
         let request = HTTPRequest(
-            method: .post, url: try url("https://h.example"), body: .oneShot(NoChunks(reads: reads)))
+            method: .post,
+            url: try url("https://h.example"),
+            body: .oneShot(NoChunks(reads: reads))
+        )
         let response = try await send(level, request) { _ in
             HTTPResponse(status: 200, body: .oneShot(NoChunks(reads: reads), length: 12))
         }
@@ -86,7 +94,10 @@ import TransportTesting
     func aBodyOverTheLimitIsSummarised(count: Int, isShown: Bool) async throws {
         let logger: LoggingInterceptor = .logging(.body, to: log.sink, bodyLimit: 16)
         let text = String(repeating: "z", count: count)
-        let chain = InterceptorChain([logger], transport: Recorder { _ in HTTPResponse(status: 200, body: HTTPBody(text)) })
+        let chain = InterceptorChain(
+            [logger],
+            transport: Recorder { _ in HTTPResponse(status: 200, body: HTTPBody(text)) }
+        )
         _ = try await chain.send(HTTPRequest(url: try url("https://h.example")))
         #expect(log.text.contains("zzz") == isShown)
         #expect(log.text.contains("<17 bytes, over the limit of 16>") != isShown)
@@ -104,7 +115,10 @@ import TransportTesting
         let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
         try Data("content".utf8).write(to: file)
         defer { try? FileManager.default.removeItem(at: file) }
-        _ = try await send(.body, HTTPRequest(method: .put, url: try url("https://h.example"), body: HTTPBody(file: file)))
+        _ = try await send(
+            .body,
+            HTTPRequest(method: .put, url: try url("https://h.example"), body: HTTPBody(file: file))
+        )
         #expect(log.entries[0].text.hasSuffix("<file, 7 bytes>"))
         #expect(!log.text.contains("content"))
     }
@@ -119,7 +133,10 @@ import TransportTesting
 
     @Test func prettyJSONCanBeSwitchedOff() async throws {
         let logger: LoggingInterceptor = .logging(.body, to: log.sink, prettyJSON: false)
-        let chain = InterceptorChain([logger], transport: Recorder { _ in HTTPResponse(status: 200, body: #"{"a":1}"#) })
+        let chain = InterceptorChain(
+            [logger],
+            transport: Recorder { _ in HTTPResponse(status: 200, body: #"{"a":1}"#) }
+        )
         _ = try await chain.send(HTTPRequest(url: try url("https://h.example")))
         #expect(log.text.hasSuffix(#"    {"a":1}"#))
     }
@@ -133,12 +150,18 @@ import TransportTesting
         let shortCircuit: ClosureInterceptor = .intercept { _, _ in HTTPResponse(status: 304) }
         let failure: ClosureInterceptor = .intercept { _, _ in throw Lost() }
         let logger: LoggingInterceptor = .logging(.basic, to: log.sink)
-        for inner: [any Interceptor] in [[shortCircuit], [failure], [sendTwice], [.intercept { _, _ in throw CancellationError() }]] {
+        for inner: [any Interceptor] in [
+            [shortCircuit], [failure], [sendTwice], [.intercept { _, _ in throw CancellationError() }],
+        ] {
             let chain = InterceptorChain([logger] + inner, transport: Recorder { _ in HTTPResponse(status: 200) })
             _ = try? await chain.send(request)
         }
         let entries = log.entries.dropFirst(2)
-        #expect(entries.map(\.event) == [.request, .response, .request, .failure, .request, .response, .request, .cancellation])
+        #expect(
+            entries.map(\.event) == [
+                .request, .response, .request, .failure, .request, .response, .request, .cancellation,
+            ]
+        )
         #expect(entries.map(\.number) == [1, 1, 2, 2, 3, 3, 4, 4])
     }
 

@@ -12,7 +12,8 @@ import Testing
             method: .post,
             url: try url("https://ada:hush@h.example/login?page=2&access_token=hush&code=hush#hush"),
             headerFields: [
-                .authorization: "Bearer hush", .cookie: "sid=hush", "X-Api-Key": "hush", .contentType: "application/json",
+                .authorization: "Bearer hush", .cookie: "sid=hush", "X-Api-Key": "hush",
+                .contentType: "application/json",
                 "X-Forwarded-Uri": "/a?token=hush", .referer: "https://h.example/?token=hush",
             ],
             body: #"{"user":"ada","password":"hush","nested":[{"refresh_token":"hush"}],"next":"/?token=hush"}"#
@@ -27,7 +28,10 @@ import Testing
             ("application/xml", "<r><token>hush</token><scope>all</scope></r>"),
             ("text/plain", "your token: hush"),
             ("text/event-stream", "data: {\"token\":\"hush\"}\n\n"),
-            ("multipart/form-data; boundary=x", "--x\r\nContent-Disposition: form-data; name=\"pin\"\r\n\r\nhush\r\n--x--"),
+            (
+                "multipart/form-data; boundary=x",
+                "--x\r\nContent-Disposition: form-data; name=\"pin\"\r\n\r\nhush\r\n--x--"
+            ),
         ] {
             let fields: HTTPFields = [.contentType: type, .setCookie: "sid=hush", .location: "/next?token=hush"]
             let chain = InterceptorChain(
@@ -59,16 +63,21 @@ import Testing
         let description: String
     }
 
-    @Test(arguments: [
-        (Unlabelled.rejected("hush"), "Unlabelled.rejected(…)"),
-        (Unlabelled.lost, "Unlabelled.lost"),
-        (Labelled.rejected(token: "hush"), "Labelled.rejected(…)"),
-        (WithFields(), #"WithFields(password: "<redacted>", id: 7)"#),
-        (WithWords(description: "GET https://u:hush@h/?token=hush failed"), "GET https://<redacted>@h/?token=<redacted> failed"),
-        (WithWords(description: #"{"password":"hush"}"#), #"{"password":"<redacted>"}"#),
-        (WithWords(description: "Authorization: Bearer hush"), "Authorization: <redacted>"),
-        (URLError(.timedOut, userInfo: ["NSErrorFailingURLStringKey": "https://h/?token=hush"]), "-1001"),
-    ] as [(any Error, String)])
+    @Test(
+        arguments: [
+            (Unlabelled.rejected("hush"), "Unlabelled.rejected(…)"),
+            (Unlabelled.lost, "Unlabelled.lost"),
+            (Labelled.rejected(token: "hush"), "Labelled.rejected(…)"),
+            (WithFields(), #"WithFields(password: "<redacted>", id: 7)"#),
+            (
+                WithWords(description: "GET https://u:hush@h/?token=hush failed"),
+                "GET https://<redacted>@h/?token=<redacted> failed"
+            ),
+            (WithWords(description: #"{"password":"hush"}"#), #"{"password":"<redacted>"}"#),
+            (WithWords(description: "Authorization: Bearer hush"), "Authorization: <redacted>"),
+            (URLError(.timedOut, userInfo: ["NSErrorFailingURLStringKey": "https://h/?token=hush"]), "-1001"),
+        ] as [(any Error, String)]
+    )
     func neverASecretEvenWhenARequestFails(error: any Error, expected: String) async throws {
         let chain = InterceptorChain([loud()], transport: Recorder { _ in throw error })
         _ = try? await chain.send(try request())
@@ -98,19 +107,27 @@ import Testing
 
     // MARK: Forgery
 
-    private static let forged = "x\r\n<-- #1 200 OK forged\n\u{1B}[2J\u{1B}]0;title\u{7}\u{9B}31m\u{202E}\u{2028}--> #9\u{85}y"
+    private static let forged =
+        "x\r\n<-- #1 200 OK forged\n\u{1B}[2J\u{1B}]0;title\u{7}\u{9B}31m\u{202E}\u{2028}--> #9\u{85}y"
 
     @Test func textFromTheServerCanNeitherForgeALineNorControlATerminal() async throws {
         let status = try #require(HTTPResponse.Status(code: 200, reasonPhrase: Self.forged))
         let chain = InterceptorChain(
             [loud()],
             transport: Recorder { _ in
-                HTTPResponse(status: status, headerFields: ["X-\u{1B}a": Self.forged, .location: Self.forged], body: HTTPBody(Self.forged))
+                HTTPResponse(
+                    status: status,
+                    headerFields: ["X-\u{1B}a": Self.forged, .location: Self.forged],
+                    body: HTTPBody(Self.forged)
+                )
             }
         )
         let request = HTTPRequest(
-            method: "GET\r\nforged", url: try url("https://h.example"), headerFields: ["X": Self.forged],
-            body: HTTPBody(Self.forged))
+            method: "GET\r\nforged",
+            url: try url("https://h.example"),
+            headerFields: ["X": Self.forged],
+            body: HTTPBody(Self.forged)
+        )
         _ = try await chain.send(request)
         let failing = InterceptorChain([loud()], transport: Recorder { _ in throw WithWords(description: Self.forged) })
         _ = try? await failing.send(request)
