@@ -30,4 +30,16 @@ package enum ASCII {
         left.utf8.count == right.utf8.count
             && zip(left.utf8, right.utf8).allSatisfy { lowercased($0) == lowercased($1) }
     }
+
+    /// Whether the byte is a letter or a digit.
+    static func isAlphanumeric(_ byte: UInt8) -> Bool {
+        (byte | 0x20) &- 0x61 < 26 || byte &- 0x30 < 10
+    }
+
+    /// The value of a hexadecimal digit.
+    static func hexadecimalValue(_ byte: UInt8) -> UInt8? {
+        if byte &- 0x30 < 10 { return byte &- 0x30 }
+        let letter = (byte | 0x20) &- 0x61
+        return letter < 6 ? letter + 10 : nil
+    }
 }

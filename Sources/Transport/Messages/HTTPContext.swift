@@ -46,6 +46,8 @@ public struct HTTPContext: Sendable {
         }
     }
 
+    var count: Int { entries.count }
+
     /// Whether nothing was set.
     public var isEmpty: Bool { entries.isEmpty }
 }

@@ -126,25 +126,3 @@ private struct URLParts {
         port = Int(String(decoding: named[(colon + 1)...], as: UTF8.self)) ?? port
     }
 }
-
-extension [UInt8] {
-    /// With each `%` and two hexadecimal digits replaced by the byte they stand for.
-    fileprivate var percentDecoded: [UInt8] {
-        guard contains(UInt8(ascii: "%")) else { return self }
-        var decoded: [UInt8] = []
-        var index = 0
-        while index < count {
-            let digits = self[index...].dropFirst().prefix(2)
-            if self[index] == UInt8(ascii: "%"), digits.count == 2,
-                let byte = UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
-            {
-                decoded.append(byte)
-                index += 3
-            } else {
-                decoded.append(self[index])
-                index += 1
-            }
-        }
-        return decoded
-    }
-}

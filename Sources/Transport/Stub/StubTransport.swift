@@ -120,7 +120,7 @@ extension StubTransport {
         line: Int = #line
     ) {
         let parsed = StubPattern(pattern)
-        let name = "\(method?.rawValue ?? "any") \(Redaction.standard.redactingQueries(in: pattern))"
+        let name = "\(method?.rawValue ?? "any") \(Redaction.standard.redactingURL(pattern))"
         state.withLock { state in
             state.add(name, "\(fileID):\(line)", times: times, answer: answer) { request in
                 (method == nil || request.method == method) && parsed.matches(request.url.absoluteString)

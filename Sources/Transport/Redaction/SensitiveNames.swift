@@ -18,31 +18,44 @@ struct SensitiveNames: Sendable {
     func adding(wholes more: [String]) -> Self { Self(parts: parts, wholeNames: wholeNames + more) }
 
     func contains(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
-        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: name.count) { folded in
+        guard !name.isEmpty else { return false }
+        return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: name.count) { folded in
             var count = 0
-            for byte in name where !Self.isSeparator(byte) {
-                folded.initializeElement(at: count, to: ASCII.lowercased(byte))
-                count += 1
+            var component = 0
+            for byte in name {
+                if Self.isKept(byte) {
+                    folded.initializeElement(at: count, to: ASCII.lowercased(byte))
+                    count += 1
+                } else if Self.isDivider(byte) {
+                    // In `user[pin]` and `user.pin`, `pin` is a name of its own.
+                    if isWhole(UnsafeBufferPointer(rebasing: folded[component..<count])) { return true }
+                    component = count
+                }
             }
-            let whole = UnsafeBufferPointer(rebasing: folded[..<count])
-            if contains(folded: whole) { return true }
-            guard whole.contains(UInt8(ascii: "[")) else { return false }
-            return whole.split { $0 == UInt8(ascii: "[") || $0 == UInt8(ascii: "]") }
-                .contains { contains(folded: UnsafeBufferPointer(rebasing: $0)) }
+            return component > 0 && isWhole(UnsafeBufferPointer(rebasing: folded[component..<count]))
+                || contains(folded: UnsafeBufferPointer(rebasing: folded[..<count]))
         }
     }
 
+    private func isWhole(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
+        wholes.hasWord(at: 0, of: name, toItsEnd: true)
+    }
+
     private func contains(folded name: UnsafeBufferPointer<UInt8>) -> Bool {
-        if wholes.hasWord(at: 0, of: name, toItsEnd: true) { return true }
-        return name.indices.contains { parts.hasWord(at: $0, of: name, toItsEnd: false) }
+        isWhole(name) || name.indices.contains { parts.hasWord(at: $0, of: name, toItsEnd: false) }
     }
 
     private static func folded(_ name: String) -> [UInt8] {
-        name.utf8.filter { !isSeparator($0) }.map { ASCII.lowercased($0) }
+        name.utf8.filter { isKept($0) }.map { ASCII.lowercased($0) }
     }
 
-    private static func isSeparator(_ byte: UInt8) -> Bool {
-        byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_") || byte == UInt8(ascii: ".")
+    private static func isKept(_ byte: UInt8) -> Bool { byte >= 0x80 || ASCII.isAlphanumeric(byte) }
+
+    private static func isDivider(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "."), UInt8(ascii: "["), UInt8(ascii: "]"), UInt8(ascii: "/"), UInt8(ascii: ":"): true
+        default: false
+        }
     }
 }
 

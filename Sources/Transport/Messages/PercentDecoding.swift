@@ -1,0 +1,21 @@
+extension [UInt8] {
+    /// With each `%` and two hexadecimal digits replaced by the byte they stand for (RFC 3986 §2.1); any other `%` stays.
+    var percentDecoded: [UInt8] {
+        guard contains(UInt8(ascii: "%")) else { return self }
+        var decoded: [UInt8] = []
+        decoded.reserveCapacity(count)
+        var index = 0
+        while index < count {
+            if self[index] == UInt8(ascii: "%"), index + 2 < count,
+                let high = ASCII.hexadecimalValue(self[index + 1]), let low = ASCII.hexadecimalValue(self[index + 2])
+            {
+                decoded.append(high << 4 | low)
+                index += 3
+            } else {
+                decoded.append(self[index])
+                index += 1
+            }
+        }
+        return decoded
+    }
+}

@@ -1,0 +1,28 @@
+public import Foundation
+
+extension Redaction {
+    /// The beginning of a body as text for an error or a log, with secrets replaced as by ``text(_:)``. What is not
+    /// UTF-8 text is only described.
+    ///
+    /// - Parameters:
+    ///   - body: the bytes, of which no more than `limit` are looked at.
+    ///   - limit: the most bytes to show.
+    public func excerpt(of body: Data, limit: Int = 1024) -> String {
+        guard !body.isEmpty else { return "" }
+        let shown = Array(body.prefix(max(0, limit)))
+        let isCut = shown.count < body.count
+        guard let text = Self.text(shown, isCut: isCut) else { return "<\(body.count) bytes of binary data>" }
+        let redacted = String(decoding: redacting(text, isCut: isCut), as: UTF8.self)
+        return isCut ? "\(redacted)… (\(body.count) bytes)" : redacted
+    }
+
+    /// UTF-8 text, or `nil` for anything else; a scalar that was cut in two at the end is dropped.
+    private static func text(_ bytes: [UInt8], isCut: Bool) -> [UInt8]? {
+        guard !bytes.contains(0) else { return nil }
+        for dropped in 0...(isCut ? min(3, bytes.count) : 0) {
+            let whole = bytes.dropLast(dropped)
+            if String(validating: whole, as: UTF8.self) != nil { return Array(whole) }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,101 @@
+public import Foundation
+
+/// What is secret in a message, and how it is printed: errors, descriptions and logs go through it.
+///
+/// Names are compared by their letters and digits alone and without regard to ASCII case, so that `api_key`, `apiKey` and
+/// `X-Api-Key` are one. The parts of a name such as `user[pin]` or `user.pin` count as names too.
+public struct Redaction: Sendable {
+    /// What stands in the place of a secret.
+    public let placeholder: String
+
+    private let names: SensitiveNames
+
+    /// A redaction of these names.
+    ///
+    /// - Parameters:
+    ///   - sensitiveParts: parts of a name that make its value a secret.
+    ///   - sensitiveNames: whole names whose values are secret.
+    ///   - placeholder: what stands in the place of a secret.
+    public init(sensitiveParts: [String], sensitiveNames: [String], placeholder: String = "<redacted>") {
+        self.placeholder = placeholder
+        names = SensitiveNames(parts: sensitiveParts, wholes: sensitiveNames)
+    }
+
+    private init(placeholder: String, names: SensitiveNames) {
+        self.placeholder = placeholder
+        self.names = names
+    }
+
+    /// Credentials, tokens, cookies, signatures and keys, by their usual names.
+    public static let standard = Redaction(
+        sensitiveParts: [
+            "password", "passwd", "passphrase", "passcode", "pwd", "secret", "token", "authorization", "credential",
+            "signature", "cookie", "sessionid", "sessid", "jwt", "assertion", "csrf", "xsrf", "saml", "cardnumber",
+            "connectionstring", "apikey", "accesskey", "accountkey", "applicationkey", "authkey", "encryptionkey",
+            "functionskey", "masterkey", "privatekey", "sharedkey", "signingkey", "subscriptionkey",
+        ],
+        sensitiveNames: [
+            "auth", "bearer", "code", "codeverifier", "cvc", "cvv", "key", "otp", "pass", "pin", "session", "sid",
+            "sig",
+            "ssn", "xauth",
+        ]
+    )
+
+    /// The same with more names.
+    public func adding(names more: [String]) -> Redaction {
+        Redaction(placeholder: placeholder, names: names.adding(wholes: more))
+    }
+
+    /// Whether the value under this name is a secret: in a header field, a query or a JSON object.
+    public func isSensitive(_ name: some StringProtocol) -> Bool {
+        if let isSensitive = name.utf8.withContiguousStorageIfAvailable({ names.contains($0) }) { return isSensitive }
+        return isSensitive(Array(name.utf8)[...])
+    }
+
+    func isSensitive(_ name: ArraySlice<UInt8>) -> Bool {
+        name.withUnsafeBufferPointer { names.contains($0) }
+    }
+
+    /// A field's value as it may be printed: a URL such as that of `Location` as by ``string(for:)``, any other value that
+    /// isn't secret by its name as by ``text(_:)``.
+    public func value(of field: HTTPField) -> String {
+        switch field.name {
+        case .location, .contentLocation, .referer: redactingURL(field.value)
+        default: isSensitive(field.name.rawName) ? placeholder : text(field.value)
+        }
+    }
+
+    /// A URL as it may be printed: without user, password and fragment, and with the values of sensitive names in its query
+    /// and in its path's parameters replaced. A value that holds another URL, a form or JSON with a secret in it is
+    /// replaced as a whole.
+    public func string(for url: URL) -> String { redactingURL(url.absoluteString) }
+
+    /// Text as it may be printed.
+    ///
+    /// In JSON (complete, cut off, or in a string of other JSON) the values under sensitive names are replaced, at any
+    /// depth, but for `true`, `false`, `null`, and under `code` a negative number or one of up to three digits; in a form,
+    /// those of sensitive fields. In any other text, what looks like them: `name=value`, lines such as `Name: value`,
+    /// elements and attributes of XML, parts of a multipart form, users and passwords of URLs, `Bearer` and `Basic`
+    /// credentials, JSON Web Tokens. Where the end of a secret can't be told, too much is replaced rather than too little. A
+    /// secret that neither its name nor its form gives away can't be found.
+    public func text(_ text: String) -> String {
+        // Where none of these is, there is neither a name with a value nor a token.
+        guard text.utf8.contains(where: { Self.mayReveal($0) }) || text.utf8.starts(with: "eyJ".utf8) else {
+            return text
+        }
+        return String(decoding: redacting(Array(text.utf8), isCut: false), as: UTF8.self)
+    }
+
+    func redacting(_ bytes: [UInt8], isCut: Bool) -> [UInt8] {
+        TextRedactor.redacted(bytes, by: self, isCut: isCut, depth: 0) ?? bytes
+    }
+
+    static func mayReveal(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "="), UInt8(ascii: ":"), UInt8(ascii: "<"), UInt8(ascii: "%"), UInt8(ascii: "\""),
+            UInt8(ascii: "\\"), 0x09, 0x0A, 0x0D, 0x20:
+            true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,232 @@
+/// Copies text but for what is secret in it. One pass, whatever the text is: JSON, a form, XML, a line of a log.
+///
+/// What it can't make out it takes for part of the secret: text may be cut off, broken or made to confuse.
+struct TextRedactor {
+    // Text within strings within text … beyond this depth is a secret.
+    private static let maximalDepth = 6
+
+    let redaction: Redaction
+    let bytes: [UInt8]
+    /// Whether there was more text, so that what ends here is not known to be complete.
+    let isCut: Bool
+    let depth: Int
+    /// Whether quotes come in pairs, as in JSON; in prose one may stand alone.
+    let isJSON: Bool
+    /// What stands before each part of a multipart form (RFC 2046 §5.1.1), if it is one.
+    private let boundary: [UInt8]?
+    var position = 0
+    /// The text without secrets, up to what has been copied: nothing while there was none.
+    private var output: [UInt8] = []
+    private var copied = 0
+    /// Nothing encoded before this index is secret: a text full of `=` is not searched again and again.
+    private var plainUntil = 0
+    /// Whether the text ended where the value of a sensitive name should have begun.
+    private(set) var endsBeforeSecret = false
+
+    /// The text without its secrets, or `nil` if it holds none.
+    static func redacted(_ bytes: [UInt8], by redaction: Redaction, isCut: Bool, depth: Int) -> [UInt8]? {
+        var redactor = TextRedactor(bytes, by: redaction, isCut: isCut, depth: depth)
+        return redactor.run()
+    }
+
+    init(_ bytes: [UInt8], by redaction: Redaction, isCut: Bool, depth: Int) {
+        self.bytes = bytes
+        self.redaction = redaction
+        self.isCut = isCut
+        self.depth = depth
+        let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
+        let first = bytes.dropFirst(bytes.starts(with: byteOrderMark) ? 3 : 0).first { $0 > 0x20 }
+        boundary = bytes.starts(with: "--".utf8) ? bytes.prefix { $0 > 0x20 } : nil
+        isJSON = first == UInt8(ascii: "{") || first == UInt8(ascii: "[") || first == UInt8(ascii: "\"")
+    }
+
+    mutating func run() -> [UInt8]? {
+        guard depth <= Self.maximalDepth else { return Array(redaction.placeholder.utf8) }
+        while position < bytes.count {
+            switch bytes[position] {
+            case UInt8(ascii: "\""): redactString()
+            case UInt8(ascii: "<"): redactElement()
+            case UInt8(ascii: "/"): redactUser()
+            case let byte where Self.isWord(byte): redactWord()
+            default: position += 1
+            }
+        }
+        guard copied > 0 else { return nil }
+        return output + bytes[copied...]
+    }
+
+    /// Puts the placeholder in the place of what lies between an index and the current position.
+    private mutating func hide(from start: Int, quoted: Bool = false) {
+        let quotes = quoted ? "\"" : ""
+        replace(from: start, with: Array((quotes + redaction.placeholder + quotes).utf8))
+    }
+
+    private mutating func replace(from start: Int, with replacement: [UInt8]) {
+        output += bytes[copied..<start]
+        output += replacement
+        copied = position
+    }
+
+    // MARK: Strings
+
+    private mutating func redactString() {
+        let start = position
+        let closing = endOfString(from: start, quote: UInt8(ascii: "\""), backslashes: 0)
+        position = closing ?? bytes.count
+        let quoted = bytes[(start + 1)..<(closing == nil ? position : position - 1)]
+        let content = quoted.contains(UInt8(ascii: "\\")) ? Self.unescaped(quoted)[...] : quoted
+        let endsInName = redactContent(content, from: start, isClosed: closing != nil)
+        let sign = skippingWhitespace(from: position)
+        if closing != nil, isSign(at: sign), redaction.isSensitive(content) {
+            position = skippingWhitespace(from: afterSign(sign))
+            guard position < bytes.count, !isHarmless(at: position, name: content) else { return }
+            let value = position
+            skipJSONValue()
+            hide(from: value, quoted: true)
+        } else if endsInName, !isJSON {
+            let rest = position
+            skipLine()
+            hide(from: rest)
+        }
+    }
+
+    /// Hides what is secret within a string; `true` if the string ends where a secret should have begun.
+    private mutating func redactContent(_ content: ArraySlice<UInt8>, from start: Int, isClosed: Bool) -> Bool {
+        guard content.contains(where: Redaction.mayReveal) || content.starts(with: "eyJ".utf8) else { return false }
+        var inner = TextRedactor(Array(content), by: redaction, isCut: isCut && !isClosed, depth: depth + 1)
+        if let redacted = inner.run() {
+            let quote = [UInt8(ascii: "\"")]
+            replace(from: start, with: quote + Self.escaped(redacted) + (isClosed ? quote : []))
+        }
+        return inner.endsBeforeSecret
+    }
+
+    // MARK: Words
+
+    private mutating func redactWord() {
+        let start = position
+        position = bytes[start...].firstIndex { !Self.isWord($0) } ?? bytes.count
+        let word = bytes[start..<position]
+        if Self.holdsToken(word) {
+            hide(from: start)
+        } else if let sign = sign(afterWord: position) {
+            let name = word.contains(UInt8(ascii: "%")) ? Array(word).percentDecoded[...] : word
+            if redaction.isSensitive(name) {
+                redactValue(of: name, from: start, sign: sign)
+            } else if boundary != nil, isPartOfSecretName(name, sign: sign) {
+                hidePart()
+            } else if bytes[sign] == UInt8(ascii: "="), sign >= plainUntil {
+                redactEncodedValue(sign: sign)
+            }
+        } else if isRevealing(encoded: word, isCut: isCut && position == bytes.count) {
+            hide(from: start)
+        } else if Self.isScheme(word) {
+            redactCredentials()
+        }
+    }
+
+    private mutating func redactValue(of name: ArraySlice<UInt8>, from start: Int, sign: Int) {
+        let isLine =
+            bytes[sign] == UInt8(ascii: ":") && isStartOfLine(start)
+        position = skippingSpaces(from: afterSign(sign))
+        guard position < bytes.count else { return endsBeforeSecret = true }
+        guard !isHarmless(at: position, name: name), !isPlaceholder(at: position) else { return }
+        let value = textValue(isLine: isLine || Self.valuesWithSpaces.isSensitive(name))
+        position = value.upperBound
+        if !value.isEmpty { hide(from: value.lowerBound) }
+    }
+
+    /// `next=https%3A%2F%2F…`: what a value that isn't secret by its name holds.
+    private mutating func redactEncodedValue(sign: Int) {
+        let end = bytes[(sign + 1)...].firstIndex { Self.endsValue($0) } ?? bytes.count
+        position = sign + 1
+        if isRevealing(encoded: bytes[position..<end], isCut: isCut && end == bytes.count) {
+            position = end
+            hide(from: sign + 1)
+        } else {
+            plainUntil = end
+        }
+    }
+
+    /// What follows `Bearer` or `Basic`, unless it is prose or a parameter.
+    private mutating func redactCredentials() {
+        let start = skippingSpaces(from: position)
+        let end = bytes[start...].firstIndex { !Self.isToken68($0) } ?? bytes.count
+        guard start > position, end > start, !Self.isProse(bytes[start..<end]) else { return }
+        let padded = bytes[end...].firstIndex { $0 != UInt8(ascii: "=") } ?? bytes.count
+        let isParameter = padded == end + 1 && padded < bytes.count && bytes[padded] > 0x20
+        guard !isParameter else { return }
+        position = padded
+        hide(from: start)
+    }
+
+    private func isRevealing(encoded: ArraySlice<UInt8>, isCut: Bool) -> Bool {
+        guard encoded.contains(UInt8(ascii: "%")) else { return false }
+        let decoded = Array(encoded).percentDecoded
+        guard decoded.count != encoded.count else { return false }
+        return Self.redacted(decoded, by: redaction, isCut: isCut, depth: depth + 1) != nil
+    }
+
+    // MARK: URLs, XML, multipart
+
+    /// The user and password of a URL.
+    private mutating func redactUser() {
+        guard bytes[position...].starts(with: "//".utf8) else { return position += 1 }
+        let start = position + 2
+        let end = bytes[start...].firstIndex { Self.endsAuthority($0) } ?? bytes.count
+        if let at = bytes[start..<end].lastIndex(of: UInt8(ascii: "@")) {
+            position = at
+            hide(from: start)
+        } else if isCut, end == bytes.count, bytes[start..<end].contains(UInt8(ascii: ":")) {
+            position = end
+            hide(from: start)
+        } else {
+            position = start
+        }
+    }
+
+    private mutating func redactElement() {
+        let nameStart = position + 1
+        let nameEnd = bytes[nameStart...].firstIndex { !Self.isElementName($0) } ?? bytes.count
+        let name = bytes[nameStart..<nameEnd]
+        position = nameStart
+        guard let first = name.first, ASCII.isAlphanumeric(first), name.last != UInt8(ascii: ":") else { return }
+        // Not beyond another `<`: to look there from each would take quadratic time.
+        let stop = bytes[nameEnd...].firstIndex { $0 == UInt8(ascii: ">") || $0 == UInt8(ascii: "<") } ?? bytes.count
+        let isTag = stop < bytes.count && bytes[stop] == UInt8(ascii: ">")
+        // A code is that of an error here, and a key names an object.
+        let isSecret = redaction.isSensitive(name) && !Self.isOneOf(["code", "key"], name)
+        guard isSecret || isTag && namesSecret(bytes[nameEnd..<stop]) else { return }
+        position = stop
+        if stop > nameEnd { replace(from: nameEnd, with: Array((" " + redaction.placeholder).utf8)) }
+        guard isSecret, isTag, bytes[stop - 1] != UInt8(ascii: "/") else { return }
+        position = endOfElement(name, from: stop)
+        hide(from: stop + 1)
+    }
+
+    private func endOfElement(_ name: ArraySlice<UInt8>, from start: Int) -> Int {
+        bytes[start...].firstRange(of: Array("</".utf8) + name)?.lowerBound ?? bytes.count
+    }
+
+    /// Whether an attribute says that the element holds a secret, as in `<input name="password" value="…">`.
+    private func namesSecret(_ attributes: ArraySlice<UInt8>) -> Bool {
+        let words = attributes.split { !Self.isWord($0) }
+        return words.contains { Self.isOneOf(["value", "content"], $0) } && words.contains { redaction.isSensitive($0) }
+    }
+
+    /// `name="password"` in the head of a part (RFC 7578 §4.2).
+    private func isPartOfSecretName(_ name: ArraySlice<UInt8>, sign: Int) -> Bool {
+        guard name.elementsEqual("name".utf8) else { return false }
+        let value = bytes[(sign + 1)...].prefix(256).drop { $0 == UInt8(ascii: "\"") }
+        return redaction.isSensitive(value.prefix { $0 > 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: ";") })
+    }
+
+    /// From the end of the line to the next boundary.
+    private mutating func hidePart() {
+        let end = bytes[position...].firstRange(of: [0x0A] + (boundary ?? []))?.lowerBound ?? bytes.count
+        let lineEnd = bytes[position..<end].firstIndex { $0 == 0x0A || $0 == 0x0D } ?? end
+        position = end
+        guard lineEnd < end else { return }
+        replace(from: lineEnd, with: Array(("\n\n" + redaction.placeholder).utf8))
+    }
+}

@@ -1,0 +1,273 @@
+internal import Foundation
+
+extension TextRedactor {
+    // MARK: Values of sensitive names
+
+    /// Whether a value is worth more than it could give away: a literal of JSON, or a short number as a code.
+    func isHarmless(at start: Int, name: ArraySlice<UInt8>) -> Bool {
+        let value = bytes[start...].prefix { ASCII.isAlphanumeric($0) || $0 == UInt8(ascii: "-") }
+        let end = skippingSpaces(from: value.endIndex)
+        guard end < bytes.count || !isCut else { return false }
+        let isComplete = end == bytes.count || end > value.endIndex || ",;.}])&\"'<\r\n".utf8.contains(bytes[end])
+        guard isComplete else { return false }
+        if Self.isOneOf(["true", "false", "null"], value) { return true }
+        let digits = value.drop { $0 == UInt8(ascii: "-") }
+        return Self.isOneOf(["code"], name) && !digits.isEmpty && (digits.count <= 3 || digits.count < value.count)
+            && digits.allSatisfy { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
+    }
+
+    /// What is redacted already stays as it is.
+    func isPlaceholder(at start: Int) -> Bool { bytes[start...].starts(with: redaction.placeholder.utf8) }
+
+    /// Secrets of several words.
+    static let valuesWithSpaces = Redaction(
+        sensitiveParts: ["pass", "pwd", "secret", "cookie", "authorization", "credential"],
+        sensitiveNames: []
+    )
+
+    /// Up to the `,`, `}` or `]` after the value, wherever the quotes are.
+    mutating func skipJSONValue() {
+        let start = position
+        var nesting = 0
+        scan: while position < bytes.count {
+            switch bytes[position] {
+            case UInt8(ascii: "\""):
+                position = endOfString(from: position, quote: UInt8(ascii: "\""), backslashes: 0) ?? bytes.count
+                continue scan
+            case UInt8(ascii: "{"), UInt8(ascii: "["): nesting += 1
+            case UInt8(ascii: "}"), UInt8(ascii: "]"):
+                if nesting == 0 { break scan }
+                nesting -= 1
+            case UInt8(ascii: ",") where nesting == 0: break scan
+            default: break
+            }
+            position += 1
+        }
+        while position > start, bytes[position - 1] <= 0x20 { position -= 1 }
+    }
+
+    /// A text within quotes, something in brackets, a line or a word.
+    func textValue(isLine: Bool) -> Range<Int> {
+        let backslashes = bytes[position...].prefix { $0 == UInt8(ascii: "\\") }.count
+        let quote = position + backslashes
+        guard quote < bytes.count else { return position..<bytes.count }
+        switch bytes[quote] {
+        case UInt8(ascii: "\""), UInt8(ascii: "'"):
+            let end = endOfString(from: quote, quote: bytes[quote], backslashes: backslashes)
+            return (quote + 1)..<(end.map { $0 - backslashes - 1 } ?? bytes.count)
+        case UInt8(ascii: "{"), UInt8(ascii: "["), UInt8(ascii: "("): return position..<endOfNested(at: quote)
+        default: return position..<(isLine ? endOfLine() : endOfWords())
+        }
+    }
+
+    /// Of the line, or if the secret stands below its name, of the next one.
+    private func endOfLine() -> Int {
+        func end(from start: Int) -> Int {
+            bytes[start...].firstIndex { $0 == 0x0A || $0 == 0x0D || $0 == UInt8(ascii: "&") } ?? bytes.count
+        }
+        let line = end(from: position)
+        let isBelow = bytes[position..<line].allSatisfy { $0 <= 0x20 || "|>-".utf8.contains($0) }
+        guard isBelow, line < bytes.count, bytes[line] != UInt8(ascii: "&") else { return line }
+        return end(from: skippingWhitespace(from: line))
+    }
+
+    /// Of a word, with what is in parentheses after it, or of two if the first names a scheme.
+    private func endOfWords() -> Int {
+        var end = position
+        while end < bytes.count, !Self.endsBareValue(bytes[end]) {
+            if bytes[end] == UInt8(ascii: "(") {
+                end = endOfNested(at: end)
+            } else if bytes[end] == 0x20 || bytes[end] == 0x09 {
+                guard Self.isScheme(bytes[position..<end]) else { return end }
+                end =
+                    bytes[skippingSpaces(from: end)...].firstIndex { Self.endsBareValue($0) || $0 <= 0x20 }
+                    ?? bytes.count
+                return end
+            } else {
+                end += 1
+            }
+        }
+        return end
+    }
+
+    private func endOfNested(at open: Int) -> Int {
+        var nesting = 0
+        var index = open
+        while index < bytes.count {
+            switch bytes[index] {
+            case UInt8(ascii: "\""):
+                index = (endOfString(from: index, quote: UInt8(ascii: "\""), backslashes: 0) ?? bytes.count) - 1
+            case UInt8(ascii: "{"), UInt8(ascii: "["), UInt8(ascii: "("): nesting += 1
+            case UInt8(ascii: "}"), UInt8(ascii: "]"), UInt8(ascii: ")"): nesting -= 1
+            default: break
+            }
+            index += 1
+            if nesting == 0 { return index }
+        }
+        return bytes.count
+    }
+
+    mutating func skipLine() {
+        position =
+            bytes[position...].firstIndex { $0 == 0x0A || $0 == 0x0D || $0 == UInt8(ascii: "&") } ?? bytes.count
+    }
+
+    // MARK: Looking ahead
+
+    func skippingWhitespace(from start: Int) -> Int { bytes[start...].firstIndex { $0 > 0x20 } ?? bytes.count }
+
+    func skippingSpaces(from start: Int) -> Int {
+        bytes[start...].firstIndex { $0 != 0x20 && $0 != 0x09 } ?? bytes.count
+    }
+
+    func isStartOfLine(_ index: Int) -> Bool {
+        let before = bytes[..<index].last { $0 != 0x20 && $0 != 0x09 }
+        return before == nil || before == 0x0A || before == 0x0D
+    }
+
+    /// The `:` or `=` that makes a word a name, also after a quote that belongs to the word.
+    func sign(afterWord end: Int) -> Int? {
+        var index = bytes[end...].firstIndex { $0 != UInt8(ascii: "\\") } ?? bytes.count
+        let isQuoted = index < bytes.count && (bytes[index] == UInt8(ascii: "\"") || bytes[index] == UInt8(ascii: "'"))
+        index = isQuoted ? skippingWhitespace(from: index + 1) : skippingSpaces(from: index)
+        guard isSign(at: index), !bytes[index...].starts(with: "://".utf8) else { return nil }
+        return index
+    }
+
+    func isSign(at index: Int) -> Bool {
+        index < bytes.count && (bytes[index] == UInt8(ascii: ":") || bytes[index] == UInt8(ascii: "="))
+    }
+
+    /// Past a `:`, a `=`, or one of their combinations, such as `=>`.
+    func afterSign(_ sign: Int) -> Int {
+        bytes[sign...].firstIndex { $0 != UInt8(ascii: ":") && $0 != UInt8(ascii: "=") && $0 != UInt8(ascii: ">") }
+            ?? bytes.count
+    }
+
+    /// The index after the closing quote. In JSON that is itself in a string, quotes stand behind 1, 3, 7 … backslashes.
+    func endOfString(from start: Int, quote: UInt8, backslashes: Int) -> Int? {
+        var run = 0
+        for index in (start + 1)..<max(start + 1, bytes.count) {
+            if bytes[index] == UInt8(ascii: "\\") {
+                run += 1
+            } else {
+                if bytes[index] == quote, run % (2 * (backslashes + 1)) == backslashes { return index + 1 }
+                run = 0
+            }
+        }
+        return nil
+    }
+
+    // MARK: Kinds of bytes and words
+
+    static func isWord(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "_"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "%"), UInt8(ascii: "+"),
+            UInt8(ascii: "["), UInt8(ascii: "]"), UInt8(ascii: "$"):
+            true
+        default: byte >= 0x80 || ASCII.isAlphanumeric(byte)
+        }
+    }
+
+    static func isElementName(_ byte: UInt8) -> Bool {
+        ASCII.isAlphanumeric(byte) || byte >= 0x80 || ":_-.".utf8.contains(byte)
+    }
+
+    static func isToken68(_ byte: UInt8) -> Bool { ASCII.isAlphanumeric(byte) || "-._~+/".utf8.contains(byte) }
+
+    static func endsValue(_ byte: UInt8) -> Bool { byte <= 0x20 || "&\"'<>".utf8.contains(byte) }
+
+    static func endsAuthority(_ byte: UInt8) -> Bool { byte <= 0x20 || "/?#\"'<>\\".utf8.contains(byte) }
+
+    /// Whether a JSON Web Token begins in the word: Base64 of `{"`.
+    static func holdsToken(_ word: ArraySlice<UInt8>) -> Bool {
+        for start in word.indices.dropLast(9) where word[start] == UInt8(ascii: "e") {
+            guard start == word.startIndex || !ASCII.isAlphanumeric(word[start - 1]) else { continue }
+            if word[start...].starts(with: "eyJ".utf8) { return true }
+        }
+        return false
+    }
+
+    static func endsBareValue(_ byte: UInt8) -> Bool {
+        byte == 0x0A || byte == 0x0D || "&,;<>\"')]}|\\".utf8.contains(byte)
+    }
+
+    static func isScheme(_ word: ArraySlice<UInt8>) -> Bool {
+        5...6 ~= word.count && isOneOf(["bearer", "basic"], word)
+    }
+
+    /// Whether it is a word of a sentence, such as "settings" after "Basic", rather than credentials.
+    static func isProse(_ word: ArraySlice<UInt8>) -> Bool {
+        word.count < 16 && word.dropFirst().allSatisfy { UInt8(ascii: "a")...UInt8(ascii: "z") ~= $0 || $0 == 0x2E }
+    }
+
+    static func isOneOf(_ words: [StaticString], _ word: ArraySlice<UInt8>) -> Bool {
+        words.contains { other in
+            other.withUTF8Buffer { $0.count == word.count && zip($0, word).allSatisfy { $0 == ASCII.lowercased($1) } }
+        }
+    }
+
+    // MARK: Escapes of JSON
+
+    /// The content of a string. An escape that JSON doesn't know stands for its second byte.
+    static func unescaped(_ quoted: ArraySlice<UInt8>) -> [UInt8] {
+        guard quoted.contains(UInt8(ascii: "\\")) else { return Array(quoted) }
+        var text: [UInt8] = []
+        var index = quoted.startIndex
+        while index < quoted.endIndex {
+            guard quoted[index] == UInt8(ascii: "\\"), index + 1 < quoted.endIndex else {
+                text.append(quoted[index])
+                index += 1
+                continue
+            }
+            switch quoted[index + 1] {
+            case UInt8(ascii: "n"): text.append(0x0A)
+            case UInt8(ascii: "r"): text.append(0x0D)
+            case UInt8(ascii: "t"): text.append(0x09)
+            case UInt8(ascii: "b"): text.append(0x08)
+            case UInt8(ascii: "f"): text.append(0x0C)
+            case UInt8(ascii: "u"):
+                index = appendScalar(quoted, at: index, to: &text)
+                continue
+            case let byte: text.append(byte)
+            }
+            index += 2
+        }
+        return text
+    }
+
+    /// The scalar of `\uXXXX`, or of two of them; gives the index after it.
+    private static func appendScalar(_ quoted: ArraySlice<UInt8>, at index: Int, to text: inout [UInt8]) -> Int {
+        func unit(_ start: Int) -> UInt16? {
+            guard start + 6 <= quoted.endIndex, quoted[start...].starts(with: "\\u".utf8) else { return nil }
+            return UInt16(String(decoding: quoted[(start + 2)..<(start + 6)], as: UTF8.self), radix: 16)
+        }
+        guard let first = unit(index) else {
+            text.append(UInt8(ascii: "u"))
+            return index + 2
+        }
+        if UTF16.isLeadSurrogate(first), let second = unit(index + 6), UTF16.isTrailSurrogate(second) {
+            text += String(decoding: [first, second], as: UTF16.self).utf8
+            return index + 12
+        }
+        text += String(decoding: [first], as: UTF16.self).utf8
+        return index + 6
+    }
+
+    static func escaped(_ text: [UInt8]) -> [UInt8] {
+        var escaped: [UInt8] = []
+        escaped.reserveCapacity(text.count)
+        for byte in text {
+            switch byte {
+            case UInt8(ascii: "\""), UInt8(ascii: "\\"): escaped += [UInt8(ascii: "\\"), byte]
+            case 0x0A: escaped += Array("\\n".utf8)
+            case 0x0D: escaped += Array("\\r".utf8)
+            case 0x09: escaped += Array("\\t".utf8)
+            case 0..<0x20:
+                escaped += Array((byte < 0x10 ? "\\u000" : "\\u00").utf8) + Array(String(byte, radix: 16).utf8)
+            default: escaped.append(byte)
+            }
+        }
+        return escaped
+    }
+}

@@ -1,0 +1,173 @@
+import Foundation
+import Testing
+import Transport
+
+/// Plants a secret under a sensitive name somewhere in random JSON, cuts the text anywhere, and looks for the secret.
+@Suite struct RedactionPropertyTests {
+    private static let names = [
+        "password", "Authorization", "api_key", "access_token", "clientSecret", "Set-Cookie", "user.pin", "otp", "jwt",
+        "x-csrf-token", "session",
+    ]
+
+    @Test(arguments: 0..<16)
+    func noSecretOfJSONIsEverShown(seed: UInt64) {
+        var generator = SplitMix(seed: seed)
+        for _ in 0..<20 {
+            let secret = generator.secret()
+            let body = Data(generator.document(hiding: secret).utf8)
+            expectNothing(of: secret, in: body, limit: body.count)
+            for _ in 0..<10 {
+                expectNothing(of: secret, in: body, limit: Int.random(in: 0...body.count, using: &generator))
+            }
+        }
+    }
+
+    @Test(arguments: 0..<10)
+    func noSecretOfAFormOrAURLIsEverShown(seed: UInt64) throws {
+        var generator = SplitMix(seed: seed &+ 1000)
+        for _ in 0..<50 {
+            let secret = generator.secret()
+            var pair = generator.name(Self.names) + "=" + SplitMix.encoded(secret)
+            for _ in 0..<Int.random(in: 0...2, using: &generator) {
+                pair = "next=" + SplitMix.encoded("https://a.example/?x=1&" + pair)
+            }
+            let query = "a=1&" + pair + "&b=2"
+            expectNothing(
+                of: secret,
+                in: Data(query.utf8),
+                limit: Int.random(in: 0...query.utf8.count, using: &generator)
+            )
+            expectNothing(of: secret, in: Data(query.utf8), limit: .max)
+            let user = SplitMix.encoded(secret)
+            let url = try #require(URL(string: "https://\(user):\(user)@a.example/x?\(query)#\(user)"))
+            #expect(!Redaction.standard.string(for: url).contains(secret.prefix(4)))
+        }
+    }
+
+    @Test(arguments: 0..<20)
+    func noTextCrashesIt(seed: UInt64) {
+        var generator = SplitMix(seed: seed &+ 2000)
+        let pieces = [
+            "\"", "\\", "{", "}", "[", "]", ":", "=", "&", ";", "<", ">", "/", "//", "%", "%41", "%22", "\\u0022",
+            "\\u", "\n",
+            "\r\n", " ", "token", "Bearer ", "eyJhbGciOiJ", "é", "😀", "'", "(", ")", "--", "name", "@", "#", "?", "1",
+            "null",
+            "\u{0}", "\u{FEFF}", "<token", "</token>", "code", ",", "|", "<redacted>",
+        ]
+        for _ in 0..<300 {
+            let count = Int.random(in: 0...40, using: &generator)
+            let text = (0..<count).map { _ in pieces.randomElement(using: &generator) ?? "" }.joined()
+            let body = Data(text.utf8)
+            _ = Redaction.standard.text(text)
+            _ = Redaction.standard.excerpt(of: body, limit: Int.random(in: 0...(body.count + 1), using: &generator))
+            _ = Redaction.standard.value(of: HTTPField(unchecked: .location, text))
+            _ = URL(string: text).map { Redaction.standard.string(for: $0) }
+        }
+    }
+
+    private func expectNothing(
+        of secret: String,
+        in body: Data,
+        limit: Int,
+        location: SourceLocation = #_sourceLocation
+    ) {
+        let excerpt = Redaction.standard.excerpt(of: body, limit: limit)
+        // Its letters stand nowhere else in a document: four of them in a row are a piece of it.
+        let isShown = (0...(secret.count - 4)).contains { excerpt.contains(secret.dropFirst($0).prefix(4)) }
+        #expect(
+            !isShown,
+            "\(String(decoding: body, as: UTF8.self)) cut at \(limit): \(excerpt)",
+            sourceLocation: location
+        )
+    }
+}
+
+/// A generator of random numbers that gives the same ones for the same seed (Steele, Lea and Flood 2014).
+private struct SplitMix: RandomNumberGenerator {
+    var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+
+    /// Letters that nothing else in a document has, with what could confuse a scanner between them.
+    mutating func secret() -> String {
+        let letters = Array("QXZJKVW")
+        let confusing = ["\"", "\\", "{", "}", "[", "]", ",", ":", " ", "\n", "&", "=", "<", "'", "é", "/", "%22"]
+        var secret = ""
+        for _ in 0..<Int.random(in: 1...4, using: &self) {
+            for _ in 0..<5 { secret.append(letters.randomElement(using: &self) ?? "Q") }
+            if Bool.random(using: &self) { secret += confusing.randomElement(using: &self) ?? "" }
+        }
+        return secret + "QQZZ"
+    }
+
+    mutating func name(_ names: [String]) -> String { names.randomElement(using: &self) ?? "token" }
+
+    mutating func document(hiding secret: String) -> String {
+        let names = ["password", "Authorization", "api_key", "access_token", "clientSecret", "user.pin", "otp", "jwt"]
+        var hidden: String
+        switch Int.random(in: 0..<4, using: &self) {
+        case 0: hidden = "[" + quoted(secret) + ", {\"a\": " + quoted(secret) + "}]"
+        case 1: hidden = "{\"a\": [" + quoted(secret) + "], \"b\": 1}"
+        default: hidden = quoted(secret)
+        }
+        var json = "{" + quoted(name(names)) + space() + ":" + space() + hidden + space() + "}"
+        for _ in 0..<Int.random(in: 0...5, using: &self) {
+            switch Int.random(in: 0..<5, using: &self) {
+            case 0: json = "[" + filler() + "," + space() + json + "," + filler() + "]"
+            case 1: json = "{" + quoted("note") + ":" + filler() + "," + quoted("inner") + ":" + json + "}"
+            case 2: json = "{" + quoted("body") + ":" + quoted(json) + ",\"id\":7}"
+            case 3: json = "[" + json + "," + filler() + space() + "]"
+            default: json = "{" + quoted("a\\\"b") + ":" + filler() + "," + quoted("c") + space() + ":" + json + "}"
+            }
+        }
+        switch Int.random(in: 0..<4, using: &self) {
+        case 0: return ")]}',\n" + json
+        case 1: return "data: " + json + "\n\n"
+        case 2: return "callback(" + json + ");"
+        default: return json
+        }
+    }
+
+    private mutating func filler() -> String {
+        switch Int.random(in: 0..<6, using: &self) {
+        case 0: "null"
+        case 1: "12.5e3"
+        case 2: quoted("12:30, see https://a.example/?page=2")
+        case 3: quoted("a \"b\" \\ c: {d}")
+        case 4: "[]"
+        default: quoted("")
+        }
+    }
+
+    private mutating func space() -> String { ["", "", " ", "\n  ", "\t"].randomElement(using: &self) ?? "" }
+
+    /// A string of JSON, with escapes where they are needed and where they are not.
+    private mutating func quoted(_ text: String) -> String {
+        let escapesMuch = Int.random(in: 0..<4, using: &self) == 0
+        var quoted = "\""
+        for unit in text.utf16 {
+            let needsEscape = unit == 0x22 || unit == 0x5C || unit < 0x20
+            if needsEscape && unit >= 0x20 && Bool.random(using: &self) {
+                quoted += "\\" + String(UnicodeScalar(UInt8(unit)))
+            } else if needsEscape || unit > 0x7E || escapesMuch && Int.random(in: 0..<3, using: &self) == 0 {
+                quoted +=
+                    "\\u" + String(repeating: "0", count: 4 - String(unit, radix: 16).count) + String(unit, radix: 16)
+            } else {
+                quoted += String(UnicodeScalar(UInt8(unit)))
+            }
+        }
+        return quoted + "\""
+    }
+
+    static func encoded(_ text: String) -> String {
+        text.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
+    }
+}
