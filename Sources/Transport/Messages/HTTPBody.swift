@@ -45,7 +45,8 @@ public struct HTTPBody: Sendable {
     /// A stream that can be made anew for each attempt.
     ///
     /// - Parameters:
-    ///   - length: the count of its bytes where it is known; a stream that gives another count fails.
+    ///   - length: the count of its bytes where it is known, `nil` or negative where it isn't; a stream that gives
+    ///     another count fails.
     ///   - make: makes the stream from its start.
     public static func restartable<Chunks: AsyncSequence & Sendable>(
         length: Int64? = nil,
@@ -60,8 +61,9 @@ public struct HTTPBody: Sendable {
     ///
     /// - Parameters:
     ///   - chunks: the stream.
-    ///   - length: the count of its bytes where it is known; a stream that gives another count fails.
-    ///   - onDiscard: ends the source when nobody is going to read (the rest of) the stream.
+    ///   - length: the count of its bytes where it is known, `nil` or negative where it isn't; a stream that gives
+    ///     another count fails.
+    ///   - onDiscard: ends the source when nobody is going to read (the rest of) the stream; called at most once.
     public static func oneShot<Chunks: AsyncSequence & Sendable>(
         _ chunks: Chunks,
         length: Int64? = nil,
@@ -107,21 +109,28 @@ extension HTTPBody {
         if case .file(let file) = storage { file.url } else { nil }
     }
 
-    /// All of the content, in memory.
+    /// All of the content, in memory. If it throws, what has not been read is given up, as by ``discard()``.
     ///
     /// - Parameter limit: the most bytes to accept. Never more than a chunk beyond it is held.
     /// - Throws: ``TransportError`` with ``TransportError/Code/bodyTooLarge`` beyond the limit, with
     ///   ``TransportError/Code/bodyNotReplayable`` if it was read before and can't be again, or what reading throws.
     public func collect(upTo limit: Int) async throws -> Data {
+        do {
+            return try await collected(upTo: limit)
+        } catch {
+            discard()
+            throw error
+        }
+    }
+
+    private func collected(upTo limit: Int) async throws -> Data {
         if let length, length > Int64(limit) { throw TransportError.bodyTooLarge(limit: limit) }
         if let bytes { return bytes }
         var collected = Data()
-        if let length { collected.reserveCapacity(Int(length)) }
+        // An announced length may be a lie: what it costs is bounded.
+        if let length { collected.reserveCapacity(Int(Swift.min(length, 1 << 20))) }
         for try await chunk in self {
-            guard chunk.count <= limit - collected.count else {
-                discard()
-                throw TransportError.bodyTooLarge(limit: limit)
-            }
+            guard chunk.count <= limit - collected.count else { throw TransportError.bodyTooLarge(limit: limit) }
             collected.append(chunk)
         }
         return collected
@@ -159,10 +168,15 @@ extension HTTPBody: AsyncSequence {
                 source = .end
                 return bytes.isEmpty ? nil : bytes
             case .reader(let reader):
-                while let chunk = try await reader.next(isolation: actor) {
-                    if !chunk.isEmpty { return chunk }
-                }
+                // Only a chunk goes on: after an error, as after the end, there is nothing.
                 source = .end
+                while let chunk = try await reader.next(isolation: actor) {
+                    if !chunk.isEmpty {
+                        source = .reader(reader)
+                        return chunk
+                    }
+                    try Task.checkCancellation()
+                }
                 return nil
             case .failure(let error):
                 source = .end

@@ -12,12 +12,24 @@ final class FileBody: Sendable {
     let length: Int64
 
     init(_ url: URL) throws {
-        let values = try? url.resourceValues(forKeys: [.fileSizeKey, .isRegularFileKey])
-        guard let values, values.isRegularFile == true, let size = values.fileSize else {
-            throw TransportError(.unreadableFile, "\(url.path) is not a regular file that can be read.")
+        // A link counts as what it leads to, and a URL may remember the size that its file had.
+        var target = url.resolvingSymlinksInPath()
+        target.removeAllCachedResourceValues()
+        let values = try? target.resourceValues(forKeys: [.fileSizeKey, .isRegularFileKey])
+        guard url.isFileURL, let values, values.isRegularFile == true, let size = values.fileSize else {
+            throw Self.unreadable(url)
         }
         self.url = url
         self.length = Int64(size)
+    }
+
+    static func unreadable(_ url: URL, underlying: (any Error)? = nil) -> TransportError {
+        let path = url.isFileURL ? url.path : "A URL that is none of a file"
+        return TransportError(
+            .unreadableFile,
+            "\(path) is not a regular file that can be read.",
+            underlying: underlying
+        )
     }
 }
 
@@ -31,9 +43,8 @@ final class FileReader: ChunkReader {
 
     func next(isolation actor: isolated (any Actor)?) async throws -> Data? {
         try Task.checkCancellation()
-        let handle = try self.handle ?? FileHandle(forReadingFrom: file.url)
+        let (handle, chunk) = try await Self.read(file, handle)
         self.handle = handle
-        let chunk = try await Self.read(handle)
         count += Int64(chunk?.count ?? 0)
         guard count == file.length || (chunk != nil && count < file.length) else {
             throw TransportError.lengthMismatch(announced: file.length, got: count)
@@ -44,9 +55,14 @@ final class FileReader: ChunkReader {
 
     // A disk may be slow: not on the caller's actor.
     @concurrent
-    private static func read(_ handle: FileHandle) async throws -> Data? {
-        let chunk = try handle.read(upToCount: chunkSize)
-        return chunk?.isEmpty == true ? nil : chunk
+    private static func read(_ file: FileBody, _ opened: FileHandle?) async throws -> (FileHandle, Data?) {
+        do {
+            let handle = try opened ?? FileHandle(forReadingFrom: file.url)
+            let chunk = try handle.read(upToCount: chunkSize)
+            return (handle, chunk?.isEmpty == true ? nil : chunk)
+        } catch {
+            throw FileBody.unreadable(file.url, underlying: error)
+        }
     }
 }
 
@@ -57,6 +73,7 @@ final class StreamBody: Sendable {
     private let onDiscard: @Sendable () -> Void
     private let makeReader: @Sendable () throws -> any ChunkReader
     private let isSpent = Atomic<Bool>(false)
+    private let isDiscarded = Atomic<Bool>(false)
 
     init(
         length: Int64?,
@@ -64,7 +81,8 @@ final class StreamBody: Sendable {
         onDiscard: @escaping @Sendable () -> Void,
         makeReader: @escaping @Sendable () throws -> any ChunkReader
     ) {
-        self.length = length
+        // What frameworks report for an unknown length is negative.
+        self.length = length.flatMap { $0 < 0 ? nil : $0 }
         self.isRestartable = isRestartable
         self.onDiscard = onDiscard
         self.makeReader = makeReader
@@ -82,7 +100,7 @@ final class StreamBody: Sendable {
 
     func discard() {
         isSpent.store(true, ordering: .releasing)
-        onDiscard()
+        if !isDiscarded.exchange(true, ordering: .acquiringAndReleasing) { onDiscard() }
     }
 }
 
@@ -92,7 +110,10 @@ final class StreamReader<Chunks: AsyncSequence>: ChunkReader where Chunks.Elemen
     init(_ chunks: Chunks) { iterator = chunks.makeAsyncIterator() }
 
     func next(isolation actor: isolated (any Actor)?) async throws -> Data? {
-        try await iterator.next(isolation: actor)
+        if let chunk = try await iterator.next(isolation: actor) { return chunk }
+        // Some streams, AsyncStream among them, just end in a cancelled task: that is not the end of the content.
+        try Task.checkCancellation()
+        return nil
     }
 }
 
