@@ -106,6 +106,9 @@ extension HTTPRequest {
         guard let host = url.host(percentEncoded: true), !host.isEmpty else {
             throw failure(.unsupportedURL, "The URL names no host.")
         }
+        guard url.hasUsablePort else {
+            throw failure(.unsupportedURL, "The port is not a number from 1 to 65535.")
+        }
         guard ASCII.isToken(method.rawValue) else {
             throw failure(.invalidRequest, "The method is not a token (RFC 9110 §9.1).")
         }
@@ -124,7 +127,7 @@ extension HTTPRequest {
             throw failure(.invalidRequest, "Transfer-Encoding is the transport's to set: remove the field.")
         }
         guard headerFields.contains(.contentLength) else { return }
-        let stated = Set(headerFields[values: .contentLength])
+        let stated = headerFields[values: .contentLength]
         guard stated.count == 1, let length = body.length, stated.first == String(length) else {
             throw failure(.invalidRequest, "Content-Length does not agree with the body: leave it to the transport.")
         }
@@ -132,6 +135,19 @@ extension HTTPRequest {
 
     private func failure(_ code: TransportError.Code, _ message: String) -> TransportError {
         TransportError(code, message, request: self)
+    }
+}
+
+extension URL {
+    // `port` is nil for one that is left out and for one that no Int can hold.
+    fileprivate var hasUsablePort: Bool {
+        if let port { return 1...65535 ~= port }
+        let rest = absoluteString.utf8.drop { $0 != UInt8(ascii: ":") }.dropFirst(3)
+        let authority = rest.prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
+        let colon = authority.lastIndex(of: UInt8(ascii: ":"))
+        let hostEnd = authority.lastIndex { $0 == UInt8(ascii: "@") || $0 == UInt8(ascii: "]") }
+        guard let colon, hostEnd.map({ $0 < colon }) ?? true else { return true }
+        return authority[colon...].count == 1
     }
 }
 

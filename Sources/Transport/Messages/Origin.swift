@@ -4,14 +4,15 @@ public import Foundation
 public struct Origin: Sendable, Hashable, CustomStringConvertible {
     /// `http` or `https`, in lower case.
     public let scheme: String
-    /// The host in lower case.
+    /// The host in lower case, an international one in its ASCII form, an IPv6 address in brackets.
     public let host: String
     /// The port, the scheme's own where the URL names none.
     public let port: Int
 
     /// The origin of an absolute http or https URL with a host, otherwise `nil`.
     public init?(_ url: URL) {
-        guard let scheme = url.scheme?.lowercased(), let host = url.host(percentEncoded: true), !host.isEmpty,
+        guard let scheme = url.scheme?.lowercased(),
+            let host = URLComponents(url: url, resolvingAgainstBaseURL: true)?.encodedHost, !host.isEmpty,
             let defaultPort = scheme == "https" ? 443 : scheme == "http" ? 80 : nil
         else { return nil }
         self.scheme = scheme

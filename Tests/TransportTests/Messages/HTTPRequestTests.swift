@@ -1,0 +1,147 @@
+import Foundation
+import Testing
+import Transport
+
+@Suite struct HTTPRequestTests {
+    private func request(_ url: String) throws -> HTTPRequest { HTTPRequest(url: try #require(URL(string: url))) }
+
+    private func code(_ request: HTTPRequest) -> TransportError.Code? {
+        do {
+            try request.validate()
+            return nil
+        } catch {
+            return (error as? TransportError)?.code ?? .other
+        }
+    }
+
+    @Test func byDefaultItIsAnEmptyGet() throws {
+        let request = try request("https://a.example/")
+        #expect(request.method == .get)
+        #expect(request.headerFields.isEmpty && request.body.isEmpty && request.context.isEmpty)
+        #expect(code(request) == nil)
+    }
+
+    @Test(arguments: [
+        "https://a.example", "HTTP://A.EXAMPLE/", "http://127.0.0.1:1/", "http://[::1]:8080/x?y#z", "http://[::1]",
+        "https://a.example:65535/", "https://a.example:/", "https://u:p@a.example/x", "https://xn--bcher-kva.example/",
+        "https://a.example/a:b@c:99999/", "https://a.example?x=:99999",
+    ])
+    func anAbsoluteHTTPURLIsAccepted(url: String) throws {
+        #expect(code(try request(url)) == nil)
+    }
+
+    @Test(arguments: [
+        "/relative", "a.example/x", "ftp://a.example/", "file:///etc/passwd", "data:,x", "https:", "https:///x",
+        "https://",
+        "http:a.example", "ws://a.example/", "javascript:alert(1)", "https://a.example:0/", "https://a.example:65536/",
+        "https://a.example:99999999999999999999/", "https://u:p@a.example:99999999999999999999/",
+        "http://[::1]:99999999999999999999/", "//a.example/",
+    ])
+    func anyOtherURLIsRefused(url: String) throws {
+        let request = try request(url)
+        #expect(code(request) == .unsupportedURL)
+    }
+
+    @Test func aRelativeURLWithABaseIsAbsolute() throws {
+        let url = try #require(URL(string: "x/y", relativeTo: URL(string: "https://a.example/v1/")))
+        #expect(code(HTTPRequest(url: url)) == nil)
+    }
+
+    @Test(arguments: ["", "GET ", "G ET", "GET\r\n", "G/T", "GÉT", "GET\u{0}", "(", "a:b"])
+    func aMethodThatIsNoTokenIsRefused(method: String) throws {
+        #expect(HTTPRequest.Method(rawValue: method) == nil)
+        var request = try request("https://a.example/")
+        request.method = HTTPRequest.Method(stringLiteral: method)
+        #expect(code(request) == .invalidRequest)
+    }
+
+    @Test func aMethodIsComparedExactly() {
+        #expect(HTTPRequest.Method(rawValue: "GET") == .get)
+        #expect(HTTPRequest.Method(rawValue: "get") != .get)
+        #expect(HTTPRequest.Method(rawValue: "M-SEARCH")?.description == "M-SEARCH")
+    }
+
+    @Test func safetyAndIdempotencyFollowTheRegistry() {
+        let safe: [HTTPRequest.Method] = [.get, .head, .options, .trace, .query]
+        #expect(safe.allSatisfy { $0.isSafe && $0.isIdempotent })
+        #expect(!HTTPRequest.Method.put.isSafe && HTTPRequest.Method.put.isIdempotent)
+        #expect(!HTTPRequest.Method.delete.isSafe && HTTPRequest.Method.delete.isIdempotent)
+        for method in [.post, .patch, .connect, "LOCK"] as [HTTPRequest.Method] { #expect(!method.isIdempotent) }
+    }
+
+    @Test(arguments: ["a\r\nX-Evil: 1", "a\nb", "a\rb", "a\u{0}", "\u{7F}", "\u{1}"])
+    func aControlCharacterInAValueIsRefusedBeforeAnythingIsSent(value: String) throws {
+        var request = try request("https://a.example/")
+        request.headerFields["X-A"] = value
+        #expect(code(request) == .invalidRequest)
+        request.headerFields = ["X-A": "fine"]
+        request.headerFields.append("X-B", value)
+        #expect(code(request) == .invalidRequest)
+        request.headerFields["X-B"] = "a\tb"
+        #expect(code(request) == nil)
+    }
+
+    @Test(arguments: ["", "X A", "X-A:", "X\r\nA", "X\u{0}", "Ü", "(x)"])
+    func aNameThatIsNoTokenIsRefusedBeforeAnythingIsSent(name: String) throws {
+        var request = try request("https://a.example/")
+        request.headerFields[HTTPField.Name(stringLiteral: name)] = "x"
+        #expect(code(request) == .invalidRequest)
+    }
+
+    @Test func theErrorNamesTheFieldButNotItsValue() throws {
+        var request = try request("https://u:hush@a.example/?token=hush")
+        request.headerFields["X-A"] = "hush"
+        request.headerFields["X-B"] = "hush\r\nhush"
+        let error = #expect(throws: TransportError.self) { try request.validate() }
+        #expect(error?.message.contains("X-B") == true)
+        #expect(error?.description.contains("hush") == false)
+        #expect(error?.description.contains("\r") == false)
+    }
+
+    @Test func framingIsTheTransportsToSet() throws {
+        var request = try request("https://a.example/")
+        request.headerFields = [.transferEncoding: "chunked"]
+        #expect(code(request) == .invalidRequest)
+        request.headerFields = ["transfer-encoding": "identity"]
+        #expect(code(request) == .invalidRequest)
+    }
+
+    @Test func aContentLengthMustBeThatOfTheBody() throws {
+        var request = try request("https://a.example/")
+        request.body = "abc"
+        request.headerFields = [.contentLength: "3"]
+        #expect(code(request) == nil)
+        for value in ["2", "4", "", "03", "+3", "3.0", "3, 3", "-3", "0x3", "99999999999999999999"] {
+            request.headerFields = [.contentLength: value]
+            #expect(code(request) == .invalidRequest)
+        }
+        request.headerFields = [.contentLength: "3", "content-length": "3"]
+        #expect(code(request) == .invalidRequest)
+        request.headerFields = [.contentLength: "3"]
+        request.body = .oneShot(AsyncStream { $0.finish() })
+        #expect(code(request) == .invalidRequest)
+        request.body = .oneShot(AsyncStream { $0.finish() }, length: 3)
+        #expect(code(request) == nil)
+        request.body = .empty
+        request.headerFields = [.contentLength: "0"]
+        #expect(code(request) == nil)
+    }
+
+    @Test func aMutationOfOneRequestNeverLeaksIntoAnother() throws {
+        var original = try request("https://a.example/")
+        original.headerFields[.accept] = "a"
+        original.context.timeouts = Timeouts(whole: .seconds(1))
+        var copy = original
+        copy.method = .post
+        copy.headerFields[.accept] = "b"
+        copy.headerFields.append(.authorization, "x")
+        copy.body = "body"
+        copy.context.timeouts = nil
+        copy.context.responseBody = .streamed
+        #expect(original.method == .get)
+        #expect(original.headerFields == [.accept: "a"])
+        #expect(original.body.isEmpty)
+        #expect(original.context.timeouts?.whole == .seconds(1))
+        #expect(original.context.responseBody == .buffered)
+    }
+}
