@@ -18,7 +18,12 @@ let package = Package(
         .library(name: "TransportTesting", targets: ["TransportTesting"]),
     ],
     targets: [
-        .target(name: "Transport", swiftSettings: settings),
+        .target(name: "CCurl"),
+        .target(
+            name: "Transport",
+            dependencies: [.target(name: "CCurl", condition: .when(platforms: [.linux]))],
+            swiftSettings: settings
+        ),
         .target(name: "Interceptors", dependencies: ["Transport"], swiftSettings: settings),
         .target(name: "Middlewares", dependencies: ["Interceptors"], swiftSettings: settings),
         .target(name: "TransportTesting", dependencies: ["Interceptors"], swiftSettings: settings),
