@@ -47,7 +47,6 @@ typedef int (*cossl_password_callback)(char *buffer, int size, int for_writing, 
     F(void, X509_EXTENSION_free, (void *extension), (extension)) \
     F(int, X509_sign, (void *certificate, void *key, const void *digest), (certificate, key, digest)) \
     F(int, X509_NAME_add_entry_by_txt, (void *name, const char *field, int type, const unsigned char *bytes, int size, int location, int set), (name, field, type, bytes, size, location, set)) \
-    F(int, X509_NAME_print_ex, (void *bio, const void *name, int indent, unsigned long flags), (bio, name, indent, flags)) \
     F(int, ASN1_INTEGER_set_int64, (void *integer, int64_t value), (integer, value)) \
     F(void *, ASN1_TIME_set, (void *time, long seconds), (time, seconds)) \
     /* Verification of a chain */ \
@@ -69,6 +68,9 @@ typedef int (*cossl_password_callback)(char *buffer, int size, int for_writing, 
     F(int, X509_STORE_CTX_get_error, (const void *context), (context)) \
     F(int, X509_STORE_CTX_get_error_depth, (const void *context), (context)) \
     F(void, X509_STORE_CTX_set_error, (void *context, int code), (context, code)) \
+    F(void *, X509_STORE_CTX_get0_param, (const void *context), (context)) \
+    F(int, X509_VERIFY_PARAM_get_auth_level, (const void *parameters), (parameters)) \
+    F(void, X509_VERIFY_PARAM_set_auth_level, (void *parameters, int level), (parameters, level)) \
     F(int, X509_verify_cert, (void *context), (context)) \
     F(int, OPENSSL_sk_num, (const void *stack), (stack)) \
     F(void *, OPENSSL_sk_value, (const void *stack, int index), (stack, index)) \
@@ -96,9 +98,6 @@ typedef int (*cossl_password_callback)(char *buffer, int size, int for_writing, 
     F(int, EVP_DigestSign, (void *context, unsigned char *signature, size_t *signature_size, const unsigned char *bytes, size_t size), (context, signature, signature_size, bytes, size)) \
     /* PEM and PKCS#12 */ \
     F(void *, BIO_new_mem_buf, (const void *bytes, int size), (bytes, size)) \
-    F(void *, BIO_new, (const void *method), (method)) \
-    F(const void *, BIO_s_mem, (void), ()) \
-    F(int, BIO_read, (void *bio, void *bytes, int size), (bio, bytes, size)) \
     F(int, BIO_free, (void *bio), (bio)) \
     F(void *, PEM_read_bio_PrivateKey, (void *bio, void **key, cossl_password_callback password, void *argument), (bio, key, password, argument)) \
     F(void *, d2i_PKCS12, (void **object, const unsigned char **der, long size), (object, der, size)) \
@@ -153,7 +152,6 @@ enum cossl_number {
     COSSL_NID_ext_key_usage = 126,
 
     COSSL_MBSTRING_UTF8 = 0x1000,
-    COSSL_XN_FLAG_RFC2253 = 0x1110317,
 
     COSSL_X509_V_OK = 0,
     COSSL_X509_V_ERR_APPLICATION_VERIFICATION = 50,
