@@ -79,6 +79,8 @@ public final class CurlTransport: Transport {
         public var proxy = Proxy.environment
         /// The versions of HTTP.
         public var versions = Versions.negotiated
+        /// Whom to trust, and who to be.
+        public var tls = TLSConfiguration.system
         /// The clock of the time limits.
         public var clock: any Clock<Duration> = ContinuousClock()
 
@@ -110,6 +112,7 @@ public final class CurlTransport: Transport {
     /// - Throws: ``TransportError``, or `CancellationError` at once when the task is cancelled.
     public func send(_ request: consuming HTTPRequest) async throws -> HTTPResponse {
         try request.validate()
+        try configuration.tls.check(request)
         try Task.checkCancellation()
         let engine = try engine.get()
         do {
