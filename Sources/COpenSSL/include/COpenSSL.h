@@ -131,8 +131,7 @@ typedef int (*cossl_password_callback)(char *buffer, int size, int for_writing, 
     F(int, SSL_get_error, (const void *ssl, int result), (ssl, result)) \
     F(int, SSL_is_init_finished, (const void *ssl), (ssl)) \
     F(int, SSL_session_reused, (const void *ssl), (ssl)) \
-    F(const char *, SSL_get_version, (const void *ssl), (ssl)) \
-    F(void *, SSL_get1_peer_certificate, (const void *ssl), (ssl))
+    F(const char *, SSL_get_version, (const void *ssl), (ssl))
 
 #define COSSL_DECLARE(result, name, parameters, arguments) result cossl_##name parameters;
 COSSL_CRYPTO_FUNCTIONS(COSSL_DECLARE)
@@ -161,6 +160,9 @@ enum cossl_number {
     COSSL_SSL_CTRL_CHAIN_CERT = 89,
     COSSL_SSL_CTRL_SET_MIN_PROTO_VERSION = 123,
     COSSL_SSL_CTRL_SET_MAX_PROTO_VERSION = 124,
+    COSSL_SSL_CTRL_MODE = 33,
+    COSSL_SSL_MODE_ENABLE_PARTIAL_WRITE = 1,
+    COSSL_SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER = 2,
 
     COSSL_SSL_VERIFY_PEER = 1,
     COSSL_SSL_VERIFY_FAIL_IF_NO_PEER_CERT = 2,

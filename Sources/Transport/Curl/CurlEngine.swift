@@ -157,7 +157,9 @@ extension CurlEngine {
         if transfer.upload != nil {
             easy.set(CCURLOPT_UPLOAD, 1)
             easy.set(CCURLOPT_INFILESIZE_LARGE, bytes: request.body.length ?? -1)
-        } else if let bytes = request.body.bytes, !bytes.isEmpty || method == .post || method == .put || method == .patch {
+        } else if let bytes = request.body.bytes,
+            !bytes.isEmpty || method == .post || method == .put || method == .patch
+        {
             easy.set(CCURLOPT_POST, 1)
             easy.set(CCURLOPT_POSTFIELDSIZE_LARGE, bytes: Int64(bytes.count))
             easy.set(CCURLOPT_POSTFIELDS, transfer.keepBody(bytes))

@@ -23,7 +23,11 @@ struct CurlTLS: Sendable {
         do {
             verifier = try ChainVerifier(tls)
         } catch {
-            throw TransportError(.unsupported, "CurlTransport can't do what the TLS settings ask for.", underlying: error)
+            throw TransportError(
+                .unsupported,
+                "CurlTransport can't do what the TLS settings ask for.",
+                underlying: error
+            )
         }
         try Self.requireSharedOpenSSL()
         guard SSLContextIndex.value >= 0 else { throw TransportError(.other, "OpenSSL is out of memory.") }

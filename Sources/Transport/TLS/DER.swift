@@ -67,7 +67,9 @@ struct CertificateLayout {
         guard field.tag == 0x02 else { return nil }
         // Algorithm, issuer, validity.
         for _ in 0..<3 where fields.next(DERReader.sequence) == nil { return nil }
-        guard let subject = fields.next(DERReader.sequence), let key = fields.next(DERReader.sequence) else { return nil }
+        guard let subject = fields.next(DERReader.sequence), let key = fields.next(DERReader.sequence) else {
+            return nil
+        }
         self.subject = Self.name(subject.content)
         publicKeyInfo = key.encoding
     }
@@ -91,7 +93,9 @@ struct CertificateLayout {
 
     // A certificate comes from whoever answers: what it says is not to steer a terminal.
     private static func printable(_ name: String) -> String {
-        let kept = name.unicodeScalars.prefix(128).map { $0.properties.generalCategory == .control ? "?" : Character($0) }
+        let kept = name.unicodeScalars.prefix(128).map {
+            $0.properties.generalCategory == .control ? "?" : Character($0)
+        }
         return String(kept)
     }
 }

@@ -59,13 +59,17 @@ public struct HostPattern: Sendable, Hashable {
 
     private static func isHost(_ host: String) -> Bool {
         if host.contains(":") {
-            return host.utf8.allSatisfy { $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: ".") || Character(UnicodeScalar($0)).isHexDigit }
+            return host.utf8.allSatisfy {
+                $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: ".") || Character(UnicodeScalar($0)).isHexDigit
+            }
                 && host.split(separator: ":", omittingEmptySubsequences: false).count > 2
         }
         let labels = host.split(separator: ".", omittingEmptySubsequences: false)
         return labels.allSatisfy { label in
             !label.isEmpty
-                && label.unicodeScalars.allSatisfy { $0 == "-" || $0 == "_" || $0.properties.isAlphabetic || $0.properties.numericType != nil }
+                && label.unicodeScalars.allSatisfy {
+                    $0 == "-" || $0 == "_" || $0.properties.isAlphabetic || $0.properties.numericType != nil
+                }
         }
     }
 

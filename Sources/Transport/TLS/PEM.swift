@@ -24,7 +24,9 @@ enum PEM {
                 guard open == nil else { return nil }
                 open = (String(line.dropFirst(begin.count).dropLast(dashes.count)), "")
             } else if line.hasPrefix(end), let block = open {
-                guard line == end + block.label + dashes, let der = Data(base64Encoded: block.base64) else { return nil }
+                guard line == end + block.label + dashes, let der = Data(base64Encoded: block.base64) else {
+                    return nil
+                }
                 blocks.append(Block(label: block.label, der: der))
                 open = nil
             } else if let block = open {

@@ -65,7 +65,10 @@ public struct TLSCertificate: Sendable, Hashable {
     private static func one(_ certificates: [TLSCertificate], source: String) throws -> TLSCertificate {
         guard certificates.count == 1, let certificate = certificates.first else {
             let count = certificates.count
-            throw TLSConfigurationError(.notACertificate, "\(source) holds \(count) certificates where one is expected.")
+            throw TLSConfigurationError(
+                .notACertificate,
+                "\(source) holds \(count) certificates where one is expected."
+            )
         }
         return certificate
     }

@@ -48,7 +48,8 @@ final class ChainVerifier: Sendable {
 
     private static func load(_ identity: ClientIdentity) throws -> Identity {
         let certificates = identity.storage.certificates.compactMap { OpenSSLObject.certificate($0.der) }
-        guard let certificate = certificates.first, let key = OpenSSLObject.privateKey(identity.storage.privateKey) else {
+        guard let certificate = certificates.first, let key = OpenSSLObject.privateKey(identity.storage.privateKey)
+        else {
             throw outOfMemory
         }
         return Identity(certificate: certificate, others: Array(certificates.dropFirst()), key: key)
@@ -140,7 +141,9 @@ extension ChainVerifier {
     }
 
     private static func subject(_ certificate: UnsafeMutableRawPointer) -> String? {
-        OpenSSLLibrary.encode(certificate) { cossl_i2d_X509($0, $1) }.flatMap { CertificateLayout([UInt8]($0))?.subject }
+        OpenSSLLibrary.encode(certificate) { cossl_i2d_X509($0, $1) }.flatMap {
+            CertificateLayout([UInt8]($0))?.subject
+        }
     }
 
     private static func serverName(_ handshake: UnsafeMutableRawPointer) -> String? {

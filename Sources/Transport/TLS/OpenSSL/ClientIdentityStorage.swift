@@ -30,7 +30,9 @@ extension ClientIdentity {
 
         init(pkcs12 content: Data, password: String) throws {
             try OpenSSLLibrary.load()
-            let archive = OpenSSLLibrary.decode(content, free: { cossl_PKCS12_free($0) }) { cossl_d2i_PKCS12($0, $1, $2) }
+            let archive = OpenSSLLibrary.decode(content, free: { cossl_PKCS12_free($0) }) {
+                cossl_d2i_PKCS12($0, $1, $2)
+            }
             guard let archive else {
                 throw TLSConfigurationError(.notAnIdentity, "The content is no PKCS#12 archive.")
             }
@@ -39,16 +41,19 @@ extension ClientIdentity {
                 let isWrong = reason.contains("mac verify")
                 throw TLSConfigurationError(
                     isWrong ? .wrongPassword : .notAnIdentity,
-                    isWrong ? "The password does not open the PKCS#12 archive." : "The PKCS#12 archive is damaged: \(reason)."
+                    isWrong
+                        ? "The password does not open the PKCS#12 archive."
+                        : "The PKCS#12 archive is damaged: \(reason)."
                 )
             }
             try self.init(parsing: archive, password: password)
         }
 
         private init(parsing archive: OpenSSLObject, password: String) throws {
-            var (key, certificate, others): (
-                UnsafeMutableRawPointer?, UnsafeMutableRawPointer?, UnsafeMutableRawPointer?
-            )
+            var (key, certificate, others):
+                (
+                    UnsafeMutableRawPointer?, UnsafeMutableRawPointer?, UnsafeMutableRawPointer?
+                )
             guard cossl_PKCS12_parse(archive.pointer, password, &key, &certificate, &others) == 1 else {
                 let reason = OpenSSLLibrary.takeError()
                 // What old tools write needs ciphers that OpenSSL 3 has put aside.
