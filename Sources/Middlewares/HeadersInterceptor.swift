@@ -10,7 +10,8 @@
 /// Anywhere outside what logs, signs or caches by the fields. Outside a retry a closure is asked once for all attempts,
 /// inside it once for each.
 ///
-/// A name counts as given however it is spelled, and even with an empty value. Of a name that stands twice among the
+/// A name counts as given however it is spelled, and even with an empty value; what a ``Client`` filled in on its own,
+/// `Accept` and `Content-Type`, doesn't. Of a name that stands twice among the
 /// added fields both are sent. A field with a control character is never sent: the transport refuses the request with
 /// ``TransportError/Code/invalidRequest``.
 public struct HeadersInterceptor: Interceptor {
@@ -46,11 +47,11 @@ public struct HeadersInterceptor: Interceptor {
     public func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         switch source {
         case .fixed(let defaults, let forced):
-            request.headerFields.addMissing(defaults)
+            request.addDefaults(defaults)
             request.headerFields.override(with: forced)
         case .made(let make, let isForced):
             let fields = try await make(copy request)
-            if isForced { request.headerFields.override(with: fields) } else { request.headerFields.addMissing(fields) }
+            if isForced { request.headerFields.override(with: fields) } else { request.addDefaults(fields) }
         }
         return try await next(request)
     }

@@ -28,6 +28,23 @@ import Testing
         #expect(try await sent(.headers([.accept: "a"]), fields: [.accept: ""])[values: .accept] == [""])
     }
 
+    @Test func aDefaultReplacesWhatTheClientFilledInOnItsOwn() async throws {
+        let stub = StubTransport()
+        stub.on(nil, "**", .json("1"))
+        let made: any Interceptor = .headers { _ in [.contentType: "made/c"] }
+        let client = Client(
+            baseURL: try url("https://example.com"),
+            interceptors: [
+                .headers([.accept: "outer/a"]), made, .headers([.accept: "inner/a", .contentType: "inner/c"]),
+            ],
+            transport: stub
+        )
+        let _: Int = try await client.post("/a", body: 1)
+        let _: Int = try await client.post("/a", body: 1, headers: [.accept: "own/a", .contentType: "own/c"])
+        #expect(stub.requests.map { $0.headerFields[values: .accept] } == [["outer/a"], ["own/a"]])
+        #expect(stub.requests.map { $0.headerFields[values: .contentType] } == [["made/c"], ["own/c"]])
+    }
+
     @Test func forcedReplacesEveryFieldOfTheName() async throws {
         let own: HTTPFields = ["x-client": "1", .accept: "a", "X-CLIENT": "2"]
         #expect(

@@ -1,5 +1,13 @@
 internal import Synchronization
 
+/// What goes on inside of a ``CredentialRefresher``.
+enum RefreshEvent: Sendable {
+    /// One more waits for a refresh, and so many do now.
+    case waiting(Int)
+    /// A refresh ended, an overtaken one included, and has been dealt with.
+    case ended
+}
+
 /// Acts on what a ``SingleFlight`` decides: tasks, continuations, cancellation.
 final class CredentialRefresher<Value: Sendable>: Sendable {
     typealias Flights = SingleFlight<Value, CheckedContinuation<Credential<Value>, any Error>>
@@ -7,24 +15,24 @@ final class CredentialRefresher<Value: Sendable>: Sendable {
     private let flights: Mutex<Flights>
     private let refresh: @Sendable (_ rejected: Value) async throws -> Value
     private let onChange: @Sendable (Value) -> Void
-    private let onWait: @Sendable (Int) -> Void
+    private let observe: @Sendable (RefreshEvent) -> Void
 
     /// A refresher.
     ///
     /// - Parameters:
     ///   - onChange: called with each new value, in their order. It is called under the lock, since only that keeps the
     ///     order: it may do no more than put the value into a queue.
-    ///   - onWait: called with the number of waiters when one more waits.
+    ///   - observe: told what goes on, for tests that must know.
     ///   - refresh: gets a new value.
     init(
         _ value: Value,
         onChange: @escaping @Sendable (Value) -> Void = { _ in },
-        onWait: @escaping @Sendable (Int) -> Void = { _ in },
+        observe: @escaping @Sendable (RefreshEvent) -> Void = { _ in },
         refresh: @escaping @Sendable (_ rejected: Value) async throws -> Value
     ) {
         flights = Mutex(Flights(value))
         self.onChange = onChange
-        self.onWait = onWait
+        self.observe = observe
         self.refresh = refresh
     }
 
@@ -56,10 +64,10 @@ final class CredentialRefresher<Value: Sendable>: Sendable {
             try await withCheckedThrowingContinuation { continuation in
                 switch flights.withLock({ $0.wait(ticket, continuation, rejecting: rejected) }) {
                 case .wait(let count):
-                    onWait(count)
+                    observe(.waiting(count))
                 case .start(let flight, let rejected):
                     start(flight, rejected)
-                    onWait(1)
+                    observe(.waiting(1))
                 case .resume(let waiter, let outcome):
                     waiter.resume(with: Self.result(outcome))
                 }
@@ -96,8 +104,8 @@ final class CredentialRefresher<Value: Sendable>: Sendable {
         Task {
             let result: Result<Value, any Error>
             do {
-                let outer = CredentialRefresh.flights
-                let value = try await CredentialRefresh.$flights.withValue(outer + [mark]) {
+                let outer = CredentialRefresh.flights.get()
+                let value = try await CredentialRefresh.flights.withValue(outer + [mark]) {
                     try await refresh(rejected)
                 }
                 result = .success(value)
@@ -117,6 +125,7 @@ final class CredentialRefresher<Value: Sendable>: Sendable {
             return resumption
         }
         if let resumption { resume(resumption) }
+        observe(.ended)
     }
 
     private func resume(_ resumption: Flights.Resumption) {

@@ -79,12 +79,12 @@ public final class TokenStore: Sendable {
             fetchesFirstToken: fetchesFirstToken,
             now: now,
             persist: persist,
-            onWait: { _ in },
+            observe: { _ in },
             refresh: refresh
         )
     }
 
-    /// A store that tells, with `onWait`, how many wait for a refresh when one more does.
+    /// A store that tells what goes on inside.
     init(
         _ initial: Token? = nil,
         origins: Set<Origin>? = nil,
@@ -92,7 +92,7 @@ public final class TokenStore: Sendable {
         fetchesFirstToken: Bool = false,
         now: @escaping @Sendable () -> Date = { Date() },
         persist: (@Sendable (Token?) async -> Void)? = nil,
-        onWait: @escaping @Sendable (Int) -> Void,
+        observe: @escaping @Sendable (RefreshEvent) -> Void,
         refresh: @escaping @Sendable (_ rejected: Token?) async throws -> Token
     ) {
         self.origins = origins
@@ -104,7 +104,7 @@ public final class TokenStore: Sendable {
         refresher = CredentialRefresher(
             HeldToken(initial, leeway: leeway),
             onChange: { persistence?.enqueue($0.token) },
-            onWait: onWait,
+            observe: observe,
             refresh: { rejected in
                 var token = try await refresh(rejected.token)
                 token.refreshToken = token.refreshToken ?? rejected.token?.refreshToken

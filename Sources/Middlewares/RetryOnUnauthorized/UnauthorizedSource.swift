@@ -49,11 +49,11 @@ struct SessionSource: UnauthorizedSource {
 
     init(
         origins: Set<Origin>?,
-        onWait: @escaping @Sendable (Int) -> Void = { _ in },
+        observe: @escaping @Sendable (RefreshEvent) -> Void = { _ in },
         logIn: @escaping @Sendable () async throws -> Void
     ) {
         self.origins = origins
-        refresher = CredentialRefresher((), onWait: onWait) { _ in try await logIn() }
+        refresher = CredentialRefresher((), observe: observe) { _ in try await logIn() }
     }
 
     func track(_ request: inout HTTPRequest) throws -> AuthorizationRecord? {

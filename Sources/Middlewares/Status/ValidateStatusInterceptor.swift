@@ -20,7 +20,8 @@
 /// taken at its word.
 ///
 /// ## The body
-/// A response that is let through is not touched. The body of one that is not is read for the error up to a limit, and the
+/// A response that is let through is not touched, except that one whose status isn't a 2xx is marked as accepted
+/// (``HTTPContext/isStatusAccepted``), so that a ``Client`` decodes it. The body of one that is not is read for the error up to a limit, and the
 /// rest is discarded; how long that may take is for the request's time limits.
 public struct ValidateStatusInterceptor: Interceptor {
     private let isAccepted: (@Sendable (HTTPResponse) -> Bool)?
@@ -51,8 +52,11 @@ public struct ValidateStatusInterceptor: Interceptor {
         let method = request.method
         let url = request.url
         let isConditional = isAccepted == nil && Self.isConditional(request)
-        let response = try await next(request)
-        if isAccepted?(response) ?? Self.isSuccess(response.status, isConditional: isConditional) { return response }
+        var response = try await next(request)
+        if isAccepted?(response) ?? Self.isSuccess(response.status, isConditional: isConditional) {
+            if response.status.kind != .successful { response.context.isStatusAccepted = true }
+            return response
+        }
         throw try await StatusError(response, method: method, url: url, bodyLimit: bodyLimit)
     }
 

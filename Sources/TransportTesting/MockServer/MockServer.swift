@@ -67,7 +67,8 @@ public final class MockServer: Sendable {
         self.handshakes = handshakes
         port = Int(core.port)
         guard let url = URL(string: "\(scheme)://127.0.0.1:\(core.port)") else {
-            throw MockServerError("make a URL of its port", code: 0)
+            core.stop()
+            throw MockServerError("make a URL of its port", code: EINVAL)
         }
         self.url = url
         try core.start()
@@ -92,7 +93,8 @@ extension MockServer {
     ///   - readsBody: whether the content is read first. If not, the closure gets the request as soon as its head is
     ///     there, with an empty body, no `100 Continue` is sent, and the connection is closed after the answer. Together
     ///     with ``MockResponse/neverAnswer`` an upload comes to a halt.
-    ///   - answer: gives the answer. What it throws is told by a 500.
+    ///   - answer: gives the answer. What it throws is told by a 500. A closure that holds the server keeps it running:
+    ///     let it hold the server weakly, or call ``stop()``.
     public func on(
         _ method: HTTPRequest.Method?,
         _ path: String,
@@ -150,6 +152,6 @@ extension MockServer {
     public func openedConnections(_ count: Int) async { await core.wait { $0.opened >= count } }
 
     /// Waits until so many connections were closed or reset by their clients, or the server has stopped, or the task is
-    /// cancelled.
+    /// cancelled. A connection that the server itself was about to close does not count.
     public func closedConnections(_ count: Int) async { await core.wait { $0.closedByPeer >= count } }
 }

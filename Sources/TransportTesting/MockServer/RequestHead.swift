@@ -14,6 +14,30 @@ struct BadRequest: Error, Equatable {
     init(_ reason: String) { self.init(400, reason) }
 }
 
+/// Looks for the empty line that ends a head, as the bytes arrive; it looks at each byte once.
+struct HeadScanner {
+    private var seen = 0
+    private var lineLength = 0
+
+    /// The count of the bytes up to and including the empty line, once it is there.
+    ///
+    /// - Parameter bytes: all that has arrived: what was there at the last call, and what came since.
+    mutating func end(of bytes: ArraySlice<UInt8>) throws(BadRequest) -> Int? {
+        for index in (bytes.startIndex + seen)..<bytes.endIndex {
+            seen += 1
+            lineLength += 1
+            guard bytes[index] == UInt8(ascii: "\n") else { continue }
+            // Said at once: a client that ends its lines so would wait for an answer without end.
+            guard lineLength > 1, bytes[index - 1] == UInt8(ascii: "\r") else {
+                throw BadRequest("A line ends in LF without CR (RFC 9112 §2.2).")
+            }
+            if lineLength == 2 { return seen }
+            lineLength = 0
+        }
+        return nil
+    }
+}
+
 /// The head of a request, parsed strictly (RFC 9112): what a lenient server would forgive is what a test wants to see.
 struct RequestHead {
     /// How the content ends (RFC 9112 §6).
@@ -27,11 +51,11 @@ struct RequestHead {
     let keepsAlive: Bool
     let expectsContinue: Bool
 
-    /// Parses what stands before the empty line.
+    /// Parses a head.
     ///
-    /// - Parameter bytes: the request line and the field lines, each with its CR LF.
+    /// - Parameter bytes: the request line, the field lines and the empty line, each with its CR LF.
     init(_ bytes: some Collection<UInt8>) throws(BadRequest) {
-        var lines = try Self.lines(of: bytes)[...]
+        var lines = try Self.lines(of: bytes).dropLast()
         guard let first = lines.popFirst() else { throw BadRequest("There is no request line.") }
         let line = try RequestLine(first)
         let fields = try Self.fields(of: lines)

@@ -40,45 +40,26 @@ extension ServerConnection {
 extension ServerConnection {
     /// The head of the next request.
     private func readHead() throws(Ending) -> RequestHead {
-        // The start of the head, what of it was looked at, and the length of the line that is being looked at.
-        var seen = 0
-        var lineLength = 0
+        var scanner = HeadScanner()
         while true {
-            while seen < input.count {
-                let byte = input[input.startIndex + seen]
-                seen += 1
-                lineLength += 1
-                guard byte == UInt8(ascii: "\n") else { continue }
-                guard lineLength > 1, input[input.startIndex + seen - 2] == UInt8(ascii: "\r") else {
-                    throw .refused(BadRequest("A line ends in LF without CR (RFC 9112 §2.2)."))
-                }
-                if lineLength > 2 {
-                    lineLength = 0
-                    continue
-                }
-                lineLength = 0
-                if seen == 2 {
-                    // Empty lines before a request are skipped (RFC 9112 §2.2).
-                    input = input.dropFirst(2)
-                    seen = 0
-                    continue
-                }
-                return try takeHead(seen)
+            while input.starts(with: Array("\r\n".utf8)) {
+                // Empty lines before a request are skipped (RFC 9112 §2.2).
+                input = input.dropFirst(2)
+                scanner = HeadScanner()
             }
-            guard seen <= server.limits.head else { throw .refused(headTooLarge) }
+            let bytes = input
+            let end = try refusing { () throws(BadRequest) in try scanner.end(of: bytes) }
+            guard (end ?? bytes.count) <= server.limits.head else { throw .refused(headTooLarge) }
+            if let end {
+                input = input.dropFirst(end)
+                return try refusing { () throws(BadRequest) in try RequestHead(bytes.prefix(end)) }
+            }
             try receive()
         }
     }
 
     private var headTooLarge: BadRequest {
         BadRequest(431, "The head is over the limit of \(server.limits.head) bytes.")
-    }
-
-    private func takeHead(_ count: Int) throws(Ending) -> RequestHead {
-        guard count <= server.limits.head else { throw .refused(headTooLarge) }
-        let bytes = input.prefix(count - 2)
-        input = input.dropFirst(count)
-        return try refusing { () throws(BadRequest) in try RequestHead(bytes) }
     }
 
     private func readBody(of head: RequestHead, into request: inout MockServer.Request) throws(Ending) {

@@ -126,12 +126,14 @@ extension ServerCore {
             pollfd(fd: stopDescriptor, events: Int16(POLLIN), revents: 0),
             pollfd(fd: listener, events: Int16(POLLIN), revents: 0),
         ]
+        var accepted = 0
         while true {
             Descriptors.wait(&entries)
             if entries[0].revents != 0 { return }
             for thread in threads.withLock({ $0.takeEnded() }) { thread.join() }
             if let descriptor = Descriptors.accept(on: listener) {
-                serve(descriptor)
+                accepted += 1
+                serve(descriptor, as: accepted)
             } else if !Descriptors.acceptMayBeTriedAgain {
                 // Out of descriptors: the listener stays readable, and only time can help.
                 entries[1].fd = -1
@@ -142,33 +144,33 @@ extension ServerCore {
         }
     }
 
-    private func serve(_ descriptor: Int32) {
+    private func serve(_ descriptor: Int32, as id: Int) {
         guard let wake = try? WakePipe() else { return Descriptors.close(descriptor) }
-        let control = ConnectionControl(wake: wake)
-        let id = update { state in
-            state.opened += 1
-            state.connections[state.opened] = control
-            return state.opened
-        }
         // Under the lock, so that the thread can't end before it is known.
         let isServed = threads.withLock { threads in
-            threads.working[id] = ServerThread(named: threadName) { self.run(id, control, descriptor) }
+            threads.working[id] = ServerThread(named: threadName) {
+                self.run(id, ConnectionControl(wake: wake), descriptor)
+            }
             return threads.working[id] != nil
         }
         if isServed { return }
         Descriptors.close(descriptor)
         wake.close()
-        update { $0.connections[id] = nil }
     }
 
     private func run(_ id: Int, _ control: ConnectionControl, _ descriptor: Int32) {
+        update { state in
+            state.opened += 1
+            state.connections[id] = control
+        }
         let connection = ServerConnection(id: id, server: self, control: control, stream: makeStream(descriptor))
         let isClosedByPeer = connection.run()
+        // Before anybody learns of the end: whoever does finds no descriptor left.
+        control.wake.close()
         update { state in
             state.connections[id] = nil
             if isClosedByPeer { state.closedByPeer += 1 }
         }
-        control.wake.close()
         threads.withLock { threads in
             if let thread = threads.working.removeValue(forKey: id) { threads.ended.append(thread) }
         }

@@ -1,6 +1,7 @@
 import Foundation
-import Middlewares
 import Synchronization
+
+@testable import Middlewares
 
 /// Opens once; those who wait for it go on then.
 final class Latch: Sendable {
@@ -108,4 +109,14 @@ extension Transport {
     func get(_ url: URL = apiURL) async throws -> HTTPResponse.Status {
         try await send(HTTPRequest(url: url)).status
     }
+}
+
+/// Opens the latch when so many wait for a refresh at once.
+func opening(_ latch: Latch, when count: Int) -> @Sendable (RefreshEvent) -> Void {
+    { if case .waiting(count) = $0 { latch.open() } }
+}
+
+/// Counts those who begin to wait for a refresh.
+func counting(_ tally: Tally) -> @Sendable (RefreshEvent) -> Void {
+    { if case .waiting = $0 { tally.count() } }
 }

@@ -115,7 +115,7 @@ struct BearerAuthInterceptorTests {
         let (refreshes, allWait) = (Tally(), Latch())
         let server = TokenServer(accepting: ["new"])
         let expired = TokenStore.Token("old", expiresAt: Date(timeIntervalSince1970: 0))
-        let tokens = TokenStore(expired, origins: [apiOrigin], onWait: { if $0 == count { allWait.open() } }) { _ in
+        let tokens = TokenStore(expired, origins: [apiOrigin], observe: opening(allWait, when: count)) { _ in
             refreshes.count()
             await allWait.opened()
             return .new
@@ -133,7 +133,7 @@ struct BearerAuthInterceptorTests {
         let bothWait = Latch()
         let server = TokenServer(accepting: ["new"])
         let (began, second) = (Latch(), URL(string: "https://api.example.com/second")!)
-        let tokens = TokenStore(.old, origins: [apiOrigin], onWait: { if $0 == 2 { bothWait.open() } }) { _ in
+        let tokens = TokenStore(.old, origins: [apiOrigin], observe: opening(bothWait, when: 2)) { _ in
             began.open()
             await bothWait.opened()
             return .new

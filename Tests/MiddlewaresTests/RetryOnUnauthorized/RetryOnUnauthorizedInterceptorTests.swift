@@ -13,7 +13,7 @@ struct RetryOnUnauthorizedInterceptorTests {
             arrived.count()
             await arrived.reached(count)
         }
-        let tokens = TokenStore(.old, origins: [apiOrigin], onWait: { if $0 == count { allWait.open() } }) { _ in
+        let tokens = TokenStore(.old, origins: [apiOrigin], observe: opening(allWait, when: count)) { _ in
             refreshes.count()
             await allWait.opened()
             return .new
@@ -151,7 +151,7 @@ struct RetryOnUnauthorizedInterceptorTests {
             arrived.count()
             await arrived.reached(count)
         }
-        let tokens = TokenStore(.old, origins: [apiOrigin], onWait: { if $0 == count { allWait.open() } }) { _ in
+        let tokens = TokenStore(.old, origins: [apiOrigin], observe: opening(allWait, when: count)) { _ in
             if refreshes.count() > 1 { return .new }
             await allWait.opened()
             throw RefreshRefused(attempt: 1)

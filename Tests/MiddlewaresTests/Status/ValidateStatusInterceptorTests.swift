@@ -46,6 +46,16 @@ import Testing
         #expect(try await !isAccepted(.validateStatus { _ in false }, 200))
     }
 
+    @Test func aClientDecodesWhatIsLetThroughAndNothingElse() async throws {
+        let stub = StubTransport()
+        stub.on(nil, "**", .json("7", status: 404))
+        let base = try url("https://example.com")
+        let lenient = Client(baseURL: base, interceptors: [.validateStatus([200, 404])], transport: stub)
+        #expect(try await lenient.get("/a", as: Int.self) == 7)
+        let strict = Client(baseURL: base, interceptors: [.validateStatus()], transport: stub)
+        await #expect(throws: StatusError.self) { try await strict.get("/a", as: Int.self) }
+    }
+
     @Test(arguments: [HTTPField.Name.ifNoneMatch, .ifModifiedSince], [HTTPRequest.Method.get, .head])
     func a304ToTheCallersOwnConditionIsLetThrough(name: HTTPField.Name, method: HTTPRequest.Method) async throws {
         #expect(try await outcome(.validateStatus(), 304, fields: [name: "x"], method: method) == 304)

@@ -3,9 +3,6 @@ import Testing
 import TransportTesting
 
 @Suite struct MockServerTests {
-    private static func get(_ target: String, _ fields: String = "") -> String {
-        "GET \(target) HTTP/1.1\r\nHost: localhost\r\n\(fields)\r\n"
-    }
 
     @Test func listensOnLoopbackAlone() throws {
         let server = try MockServer()
@@ -17,10 +14,10 @@ import TransportTesting
         let server = try MockServer()
         server.enqueue(MockResponse(body: "first"), MockResponse(status: 201, headers: ["X-Kind": "b"], body: "second"))
         let client = try RawClient(port: server.port)
-        let first = try await client.ask(Self.get("/a"))
+        let first = try await client.ask(Wire.get("/a"))
         #expect(first.head == "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n")
         #expect(first.body == "first")
-        let second = try await client.ask(Self.get("/b"))
+        let second = try await client.ask(Wire.get("/b"))
         #expect(second.head == "HTTP/1.1 201 Created\r\nX-Kind: b\r\nContent-Length: 6\r\n\r\n")
         #expect(second.body == "second")
         #expect(server.queuedResponses == 0)
@@ -31,10 +28,10 @@ import TransportTesting
         server.on(nil, "/**", MockResponse(body: "any"))
         server.on(.get, "/users/*") { request in MockResponse(body: "user \(request.path)") }
         let client = try RawClient(port: server.port)
-        #expect(try await client.ask(Self.get("/users/42")).body == "user /users/42")
-        #expect(try await client.ask(Self.get("/users/42/name")).body == "any")
+        #expect(try await client.ask(Wire.get("/users/42")).body == "user /users/42")
+        #expect(try await client.ask(Wire.get("/users/42/name")).body == "any")
         server.on(.get, "/users/42", .json(#"{"a":1}"#))
-        let answer = try await client.ask(Self.get("/users/42?x=1"))
+        let answer = try await client.ask(Wire.get("/users/42?x=1"))
         #expect(answer.head.contains("Content-Type: application/json\r\n"))
         #expect(answer.body == #"{"a":1}"#)
     }
@@ -46,9 +43,9 @@ import TransportTesting
         _ = try await client.ask(
             "POST /a%20b?x=1&y=a+b%26 HTTP/1.1\r\nhOST: h\r\nX-One: 1\r\nx-one:  2 \r\nContent-Length: 3\r\n\r\nabc"
         )
-        _ = try await client.ask(Self.get("/second"))
+        _ = try await client.ask(Wire.get("/second"))
         let other = try RawClient(port: server.port)
-        _ = try await other.ask(Self.get("/third"))
+        _ = try await other.ask(Wire.get("/third"))
         let requests = await server.received(3)
         let first = requests[0]
         #expect(first.method == .post)
@@ -71,7 +68,7 @@ import TransportTesting
         server.on(nil, "/any", MockResponse())
         server.enqueue(MockResponse(body: "taken"))
         let client = try RawClient(port: server.port)
-        _ = try await client.ask(Self.get("/1"))
+        _ = try await client.ask(Wire.get("/1"))
         let answer = try await client.ask("DELETE /users/42?a=1 HTTP/1.1\r\nHost: h\r\n\r\n")
         #expect(answer.head.hasPrefix("HTTP/1.1 404 Not Found\r\n"))
         #expect(answer.body.contains("DELETE /users/42?a=1"))
@@ -84,7 +81,7 @@ import TransportTesting
         struct Broken: Error {}
         let server = try MockServer()
         server.on(.get, "/x") { _ in throw Broken() }
-        let answer = try await RawClient(port: server.port).ask(Self.get("/x"))
+        let answer = try await RawClient(port: server.port).ask(Wire.get("/x"))
         #expect(answer.head.hasPrefix("HTTP/1.1 500 "))
         #expect(answer.body.contains("Broken()"))
     }
