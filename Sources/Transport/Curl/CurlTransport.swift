@@ -115,6 +115,13 @@ public final class CurlTransport: Transport {
         try configuration.tls.check(request)
         try Task.checkCancellation()
         let engine = try engine.get()
+        guard configuration.tls.signedPins != nil else { return try await send(request, engine) }
+        return try await configuration.tls.sendUpdatingPins(request) { request in
+            try await send(request, engine)
+        }
+    }
+
+    private func send(_ request: HTTPRequest, _ engine: CurlEngine) async throws -> HTTPResponse {
         do {
             return try await engine.exchange(request, configuration, freshConnection: false)
         } catch let error as TransportError where error.code == .staleConnection && Self.canBeSentAgain(request) {

@@ -92,6 +92,9 @@ public struct TestIdentity: Sendable {
         return Self(chain: [try maker.make(key: key, issuer: nil, issuerKey: key)], key: key)
     }
 
+    /// The same, which sends further certificates along, as a server may that has nothing to do with them.
+    public func sendingAlong(_ certificates: [TLSCertificate]) -> Self { Self(chain: chain + certificates, key: key) }
+
     /// The certificates in PEM, its own first.
     public var certificatesPEM: Data { Data(chain.map { Self.pem("CERTIFICATE", $0.der) }.joined().utf8) }
 
