@@ -2,20 +2,27 @@ public import Foundation
 
 /// What is secret in a message, and how it is printed: errors, descriptions and logs go through it.
 ///
-/// Names are compared in lower case without `-` and `_`, so that `api_key`, `apiKey` and `X-Api-Key` are one.
+/// Names are compared in lower case without `-`, `_` and `.`, so that `api_key`, `apiKey` and `X-Api-Key` are one.
 public struct Redaction: Sendable {
-    /// Parts of a name that make its value a secret, in lower case without `-` and `_`.
-    public var sensitiveParts: [String]
-    /// Whole names whose values are secret, in lower case without `-` and `_`.
-    public var sensitiveNames: Set<String>
     /// What stands in the place of a secret.
-    public var placeholder: String
+    public let placeholder: String
+
+    private let names: SensitiveNames
 
     /// A redaction of these names.
-    public init(sensitiveParts: [String], sensitiveNames: Set<String>, placeholder: String = "<redacted>") {
-        self.sensitiveParts = sensitiveParts
-        self.sensitiveNames = sensitiveNames
+    ///
+    /// - Parameters:
+    ///   - sensitiveParts: parts of a name that make its value a secret.
+    ///   - sensitiveNames: whole names whose values are secret.
+    ///   - placeholder: what stands in the place of a secret.
+    public init(sensitiveParts: [String], sensitiveNames: [String], placeholder: String = "<redacted>") {
         self.placeholder = placeholder
+        names = SensitiveNames(parts: sensitiveParts, wholes: sensitiveNames)
+    }
+
+    private init(placeholder: String, names: SensitiveNames) {
+        self.placeholder = placeholder
+        self.names = names
     }
 
     /// Credentials, tokens, cookies, signatures and keys, by their usual names.
@@ -30,67 +37,123 @@ public struct Redaction: Sendable {
         ]
     )
 
-    /// The standard one with more names.
-    public func adding(names: [String]) -> Redaction {
-        var redaction = self
-        redaction.sensitiveNames.formUnion(names.map(Self.folded))
-        return redaction
+    /// The same with more names.
+    public func adding(names more: [String]) -> Redaction {
+        Redaction(placeholder: placeholder, names: names.adding(wholes: more))
     }
 
     /// Whether the value under this name is a secret: in a header field, a query or a JSON object.
     public func isSensitive(_ name: some StringProtocol) -> Bool {
-        let folded = Self.folded(name)
-        return sensitiveNames.contains(folded) || sensitiveParts.contains { folded.contains($0) }
+        if let isSensitive = name.utf8.withContiguousStorageIfAvailable({ names.contains($0) }) { return isSensitive }
+        return Array(name.utf8).withUnsafeBufferPointer { names.contains($0) }
     }
 
     /// A field's value as it may be printed. Where it is a URL, as in `Location`, its query is redacted.
     public func value(of field: HTTPField) -> String {
-        if field.name == .location || field.name == .contentLocation || field.name == .referer || field.name == .link {
-            return redactingQueries(in: field.value)
+        switch field.name {
+        case .location, .contentLocation, .referer, .link: redactingQueries(in: field.value)
+        default: isSensitive(field.name.rawName) ? placeholder : field.value
         }
-        return isSensitive(field.name.rawName) ? placeholder : field.value
     }
 
     /// A URL as it may be printed: without user, password and fragment, and with the values of sensitive query names
     /// replaced.
     public func string(for url: URL) -> String { redactingQueries(in: url.absoluteString) }
-
-    static func folded(_ name: some StringProtocol) -> String {
-        var folded = ""
-        folded.reserveCapacity(name.utf8.count)
-        for scalar in name.unicodeScalars where scalar != "-" && scalar != "_" && scalar != "." {
-            folded.unicodeScalars.append(contentsOf: scalar.properties.lowercaseMapping.unicodeScalars)
-        }
-        return folded
-    }
 }
 
 extension Redaction {
     func redactingQueries(in text: String) -> String {
-        var rest = text[...]
-        var result = ""
-        if let fragment = rest.firstIndex(of: "#") { rest = rest[..<fragment] }
-        let query = rest.firstIndex(of: "?").map { rest[rest.index(after: $0)...] }
-        if let query { rest = rest[..<rest.index(before: query.startIndex)] }
-        result += withoutUser(rest)
-        if let query { result += "?" + pairs(in: query) }
-        return result
+        // Most URLs hold nothing of the kind.
+        guard text.utf8.contains(where: { $0 == 0x23 || $0 == 0x3F || $0 == 0x40 }) else { return text }
+        let bytes = text.utf8
+        let end = bytes.firstIndex(of: UInt8(ascii: "#")) ?? bytes.endIndex
+        let mark = bytes[..<end].firstIndex(of: UInt8(ascii: "?"))
+        let head = withoutUser(text[..<(mark ?? end)])
+        guard let mark else { return head }
+        return head + "?" + pairs(in: text[bytes.index(after: mark)..<end])
     }
 
     /// `name=value` pairs joined by `&`, as in a query or a form, with the values of sensitive names replaced.
-    func pairs(in text: some StringProtocol) -> String {
-        text.split(separator: "&", omittingEmptySubsequences: false).map { pair in
-            guard let equals = pair.firstIndex(of: "=") else { return String(pair) }
-            let name = pair[..<equals]
-            return isSensitive(name.removingPercentEncoding ?? String(name)) ? "\(name)=\(placeholder)" : String(pair)
+    func pairs(in text: Substring) -> String {
+        var result = ""
+        result.reserveCapacity(text.utf8.count)
+        for pair in text.utf8.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false) {
+            if !result.isEmpty || pair.startIndex != text.startIndex { result += "&" }
+            guard let equals = pair.firstIndex(of: UInt8(ascii: "=")) else {
+                result += Substring(pair)
+                continue
+            }
+            let name = Substring(pair[..<equals])
+            let isEncoded = name.utf8.contains(UInt8(ascii: "%"))
+            if isSensitive(isEncoded ? name.removingPercentEncoding ?? String(name) : String(name)) {
+                result += name + "=" + placeholder
+            } else {
+                result += Substring(pair)
+            }
         }
-        .joined(separator: "&")
+        return result
     }
 
     private func withoutUser(_ text: Substring) -> String {
-        guard let scheme = text.range(of: "://") else { return String(text) }
-        let authority = text[scheme.upperBound...].prefix { $0 != "/" }
-        guard let at = authority.lastIndex(of: "@") else { return String(text) }
-        return text[..<scheme.upperBound] + placeholder + text[at...]
+        let bytes = text.utf8
+        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), bytes[colon...].starts(with: "://".utf8) else {
+            return String(text)
+        }
+        let authority = bytes[bytes.index(colon, offsetBy: 3)...].prefix { $0 != UInt8(ascii: "/") }
+        guard let at = authority.lastIndex(of: UInt8(ascii: "@")) else { return String(text) }
+        return text[..<authority.startIndex] + placeholder + text[at...]
     }
+}
+
+/// Names and parts of names, prepared so that a name is looked up without allocating: it is done for every field of
+/// every logged message.
+private struct SensitiveNames: Sendable {
+    private let parts: [[UInt8]]
+    private let wholes: [[UInt8]]
+    // A bit for each letter that a part begins with.
+    private let initials: UInt32
+
+    init(parts: [String], wholes: [String]) {
+        self.init(parts: parts.map(Self.folded), wholes: wholes.map(Self.folded))
+    }
+
+    private init(parts: [[UInt8]], wholes: [[UInt8]]) {
+        self.parts = parts
+        self.wholes = wholes
+        initials = parts.reduce(0) { bits, part in part.first.map { bits | Self.bit($0) } ?? bits }
+    }
+
+    func adding(wholes more: [String]) -> Self {
+        Self(parts: parts, wholes: wholes + more.map(Self.folded))
+    }
+
+    func contains(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: name.count) { folded in
+            var count = 0
+            for byte in name where !Self.isSeparator(byte) {
+                folded[count] = ASCII.lowercased(byte)
+                count += 1
+            }
+            return contains(folded: folded[..<count])
+        }
+    }
+
+    private func contains(folded name: Slice<UnsafeMutableBufferPointer<UInt8>>) -> Bool {
+        if wholes.contains(where: { $0.count == name.count && $0.elementsEqual(name) }) { return true }
+        for start in name.indices where initials & Self.bit(name[start]) != 0 {
+            if parts.contains(where: { name[start...].starts(with: $0) }) { return true }
+        }
+        return false
+    }
+
+    private static func folded(_ name: String) -> [UInt8] {
+        name.utf8.filter { !isSeparator($0) }.map { ASCII.lowercased($0) }
+    }
+
+    private static func isSeparator(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_") || byte == UInt8(ascii: ".")
+    }
+
+    // Bytes that are no letters share the bits that are left: a bit only says that a look is needed.
+    private static func bit(_ byte: UInt8) -> UInt32 { 1 << UInt32(byte & 31) }
 }

@@ -17,7 +17,7 @@ extension Redaction {
         let redacted =
             switch text.unicodeScalars.first(where: { !$0.properties.isWhitespace && $0 != "\u{FEFF}" }) {
             case "{", "[", "\"": redactingJSON(text)
-            default: Self.isForm(text) ? pairs(in: text) : text
+            default: Self.isForm(text) ? pairs(in: text[...]) : text
             }
         return isCut ? "\(redacted)… (\(body.count) bytes)" : redacted
     }

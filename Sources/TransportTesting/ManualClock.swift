@@ -32,7 +32,7 @@ public final class ManualClock: Clock, Sendable {
     }
 
     private struct Watcher {
-        let isDone: (_ pending: Int) -> Bool
+        let isDone: @Sendable (_ pending: Int) -> Bool
         let continuation: CheckedContinuation<Void, Never>
     }
 
@@ -41,7 +41,7 @@ public final class ManualClock: Clock, Sendable {
         var lastID = 0
         var sleepers: [Int: Sleeper] = [:]
         var cancelled: Set<Int> = []
-        var watchers: [Watcher] = []
+        var watchers: [Int: Watcher] = [:]
 
         mutating func nextID() -> Int {
             lastID += 1
@@ -50,17 +50,16 @@ public final class ManualClock: Clock, Sendable {
 
         mutating func takeDueWatchers() -> [Watcher] {
             let pending = sleepers.count
-            let due = watchers.filter { $0.isDone(pending) }
-            watchers.removeAll { $0.isDone(pending) }
-            return due
+            let due = watchers.filter { $0.value.isDone(pending) }
+            for id in due.keys { watchers[id] = nil }
+            return Array(due.values)
         }
 
-        /// The earliest sleeper due by `limit`; of those due at once, the one that began to sleep first.
-        mutating func takeNextSleeper(by limit: Instant) -> Sleeper? {
-            let due = sleepers.filter { $0.value.deadline <= limit }
-            guard let next = due.min(by: { ($0.value.deadline, $0.value.order) < ($1.value.deadline, $1.value.order) })
-            else { return nil }
-            return sleepers.removeValue(forKey: next.key)
+        /// Those who are due, the earliest first; of those due at once, the one that began to sleep first.
+        mutating func takeDueSleepers() -> [Sleeper] {
+            let due = sleepers.filter { $0.value.deadline <= now }
+            for id in due.keys { sleepers[id] = nil }
+            return due.values.sorted { ($0.deadline, $0.order) < ($1.deadline, $1.order) }
         }
     }
 
@@ -106,50 +105,60 @@ public final class ManualClock: Clock, Sendable {
     }
 
     /// Moves the time on, and wakes those whose deadline it reaches, in the order of their deadlines.
+    ///
+    /// Whoever is woken finds the clock at its new time, however much earlier its deadline was: a task that then sleeps
+    /// again sleeps from there. To see several sleeps in a row, advance to ``nextDeadline`` and await ``sleepers(_:)``, by
+    /// turns.
     public func advance(by duration: Duration) {
-        advance(to: now.advanced(by: duration))
+        // One step, so that of two tasks that advance the clock at once none is lost.
+        advance { $0.advanced(by: duration) }
     }
 
     /// Moves the time on to a point, and wakes those whose deadline it reaches. A point in the past changes nothing.
     public func advance(to instant: Instant) {
-        while true {
-            let (sleeper, watchers): (Sleeper?, [Watcher]) = state.withLock { state in
-                guard let sleeper = state.takeNextSleeper(by: instant) else {
-                    state.now = max(state.now, instant)
-                    return (nil, state.takeDueWatchers())
-                }
-                state.now = max(state.now, sleeper.deadline)
-                return (sleeper, state.takeDueWatchers())
-            }
-            for watcher in watchers { watcher.continuation.resume() }
-            guard let sleeper else { return }
-            sleeper.continuation.resume()
-        }
+        advance { _ in instant }
     }
 
-    /// Waits until at least so many tasks sleep on this clock.
+    private func advance(to target: (Instant) -> Instant) {
+        let (sleepers, watchers): ([Sleeper], [Watcher]) = state.withLock { state in
+            state.now = max(state.now, target(state.now))
+            return (state.takeDueSleepers(), state.takeDueWatchers())
+        }
+        for sleeper in sleepers { sleeper.continuation.resume() }
+        for watcher in watchers { watcher.continuation.resume() }
+    }
+
+    /// Waits until at least so many tasks sleep on this clock, or the waiting task is cancelled.
     public func sleepers(_ count: Int) async {
         await watch { $0 >= count }
     }
 
-    /// Waits until no task sleeps on this clock.
+    /// Waits until no task sleeps on this clock, or the waiting task is cancelled.
     public func noSleepers() async {
         await watch { $0 == 0 }
     }
 
     private func watch(_ isDone: @escaping @Sendable (Int) -> Bool) async {
-        await withCheckedContinuation { continuation in
-            let isDoneNow = state.withLock { state in
-                if isDone(state.sleepers.count) { return true }
-                state.watchers.append(Watcher(isDone: isDone, continuation: continuation))
-                return false
+        let id = state.withLock { $0.nextID() }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isDoneNow = state.withLock { state in
+                    if state.cancelled.remove(id) != nil || isDone(state.sleepers.count) { return true }
+                    state.watchers[id] = Watcher(isDone: isDone, continuation: continuation)
+                    return false
+                }
+                if isDoneNow { continuation.resume() }
             }
-            if isDoneNow { continuation.resume() }
+        } onCancel: {
+            cancel(id)
         }
+        state.withLock { _ = $0.cancelled.remove(id) }
     }
 
+    // Of a sleeper or a watcher: they share their numbers.
     private func cancel(_ id: Int) {
         let (sleeper, watchers): (Sleeper?, [Watcher]) = state.withLock { state in
+            if let watcher = state.watchers.removeValue(forKey: id) { return (nil, [watcher]) }
             guard let sleeper = state.sleepers.removeValue(forKey: id) else {
                 state.cancelled.insert(id)
                 return (nil, [])

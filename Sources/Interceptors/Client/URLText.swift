@@ -1,0 +1,154 @@
+internal import Foundation
+
+/// A URL in pieces of text, as far as making one from another needs it.
+///
+/// Text is searched by its bytes: to a search by characters, a slash followed by a combining accent is no slash.
+struct URLText {
+    /// `https://user@host:port`, without path.
+    let root: String
+    private(set) var path: String
+    private(set) var query: String?
+
+    /// An absolute http or https URL, checked and percent-encoded.
+    init(absolute text: String) throws {
+        let (rest, query) = Self.splitQuery(of: text)
+        let (scheme, afterScheme) = rest.split(at: UInt8(ascii: ":"))
+        let name = scheme.lowercased()
+        guard let afterScheme, afterScheme.utf8.starts(with: "//".utf8) else {
+            throw Self.failure("is not an absolute URL, which begins with http:// or https://", text)
+        }
+        guard name == "http" || name == "https" else {
+            throw Self.failure("has a scheme other than http and https", text)
+        }
+        let (authority, path) = afterScheme.dropFirst(2).split(at: UInt8(ascii: "/"))
+        self.root = try Self.root(scheme: name, authority: authority, of: text)
+        self.path = try path.map { try Self.resolvingDots("/" + PercentEncoding.path($0), of: text) } ?? ""
+        self.query = query.map { PercentEncoding.query($0) }
+    }
+
+    /// The base URL of a client.
+    init(base: URL) throws {
+        do {
+            try self.init(absolute: base.absoluteString)
+        } catch let error as TransportError {
+            throw TransportError(error.code, "The client's base URL can't be used: \(error.message)")
+        }
+    }
+
+    /// Whether text is to be read as an absolute URL: it begins with a scheme and `://`, or with `http:` or `https:`.
+    static func isAbsolute(_ text: String) -> Bool {
+        let (scheme, rest) = text[...].split(at: UInt8(ascii: ":"))
+        guard let rest, let first = scheme.utf8.first, UInt8(ascii: "a")...UInt8(ascii: "z") ~= ASCII.lowercased(first),
+            scheme.utf8.allSatisfy(isSchemeByte)
+        else { return false }
+        let name = scheme.lowercased()
+        return name == "http" || name == "https" || rest.utf8.starts(with: "//".utf8)
+    }
+
+    /// The URL below this one that a relative target names.
+    func joined(with text: String) throws -> URLText {
+        let (path, query) = Self.splitQuery(of: text)
+        var joined = self
+        if !path.isEmpty {
+            let below = path.utf8.first == UInt8(ascii: "/") ? Substring(path.utf8.dropFirst()) : path
+            let base = self.path.utf8.last == UInt8(ascii: "/") ? self.path.dropLast() : self.path[...]
+            joined.path = base + (try Self.resolvingDots("/" + PercentEncoding.path(below), of: text))
+        }
+        if let query { joined.append(query: PercentEncoding.query(query)) }
+        return joined
+    }
+
+    /// Adds an encoded query after the one that is there.
+    mutating func append(query more: String) {
+        guard !more.isEmpty else { return }
+        query = if let query, !query.isEmpty { "\(query)&\(more)" } else { more }
+    }
+
+    /// The URL; `text` is what an error shows.
+    func url(madeFrom text: String) throws -> URL {
+        let whole = root + path + (query.map { "?\($0)" } ?? "")
+        guard let url = URL(string: whole, encodingInvalidCharacters: false) else {
+            throw Self.failure("is not a URL", text)
+        }
+        return url
+    }
+}
+
+extension URLText {
+    private static func isSchemeByte(_ byte: UInt8) -> Bool {
+        switch ASCII.lowercased(byte) {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"),
+            UInt8(ascii: "-"), UInt8(ascii: "."):
+            true
+        default: false
+        }
+    }
+
+    private static func splitQuery(of text: String) -> (rest: Substring, query: Substring?) {
+        let (rest, query) = text[...].split(at: UInt8(ascii: "#")).before.split(at: UInt8(ascii: "?"))
+        return (rest, query)
+    }
+
+    private static func root(scheme: String, authority: Substring, of text: String) throws -> String {
+        guard !authority.isEmpty else { throw failure("names no host", text) }
+        // Parsers disagree about what a backslash in it means, and so about which host it names.
+        guard !authority.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7F || $0 == UInt8(ascii: "\\") }),
+            let url = URL(string: "\(scheme)://\(authority)"), let host = url.host(percentEncoded: true), !host.isEmpty
+        else { throw failure("names no valid host", text) }
+        if let port = url.port, !(1...65535).contains(port) { throw failure("has an impossible port", text) }
+        return url.absoluteString
+    }
+
+    /// An encoded path without dot segments, as RFC 3986 §5.2.4 removes them.
+    ///
+    /// Encoded ones are refused: some servers and proxies decode them, and climb.
+    private static func resolvingDots(_ path: String, of text: String) throws -> String {
+        let segments = path.split(separator: "/", omittingEmptySubsequences: false)
+        let decoded = segments.map { segment in
+            guard segment.utf8.contains(UInt8(ascii: "%")) else { return segment }
+            return Substring(segment.replacing("%2E", with: ".").replacing("%2e", with: "."))
+        }
+        guard decoded.contains(where: { $0 == "." || $0 == ".." }) else { return path }
+        var kept: [Substring] = []
+        for (segment, plain) in zip(segments, decoded) {
+            guard plain == "." || plain == ".." else {
+                kept.append(segment)
+                continue
+            }
+            guard segment == plain else {
+                throw failure("has a segment that is an encoded . or .., which names another resource", text)
+            }
+            // The first is what comes before the leading slash: nothing climbs above it.
+            if plain == "..", kept.count > 1 { kept.removeLast() }
+        }
+        if let last = decoded.last, last == "." || last == ".." { kept.append("") }
+        return kept.joined(separator: "/")
+    }
+}
+
+extension URLText {
+    /// Text as it may be printed: bounded, without what may be a user, a password, a query or a fragment.
+    static func redacted(_ text: String) -> String {
+        let bytes = text.utf8
+        let end = bytes.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? bytes.endIndex
+        var shown = String(text[..<end])
+        if let at = bytes.lastIndex(of: UInt8(ascii: "@")) {
+            // Where the text is no URL, nobody knows where a password in it ends.
+            shown = Redaction.standard.placeholder + (at < end ? text[at..<end] : "")
+        }
+        let isCut = shown.count > 200
+        return shown.prefix(200) + (isCut || end != bytes.endIndex ? "…" : "")
+    }
+
+    static func failure(_ problem: String, _ text: String) -> TransportError {
+        TransportError(.unsupportedURL, "\(String(reflecting: redacted(text))) \(problem).")
+    }
+}
+
+extension Substring {
+    /// What comes before and after the first such byte; after it, `nil` where there is none.
+    fileprivate func split(at byte: UInt8) -> (before: Substring, after: Substring?) {
+        guard let index = utf8.firstIndex(of: byte) else { return (self, nil) }
+        return (self[..<index], self[utf8.index(after: index)...])
+    }
+}

@@ -1,0 +1,61 @@
+public import Foundation
+
+/// A value that can stand in a URL: put into a ``RequestTarget`` or given to an ``HTTPQuery``.
+///
+/// Text, numbers, `Bool` (`true` and `false`) and `UUID` are. Types of your own become one by their raw value, or by what
+/// they print:
+///
+/// ```swift
+/// enum Order: String, URLValue { case newest, oldest }
+///
+/// struct UserID: URLValue {
+///     let number: Int
+///     var urlText: String { "u\(number)" }
+/// }
+/// ```
+/// A `Date` isn't: APIs differ in how they write it. Say how: `date.formatted(.iso8601)`.
+public protocol URLValue: HTTPQueryValue {
+    /// The value as text, not percent-encoded.
+    var urlText: String { get }
+}
+
+extension URLValue {
+    /// The text alone.
+    public var queryContent: HTTPQuery.Content { .single(urlText) }
+}
+
+extension URLValue where Self: LosslessStringConvertible {
+    /// What the value prints, whatever the locale.
+    public var urlText: String { String(self) }
+}
+
+extension URLValue where Self: RawRepresentable, RawValue: URLValue {
+    /// The raw value's text.
+    public var urlText: String { rawValue.urlText }
+}
+
+extension String: URLValue {}
+extension Substring: URLValue {}
+extension Bool: URLValue {}
+extension Int: URLValue {}
+extension Int8: URLValue {}
+extension Int16: URLValue {}
+extension Int32: URLValue {}
+extension Int64: URLValue {}
+extension UInt: URLValue {}
+extension UInt8: URLValue {}
+extension UInt16: URLValue {}
+extension UInt32: URLValue {}
+extension UInt64: URLValue {}
+extension Float: URLValue {}
+extension Double: URLValue {}
+
+extension Decimal: URLValue {
+    /// The number with a decimal point, whatever the locale.
+    public var urlText: String { description }
+}
+
+extension UUID: URLValue {
+    /// The 36 characters, in upper case.
+    public var urlText: String { uuidString }
+}

@@ -1,0 +1,144 @@
+internal import Synchronization
+
+/// What goes on inside of a ``CredentialRefresher``.
+enum RefreshEvent: Sendable {
+    /// One more waits for a refresh, and so many do now.
+    case waiting(Int)
+    /// A refresh ended, an overtaken one included, and has been dealt with.
+    case ended
+}
+
+/// Acts on what a ``SingleFlight`` decides: tasks, continuations, cancellation.
+final class CredentialRefresher<Value: Sendable>: Sendable {
+    typealias Flights = SingleFlight<Value, CheckedContinuation<Credential<Value>, any Error>>
+
+    private let flights: Mutex<Flights>
+    private let refresh: @Sendable (_ rejected: Value) async throws -> Value
+    private let onChange: @Sendable (Value) -> Void
+    private let observe: @Sendable (RefreshEvent) -> Void
+
+    /// A refresher.
+    ///
+    /// - Parameters:
+    ///   - onChange: called with each new value, in their order. It is called under the lock, since only that keeps the
+    ///     order: it may do no more than put the value into a queue.
+    ///   - observe: told what goes on, for tests that must know.
+    ///   - refresh: gets a new value.
+    init(
+        _ value: Value,
+        onChange: @escaping @Sendable (Value) -> Void = { _ in },
+        observe: @escaping @Sendable (RefreshEvent) -> Void = { _ in },
+        refresh: @escaping @Sendable (_ rejected: Value) async throws -> Value
+    ) {
+        flights = Mutex(Flights(value))
+        self.onChange = onChange
+        self.observe = observe
+        self.refresh = refresh
+    }
+
+    var current: Credential<Value> { flights.withLock(\.current) }
+
+    /// The current value, and whether a refresh of it is under way.
+    var state: (current: Credential<Value>, isRefreshing: Bool, isClosed: Bool) {
+        flights.withLock { ($0.current, $0.flight != nil, $0.isClosed) }
+    }
+
+    /// Whether the current task works for a refresh of this credential.
+    var isRefreshedByCurrentTask: Bool { CredentialRefresh.isCurrent(of: self) }
+
+    /// Whether a rejection of this generation can lead to a newer value.
+    func canRenew(_ generation: CredentialGeneration) -> Bool {
+        flights.withLock { $0.canRenew(generation) }
+    }
+
+    /// A value newer than the rejected one: the current one if it is, otherwise that of the refresh under way, otherwise
+    /// that of a new refresh. With `nil`, the value of a refresh under way, otherwise the current one.
+    ///
+    /// The refresh has a task of its own: cancelling those who wait for it, the one that began it too, leaves it running.
+    ///
+    /// - Throws: what the refresh throws; ``AuthenticationError`` with ``AuthenticationError/Code/signedOut`` if the session
+    ///   of the rejected value has ended; `CancellationError` at once if the current task is cancelled.
+    func value(rejecting rejected: CredentialGeneration?) async throws -> Credential<Value> {
+        let ticket = flights.withLock { $0.issueTicket() }
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                switch flights.withLock({ $0.wait(ticket, continuation, rejecting: rejected) }) {
+                case .wait(let count):
+                    observe(.waiting(count))
+                case .start(let flight, let rejected):
+                    start(flight, rejected)
+                    observe(.waiting(1))
+                case .resume(let waiter, let outcome):
+                    waiter.resume(with: Self.result(outcome))
+                }
+            }
+        } onCancel: {
+            flights.withLock { $0.cancel(ticket) }?.resume(throwing: CancellationError())
+        }
+    }
+
+    /// Sets a value from outside, which overtakes a refresh.
+    func replace(with value: Value) {
+        resume(
+            flights.withLock { flights in
+                onChange(value)
+                return flights.replace(value)
+            }
+        )
+    }
+
+    /// Sets the value of an ended session: nothing is refreshed until ``replace(with:)``.
+    func close(with value: Value) {
+        resume(
+            flights.withLock { flights in
+                onChange(value)
+                return flights.close(value)
+            }
+        )
+    }
+
+    private func start(_ flight: Int, _ rejected: Value) {
+        let mark = CredentialRefresh.Flight(owner: ObjectIdentifier(self)) { [self] in
+            flights.withLock { $0.isRunning(flight) }
+        }
+        Task {
+            let result: Result<Value, any Error>
+            do {
+                let outer = CredentialRefresh.flights.get()
+                let value = try await CredentialRefresh.flights.withValue(outer + [mark]) {
+                    try await refresh(rejected)
+                }
+                result = .success(value)
+            } catch is CancellationError {
+                result = .failure(AuthenticationError.refreshCancelled)
+            } catch {
+                result = .failure(error)
+            }
+            finish(flight, with: result)
+        }
+    }
+
+    private func finish(_ flight: Int, with result: Result<Value, any Error>) {
+        let resumption = flights.withLock { flights in
+            let resumption = flights.finish(flight, with: result)
+            if case .current(let new) = resumption?.outcome { onChange(new.value) }
+            return resumption
+        }
+        if let resumption { resume(resumption) }
+        observe(.ended)
+    }
+
+    private func resume(_ resumption: Flights.Resumption) {
+        let result = Self.result(resumption.outcome)
+        for waiter in resumption.waiters { waiter.resume(with: result) }
+    }
+
+    private static func result(_ outcome: Flights.Outcome) -> Result<Credential<Value>, any Error> {
+        switch outcome {
+        case .current(let credential): .success(credential)
+        case .closed: .failure(AuthenticationError.signedOut)
+        case .cancelled: .failure(CancellationError())
+        case .failed(let error): .failure(error)
+        }
+    }
+}

@@ -1,0 +1,86 @@
+public import Foundation
+
+extension TokenStore {
+    /// An access token with what is known about it. Its descriptions and its mirror hold no secret.
+    public struct Token: Sendable, Hashable, Codable {
+        /// The access token, which goes into `Authorization: Bearer …`.
+        public var value: String
+        /// When the token ends, by the server's word; `nil` where that is unknown, and only a rejection tells.
+        public var expiresAt: Date?
+        /// What gets the next token, for the refresh closure to use.
+        public var refreshToken: String?
+
+        /// A token.
+        public init(_ value: String, expiresAt: Date? = nil, refreshToken: String? = nil) {
+            self.value = value
+            self.expiresAt = expiresAt
+            self.refreshToken = refreshToken
+        }
+    }
+}
+
+extension TokenStore.Token: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// When it expires and whether there is a refresh token, without either's value.
+    public var description: String {
+        let expiry = expiresAt.map { "expires \($0)" } ?? "no known expiry"
+        return "Token(\(Redaction.standard.placeholder), \(expiry), \(refreshToken == nil ? "no " : "")refresh token)"
+    }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// A mirror whose secrets are redacted, so that `dump` and a test's failure print none.
+    public var customMirror: Mirror {
+        let placeholder = Redaction.standard.placeholder
+        return Mirror(
+            self,
+            children: [
+                "value": placeholder,
+                "expiresAt": expiresAt as Any,
+                "refreshToken": refreshToken.map { _ in placeholder } as Any,
+            ],
+            displayStyle: .struct
+        )
+    }
+}
+
+/// What a store holds: a token or none, and when it is due.
+struct HeldToken: Sendable {
+    let token: Token?
+    /// From when on the token is refreshed before it is sent.
+    let refreshAt: Date?
+
+    typealias Token = TokenStore.Token
+
+    static let none = HeldToken(token: nil, refreshAt: nil)
+
+    /// A token from outside, which may be of any age.
+    init(_ token: Token?, leeway: Duration) {
+        self.init(token: token, refreshAt: token?.expiresAt?.addingTimeInterval(-Self.seconds(leeway)))
+    }
+
+    /// A token that was just received.
+    ///
+    /// Refreshing it must get ahead, or each request would begin a refresh: one that lives hardly longer than the leeway
+    /// is refreshed at half its life, and one that is over on arrival (a wrong clock, here or there) when it is rejected.
+    init(received token: Token, at date: Date, leeway: Duration) {
+        guard let expiresAt = token.expiresAt, expiresAt > date else {
+            self.init(token: token, refreshAt: nil)
+            return
+        }
+        let lifetime = expiresAt.timeIntervalSince(date)
+        self.init(
+            token: token,
+            refreshAt: expiresAt.addingTimeInterval(-min(Self.seconds(leeway), lifetime / 2))
+        )
+    }
+
+    private init(token: Token?, refreshAt: Date?) {
+        self.token = token
+        self.refreshAt = refreshAt
+    }
+
+    func isDue(at date: Date) -> Bool { refreshAt.map { $0 <= date } ?? false }
+
+    private static func seconds(_ duration: Duration) -> TimeInterval { duration / .seconds(1) }
+}

@@ -1,0 +1,194 @@
+public import Foundation
+
+/// The access token of one account: holds it, refreshes it once for all who wait, and hands it only to its origins.
+///
+/// One store is shared by ``BearerAuthInterceptor``, which sends the token, and ``RetryOnUnauthorizedInterceptor``, which
+/// has it refreshed when a server rejects it:
+///
+/// ```swift
+/// let tokens = TokenStore(
+///     keychain.load(),
+///     persist: { token in await keychain.save(token) },
+///     refresh: { rejected in
+///         guard let refreshToken = rejected?.refreshToken else { throw LogInNeeded() }
+///         return try await logInServer.exchange(refreshToken)
+///     }
+/// )
+/// let api = Client(
+///     baseURL: baseURL,
+///     interceptors: [.retryOnUnauthorized(tokens), .bearerAuth(tokens)],
+///     transport: .platform()
+/// )
+/// ```
+///
+/// ## Refreshing
+/// - At most one refresh is under way; whoever needs its token waits for it. It has a task of its own: cancelling those
+///   who wait, the one that began it too, leaves it running, and its token is kept and persisted.
+/// - A token is refreshed when a server rejects it, whatever the local clock thinks of it, and before it is sent when it
+///   expires within the leeway.
+/// - A refresh that fails fails all who wait for it, with the closure's own error; the next request tries anew.
+/// - The closure may send requests through the very chain that waits for it: to its task (``CredentialRefresh/isCurrent``)
+///   `bearerAuth` gives no token, and `retryOnUnauthorized` passes a rejection through. So it brings the credentials it
+///   needs, usually the refresh token, itself. Tasks it starts count too, detached ones don't.
+/// - A closure that never ends keeps everyone waiting (each can be cancelled): give its requests a timeout.
+///
+/// ## Sessions
+/// ``signIn(_:)`` and ``signOut()`` overtake a refresh under way, whose token is then discarded. After `signIn`, those who
+/// waited go on with the new token. `signOut` ends the session: those who wait fail with
+/// ``AuthenticationError/Code/signedOut``, requests go out without a token, and nothing is refreshed until the next
+/// `signIn`. A request that was sent before a sign-out never gets a token from after it, so to change the user, sign out
+/// before you sign in.
+///
+/// ## Without a token
+/// A store that never had a token lets requests go without one, so that a log-in and public endpoints work; the first
+/// rejection calls the closure with `nil`. With `fetchesFirstToken` the first request waits for a token instead.
+public final class TokenStore: Sendable {
+    let refresher: CredentialRefresher<HeldToken>
+    private let origins: Set<Origin>?
+    private let leeway: Duration
+    private let fetchesFirstToken: Bool
+    private let now: @Sendable () -> Date
+    private let persistence: Persistence?
+
+    /// A store.
+    ///
+    /// - Parameters:
+    ///   - initial: the token to begin with, as it was persisted; `nil` for none.
+    ///   - origins: where the token may be sent; `nil` for the origin of the base URL of the client that sends a request.
+    ///   - leeway: how long before its expiry a token is refreshed, 30 seconds by default. A token that the closure returns
+    ///     with less than twice that to live is refreshed at half its life.
+    ///   - fetchesFirstToken: whether a request without a token waits for `refresh(nil)` instead of going without one.
+    ///   - now: the wall clock that expiries are compared with.
+    ///   - persist: called with the token after each change, `nil` after a sign-out: one call after the other, in the order
+    ///     of the changes, and never for a discarded token. No request waits for it.
+    ///   - refresh: gets a new token in the place of the rejected or expired one, or of none. If the new one brings no
+    ///     refresh token, that of the old one is kept (RFC 6749 §6).
+    public convenience init(
+        _ initial: Token? = nil,
+        origins: Set<Origin>? = nil,
+        leeway: Duration = .seconds(30),
+        fetchesFirstToken: Bool = false,
+        now: @escaping @Sendable () -> Date = { Date() },
+        persist: (@Sendable (Token?) async -> Void)? = nil,
+        refresh: @escaping @Sendable (_ rejected: Token?) async throws -> Token
+    ) {
+        self.init(
+            initial,
+            origins: origins,
+            leeway: leeway,
+            fetchesFirstToken: fetchesFirstToken,
+            now: now,
+            persist: persist,
+            observe: { _ in },
+            refresh: refresh
+        )
+    }
+
+    /// A store that tells what goes on inside.
+    init(
+        _ initial: Token? = nil,
+        origins: Set<Origin>? = nil,
+        leeway: Duration = .seconds(30),
+        fetchesFirstToken: Bool = false,
+        now: @escaping @Sendable () -> Date = { Date() },
+        persist: (@Sendable (Token?) async -> Void)? = nil,
+        observe: @escaping @Sendable (RefreshEvent) -> Void,
+        refresh: @escaping @Sendable (_ rejected: Token?) async throws -> Token
+    ) {
+        self.origins = origins
+        self.leeway = leeway
+        self.fetchesFirstToken = fetchesFirstToken
+        self.now = now
+        let persistence = persist.map(Persistence.init)
+        self.persistence = persistence
+        refresher = CredentialRefresher(
+            HeldToken(initial, leeway: leeway),
+            onChange: { persistence?.enqueue($0.token) },
+            observe: observe,
+            refresh: { rejected in
+                var token = try await refresh(rejected.token)
+                token.refreshToken = token.refreshToken ?? rejected.token?.refreshToken
+                return HeldToken(received: token, at: now(), leeway: leeway)
+            }
+        )
+    }
+
+    /// The token as it is now, whether or not it is still good; `nil` where there is none.
+    public var current: Token? { refresher.current.value.token }
+
+    /// Sets a token that was got outside of the refresh, as by a log-in.
+    ///
+    /// A refresh under way is overtaken: its token will be discarded, and those who wait for it go on with this one.
+    public func signIn(_ token: Token) {
+        refresher.replace(with: HeldToken(token, leeway: leeway))
+    }
+
+    /// Forgets the token and ends the session.
+    ///
+    /// A refresh under way is overtaken: its token will be discarded, and those who wait for it fail with
+    /// ``AuthenticationError/Code/signedOut``. Nothing is refreshed until ``signIn(_:)``.
+    public func signOut() {
+        refresher.close(with: .none)
+    }
+
+    /// Waits until `persist` has returned for every change made so far, for instance before the process ends.
+    public func waitUntilPersisted() async {
+        await persistence?.finishPending()
+    }
+}
+
+extension TokenStore {
+    /// Adds the token to a request, for interceptors that do what ``BearerAuthInterceptor`` doesn't.
+    ///
+    /// It waits for a refresh that is under way, or that an expired token needs. A request that has an `Authorization`
+    /// field of its own keeps it; one to an origin that the token is not for goes without; so do the requests of a refresh
+    /// (``CredentialRefresh/isCurrent``). What was done is noted in the request's context, so that
+    /// ``RetryOnUnauthorizedInterceptor`` knows what an answer rejects: call `next` with this request.
+    ///
+    /// - Throws: ``AuthenticationError`` with ``AuthenticationError/Code/unknownOrigin`` if neither the store nor the request's
+    ///   client names an origin, ``AuthenticationError/Code/signedOut``, ``AuthenticationError/Code/invalidToken``; what the
+    ///   refresh throws; `CancellationError`.
+    public func authorize(_ request: inout HTTPRequest) async throws {
+        let id = ObjectIdentifier(self)
+        guard !refresher.isRefreshedByCurrentTask, !request.context.authorizers.contains(id) else { return }
+        request.context.authorizers.append(id)
+        let record = request.context.authorizationRecord(of: self)
+        record?.note(.withheld)
+        guard !request.headerFields.contains(.authorization), try isForRequest(request) else { return }
+
+        let credential = try await usableCredential()
+        record?.note(.used(credential.generation))
+        guard let token = credential.value.token else { return }
+        let field = HTTPField(unchecked: .authorization, "Bearer \(token.value)")
+        guard field.isValid, !token.value.isEmpty, !token.value.contains(where: \.isWhitespace) else {
+            throw AuthenticationError.invalidToken(for: request)
+        }
+        request.headerFields.append(field)
+    }
+
+    private func isForRequest(_ request: HTTPRequest) throws -> Bool {
+        guard let allowed = origins ?? request.context.clientOrigin.map({ [$0] }) else {
+            throw AuthenticationError.unknownOrigin(of: request)
+        }
+        return Origin(request.url).map(allowed.contains) ?? false
+    }
+
+    private func usableCredential() async throws -> Credential<HeldToken> {
+        let (credential, isRefreshing, isClosed) = refresher.state
+        if isRefreshing { return try await refresher.value(rejecting: nil) }
+        let isMissing = credential.value.token == nil && fetchesFirstToken && !isClosed
+        guard isMissing || credential.value.isDue(at: now()) else { return credential }
+        return try await refresher.value(rejecting: credential.generation)
+    }
+}
+
+extension TokenStore: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// What it holds, without secrets.
+    public var description: String { "TokenStore(\(current?.description ?? "no token"))" }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// A mirror without secrets.
+    public var customMirror: Mirror { Mirror(self, children: ["current": current as Any], displayStyle: .class) }
+}

@@ -1,0 +1,87 @@
+/// What `retryOnUnauthorized` gets a new credential from.
+protocol UnauthorizedSource: Sendable {
+    /// Prepares a request for one run of the rest of the chain. `nil` if its answer is not this source's to handle.
+    func track(_ request: inout HTTPRequest) throws -> AuthorizationRecord?
+
+    /// What the answer rejects: `nil` if it was not sent with this source's credential, or if that can't be renewed.
+    func generation(
+        rejectedBy answer: Result<HTTPResponse, any Error>,
+        to record: AuthorizationRecord
+    ) -> CredentialGeneration?
+
+    /// Waits for a credential newer than the rejected one.
+    func renew(_ rejected: CredentialGeneration) async throws
+}
+
+/// Tokens that `bearerAuth`, further inside, sends and notes in the record.
+struct TokenSource: UnauthorizedSource {
+    let tokens: TokenStore
+
+    func track(_ request: inout HTTPRequest) throws -> AuthorizationRecord? {
+        // A second interceptor with the same store leaves the work to the first.
+        guard !tokens.refresher.isRefreshedByCurrentTask, request.context.authorizationRecord(of: tokens) == nil
+        else { return nil }
+        guard !request.context.authorizers.contains(ObjectIdentifier(tokens)) else {
+            throw AuthenticationError.wrongOrder(of: request)
+        }
+        let record = AuthorizationRecord(owner: tokens)
+        request.context.authorizationRecords.append(record)
+        return record
+    }
+
+    func generation(
+        rejectedBy answer: Result<HTTPResponse, any Error>,
+        to record: AuthorizationRecord
+    ) -> CredentialGeneration? {
+        guard case .used(let generation) = record.last, tokens.refresher.canRenew(generation) else { return nil }
+        return generation
+    }
+
+    func renew(_ rejected: CredentialGeneration) async throws {
+        _ = try await tokens.refresher.value(rejecting: rejected)
+    }
+}
+
+/// A session that a closure begins anew, and of which no request carries a trace that could be recognised.
+struct SessionSource: UnauthorizedSource {
+    private let refresher: CredentialRefresher<Void>
+    private let origins: Set<Origin>?
+
+    init(
+        origins: Set<Origin>?,
+        observe: @escaping @Sendable (RefreshEvent) -> Void = { _ in },
+        logIn: @escaping @Sendable () async throws -> Void
+    ) {
+        self.origins = origins
+        refresher = CredentialRefresher((), observe: observe) { _ in try await logIn() }
+    }
+
+    func track(_ request: inout HTTPRequest) throws -> AuthorizationRecord? {
+        guard !refresher.isRefreshedByCurrentTask, request.context.authorizationRecord(of: refresher) == nil,
+            let origin = Origin(request.url)
+        else { return nil }
+        let origins = origins ?? [request.context.clientOrigin ?? origin]
+        guard origins.contains(origin) else { return nil }
+        let record = AuthorizationRecord(owner: refresher, origins: origins)
+        record.note(.used(refresher.current.generation))
+        request.context.authorizationRecords.append(record)
+        return record
+    }
+
+    func generation(
+        rejectedBy answer: Result<HTTPResponse, any Error>,
+        to record: AuthorizationRecord
+    ) -> CredentialGeneration? {
+        // A redirect, followed inside, may have led elsewhere.
+        if case .success(let response) = answer, let origin = response.url.flatMap(Origin.init),
+            !record.origins.contains(origin)
+        {
+            return nil
+        }
+        return if case .used(let generation) = record.last { generation } else { nil }
+    }
+
+    func renew(_ rejected: CredentialGeneration) async throws {
+        _ = try await refresher.value(rejecting: rejected)
+    }
+}

@@ -1,0 +1,199 @@
+public import Foundation
+
+/// What a ``StubTransport`` answers to one request.
+///
+/// ```swift
+/// .json(#"{"id":42}"#)
+/// .json(#"{"error":"busy"}"#, status: 503).with(headers: [.retryAfter: "2"]).delayed(by: .seconds(1))
+/// .failure(TransportError(.timedOut, "Silence."))
+/// ```
+public struct StubAnswer: Sendable {
+    typealias Make = @Sendable (_ request: HTTPRequest, _ pace: StubPace) async throws -> HTTPResponse
+
+    let make: Make
+    private(set) var delay: Duration = .zero
+    private(set) var summary: String
+
+    init(_ summary: String, make: @escaping Make) {
+        self.summary = summary
+        self.make = make
+    }
+
+    /// A status, with fields and content if given.
+    public static func status(
+        _ status: HTTPResponse.Status,
+        headers: HTTPFields = [:],
+        body: HTTPBody = .empty
+    ) -> Self {
+        Self("\(status), \(body)") { _, _ in HTTPResponse(status: status, headerFields: headers, body: body) }
+    }
+
+    /// JSON as text, sent exactly as it is: it isn't parsed, so that a broken document can be answered as well.
+    public static func json(_ text: String, status: HTTPResponse.Status = 200) -> Self {
+        data(Data(text.utf8), contentType: "application/json", status: status)
+    }
+
+    /// A value encoded as JSON, now. If it can't be encoded, the request that is answered fails with the encoder's error.
+    ///
+    /// - Parameter encoder: by default one that sorts keys, so that the bytes are the same each time.
+    public static func encodable(
+        _ value: some Encodable,
+        encoder: JSONEncoder? = nil,
+        status: HTTPResponse.Status = 200
+    ) -> Self {
+        let chosen = encoder ?? JSONEncoder()
+        if encoder == nil { chosen.outputFormatting = .sortedKeys }
+        do {
+            return data(try chosen.encode(value), contentType: "application/json", status: status)
+        } catch {
+            return failure(error)
+        }
+    }
+
+    /// Bytes; without a `Content-Type` unless one is given.
+    public static func data(_ bytes: Data, contentType: String? = nil, status: HTTPResponse.Status = 200) -> Self {
+        let fields: HTTPFields = contentType.map { [.contentType: $0] } ?? [:]
+        return Self.status(status, headers: fields, body: HTTPBody(bytes))
+    }
+
+    /// The content of a file, read when a request is answered. If it can't be, the request fails with
+    /// ``TransportError/Code/unreadableFile``.
+    ///
+    /// - Parameter contentType: by default told by the file's extension for the common ones, otherwise left out.
+    public static func file(_ url: URL, contentType: String? = nil, status: HTTPResponse.Status = 200) -> Self {
+        let fields: HTTPFields = (contentType ?? Self.contentType(of: url)).map { [.contentType: $0] } ?? [:]
+        return Self("\(status), file \(url.lastPathComponent)") { _, _ in
+            HTTPResponse(status: status, headerFields: fields, body: try HTTPBody(file: url))
+        }
+    }
+
+    /// Content of unknown length in chunks, as a server streams it.
+    ///
+    /// - Parameters:
+    ///   - chunks: what a streamed response gives, chunk by chunk; a buffered one has them in one.
+    ///   - pause: the wait before each chunk after the first, on the transport's clock.
+    ///   - error: what ends the content instead of its proper end, such as a ``TransportError/Code/truncated``.
+    public static func chunks(
+        _ chunks: [Data],
+        every pause: Duration? = nil,
+        thenFailing error: (any Error)? = nil
+    ) -> Self {
+        Self("200, \(chunks.count) chunks") { _, pace in
+            let stream = StubChunks(chunks: chunks, pause: pause ?? .zero, failure: error, pace: pace)
+            return HTTPResponse(status: 200, body: .restartable { stream })
+        }
+    }
+
+    /// No response but an error, thrown as it is.
+    public static func failure(_ error: any Error) -> Self {
+        Self("failure \(type(of: error))") { _, _ in throw error }
+    }
+
+    /// Whatever the closure gives or throws, called for each request that is answered.
+    public static func answer(_ body: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse) -> Self {
+        Self("a closure") { request, _ in try await body(request) }
+    }
+
+    /// The same after a wait on the transport's clock, in addition to any that is there.
+    ///
+    /// Cancelling the task ends it at once, and so does a shorter time limit of the request.
+    public func delayed(by duration: Duration) -> Self {
+        var answer = self
+        answer.delay += duration
+        return answer
+    }
+
+    /// The same with another status.
+    public func with(status: HTTPResponse.Status) -> Self {
+        changed("status \(status)") { $0.status = status }
+    }
+
+    /// The same with more fields, which replace those of the same names.
+    public func with(headers: HTTPFields) -> Self {
+        changed(nil) { $0.headerFields.override(with: headers) }
+    }
+
+    private func changed(_ note: String?, _ change: @escaping @Sendable (inout HTTPResponse) -> Void) -> Self {
+        var answer = Self(note.map { "\(summary), \($0)" } ?? summary) { [make] request, pace in
+            var response = try await make(request, pace)
+            change(&response)
+            return response
+        }
+        answer.delay = delay
+        return answer
+    }
+
+    private static func contentType(of file: URL) -> String? {
+        switch file.pathExtension.lowercased() {
+        case "json": "application/json"
+        case "txt": "text/plain; charset=utf-8"
+        case "html": "text/html; charset=utf-8"
+        case "xml": "application/xml"
+        case "csv": "text/csv"
+        case "png": "image/png"
+        case "jpg", "jpeg": "image/jpeg"
+        case "gif": "image/gif"
+        case "svg": "image/svg+xml"
+        case "pdf": "application/pdf"
+        default: nil
+        }
+    }
+}
+
+/// The waits of one exchange, on the clock of its transport and within the time limits of its request.
+struct StubPace: Sendable {
+    let clock: any Clock<Duration>
+    let timeouts: Timeouts?
+    let request: HTTPRequest
+    private var elapsed: Duration = .zero
+
+    init(clock: any Clock<Duration>, request: HTTPRequest) {
+        self.clock = clock
+        self.timeouts = request.context.timeouts
+        self.request = request
+    }
+
+    mutating func wait(_ duration: Duration) async throws {
+        guard duration > .zero else { return }
+        let limits = [timeouts?.idle, timeouts?.whole.map { $0 - elapsed }].compactMap(\.self)
+        if let limit = limits.min(), limit < duration {
+            try await clock.sleep(for: max(.zero, limit))
+            throw TransportError(
+                .timedOut,
+                "The stub's answer takes longer than the request's time limit.",
+                request: request
+            )
+        }
+        try await clock.sleep(for: duration)
+        elapsed += duration
+    }
+}
+
+/// Chunks with a wait between them.
+private struct StubChunks: AsyncSequence, Sendable {
+    let chunks: [Data]
+    let pause: Duration
+    let failure: (any Error)?
+    let pace: StubPace
+
+    func makeAsyncIterator() -> Iterator { Iterator(stream: self, pace: pace) }
+
+    struct Iterator: AsyncIteratorProtocol {
+        let stream: StubChunks
+        var pace: StubPace
+        var index = 0
+
+        mutating func next() async throws -> Data? { try await next(isolation: #isolation) }
+
+        mutating func next(isolation actor: isolated (any Actor)?) async throws -> Data? {
+            try Task.checkCancellation()
+            guard index < stream.chunks.count else {
+                if let failure = stream.failure { throw failure }
+                return nil
+            }
+            if index > 0 { try await pace.wait(stream.pause) }
+            index += 1
+            return stream.chunks[index - 1]
+        }
+    }
+}

@@ -1,0 +1,249 @@
+internal import Foundation
+internal import Synchronization
+
+/// A transport that answers in memory, for tests and previews.
+///
+/// ```swift
+/// let stub = StubTransport()
+/// stub.on(.get, "/users/*", .json(#"{"id":42}"#))           // every GET of a user
+/// stub.on(.post, "/users", .status(503), times: 1)          // one POST fails …
+/// stub.enqueue(.status(201), .failure(Offline()))           // … what nothing else takes gets these, in order
+///
+/// let client = Client(baseURL: url, interceptors: chain, transport: stub)
+/// …
+/// #expect(stub.requests.map(\.method) == [.get, .post, .post])
+/// try stub.verifyAllUsed()
+/// ```
+///
+/// ## Who answers
+/// A request is matched when it arrives, that is when its body has been read: a stub registered between two requests is
+/// there for the second. The first of these answers:
+/// 1. stubs registered with `times:` that are not used up, the oldest first: a sequence reads in its order;
+/// 2. stubs without a limit, the newest first: a test overrides what its set-up registered;
+/// 3. the queue of ``enqueue(_:fileID:line:)``;
+/// 4. the closure or the fallback transport that it was made with.
+///
+/// With none of these the request fails with ``TransportError/Code/noStub``, which says what was on offer.
+///
+/// ## Patterns
+/// - `/users/42`: this path, on any host, with any query. Case matters, and so does a slash at the end.
+/// - `/users/*`, `/files/*.json`: `*` is any text within one segment of the path; as a whole segment it isn't empty.
+/// - `/users/**`: any segments from here on, also none. `**` alone takes every URL.
+/// - `/search?q=swift&page=*`: the query must hold these items, in any order and among others; `*` is any text. An item
+///   without `=` may have any value.
+/// - `https://api.example.com/users`: scheme, host and port too (443 and 80 are understood); the host may hold `*`.
+///
+/// Both sides are compared with percent-encoding undone, so `/caf%C3%A9` and `/café` are one; `%2F` divides no segments,
+/// and `%2A` is a star.
+///
+/// ## As a real transport
+/// It refuses what ``HTTPRequest/validate()`` refuses, reads the request's body once (a one-shot body sent a second time
+/// fails with ``TransportError/Code/bodyNotReplayable``), reports progress, and honours ``HTTPContext/responseBody``:
+/// buffered up to the limit, or a one-shot stream. Responses to HEAD, and 204 and 304, have no body. The request's idle
+/// and whole time limits end a longer wait, on the stub's clock; without any, it has none. A cancelled call ends at once.
+public final class StubTransport: Transport {
+    private static let recordedBodyLimit = 16 << 20
+
+    private let clock: any Clock<Duration>
+    private let fallback: (any Transport)?
+    private let everything: StubAnswer?
+    private let state = Mutex(StubState())
+
+    /// A transport without answers.
+    ///
+    /// - Parameters:
+    ///   - clock: measures the delays.
+    ///   - fallback: gets the requests that no stub and no queued answer takes.
+    public init(clock: any Clock<Duration> = ContinuousClock(), fallback: (any Transport)? = nil) {
+        self.clock = clock
+        self.fallback = fallback
+        self.everything = nil
+    }
+
+    /// A transport whose closure answers whatever no stub and no queued answer takes; without any of these, everything.
+    public init(
+        clock: any Clock<Duration> = ContinuousClock(),
+        _ answer: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse
+    ) {
+        self.clock = clock
+        self.fallback = nil
+        self.everything = .answer(answer)
+    }
+
+    /// The requests that have arrived, in order, the unanswered ones too.
+    ///
+    /// Each has its body in memory, so that a test can read what was sent; of a file or stream beyond 16 MiB, the first
+    /// 16 MiB.
+    public var requests: [HTTPRequest] { state.withLock(\.requests) }
+
+    /// How many streamed responses have neither been read to their end nor discarded: each would hold a connection.
+    public var openBodies: Int { state.withLock { $0.openBodies.count } }
+
+    /// Waits until so many requests have arrived, or until the task is cancelled.
+    public func received(_ count: Int) async {
+        let id = state.withLock { $0.nextID() }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let watcher = StubState.Watcher(id: id, count: count, continuation: continuation)
+                if !state.withLock({ $0.add(watcher) }) { continuation.resume() }
+            }
+        } onCancel: {
+            state.withLock { $0.cancelWatcher(id) }?.continuation.resume()
+        }
+        state.withLock { $0.forgetWatcher(id) }
+    }
+
+    /// Checks that every stub was used, as often as its `times:` says or at least once, and every queued answer.
+    ///
+    /// - Throws: ``TransportError`` with ``TransportError/Code/unusedStubs``, whose message lists those that were not, and
+    ///   where they were registered.
+    public func verifyAllUsed() throws {
+        let unused = state.withLock(\.unused)
+        guard unused.isEmpty else { throw TransportError(.unusedStubs, "Not used: " + unused.joined(separator: "; ")) }
+    }
+}
+
+extension StubTransport {
+    /// Answers the requests of a method whose URLs match a pattern.
+    ///
+    /// - Parameters:
+    ///   - method: the method, `nil` for any.
+    ///   - pattern: a path or a URL, with `*` and `**`; see ``StubTransport``.
+    ///   - answer: the answer.
+    ///   - times: how many requests get it, `nil` for all.
+    public func on(
+        _ method: HTTPRequest.Method?,
+        _ pattern: String,
+        _ answer: StubAnswer,
+        times: Int? = nil,
+        fileID: String = #fileID,
+        line: Int = #line
+    ) {
+        let parsed = StubPattern(pattern)
+        let name = "\(method?.rawValue ?? "any") \(Redaction.standard.redactingQueries(in: pattern))"
+        state.withLock { state in
+            state.add(name, "\(fileID):\(line)", times: times, answer: answer) { request in
+                (method == nil || request.method == method) && parsed.matches(request.url.absoluteString)
+            }
+        }
+    }
+
+    /// Answers the requests for which a closure says yes.
+    ///
+    /// - Parameters:
+    ///   - matches: whether to answer a request, whose body is in memory.
+    ///   - answer: the answer.
+    ///   - times: how many requests get it, `nil` for all.
+    public func on(
+        _ matches: @escaping @Sendable (HTTPRequest) -> Bool,
+        _ answer: StubAnswer,
+        times: Int? = nil,
+        fileID: String = #fileID,
+        line: Int = #line
+    ) {
+        state.withLock { $0.add("a predicate", "\(fileID):\(line)", times: times, answer: answer, matches: matches) }
+    }
+
+    /// Adds answers for requests that no stub takes: each is given once, in order.
+    public func enqueue(_ answers: StubAnswer..., fileID: String = #fileID, line: Int = #line) {
+        state.withLock { $0.enqueue(answers, place: "\(fileID):\(line)") }
+    }
+}
+
+extension StubTransport {
+    /// Answers a request in memory.
+    public func send(_ request: consuming HTTPRequest) async throws -> HTTPResponse {
+        let request = request
+        try Task.checkCancellation()
+        try request.validate()
+        let (recorded, isComplete) = try await read(request)
+        for watcher in state.withLock({ $0.record(recorded) }) { watcher.continuation.resume() }
+        if let answer = answer(to: recorded) { return try await respond(with: answer, to: recorded) }
+        guard let fallback else { throw noStub(for: recorded) }
+        if request.body.isRestartable { return try await fallback.send(request) }
+        guard isComplete else { throw TransportError.bodyTooLarge(limit: Self.recordedBodyLimit, request: request) }
+        return try await fallback.send(recorded)
+    }
+
+    /// The request with its body in memory, and whether that is all of it.
+    private func read(_ request: HTTPRequest) async throws -> (recorded: HTTPRequest, isComplete: Bool) {
+        var progress = StubProgress(request.context.uploadProgress, total: request.body.length)
+        if let bytes = request.body.bytes {
+            progress.add(bytes.count)
+            return (request, true)
+        }
+        var recorded = request
+        var bytes = Data()
+        var isComplete = true
+        do {
+            for try await chunk in request.body {
+                let room = Self.recordedBodyLimit - bytes.count
+                bytes += chunk.prefix(room)
+                isComplete = isComplete && chunk.count <= room
+                progress.add(chunk.count)
+            }
+        } catch let error as TransportError where error.code == .bodyNotReplayable {
+            throw TransportError.bodyNotReplayable(request: request)
+        }
+        try Task.checkCancellation()
+        recorded.body = HTTPBody(bytes)
+        return (recorded, isComplete)
+    }
+
+    // The predicates are the user's: they are called outside the lock.
+    private func answer(to request: HTTPRequest) -> StubAnswer? {
+        for stub in state.withLock(\.candidates) where stub.matches(request) {
+            if state.withLock({ $0.claim(stub.id) }) { return stub.answer }
+        }
+        return state.withLock { $0.dequeue() } ?? everything
+    }
+
+    private func noStub(for request: HTTPRequest) -> TransportError {
+        let offer = state.withLock(\.offer)
+        let message = offer.isEmpty ? "no stub was registered." : "on offer: " + offer.joined(separator: "; ")
+        return TransportError(.noStub, "No stub answers this request; " + message, request: request)
+    }
+
+    private func respond(with answer: StubAnswer, to request: HTTPRequest) async throws -> HTTPResponse {
+        var pace = StubPace(clock: clock, request: request)
+        try await pace.wait(answer.delay)
+        var response = try await answer.make(request, pace)
+        try Task.checkCancellation()
+        response.url = response.url ?? request.url
+        if request.method == .head || response.status == 204 || response.status == 304 {
+            response.body.discard()
+            response.body = .empty
+        } else if let limit = request.context.responseBody.bufferLimit {
+            response.body = try await buffered(response.body, upTo: limit, for: request)
+        } else if !response.body.isEmpty {
+            response.body = streamed(response.body, for: request)
+        }
+        return response
+    }
+
+    private func buffered(_ body: HTTPBody, upTo limit: Int, for request: HTTPRequest) async throws -> HTTPBody {
+        do {
+            let bytes = try await body.collect(upTo: limit)
+            var progress = StubProgress(request.context.downloadProgress, total: body.length)
+            progress.add(bytes.count)
+            return HTTPBody(bytes)
+        } catch let error as TransportError where error.code == .bodyTooLarge {
+            throw TransportError.bodyTooLarge(limit: limit, request: request)
+        }
+    }
+
+    private func streamed(_ body: HTTPBody, for request: HTTPRequest) -> HTTPBody {
+        let id = state.withLock { $0.openBody() }
+        let close: @Sendable () -> Void = { [weak self] in self?.state.withLock { $0.closeBody(id) } }
+        let progress = StubProgress(request.context.downloadProgress, total: body.length)
+        return .oneShot(StubStream(body: body, progress: progress, close: close), length: body.length) {
+            body.discard()
+            close()
+        }
+    }
+}
+
+extension TransportError.Code {
+    /// A ``StubTransport`` has stubs that no request used.
+    public static let unusedStubs = Self(rawValue: "unusedStubs")
+}

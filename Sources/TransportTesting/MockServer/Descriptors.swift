@@ -1,0 +1,159 @@
+#if canImport(Darwin)
+internal import Darwin
+#elseif canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#endif
+
+/// The system calls of the server, under names that no method hides.
+enum Descriptors {
+    // An enumeration in glibc, a number elsewhere, and 1 everywhere.
+    private static let streamSocket: Int32 = 1
+
+    /// A socket that listens on an ephemeral port of 127.0.0.1.
+    static func listen() throws -> (descriptor: Int32, port: UInt16) {
+        let descriptor = socket(AF_INET, streamSocket, 0)
+        guard descriptor >= 0 else { throw MockServerError("open a socket", code: errno) }
+        do {
+            prepare(descriptor)
+            try bind(descriptor)
+            // A burst of clients waits in the queue instead of being refused.
+            try check(listenCall(descriptor, 1024), "listen")
+            return (descriptor, try port(of: descriptor))
+        } catch {
+            close(descriptor)
+            throw error
+        }
+    }
+
+    /// The next connection, or `nil` if there is none (any more).
+    static func accept(on listener: Int32) -> Int32? {
+        let descriptor = acceptCall(listener)
+        guard descriptor >= 0 else { return nil }
+        prepare(descriptor)
+        set(descriptor, level: Int32(IPPROTO_TCP), option: TCP_NODELAY, to: Int32(1))
+        return descriptor
+    }
+
+    /// Whether ``accept(on:)``, having given nothing, failed for a reason that was that connection's own.
+    static var acceptMayBeTriedAgain: Bool { ![EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(errno) }
+
+    /// Both ends of a pipe; neither blocks.
+    static func pipe() throws -> (reading: Int32, writing: Int32) {
+        var ends: [Int32] = [-1, -1]
+        guard pipeCall(&ends) == 0 else { throw MockServerError("open a pipe", code: errno) }
+        ends.forEach(prepare)
+        return (ends[0], ends[1])
+    }
+
+    static func close(_ descriptor: Int32) { closeCall(descriptor) }
+
+    /// Makes the closing of a socket a reset instead of an orderly end.
+    static func resetOnClose(_ descriptor: Int32) {
+        set(descriptor, level: SOL_SOCKET, option: SO_LINGER, to: linger(l_onoff: 1, l_linger: 0))
+    }
+
+    /// Ends the sending direction of a socket.
+    static func endSending(_ descriptor: Int32) {
+        // SHUT_WR, an enumeration in glibc.
+        _ = shutdown(descriptor, 1)
+    }
+
+    /// Writes a byte that says that something happened.
+    static func signal(_ descriptor: Int32) {
+        var byte: UInt8 = 1
+        _ = write(descriptor, &byte, 1)
+    }
+
+    /// Takes what ``signal(_:)`` wrote.
+    static func drain(_ descriptor: Int32) {
+        var bytes = [UInt8](repeating: 0, count: 64)
+        while readCall(descriptor, &bytes, bytes.count) > 0 {}
+    }
+
+    static func receive(_ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer) -> Transfer {
+        while true {
+            let count = recv(descriptor, buffer.baseAddress, buffer.count, 0)
+            if count > 0 { return .moved(count) }
+            if count == 0 { return .end }
+            if errno == EINTR { continue }
+            return errno == EAGAIN || errno == EWOULDBLOCK ? .wait(Int16(POLLIN)) : .failed
+        }
+    }
+
+    static func send(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Transfer {
+        while true {
+            let count = sendCall(descriptor, bytes.baseAddress, bytes.count)
+            if count >= 0 { return .moved(count) }
+            if errno == EINTR { continue }
+            return errno == EAGAIN || errno == EWOULDBLOCK ? .wait(Int16(POLLOUT)) : .failed
+        }
+    }
+
+    /// Waits until one of the entries is ready, or for so many milliseconds; below zero, without end.
+    static func wait(_ entries: inout [pollfd], milliseconds: Int32 = -1) {
+        while poll(&entries, nfds_t(entries.count), milliseconds) < 0, errno == EINTR || errno == EAGAIN {}
+    }
+
+    private static func prepare(_ descriptor: Int32) {
+        _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
+        // A process that a test starts does not inherit it.
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        #if canImport(Darwin)
+        // SO_NOSIGPIPE: writing to a connection that is gone is an error, not the end of the process.
+        set(descriptor, level: SOL_SOCKET, option: 0x1022, to: Int32(1))
+        #endif
+    }
+
+    private static func set<Value: BitwiseCopyable>(_ descriptor: Int32, level: Int32, option: Int32, to value: Value) {
+        withUnsafePointer(to: value) {
+            _ = setsockopt(descriptor, level, option, $0, socklen_t(MemoryLayout<Value>.size))
+        }
+    }
+
+    private static func bind(_ descriptor: Int32) throws {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
+        let result = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bindCall(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        try check(result, "bind to 127.0.0.1")
+    }
+
+    private static func port(of descriptor: Int32) throws -> UInt16 {
+        var address = sockaddr_in()
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let result = withUnsafeMutablePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &length) }
+        }
+        try check(result, "learn its port")
+        return UInt16(bigEndian: address.sin_port)
+    }
+
+    private static func check(_ result: Int32, _ action: String) throws {
+        guard result == 0 else { throw MockServerError(action, code: errno) }
+    }
+}
+
+// The names of these calls are those of the functions above.
+private func closeCall(_ descriptor: Int32) { _ = close(descriptor) }
+private func readCall(_ descriptor: Int32, _ bytes: inout [UInt8], _ count: Int) -> Int {
+    read(descriptor, &bytes, count)
+}
+private func acceptCall(_ listener: Int32) -> Int32 { accept(listener, nil, nil) }
+private func pipeCall(_ ends: inout [Int32]) -> Int32 { pipe(&ends) }
+private func bindCall(_ descriptor: Int32, _ address: UnsafePointer<sockaddr>, _ length: socklen_t) -> Int32 {
+    bind(descriptor, address, length)
+}
+private func sendCall(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
+    #if canImport(Darwin)
+    send(descriptor, bytes, count, 0)
+    #else
+    send(descriptor, bytes, count, Int32(MSG_NOSIGNAL))
+    #endif
+}
+private func listenCall(_ descriptor: Int32, _ backlog: Int32) -> Int32 { listen(descriptor, backlog) }

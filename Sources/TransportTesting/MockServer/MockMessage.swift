@@ -1,0 +1,130 @@
+internal import Foundation
+internal import Interceptors
+
+/// A response in the terms of HTTP, which becomes steps once the request is known.
+struct MockMessage: Sendable {
+    enum Body: Sendable {
+        case bytes(Data)
+        case chunks([Data], trailers: HTTPFields, pause: Duration?)
+        case repeated(Data, times: Int, chunked: Bool)
+        case untilClose(Data)
+    }
+
+    enum Close: Sendable { case announced, silent }
+
+    var status: HTTPResponse.Status
+    var headerFields: HTTPFields
+    var body: Body
+    var close: Close?
+    var headPace: (bytes: Int, pause: Duration)?
+
+    init(status: HTTPResponse.Status, headerFields: HTTPFields, body: Body) {
+        self.status = status
+        self.headerFields = headerFields
+        self.body = body
+    }
+
+    func script(
+        for request: MockServer.Request,
+        keepsAlive: Bool
+    ) -> (steps: [MockResponse.Step], keepsAlive: Bool) {
+        let isChunked = self.isChunked(for: request)
+        let hasContent = request.method != .head && !isWithoutContent
+        var fields = headerFields
+        var keepsOpen =
+            keepsAlive && close == nil && !fields[values: .connection].contains { $0.lowercased() == "close" }
+        let isFramed = fields.contains(.contentLength) || fields.contains(.transferEncoding)
+        if !isFramed, !isWithoutContent {
+            if isChunked {
+                fields[.transferEncoding] = "chunked"
+            } else if let length {
+                fields[.contentLength] = String(length)
+            } else {
+                keepsOpen = false
+            }
+        }
+        if !fields.contains(.connection) {
+            if !keepsOpen, close != .silent { fields[.connection] = "close" }
+            if keepsOpen, request.version == "1.0" { fields[.connection] = "keep-alive" }
+        }
+        let head = paced(Self.head(status, fields))
+        return (Self.joined(head + (hasContent ? content(isChunked: isChunked) : [])), keepsOpen)
+    }
+
+    /// The first line and the fields of a response.
+    static func head(_ status: HTTPResponse.Status, _ fields: HTTPFields) -> Data {
+        var text = "HTTP/1.1 \(status.code) \(status.reasonPhrase)\r\n"
+        for field in fields { text += "\(field.name.rawName): \(field.value)\r\n" }
+        return Data((text + "\r\n").utf8)
+    }
+
+    /// A chunk in its frame (RFC 9112 §7.1).
+    static func frame(_ chunk: Data) -> Data {
+        Data("\(String(chunk.count, radix: 16))\r\n".utf8) + chunk + Data("\r\n".utf8)
+    }
+
+    // RFC 9110 §6.4.1
+    private var isWithoutContent: Bool { status.kind == .informational || status.code == 204 || status.code == 304 }
+
+    // HTTP/1.0 knows no transfer coding: its content ends with the connection.
+    private func isChunked(for request: MockServer.Request) -> Bool {
+        guard request.version != "1.0" else { return false }
+        return switch body {
+        case .chunks, .repeated(_, _, chunked: true): true
+        case .bytes, .repeated, .untilClose: false
+        }
+    }
+
+    private var length: Int? {
+        switch body {
+        case .bytes(let bytes): return bytes.count
+        case .repeated(let bytes, let times, chunked: false):
+            let (length, isOver) = bytes.count.multipliedReportingOverflow(by: times)
+            return isOver ? nil : length
+        case .chunks, .repeated, .untilClose: return nil
+        }
+    }
+
+    private func content(isChunked: Bool) -> [MockResponse.Step] {
+        switch body {
+        case .bytes(let bytes), .untilClose(let bytes):
+            return [.send(bytes)]
+        case .repeated(let bytes, let times, _):
+            guard !bytes.isEmpty else { return isChunked ? [.send(Self.end([:]))] : [] }
+            return [.send(isChunked ? Self.frame(bytes) : bytes, times: times)]
+                + (isChunked ? [.send(Self.end([:]))] : [])
+        case .chunks(let chunks, let trailers, let pause):
+            // A chunk of no bytes would end the content.
+            let pieces = chunks.filter { !$0.isEmpty }.flatMap { chunk in
+                (pause.map { [.wait($0)] } ?? []) + [MockResponse.Step.send(isChunked ? Self.frame(chunk) : chunk)]
+            }
+            return pieces + (isChunked ? [.send(Self.end(trailers))] : [])
+        }
+    }
+
+    private static func end(_ trailers: HTTPFields) -> Data {
+        Data(("0\r\n" + trailers.map { "\($0.name.rawName): \($0.value)\r\n" }.joined() + "\r\n").utf8)
+    }
+
+    private func paced(_ head: Data) -> [MockResponse.Step] {
+        guard let (count, pause) = headPace else { return [.send(head)] }
+        return stride(from: 0, to: head.count, by: count).flatMap { start in
+            [MockResponse.Step.wait(pause), .send(head[start..<min(start + count, head.count)])]
+        }
+    }
+
+    // What goes out together travels in one packet, as from most servers.
+    private static func joined(_ steps: [MockResponse.Step]) -> [MockResponse.Step] {
+        var joined: [MockResponse.Step] = []
+        for step in steps {
+            if case .send(let next) = step.action, next.count < 16 << 10,
+                case .send(let last) = joined.last?.action, last.count < 16 << 10
+            {
+                joined[joined.count - 1] = .send(last + next)
+            } else {
+                joined.append(step)
+            }
+        }
+        return joined
+    }
+}

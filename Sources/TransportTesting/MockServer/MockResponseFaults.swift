@@ -1,0 +1,77 @@
+public import Foundation
+public import Interceptors
+
+// Faults. Each is a few steps, or a message that does not keep what its head promises; `init(steps:)` makes others.
+extension MockResponse {
+    /// Reads the request and never answers; the connection stays open until the client closes it.
+    public static var neverAnswer: Self { Self(steps: [.waitForever]) }
+
+    /// Sends the head at once, and then the pieces of the content, chunked, with a pause before each, on the server's clock.
+    public static func slow(
+        _ pieces: [Data],
+        every pause: Duration,
+        status: HTTPResponse.Status = 200,
+        headers: HTTPFields = HTTPFields()
+    ) -> Self {
+        Self(MockMessage(status: status, headerFields: headers, body: .chunks(pieces, trailers: [:], pause: pause)))
+    }
+
+    /// Sends the head in pieces, with a pause before each, on the server's clock, and then the content at once.
+    public static func slowHead(
+        bytesAtATime count: Int = 1,
+        every pause: Duration,
+        status: HTTPResponse.Status = 200,
+        headers: HTTPFields = HTTPFields(),
+        body: String = ""
+    ) -> Self {
+        var message = MockMessage(status: status, headerFields: headers, body: .bytes(Data(body.utf8)))
+        message.headPace = (max(1, count), pause)
+        return Self(message)
+    }
+
+    /// Closes the connection instead of answering.
+    public static var closeBeforeHead: Self { Self(steps: [.close]) }
+
+    /// Closes the connection in the middle of a field line.
+    public static var closeInHead: Self { Self(steps: [.send("HTTP/1.1 200 OK\r\nContent-Le"), .close]) }
+
+    /// Announces a content of so many bytes, and closes the connection after fewer.
+    public static func closeInBody(after sent: Int, of announced: Int) -> Self {
+        wrongContentLength(announced: announced, body: Data(repeating: UInt8(ascii: "x"), count: max(0, sent)))
+    }
+
+    /// Closes the connection in the chunked coding: after the given chunks, without the last one that ends the content.
+    public static func closeInChunks(after chunks: [Data]) -> Self {
+        let frames = chunks.map { Step.send(MockMessage.frame($0)) }
+        return Self(steps: [.send(MockMessage.head(200, [.transferEncoding: "chunked"]))] + frames + [.close])
+    }
+
+    /// Announces one length of the content and sends another.
+    ///
+    /// Where less is sent than announced, the connection is closed after it, so that the client can know. Where more is sent,
+    /// the connection stays open, and the excess stands before the next response.
+    public static func wrongContentLength(announced: Int, body: Data) -> Self {
+        let answer = Self(headers: [.contentLength: String(announced)], body: body)
+        return body.count < announced ? answer.closing(announced: false) : answer
+    }
+
+    /// Announces one length of the content and sends another.
+    public static func wrongContentLength(announced: Int, body: String) -> Self {
+        wrongContentLength(announced: announced, body: Data(body.utf8))
+    }
+
+    /// Sends bytes that are no HTTP, among them NUL and bytes that are not UTF-8, and closes the connection.
+    public static var garbage: Self {
+        let bytes: [UInt8] = [0x00, 0xFF, 0xFE, 0x15, 0x03, 0x01] + Array("%$!\r\n\r\n\u{1B}[2J".utf8) + [0xC3, 0x28]
+        return raw(Data(bytes))
+    }
+
+    /// Resets the connection instead of answering.
+    public static var reset: Self { Self(steps: [.reset]) }
+
+    /// Sends bytes as they are, and closes the connection.
+    public static func raw(_ bytes: Data) -> Self { Self(steps: [.send(bytes), .close]) }
+
+    /// Sends text as it is, in UTF-8, and closes the connection.
+    public static func raw(_ text: String) -> Self { raw(Data(text.utf8)) }
+}

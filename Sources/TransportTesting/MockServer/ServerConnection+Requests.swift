@@ -1,0 +1,145 @@
+internal import Foundation
+internal import Interceptors
+
+extension ServerConnection {
+    /// Reads a request, answers it, and says whether another one may follow.
+    func serveRequest(number: Int) throws(Ending) -> Bool {
+        let head = try readHead()
+        var request = head.request
+        request.connection = id
+        request.number = number
+        let route = server.read { [request] in $0.route(for: request) }
+        let readsBody = route?.readsBody ?? true
+        if readsBody { try readBody(of: head, into: &request) }
+        let response = try answer(to: request, by: route)
+        let isRead = readsBody || head.framing == .length(0)
+        let script = response.script(for: request, keepsAlive: head.keepsAlive && isRead)
+        try perform(script.steps)
+        return script.keepsAlive && isRead
+    }
+
+    private func answer(to request: MockServer.Request, by route: Route?) throws(Ending) -> MockResponse {
+        guard let route else {
+            return server.update { state in
+                state.requests.append(request)
+                return state.takeQueued(for: request)
+            }
+        }
+        server.update { $0.requests.append(request) }
+        return try value {
+            do {
+                return try await route.handler(request)
+            } catch {
+                let text = "The route \(route) threw on \(request): \(error)\n"
+                return MockResponse(status: 500, headers: [.contentType: "text/plain; charset=utf-8"], body: text)
+            }
+        }
+    }
+}
+
+extension ServerConnection {
+    /// The head of the next request.
+    private func readHead() throws(Ending) -> RequestHead {
+        var scanner = HeadScanner()
+        while true {
+            while input.starts(with: Array("\r\n".utf8)) {
+                // Empty lines before a request are skipped (RFC 9112 §2.2).
+                input = input.dropFirst(2)
+                scanner = HeadScanner()
+            }
+            let bytes = input
+            let end = try refusing { () throws(BadRequest) in try scanner.end(of: bytes) }
+            guard (end ?? bytes.count) <= server.limits.head else { throw .refused(headTooLarge) }
+            if let end {
+                input = input.dropFirst(end)
+                return try refusing { () throws(BadRequest) in try RequestHead(bytes.prefix(end)) }
+            }
+            try receive()
+        }
+    }
+
+    private var headTooLarge: BadRequest {
+        BadRequest(431, "The head is over the limit of \(server.limits.head) bytes.")
+    }
+
+    private func readBody(of head: RequestHead, into request: inout MockServer.Request) throws(Ending) {
+        if case .length(let length) = head.framing, length > server.limits.body { throw .refused(bodyTooLarge) }
+        if head.expectsContinue, head.framing != .length(0), input.isEmpty {
+            try send(Data("HTTP/1.1 100 Continue\r\n\r\n".utf8))
+        }
+        switch head.framing {
+        case .length(let length):
+            while request.bodyLength < length {
+                if input.isEmpty { try receive() }
+                let piece = input.prefix(length - request.bodyLength)
+                input = input.dropFirst(piece.count)
+                add(piece, to: &request)
+            }
+        case .chunked:
+            var decoder = ChunkedDecoder(lineLimit: server.limits.head)
+            while !decoder.isDone {
+                if input.isEmpty { try receive() }
+                let bytes = input
+                let used = try refusing { () throws(BadRequest) in
+                    try decoder.decode(bytes) { piece throws(BadRequest) in
+                        guard request.bodyLength <= server.limits.body - piece.count else { throw bodyTooLarge }
+                        add(piece, to: &request)
+                    }
+                }
+                input = input.dropFirst(used)
+            }
+            request.trailerFields = decoder.trailerFields
+        }
+    }
+
+    private var bodyTooLarge: BadRequest {
+        BadRequest(413, "The content is over the limit of \(server.limits.body) bytes.")
+    }
+
+    private func add(_ piece: ArraySlice<UInt8>, to request: inout MockServer.Request) {
+        request.bodyLength += piece.count
+        request.body.append(contentsOf: piece.prefix(max(0, server.limits.keptBody - request.body.count)))
+    }
+
+    private func refusing<Value>(_ parse: () throws(BadRequest) -> Value) throws(Ending) -> Value {
+        do {
+            return try parse()
+        } catch {
+            throw .refused(error)
+        }
+    }
+}
+
+extension ServerConnection {
+    /// Takes the steps of a response.
+    func perform(_ steps: [MockResponse.Step]) throws(Ending) {
+        for step in steps { try perform(step) }
+    }
+
+    private func perform(_ step: MockResponse.Step) throws(Ending) {
+        switch step.action {
+        case .send(let bytes): try send(bytes)
+        case .sendRepeatedly(let bytes, let times): try send(bytes, times: times)
+        case .wait(let duration):
+            let clock = server.clock
+            try value { _ = try? await clock.sleep(for: duration) }
+        case .waitForever: while true { try watchClient() }
+        case .run(let operation): try value(operation)
+        case .close: throw .closed
+        case .reset: throw .reset
+        }
+    }
+
+    // Small pieces go out many at a time: a system call for each would make a big content slow.
+    private func send(_ bytes: Data, times: Int) throws(Ending) {
+        guard !bytes.isEmpty, times > 0 else { return }
+        let perBlock = min(times, max(1, (64 << 10) / bytes.count))
+        var block = bytes
+        if perBlock > 1 {
+            block.reserveCapacity(perBlock * bytes.count)
+            for _ in 1..<perBlock { block.append(bytes) }
+        }
+        for _ in 0..<(times / perBlock) { try send(block) }
+        try send(Data(block.prefix(times % perBlock * bytes.count)))
+    }
+}

@@ -1,0 +1,66 @@
+internal import Foundation
+
+#if canImport(Darwin)
+internal import Darwin
+#elseif canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#endif
+
+/// A thread of the server: it may block, which a task must not, and it can be joined.
+///
+/// `@unchecked Sendable` because a `pthread_t` is a pointer on Darwin. It only names the thread, and whoever takes the
+/// value out of the server's state to join it is the only one to have it.
+struct ServerThread: @unchecked Sendable {
+    private let handle: pthread_t
+
+    private final class Work {
+        let name: String
+        let run: () -> Void
+
+        init(_ name: String, _ run: @escaping () -> Void) {
+            self.name = name
+            self.run = run
+        }
+    }
+
+    /// Starts a thread, or gives `nil` if the system has none left.
+    ///
+    /// - Parameter name: what a debugger shows; Linux keeps 15 bytes of it.
+    init?(named name: String, _ run: @escaping @Sendable () -> Void) {
+        let work = Unmanaged.passRetained(Work(name, run))
+        let started = Self.started {
+            pthread_create($0, nil, { argument in ServerThread.run(argument) }, work.toOpaque())
+        }
+        guard let started else {
+            work.release()
+            return nil
+        }
+        handle = started
+    }
+
+    /// Waits until the thread has ended; called once. From the thread itself it only lets go of it.
+    func join() {
+        if pthread_equal(handle, pthread_self()) != 0 {
+            pthread_detach(handle)
+        } else {
+            pthread_join(handle, nil)
+        }
+    }
+
+    // The handle's type is inferred: pthread_create fills an optional one on Darwin, a plain one elsewhere.
+    private static func started<Handle>(_ create: (UnsafeMutablePointer<Handle>) -> Int32) -> pthread_t? {
+        let handle = UnsafeMutablePointer<Handle>.allocate(capacity: 1)
+        defer { handle.deallocate() }
+        return create(handle) == 0 ? handle.pointee as? pthread_t : nil
+    }
+
+    private static func run(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+        guard let argument else { return nil }
+        let work = Unmanaged<Work>.fromOpaque(argument).takeRetainedValue()
+        Thread.current.name = work.name
+        work.run()
+        return nil
+    }
+}

@@ -1,0 +1,256 @@
+import Foundation
+import Interceptors
+import Synchronization
+import Testing
+
+struct User: Codable, Hashable, Sendable {
+    var id: Int
+    var name = "Ada"
+}
+
+func makeClient(_ stub: StubTransport, _ interceptors: [any Interceptor] = []) -> Client {
+    Client(baseURL: URL(string: "https://api.example.com/v1"), interceptors: interceptors, transport: stub)
+}
+
+@Suite struct ClientTests {
+    private let ada = #"{"id":1,"name":"Ada"}"#
+
+    @Test func verbsSendTheirMethodAndDecode() async throws {
+        let stub = StubTransport()
+        stub.on(nil, "/v1/users", .json(ada))
+        let client = makeClient(stub)
+        let user = User(id: 1)
+        let read: User = try await client.get("/users")
+        let posted: User = try await client.post("/users", body: user)
+        let put = try await client.put("/users", body: user, as: User.self)
+        let patched: User = try await client.patch("/users", body: user)
+        let deleted: User = try await client.delete("/users")
+        let withoutBody: User = try await client.post("/users")
+        #expect([read, posted, put, patched, deleted, withoutBody].allSatisfy { $0 == user })
+        #expect(stub.requests.map(\.method) == [.get, .post, .put, .patch, .delete, .post])
+        #expect(stub.requests.map { $0.body.isEmpty } == [true, false, false, false, true, true])
+        let sent = try #require(stub.requests[1].body.bytes)
+        #expect(try JSONDecoder().decode(User.self, from: sent) == user)
+    }
+
+    @Test func verbsThatAskForNothingDiscardTheContent() async throws {
+        let stub = StubTransport()
+        stub.on(nil, "/v1/x", .chunks([Data("never".utf8), Data("read".utf8)]))
+        let client = makeClient(stub)
+        var context = HTTPContext()
+        context.responseBody = .streamed
+        try await client.post("/x", context: context)
+        try await client.post("/x", body: User(id: 1), context: context)
+        try await client.put("/x", context: context)
+        try await client.put("/x", body: User(id: 1), context: context)
+        try await client.patch("/x", context: context)
+        try await client.patch("/x", body: User(id: 1), context: context)
+        try await client.delete("/x", context: context)
+        try await client.call(AnyEndpoint<NoContent>(path: "/x", context: context))
+        #expect(stub.requests.map(\.method) == [.post, .post, .put, .put, .patch, .patch, .delete, .get])
+        #expect(stub.openBodies == 0)
+    }
+
+    @Test func headAndSendGiveTheResponseWhateverItsStatus() async throws {
+        let stub = StubTransport()
+        stub.enqueue(.status(404, headers: ["X-A": "b"]), .status(500, body: "oops"))
+        let client = makeClient(stub)
+        let head = try await client.head("/users", query: ["a": 1])
+        #expect(head.status == 404)
+        #expect(head.headerFields["X-A"] == "b")
+        let response = try await client.send(AnyEndpoint<User>(path: "/users"))
+        #expect(response.status == 500)
+        #expect(response.body.bytes == Data("oops".utf8))
+        #expect(
+            stub.requests.map(\.description) == [
+                "HEAD https://api.example.com/v1/users?a=1", "GET https://api.example.com/v1/users",
+            ]
+        )
+    }
+
+    @Test func rawSendKeepsTheRequestAsItIs() async throws {
+        let stub = StubTransport { _ in HTTPResponse(status: 299) }
+        let url = try #require(URL(string: "http://other:81/a/../%2e?b#c"))
+        let request = HTTPRequest(method: "LIST", url: url, headerFields: ["X-A": "b"], body: "content")
+        #expect(try await makeClient(stub).send(request).status == 299)
+        let sent = try #require(stub.requests.first)
+        #expect(sent.method == "LIST")
+        #expect(sent.url == url)
+        #expect(sent.headerFields == ["X-A": "b"])
+        #expect(sent.body.bytes == Data("content".utf8))
+    }
+
+    @Test func rawSendTakesARelativeURLForAPathBelowTheBase() async throws {
+        let stub = StubTransport { _ in HTTPResponse(status: 204) }
+        let url = try #require(URL(string: "/users?a=b"))
+        _ = try await makeClient(stub).send(HTTPRequest(url: url))
+        #expect(stub.requests.first?.url.absoluteString == "https://api.example.com/v1/users?a=b")
+    }
+
+    @Test func fieldsOfACallGoOverTheDefaults() async throws {
+        let stub = StubTransport { _ in HTTPResponse(status: 204) }
+        let client = makeClient(stub, [Defaults(fields: ["X-A": "default", "X-B": "default"])])
+        try await client.post("/x", headers: ["x-a": "mine"])
+        let sent = try #require(stub.requests.first).headerFields
+        #expect(sent["X-A"] == "mine")
+        #expect(sent["X-B"] == "default")
+    }
+
+    @Test func acceptAndContentTypeComeFromTheCoders() async throws {
+        let stub = StubTransport()
+        stub.on(nil, "**", .json(ada))
+        let client = makeClient(stub)
+        let _: User = try await client.post("/x", body: User(id: 1))
+        let _: Data = try await client.get("/x")
+        try await client.post("/x", body: .form(["a": 1]))
+        #expect(stub.requests.map { $0.headerFields[.accept] } == ["application/json", nil, nil])
+        #expect(
+            stub.requests.map { $0.headerFields[.contentType] }
+                == ["application/json", nil, "application/x-www-form-urlencoded"]
+        )
+    }
+
+    @Test func acceptAndContentTypeOfTheCallWin() async throws {
+        let stub = StubTransport()
+        stub.on(nil, "**", .json(ada))
+        let interceptors = [Defaults(fields: ["Accept": "chain/a", "Content-Type": "chain/c"])]
+        let headers: HTTPFields = ["accept": "call/a", "content-type": "call/c"]
+        let client = makeClient(stub, interceptors)
+        let _: User = try await client.post("/x", body: User(id: 1), headers: headers)
+        let sent = try #require(stub.requests.first).headerFields
+        #expect(sent[values: .accept] == ["call/a"])
+        #expect(sent[values: .contentType] == ["call/c"])
+    }
+
+    @Test func defaultsOfTheChainWinOverThoseOfTheCoders() async throws {
+        let stub = StubTransport()
+        stub.on(nil, "**", .json(ada))
+        let outer = Defaults(fields: ["Accept": "outer/a", "Content-Type": "outer/c"])
+        let inner = Defaults(fields: ["Accept": "inner/a"])
+        let client = makeClient(stub, [outer, inner])
+        let _: User = try await client.post("/x", body: User(id: 1))
+        let sent = try #require(stub.requests.first).headerFields
+        #expect(sent[values: .accept] == ["outer/a"])
+        #expect(sent[values: .contentType] == ["outer/c"])
+    }
+
+    @Test func bodyIsSentAsItIs() async throws {
+        let stub = StubTransport { _ in HTTPResponse(status: 204) }
+        let client = makeClient(stub)
+        try await client.put("/x", body: .raw("plain", type: "text/plain"))
+        try await client.put("/x", body: .raw(HTTPBody(Data([0xFF])), type: nil))
+        try await client.post("/x", body: .form(["a b": "c&d", "e": ["f", "+"]]))
+        #expect(stub.requests.map { $0.headerFields[.contentType] }.prefix(2) == ["text/plain", nil])
+        #expect(stub.requests[1].body.bytes == Data([0xFF]))
+        #expect(stub.requests[2].body.bytes == Data("a%20b=c%26d&e=f&e=%2B".utf8))
+    }
+
+    @Test func requestSaysTheOriginOfTheClient() async throws {
+        let stub = StubTransport { _ in HTTPResponse(status: 204) }
+        let seen = Recorder()
+        let client = makeClient(
+            stub,
+            [
+                .intercept { request, next in
+                    seen.append(request.context.clientOrigin)
+                    return try await next(request)
+                }
+            ]
+        )
+        var context = HTTPContext()
+        context.timeouts = Timeouts(whole: .seconds(1))
+        try await client.delete("/x")
+        try await client.delete("/x", context: context)
+        try await client.delete("https://evil.com/x")
+        let url = try #require(URL(string: "https://evil.com/y"))
+        _ = try await client.send(HTTPRequest(url: url))
+        let origin = Origin(try #require(URL(string: "https://api.example.com")))
+        #expect(seen.values == [origin, origin, origin, origin])
+        #expect(stub.requests[1].context.timeouts?.whole == .seconds(1))
+    }
+
+    @Test func innermostClientWithABaseNamesTheOrigin() async throws {
+        let seen = Recorder()
+        let stub = StubTransport { request in
+            seen.append(request.context.clientOrigin)
+            return HTTPResponse(status: 204)
+        }
+        let outer = Client(baseURL: URL(string: "https://outer"), transport: makeClient(stub))
+        try await outer.delete("/x")
+        try await Client(transport: stub).delete("https://h/x")
+        try await Client(baseURL: URL(string: "https://outer"), transport: Client(transport: stub)).delete("x")
+        #expect(seen.values.map { $0?.host } == ["api.example.com", nil, "outer"])
+    }
+
+    @Test func failureOfTheEncoderSendsNothing() async throws {
+        let stub = StubTransport { _ in HTTPResponse(status: 204) }
+        await #expect(throws: EncodingError.self) { try await makeClient(stub).post("/x", body: [Double.nan]) }
+        #expect(stub.requests.isEmpty)
+    }
+
+    @Test func injectedHeaderIsRefusedBeforeAnythingIsSent() async throws {
+        let stub = StubTransport { _ in HTTPResponse(status: 204) }
+        let error = await #expect(throws: TransportError.self) {
+            try await makeClient(stub).post("/x", headers: ["X-A": "b\r\nX-Evil: 1"])
+        }
+        #expect(error?.code == .invalidRequest)
+    }
+
+    @Test func cancellationIsNeverWrapped() async throws {
+        let stub = StubTransport()
+        stub.on(.get, "**", .json("1").delayed(by: .seconds(3600)))
+        let client = makeClient(stub)
+        let task = Task { let _: Int = try await client.get("/x") }
+        await stub.received(1)
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+    }
+
+    @Test func hundredsOfCallsAtOnceKeepTheirOwnValues() async throws {
+        let stub = StubTransport { request in
+            HTTPResponse(status: 200, body: HTTPBody(request.url.lastPathComponent))
+        }
+        let client = makeClient(stub)
+        try await withThrowingTaskGroup(of: Bool.self) { group in
+            for number in 0..<400 {
+                group.addTask { try await client.get("/numbers/\(number)", as: Int.self) == number }
+            }
+            for try await isRight in group { #expect(isRight) }
+        }
+    }
+
+    @Test func mutationOfOneRequestNeverShowsInAnother() async throws {
+        let stub = StubTransport { _ in HTTPResponse(status: 204) }
+        let client = makeClient(
+            stub,
+            [
+                .intercept { request, next in
+                    var changed = request
+                    changed.context.clientOrigin = nil
+                    changed.headerFields["X-Changed"] = "yes"
+                    _ = try await next(changed)
+                    return try await next(request)
+                }
+            ]
+        )
+        try await client.delete("/x")
+        try await client.delete("/x")
+        #expect(stub.requests.map { $0.context.clientOrigin == nil } == [true, false, true, false])
+        #expect(stub.requests.map { $0.headerFields.contains("X-Changed") } == [true, false, true, false])
+    }
+}
+
+private struct Defaults: Interceptor {
+    let fields: HTTPFields
+
+    func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
+        request.addDefaults(fields)
+        return try await next(request)
+    }
+}
+
+private final class Recorder: Sendable {
+    private let storage = Mutex<[Origin?]>([])
+    var values: [Origin?] { storage.withLock(\.self) }
+    func append(_ value: Origin?) { storage.withLock { $0.append(value) } }
+}

@@ -1,0 +1,175 @@
+import Foundation
+import Interceptors
+import Synchronization
+import Testing
+
+@Suite struct ResponseDecodingTests {
+    private func get<Value: Decodable & Sendable>(
+        _ answer: StubAnswer,
+        as type: Value.Type = Value.self,
+        streamed: Bool = false
+    ) async throws -> Value {
+        let stub = StubTransport()
+        stub.enqueue(answer)
+        var context = HTTPContext()
+        if streamed { context.responseBody = .streamed }
+        return try await makeClient(stub).get("/users/42?token=hunter2", context: context)
+    }
+
+    private func failure<Value: Decodable & Sendable>(
+        _ answer: StubAnswer,
+        as type: Value.Type
+    ) async throws -> DecodingFailure {
+        try #require(await #expect(throws: DecodingFailure.self) { try await get(answer, as: type) })
+    }
+
+    // MARK: Empty content
+
+    @Test(arguments: [HTTPResponse.Status(integerLiteral: 200), 201, 204, 205])
+    func emptyContentHasADefinedResult(status: HTTPResponse.Status) async throws {
+        #expect(try await get(.status(status), as: User?.self) == nil)
+        #expect(try await get(.status(status), as: [User]?.self) == nil)
+        #expect(try await get(.status(status), as: Data.self) == Data())
+        #expect(try await get(.status(status), as: Data?.self) == Data())
+        #expect(try await get(.status(status), as: NoContent.self) == NoContent())
+        #expect(try await get(.status(status), as: NoContent?.self) == NoContent())
+        for failure in [
+            try await failure(.status(status), as: User.self), try await failure(.status(status), as: [User].self),
+            try await failure(.status(status), as: String.self),
+        ] {
+            #expect(failure.code == .empty)
+            #expect(failure.status == status)
+            #expect(failure.length == 0)
+            #expect(failure.underlying == nil)
+        }
+    }
+
+    @Test func typedHeadIsLikeAnyEmptyContent() async throws {
+        let stub = StubTransport { _ in HTTPResponse(status: 200, headerFields: ["Content-Length": "100"]) }
+        let client = makeClient(stub)
+        #expect(try await client.call(AnyEndpoint<User?>(.head, path: "/x")) == nil)
+        let error = await #expect(throws: DecodingFailure.self) {
+            try await client.call(AnyEndpoint<User>(.head, path: "/x"))
+        }
+        #expect(error?.code == .empty)
+    }
+
+    @Test func nullAndAbsentAreBothNil() async throws {
+        #expect(try await get(.json("null"), as: User?.self) == nil)
+        #expect(try await get(.json(#"{"id":1,"name":"A"}"#), as: User?.self) == User(id: 1, name: "A"))
+    }
+
+    @Test func dataIsTheBytesAsTheyAre() async throws {
+        let bytes = Data([0, 0xFF, 0x22])
+        #expect(try await get(.data(bytes)) == bytes)
+        #expect(try await get(.data(bytes), as: Data?.self) == bytes)
+    }
+
+    @Test func contentNobodyAskedForIsDiscarded() async throws {
+        #expect(try await get(.status(200, body: "<html>"), as: NoContent.self) == NoContent())
+    }
+
+    // MARK: Status
+
+    @Test(arguments: [HTTPResponse.Status(integerLiteral: 301), 304, 400, 401, 404, 500, 503, 600, 999])
+    func errorPageIsNeverTakenForAValue(status: HTTPResponse.Status) async throws {
+        struct Lenient: Codable, Sendable { var error: String? }
+        let answer = StubAnswer.json(#"{"error":"no such user"}"#, status: status)
+        for failure in [
+            try await failure(answer, as: Lenient.self), try await failure(answer, as: Data.self),
+            try await failure(answer, as: NoContent.self), try await failure(answer, as: User?.self),
+        ] {
+            #expect(failure.code == .unsuccessfulStatus)
+            #expect(failure.status == status)
+            #expect(failure.description.contains("\(status)"))
+            if status != 304 { #expect(failure.excerpt.contains("no such user")) }
+        }
+    }
+
+    @Test func failedDeleteIsNoSuccess() async throws {
+        let stub = StubTransport { _ in HTTPResponse(status: 500) }
+        let error = await #expect(throws: DecodingFailure.self) { try await makeClient(stub).delete("/x") }
+        #expect(error?.status == 500)
+        #expect(error?.method == .delete)
+    }
+
+    @Test func statusThatAnInterceptorAcceptedIsDecoded() async throws {
+        let stub = StubTransport()
+        stub.on(.get, "**", .json("7", status: 404))
+        let client = makeClient(
+            stub,
+            [
+                .intercept { request, next in
+                    var response = try await next(request)
+                    response.context.isStatusAccepted = true
+                    return response
+                }
+            ]
+        )
+        #expect(try await client.get("/x", as: Int.self) == 7)
+    }
+
+    @Test func endlessErrorPageIsReadNoFurtherThanItsExcerpt() async throws {
+        let discarded = Atomic<Int>(0)
+        let stub = StubTransport()
+        let client = Client(transport: EndlessTransport(status: 500) { discarded.add(1, ordering: .relaxed) })
+        var context = HTTPContext()
+        context.responseBody = .streamed
+        let error = await #expect(throws: DecodingFailure.self) {
+            try await client.get("https://h/x", as: User.self, context: context)
+        }
+        #expect(error?.status == 500)
+        #expect(error?.excerpt.hasPrefix("xxxx") == true)
+        #expect((error?.excerpt.count ?? .max) < 1100)
+        #expect(discarded.load(ordering: .relaxed) == 1)
+        #expect(stub.openBodies == 0)
+    }
+
+    // MARK: Streams
+
+    @Test func streamedResponseIsCollected() async throws {
+        let chunks = [#"{"id":"#, "1,", #""name":"Ada"}"#].map { Data($0.utf8) }
+        #expect(try await get(.chunks(chunks), as: User.self, streamed: true) == User(id: 1))
+    }
+
+    @Test func streamBeyondTheLimitIsAnErrorThatNamesTheRequest() async throws {
+        let discarded = Atomic<Int>(0)
+        let client = Client(transport: EndlessTransport(status: 200) { discarded.add(1, ordering: .relaxed) })
+        let error = await #expect(throws: TransportError.self) {
+            try await client.get("https://h/x", as: Data.self)
+        }
+        #expect(error?.code == .bodyTooLarge)
+        #expect(error?.url == "https://h/x")
+        #expect(discarded.load(ordering: .relaxed) == 1)
+    }
+
+    // MARK: Isolation
+
+    @Test @MainActor func decodingLeavesTheCallersActor() async throws {
+        struct Probe: Codable, Sendable {
+            var wasOnMainThread: Bool
+            init() { wasOnMainThread = Thread.isMainThread }
+            init(from decoder: any Decoder) { self.init() }
+            func encode(to encoder: any Encoder) throws {
+                var container = encoder.singleValueContainer()
+                try container.encode(Thread.isMainThread)
+            }
+        }
+        let stub = StubTransport()
+        stub.on(.post, "**", .json("{}"))
+        let probe: Probe = try await makeClient(stub).post("/x", body: Probe())
+        #expect(!probe.wasOnMainThread)
+        #expect(stub.requests.first?.body.bytes == Data("false".utf8))
+    }
+}
+
+private struct EndlessTransport: Transport {
+    let status: HTTPResponse.Status
+    let onDiscard: @Sendable () -> Void
+
+    func send(_ request: consuming HTTPRequest) async throws -> HTTPResponse {
+        let chunk = Data(repeating: UInt8(ascii: "x"), count: 1 << 20)
+        let stream = AsyncStream<Data> { chunk }
+        return HTTPResponse(status: status, body: .oneShot(stream, onDiscard: onDiscard), url: request.url)
+    }
+}

@@ -1,0 +1,89 @@
+import Foundation
+import Interceptors
+import Testing
+
+private enum Users: Endpoint {
+    case one(String)
+    case search(String, tags: [String])
+    case create(User)
+    case remove(Int)
+
+    var method: HTTPRequest.Method {
+        switch self {
+        case .one, .search: .get
+        case .create: .post
+        case .remove: .delete
+        }
+    }
+    var path: RequestTarget {
+        switch self {
+        case .one(let id): "/users/\(id)"
+        case .search, .create: "/users"
+        case .remove(let id): "/users/\(id)"
+        }
+    }
+    var query: HTTPQuery {
+        if case .search(let term, let tags) = self { ["q": term, "tag": tags] } else { [:] }
+    }
+    var headerFields: HTTPFields {
+        if case .remove = self { ["X-Confirm": "yes"] } else { [:] }
+    }
+    var body: RequestContent? {
+        if case .create(let user) = self { .encoded(user) } else { nil }
+    }
+}
+
+private struct UserByID: Endpoint {
+    typealias Response = User
+    let id: Int
+    var path: RequestTarget { "/users/\(id)" }
+    var context: HTTPContext {
+        var context = HTTPContext()
+        context.timeouts = Timeouts(whole: .seconds(5))
+        return context
+    }
+}
+
+@Suite struct EndpointTests {
+    @Test func enumOfEndpointsSendsWhatEachCaseSays() async throws {
+        let stub = StubTransport()
+        stub.on(.get, "/v1/users", .json(#"[{"id":1,"name":"Ada"}]"#))
+        stub.on(.delete, "/v1/users/7", .status(204))
+        stub.on(nil, "**", .json(#"{"id":1,"name":"Ada"}"#), times: 2)
+        let client = makeClient(stub)
+
+        let one = try await client.call(Users.one("a/b"), as: User.self)
+        let created = try await client.call(Users.create(User(id: 1)), as: User.self)
+        let found = try await client.call(Users.search("a&b", tags: ["x", "y"]), as: [User].self)
+        try await client.call(Users.remove(7))
+
+        #expect(one == created)
+        #expect(found == [one])
+        #expect(
+            stub.requests.map(\.description) == [
+                "GET https://api.example.com/v1/users/a%2Fb", "POST https://api.example.com/v1/users",
+                "GET https://api.example.com/v1/users?q=a%26b&tag=x&tag=y", "DELETE https://api.example.com/v1/users/7",
+            ]
+        )
+        #expect(stub.requests[1].headerFields[.contentType] == "application/json")
+        #expect(stub.requests[3].headerFields["X-Confirm"] == "yes")
+        #expect(stub.requests[3].headerFields[.accept] == nil)
+        try stub.verifyAllUsed()
+    }
+
+    @Test func endpointWithAResponseTypeNeedsNoOther() async throws {
+        let stub = StubTransport()
+        stub.on(.get, "/v1/users/42", .json(#"{"id":42,"name":"Ada"}"#))
+        let user = try await makeClient(stub).call(UserByID(id: 42))
+        #expect(user.id == 42)
+        #expect(stub.requests.first?.context.timeouts?.whole == .seconds(5))
+    }
+
+    @Test func closureMakesEndpoints() async throws {
+        let stub = StubTransport()
+        stub.on(.get, "/v1/users?q=*", .json("[]"))
+        let search = { (term: String) in AnyEndpoint<[User]>(path: "/users", query: ["q": term]) }
+        #expect(try await makeClient(stub).call(search("Ada & Bob")) == [])
+        #expect(stub.requests.first?.url.absoluteString == "https://api.example.com/v1/users?q=Ada%20%26%20Bob")
+    }
+}

@@ -1,0 +1,122 @@
+import Foundation
+import Synchronization
+
+@testable import Middlewares
+
+/// Opens once; those who wait for it go on then.
+final class Latch: Sendable {
+    private let tally = Tally()
+
+    func open() { tally.count() }
+    func opened() async { await tally.reached(1) }
+}
+
+/// Counts, and lets others wait for a count.
+final class Tally: Sendable {
+    private struct State {
+        var value = 0
+        var waiting: [Int: [CheckedContinuation<Void, Never>]] = [:]
+    }
+
+    private let state = Mutex(State())
+
+    var value: Int { state.withLock(\.value) }
+
+    @discardableResult
+    func count() -> Int {
+        let (value, due) = state.withLock { state in
+            state.value += 1
+            return (state.value, state.waiting.removeValue(forKey: state.value) ?? [])
+        }
+        for continuation in due { continuation.resume() }
+        return value
+    }
+
+    func reached(_ count: Int) async {
+        await withCheckedContinuation { continuation in
+            let isReached = state.withLock { state in
+                if state.value >= count { return true }
+                state.waiting[count, default: []].append(continuation)
+                return false
+            }
+            if isReached { continuation.resume() }
+        }
+    }
+}
+
+/// A value that tasks of a test share.
+final class Shared<Value: Sendable>: Sendable {
+    private let mutex: Mutex<Value>
+
+    init(_ value: Value) { mutex = Mutex(value) }
+
+    var value: Value {
+        get { mutex.withLock { $0 } }
+        set { mutex.withLock { $0 = newValue } }
+    }
+
+    func change(_ body: (inout Value) -> Void) { mutex.withLock { body(&$0) } }
+}
+
+/// A server that answers 200 to the tokens it accepts, and 401 to anything else.
+final class TokenServer: Transport {
+    let requests = Shared<[HTTPRequest]>([])
+    let bodies = Shared<[Data]>([])
+    let accepted: Shared<Set<String>>
+    /// What happens between a request's arrival and its answer.
+    private let onRequest: @Sendable (HTTPRequest) async throws -> Void
+
+    init(accepting accepted: Set<String>, onRequest: @escaping @Sendable (HTTPRequest) async throws -> Void = { _ in })
+    {
+        self.accepted = Shared(accepted)
+        self.onRequest = onRequest
+    }
+
+    /// The `Authorization` fields received, in order; "-" for none.
+    var authorizations: [String] { requests.value.map { $0.headerFields[.authorization] ?? "-" } }
+
+    func send(_ request: consuming HTTPRequest) async throws -> HTTPResponse {
+        try request.validate()
+        requests.change { [request] in $0.append(request) }
+        let body = try await request.body.collect(upTo: 1 << 20)
+        bodies.change { $0.append(body) }
+        let token = request.headerFields[.authorization].map { String($0.dropFirst("Bearer ".count)) }
+        let status: HTTPResponse.Status = token.map(accepted.value.contains) ?? false ? 200 : 401
+        try await onRequest(request)
+        return HTTPResponse(status: status, body: HTTPBody("\(status.code)"), url: request.url)
+    }
+}
+
+let apiURL = URL(string: "https://api.example.com/users/42")!
+let apiOrigin = Origin(apiURL)!
+
+extension TokenStore.Token {
+    static let old = Self("old", refreshToken: "refresh-old")
+    static let new = Self("new", refreshToken: "refresh-new")
+}
+
+struct RefreshRefused: Error, Equatable {
+    var attempt = 1
+}
+
+/// `retryOnUnauthorized` and `bearerAuth` in their right order, before a transport.
+func authenticatingChain(_ tokens: TokenStore, _ transport: any Transport) -> InterceptorChain {
+    InterceptorChain([.retryOnUnauthorized(tokens), .bearerAuth(tokens)], transport: transport)
+}
+
+extension Transport {
+    /// The status of a GET of the API.
+    func get(_ url: URL = apiURL) async throws -> HTTPResponse.Status {
+        try await send(HTTPRequest(url: url)).status
+    }
+}
+
+/// Opens the latch when so many wait for a refresh at once.
+func opening(_ latch: Latch, when count: Int) -> @Sendable (RefreshEvent) -> Void {
+    { if case .waiting(count) = $0 { latch.open() } }
+}
+
+/// Counts those who begin to wait for a refresh.
+func counting(_ tally: Tally) -> @Sendable (RefreshEvent) -> Void {
+    { if case .waiting = $0 { tally.count() } }
+}

@@ -1,0 +1,107 @@
+import Foundation
+import Synchronization
+import Testing
+
+@testable import Middlewares
+
+/// What limits concurrency must not stop the refresh that its own permits wait for.
+@Suite(.timeLimit(.minutes(1)))
+struct ConcurrencyPermitTests {
+    enum Place: CaseIterable {
+        case outsideOfBoth, between, insideOfBoth
+    }
+
+    private static let logInURL = URL(string: "https://api.example.com/login")!
+
+    @Test(arguments: Place.allCases, [true, false])
+    func refreshGoesOnWhenEveryPermitIsHeldByRequestsWaitingForIt(place: Place, isExpired: Bool) async throws {
+        let server = TokenServer(accepting: ["new"])
+        let chain = Shared<InterceptorChain?>(nil)
+        let refreshes = Tally()
+        let expiry: Date? = isExpired ? .distantPast : nil
+        let tokens = TokenStore(.init("old", expiresAt: expiry), origins: [apiOrigin]) { _ in
+            refreshes.count()
+            _ = try await chain.value?.get(Self.logInURL)
+            return .new
+        }
+        let permits = PermitInterceptor(permits: 1, letsRefreshesPass: true)
+        let interceptors: [any Interceptor] =
+            switch place {
+            case .outsideOfBoth: [permits, .retryOnUnauthorized(tokens), .bearerAuth(tokens)]
+            case .between: [.retryOnUnauthorized(tokens), permits, .bearerAuth(tokens)]
+            case .insideOfBoth: [.retryOnUnauthorized(tokens), .bearerAuth(tokens), permits]
+            }
+        let all = InterceptorChain(interceptors, transport: server)
+        chain.value = all
+        try await withThrowingTaskGroup { group in
+            for _ in 0..<50 { group.addTask { try await all.get() } }
+            for try await status in group { #expect(status == 200) }
+        }
+        #expect(refreshes.value == 1)
+        chain.value = nil
+    }
+
+    @Test func limitInsideOfBothNeedsNoCare() async throws {
+        let server = TokenServer(accepting: ["new"])
+        let chain = Shared<InterceptorChain?>(nil)
+        let tokens = TokenStore(.old, origins: [apiOrigin]) { _ in
+            _ = try await chain.value?.get(Self.logInURL)
+            return .new
+        }
+        let permits = PermitInterceptor(permits: 1, letsRefreshesPass: false)
+        let all = InterceptorChain([.retryOnUnauthorized(tokens), .bearerAuth(tokens), permits], transport: server)
+        chain.value = all
+        try await withThrowingTaskGroup { group in
+            for _ in 0..<50 { group.addTask { try await all.get() } }
+            for try await status in group { #expect(status == 200) }
+        }
+        chain.value = nil
+    }
+}
+
+/// So many requests at a time, in the order in which they come.
+private struct PermitInterceptor: Interceptor {
+    private final class Permits: Sendable {
+        private let state: Mutex<(free: Int, waiting: [CheckedContinuation<Void, Never>])>
+
+        init(_ count: Int) { state = Mutex((count, [])) }
+
+        func acquire() async {
+            await withCheckedContinuation { continuation in
+                let isFree = state.withLock { state in
+                    guard state.free > 0 else {
+                        state.waiting.append(continuation)
+                        return false
+                    }
+                    state.free -= 1
+                    return true
+                }
+                if isFree { continuation.resume() }
+            }
+        }
+
+        func release() {
+            let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
+                guard state.waiting.isEmpty else { return state.waiting.removeFirst() }
+                state.free += 1
+                return nil
+            }
+            next?.resume()
+        }
+    }
+
+    private let permits: Permits
+    private let letsRefreshesPass: Bool
+
+    init(permits: Int, letsRefreshesPass: Bool) {
+        self.permits = Permits(permits)
+        self.letsRefreshesPass = letsRefreshesPass
+    }
+
+    func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
+        if letsRefreshesPass, CredentialRefresh.isCurrent { return try await next(request) }
+        await permits.acquire()
+        defer { permits.release() }
+        return try await next(request)
+    }
+}

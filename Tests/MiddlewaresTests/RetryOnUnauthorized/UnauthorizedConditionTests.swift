@@ -1,0 +1,103 @@
+import Foundation
+import Middlewares
+import Testing
+
+@Suite(.timeLimit(.minutes(1)))
+struct UnauthorizedConditionTests {
+    private struct EnvelopeFailure: Error {
+        let code: Int
+    }
+
+    private struct OtherFailure: Error {}
+
+    private typealias Answer = Result<HTTPResponse, any Error>
+
+    @Test func statusesMatchAnyOfThem() {
+        let condition = UnauthorizedCondition.status(401, 419)
+        #expect(condition.matches(.success(HTTPResponse(status: 401))))
+        #expect(condition.matches(.success(HTTPResponse(status: 419))))
+        #expect(!condition.matches(.success(HTTPResponse(status: 403))))
+        #expect(!condition.matches(.failure(EnvelopeFailure(code: 401))))
+    }
+
+    @Test func errorMatchesByItsTypeAndWhatItHolds() {
+        let condition = UnauthorizedCondition.error(EnvelopeFailure.self) { $0.code == 1001 }
+        #expect(condition.matches(.failure(EnvelopeFailure(code: 1001))))
+        #expect(!condition.matches(.failure(EnvelopeFailure(code: 1002))))
+        #expect(!condition.matches(.failure(OtherFailure())))
+        #expect(!condition.matches(.success(HTTPResponse(status: 401))))
+        #expect(UnauthorizedCondition.error(OtherFailure.self).matches(.failure(OtherFailure())))
+    }
+
+    @Test func conditionsCombine() {
+        let condition = UnauthorizedCondition.status(401) || .error(OtherFailure.self) || .answer { _ in false }
+        #expect(condition.matches(.success(HTTPResponse(status: 401))))
+        #expect(condition.matches(.failure(OtherFailure())))
+        #expect(!condition.matches(.failure(EnvelopeFailure(code: 1))))
+    }
+
+    @Test func cancellationIsNeverARejection() {
+        let condition = UnauthorizedCondition.answer { _ in true } || .error(CancellationError.self)
+        #expect(!condition.matches(.failure(CancellationError())))
+        #expect(condition.matches(.failure(OtherFailure())))
+    }
+
+    @Test func envelopeErrorOfAnInterceptorInsideRefreshes() async throws {
+        let server = TokenServer(accepting: ["new"])
+        let tokens = TokenStore(.old, origins: [apiOrigin]) { _ in .new }
+        let envelope: ClosureInterceptor = .intercept { request, next in
+            let response = try await next(request)
+            if response.status == 401 { throw EnvelopeFailure(code: 1001) }
+            return response
+        }
+        let condition = UnauthorizedCondition.error(EnvelopeFailure.self) { $0.code == 1001 }
+        let chain = InterceptorChain(
+            [.retryOnUnauthorized(tokens, when: condition), envelope, .bearerAuth(tokens)],
+            transport: server
+        )
+        #expect(try await chain.get() == 200)
+        #expect(server.authorizations == ["Bearer old", "Bearer new"])
+    }
+
+    @Test func responseCanBeJudgedByItsBufferedBody() async throws {
+        let condition = UnauthorizedCondition.answer { answer in
+            (try? answer.get())?.body.bytes == Data(#"{"code":1001}"#.utf8)
+        }
+        let tokens = TokenStore(.old, origins: [apiOrigin]) { _ in .new }
+        let chain = InterceptorChain(
+            [.retryOnUnauthorized(tokens, when: condition), .bearerAuth(tokens)],
+            transport: StubTransport { request in
+                let isNew = request.headerFields[.authorization] == "Bearer new"
+                return HTTPResponse(status: 200, body: isNew ? "{}" : #"{"code":1001}"#)
+            }
+        )
+        let response = try await chain.send(HTTPRequest(url: apiURL))
+        #expect(response.body.bytes == Data("{}".utf8))
+    }
+
+    @Test func errorThatDoesNotCountIsThrownOn() async throws {
+        let tokens = TokenStore(.old, origins: [apiOrigin]) { _ in
+            Issue.record("Nothing was rejected.")
+            return .new
+        }
+        let chain = authenticatingChain(tokens, StubTransport { _ in throw OtherFailure() })
+        await #expect(throws: OtherFailure.self) { try await chain.get() }
+    }
+
+    @Test func errorOfTheRefreshBeforeSendingIsNoRejection() async throws {
+        let server = TokenServer(accepting: ["new"])
+        let refreshes = Tally()
+        let expired = TokenStore.Token("old", expiresAt: Date(timeIntervalSince1970: 0))
+        let tokens = TokenStore(expired, origins: [apiOrigin]) { _ in
+            refreshes.count()
+            throw RefreshRefused()
+        }
+        let chain = InterceptorChain(
+            [.retryOnUnauthorized(tokens, when: .answer { _ in true }), .bearerAuth(tokens)],
+            transport: server
+        )
+        await #expect(throws: RefreshRefused()) { try await chain.get() }
+        #expect(refreshes.value == 1)
+        #expect(server.requests.value.isEmpty)
+    }
+}

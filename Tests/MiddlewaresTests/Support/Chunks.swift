@@ -1,0 +1,58 @@
+import Foundation
+import Synchronization
+
+/// Chunks of text, and then the end or an error; says how many were read.
+struct Chunks: AsyncSequence, Sendable {
+    let chunks: [String]
+    let failure: (any Error)?
+    let reads: Counter
+
+    init(_ chunks: [String], failure: (any Error)? = nil, reads: Counter = Counter()) {
+        self.chunks = chunks
+        self.failure = failure
+        self.reads = reads
+    }
+
+    struct Iterator: AsyncIteratorProtocol {
+        var rest: ArraySlice<String>
+        let failure: (any Error)?
+        let reads: Counter
+
+        mutating func next() async throws -> Data? {
+            reads.next()
+            if let chunk = rest.popFirst() { return Data(chunk.utf8) }
+            if let failure { throw failure }
+            return nil
+        }
+    }
+
+    func makeAsyncIterator() -> Iterator { Iterator(rest: chunks[...], failure: failure, reads: reads) }
+}
+
+/// Chunks that never come: the reader waits until it is cancelled.
+struct NoChunks: AsyncSequence, Sendable {
+    let reads: Counter
+    let began: AsyncStream<Void>.Continuation?
+
+    init(reads: Counter = Counter(), began: AsyncStream<Void>.Continuation? = nil) {
+        self.reads = reads
+        self.began = began
+    }
+
+    struct Iterator: AsyncIteratorProtocol {
+        let reads: Counter
+        let began: AsyncStream<Void>.Continuation?
+
+        mutating func next() async throws -> Data? {
+            reads.next()
+            let (never, continuation) = AsyncStream<Void>.makeStream()
+            defer { continuation.finish() }
+            began?.yield()
+            for await _ in never {}
+            try Task.checkCancellation()
+            return nil
+        }
+    }
+
+    func makeAsyncIterator() -> Iterator { Iterator(reads: reads, began: began) }
+}

@@ -1,0 +1,254 @@
+import Foundation
+import Synchronization
+import Testing
+import TransportTesting
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#endif
+
+@Suite struct MockServerStopTests {
+    /// Holds a server in every state that a connection can be in.
+    private static func occupy(_ server: MockServer, clock: ManualClock) async throws -> [RawClient] {
+        server.on(.get, "/never", .neverAnswer)
+        server.on(.get, "/route") { _ in
+            try await clock.sleep(for: .seconds(1))
+            return MockResponse()
+        }
+        server.on(.get, "/slow", .slow([Data("x".utf8)], every: .seconds(1)))
+        server.on(.get, "/endless", .repeating(Data(repeating: 0, count: 1 << 20), times: .max))
+        server.on(.get, "/done", MockResponse().closing())
+        server.on(.get, "/idle", MockResponse())
+        var clients: [RawClient] = []
+        for path in ["/never", "/route", "/slow", "/endless", "/done", "/idle"] {
+            let client = try RawClient(port: server.port)
+            try await client.send(Wire.get(path))
+            clients.append(client)
+        }
+        let silent = try RawClient(port: server.port)
+        let halfHead = try RawClient(port: server.port)
+        try await halfHead.send("GET / HT")
+        let halfBody = try RawClient(port: server.port)
+        try await halfBody.send("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\nabc")
+        clients += [silent, halfHead, halfBody]
+        await server.received(6)
+        await server.openedConnections(clients.count)
+        await clock.sleepers(2)
+        return clients
+    }
+
+    #if os(Linux)
+    /// The threads of this process that are a server's, by the name that they carry.
+    private static func threads(of port: Int) throws -> Int {
+        try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count { task in
+            guard let line = try? String(contentsOfFile: "/proc/self/task/\(task)/stat", encoding: .utf8),
+                let nameEnd = line.lastIndex(of: ")"), line[..<nameEnd].hasSuffix("(mock:\(port)")
+            else { return false }
+            // A thread that was joined may still be listed for a moment, marked as exiting (PF_EXITING).
+            let flags = line[nameEnd...].split(separator: " ")[7]
+            return (Int(flags) ?? 0) & 4 == 0
+        }
+    }
+
+    /// The sockets and pipes of this process: what a server opens. Others come and go as the system's libraries like.
+    private static func descriptors() throws -> Int {
+        try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count { descriptor in
+            let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(descriptor)")
+            return target?.hasPrefix("socket:") == true || target?.hasPrefix("pipe:") == true
+        }
+    }
+
+    // In a process of its own: other tests open and close descriptors, too.
+    @Test func stopLeavesNoThreadAndNoDescriptor() async {
+        await #expect(processExitsWith: .success) {
+            let clock = ManualClock()
+            for _ in 0..<3 {
+                let before = try Self.descriptors()
+                let server = try MockServer(clock: clock)
+                let clients = try await Self.occupy(server, clock: clock)
+                #expect(try Self.threads(of: server.port) == 1 + clients.count)
+                server.stop()
+                #expect(try Self.threads(of: server.port) == 0)
+                for client in clients { client.close() }
+                #expect(try Self.descriptors() == before)
+                await clock.noSleepers()
+                server.stop()
+                #expect(try Self.descriptors() == before)
+            }
+        }
+    }
+
+    @Test func theLastReferenceStopsTheServer() async {
+        await #expect(processExitsWith: .success) {
+            let clock = ManualClock()
+            let before = try Self.descriptors()
+            var server: MockServer? = try MockServer(clock: clock)
+            let port = try #require(server?.port)
+            let clients = try await Self.occupy(try #require(server), clock: clock)
+            server = nil
+            #expect(try Self.threads(of: port) == 0)
+            for client in clients { client.close() }
+            #expect(try Self.descriptors() == before)
+        }
+    }
+
+    @Test func endedConnectionsLeaveNoThreadAndNoDescriptor() async {
+        await #expect(processExitsWith: .success) {
+            let server = try MockServer()
+            server.on(nil, "/**", MockResponse())
+            let before = try Self.descriptors()
+            for count in 1...200 {
+                let client = try RawClient(port: server.port)
+                _ = try await client.ask(Wire.get())
+                client.close()
+                await server.closedConnections(count)
+                #expect(try Self.descriptors() == before)
+            }
+            server.stop()
+            #expect(try Self.threads(of: server.port) == 0)
+        }
+    }
+    #endif
+
+    @Test func writingToAClientThatHasGoneDoesNotEndTheProcess() async {
+        await #expect(processExitsWith: .success) {
+            signal(SIGPIPE, SIG_DFL)
+            let server = try MockServer()
+            let endless = MockResponse.repeating(Data(repeating: 0, count: 1 << 20), times: .max)
+            for count in 1...100 {
+                server.enqueue(endless)
+                let client = try RawClient(port: server.port)
+                try await client.send(Wire.get())
+                // At any point of the answer, and often before it.
+                if count.isMultiple(of: 4) { _ = try await client.receive(through: "\r\n\r\n") }
+                client.close(byReset: count.isMultiple(of: 8))
+                await server.closedConnections(count)
+            }
+            server.stop()
+        }
+    }
+
+    // In a process of its own: the server of another test may be given the port.
+    @Test func nobodyListensAfterwards() async {
+        await #expect(processExitsWith: .success) {
+            let server = try MockServer()
+            server.stop()
+            let failure = #expect(throws: RawClient.Failure.self) { try RawClient(port: server.port) }
+            #expect(failure?.code == ECONNREFUSED)
+        }
+    }
+
+    @Test func whatWasReceivedCanStillBeRead() async throws {
+        let server = try MockServer()
+        server.on(nil, "/**", MockResponse())
+        _ = try await RawClient(port: server.port).ask(Wire.get("/a"))
+        server.stop()
+        #expect(server.requests.map(\.path) == ["/a"])
+    }
+
+    @Test func theTaskOfARouteIsCancelled() async throws {
+        let server = try MockServer()
+        let clock = ManualClock()
+        let (ended, end) = AsyncStream.makeStream(of: Bool.self)
+        server.on(.get, "/") { _ in
+            do {
+                try await clock.sleep(for: .seconds(1))
+            } catch is CancellationError {
+                end.yield(true)
+            }
+            return MockResponse()
+        }
+        let client = try RawClient(port: server.port)
+        try await client.send(Wire.get())
+        await clock.sleepers(1)
+        server.stop()
+        #expect(await ended.first { _ in true } == true)
+    }
+
+    @Test func theTaskOfARouteIsCancelledWhenTheClientGoes() async throws {
+        let server = try MockServer()
+        let clock = ManualClock()
+        server.on(.get, "/") { _ in
+            try await clock.sleep(for: .seconds(1))
+            return MockResponse()
+        }
+        let client = try RawClient(port: server.port)
+        try await client.send(Wire.get())
+        await clock.sleepers(1)
+        client.close()
+        await server.closedConnections(1)
+        await clock.noSleepers()
+    }
+
+    @Test func aRouteThatIgnoresItsCancellationDoesNotHoldUpTheStop() async throws {
+        let server = try MockServer()
+        let (gate, open) = AsyncStream.makeStream(of: Void.self)
+        let (ended, end) = AsyncStream.makeStream(of: Void.self)
+        server.on(.get, "/") { _ in
+            // A task of its own is not cancelled with the route's.
+            await Task { for await _ in gate { break } }.value
+            end.yield()
+            return MockResponse()
+        }
+        let client = try RawClient(port: server.port)
+        try await client.send(Wire.get())
+        await server.received(1)
+        server.stop()
+        open.yield()
+        // Its late answer finds a connection that is gone.
+        for await _ in ended { break }
+    }
+
+    @Test func aRouteMayStopItsServer() async throws {
+        let server = try MockServer()
+        server.on(.get, "/") { [weak server] _ in
+            server?.stop()
+            return MockResponse()
+        }
+        let client = try RawClient(port: server.port)
+        try await client.send(Wire.get())
+        #expect(try await client.receiveAll() == "")
+        #expect(server.connectionsOpen == 0)
+    }
+
+    @Test func manyMayStopItAtOnce() async throws {
+        let server = try MockServer()
+        let clock = ManualClock()
+        server.on(nil, "/**") { _ in
+            try await clock.sleep(for: .seconds(1))
+            return MockResponse()
+        }
+        let clients = try (0..<20).map { _ in try RawClient(port: server.port) }
+        for client in clients { try await client.send(Wire.get()) }
+        await server.received(20)
+        await withTaskGroup { group in
+            for _ in 0..<20 {
+                group.addTask {
+                    server.stop()
+                    // Each call returns when all is over.
+                    #expect(server.connectionsOpen == 0)
+                }
+            }
+        }
+    }
+
+    @Test func waitsEndWithTheServer() async throws {
+        let server = try MockServer()
+        await withTaskGroup { group in
+            group.addTask { #expect(await server.received(1).isEmpty) }
+            group.addTask { await server.closedConnections(1) }
+            group.addTask { await server.openedConnections(1) }
+            group.addTask { server.stop() }
+        }
+        await server.received(1)
+    }
+
+    @Test func waitsEndWithTheirTask() async throws {
+        let server = try MockServer()
+        let waits = (0..<100).map { _ in Task { await server.received(1) } }
+        for wait in waits { wait.cancel() }
+        for wait in waits { #expect(await wait.value.isEmpty) }
+    }
+}
