@@ -36,16 +36,13 @@ final class CurlEngine: Sendable {
         freshConnection: Bool
     ) async throws -> HTTPResponse {
         let transfer = try makeTransfer(request, configuration, freshConnection: freshConnection)
-        let pump = transfer.upload.map { upload in
-            let (loop, body) = (loop, request.body)
-            return Task { await upload.pump(body) { loop.send(.unpause(transfer)) } }
+        transfer.upload?.begin(request.body) { [loop, weak transfer] in
+            if let transfer { loop.send(.unpause(transfer)) }
         }
-        defer { if transfer.download == nil { pump?.cancel() } }
         do {
             let reply = try await reply(of: transfer)
             return try response(from: reply, to: request)
         } catch let error as TransportError {
-            pump?.cancel()
             throw error.about(request)
         }
     }
@@ -93,6 +90,9 @@ extension CurlEngine {
         freshConnection: Bool
     ) throws -> CurlTransfer {
         guard request.body.isReadable else { throw TransportError.bodyNotReplayable(request: request) }
+        guard request.method != .connect, request.method != .head || request.body.isEmpty else {
+            throw TransportError(.unsupported, "CONNECT, and HEAD with content, can't be sent.", request: request)
+        }
         let easy = try pool.take()
         let transfer = CurlTransfer(
             easy: easy,
@@ -142,8 +142,12 @@ extension CurlEngine {
         if configuration.versions != .negotiated || CurlLibrary.hasHTTP2 {
             easy.set(CCURLOPT_HTTP_VERSION, Int(configuration.versions.option))
         }
-        if request.url.scheme?.lowercased() == "https" {
+        // Without it each request that finds no idle connection opens one, instead of waiting whether one can be shared.
+        let isTLS = request.url.scheme?.lowercased() == "https"
+        if configuration.versions != .http1, isTLS || configuration.versions == .http2PriorKnowledge {
             easy.set(CCURLOPT_PIPEWAIT, 1)
+        }
+        if isTLS {
             CertificateBundle.system.use(in: easy)
         }
         if let proxy = configuration.proxy.url { easy.set(CCURLOPT_PROXY, text: proxy) }
@@ -154,7 +158,9 @@ extension CurlEngine {
         if transfer.upload != nil {
             easy.set(CCURLOPT_UPLOAD, 1)
             easy.set(CCURLOPT_INFILESIZE_LARGE, bytes: request.body.length ?? -1)
-        } else if let bytes = request.body.bytes, !bytes.isEmpty || method == .post || method == .put || method == .patch {
+        } else if let bytes = request.body.bytes,
+            !bytes.isEmpty || method == .post || method == .put || method == .patch
+        {
             easy.set(CCURLOPT_POST, 1)
             easy.set(CCURLOPT_POSTFIELDSIZE_LARGE, bytes: Int64(bytes.count))
             easy.set(CCURLOPT_POSTFIELDS, transfer.keepBody(bytes))

@@ -28,7 +28,10 @@ extension CurlTransfer {
         if let failure { return failure }
         if let failure = upload?.failure { return failure }
         let detail = errorMessage.isEmpty ? String(cString: ccurl_easy_strerror(code)) : errorMessage
-        return TransportError(Self.meaning(of: ccurl_code(UInt32(bitPattern: code)), headCame: head.isComplete), "\(detail).")
+        return TransportError(
+            Self.meaning(of: ccurl_code(UInt32(bitPattern: code)), headCame: head.isComplete),
+            "\(detail)."
+        )
     }
 
     private static func meaning(of code: ccurl_code, headCame: Bool) -> TransportError.Code {
