@@ -38,16 +38,13 @@ final class CurlEngine: Sendable {
         freshConnection: Bool
     ) async throws -> HTTPResponse {
         let transfer = try makeTransfer(request, configuration, freshConnection: freshConnection)
-        let pump = transfer.upload.map { upload in
-            let (loop, body) = (loop, request.body)
-            return Task { await upload.pump(body) { loop.send(.unpause(transfer)) } }
+        transfer.upload?.begin(request.body) { [loop, weak transfer] in
+            if let transfer { loop.send(.unpause(transfer)) }
         }
-        defer { if transfer.download == nil { pump?.cancel() } }
         do {
             let reply = try await reply(of: transfer)
             return try response(from: reply, to: request)
         } catch let error as TransportError {
-            pump?.cancel()
             throw error.about(request)
         }
     }
@@ -95,6 +92,9 @@ extension CurlEngine {
         freshConnection: Bool
     ) throws -> CurlTransfer {
         guard request.body.isReadable else { throw TransportError.bodyNotReplayable(request: request) }
+        guard request.method != .connect, request.method != .head || request.body.isEmpty else {
+            throw TransportError(.unsupported, "CONNECT, and HEAD with content, can't be sent.", request: request)
+        }
         let easy = try pool.take()
         let transfer = CurlTransfer(
             easy: easy,
@@ -145,8 +145,12 @@ extension CurlEngine {
         if configuration.versions != .negotiated || CurlLibrary.hasHTTP2 {
             easy.set(CCURLOPT_HTTP_VERSION, Int(configuration.versions.option))
         }
-        if request.url.scheme?.lowercased() == "https" {
+        // Without it each request that finds no idle connection opens one, instead of waiting whether one can be shared.
+        let isTLS = request.url.scheme?.lowercased() == "https"
+        if configuration.versions != .http1, isTLS || configuration.versions == .http2PriorKnowledge {
             easy.set(CCURLOPT_PIPEWAIT, 1)
+        }
+        if isTLS {
             transfer.handshake = tls.prepare(easy, for: request)
         }
         if let proxy = configuration.proxy.url { easy.set(CCURLOPT_PROXY, text: proxy) }

@@ -148,6 +148,8 @@ private struct CurlLoopRun {
             guard active[ObjectIdentifier(transfer)] != nil else { return }
             transfer.isReceivingPaused = false
             transfer.lastActivity = loop.clock.now()
+            // The silence that ends the transfer counts again.
+            if let deadline = transfer.nextDeadline { nextCheck = min(nextCheck, deadline.time) }
             _ = ccurl_easy_pause(transfer.easy.pointer, Int32(CCURLPAUSE_CONT.rawValue))
         case .checkTime:
             alarm = nil
@@ -207,7 +209,7 @@ private struct CurlLoopRun {
         case .failure(let error): transfer.finish(.failure(error))
         }
         _ = ccurl_multi_remove_handle(multi, transfer.easy.pointer)
-        transfer.download?.end(result)
+        transfer.download?.end(result.mapError { ($0 as? TransportError)?.about(transfer.request) ?? $0 })
         loop.didEnd(transfer)
     }
 

@@ -167,6 +167,8 @@ final class CurlUpload: Sendable {
         var failure: (any Error)?
         var isLoopWaiting = false
         var space: CheckedContinuation<Bool, Never>?
+        var isClosed = false
+        var source: Task<Void, Never>?
     }
 
     private static let highMark = 256 * 1024
@@ -183,10 +185,20 @@ final class CurlUpload: Sendable {
     /// Why the body could not be read to its end, if it couldn't.
     var failure: (any Error)? { state.withLock(\.failure) }
 
-    /// Reads the whole body into the loop's hands, no faster than it is sent.
+    /// Begins to read a body in a task of its own, which ends with the transfer at the latest.
     ///
     /// - Parameter wake: called when a loop that waited may go on.
-    func pump(_ body: HTTPBody, wake: @Sendable () -> Void) async {
+    func begin(_ body: HTTPBody, wake: @escaping @Sendable () -> Void) {
+        let source = Task { await pump(body, wake: wake) }
+        let isClosed = state.withLock { state in
+            state.source = source
+            return state.isClosed
+        }
+        if isClosed { source.cancel() }
+    }
+
+    /// Reads the whole body into the loop's hands, no faster than it is sent.
+    private func pump(_ body: HTTPBody, wake: @Sendable () -> Void) async {
         do {
             for try await chunk in body {
                 let (mustWait, mustWake) = state.withLock { state in
@@ -224,14 +236,20 @@ final class CurlUpload: Sendable {
         return piece
     }
 
-    /// From the loop: the transfer has ended, whoever waits to give more bytes may stop.
+    /// From the loop: the transfer has ended, and nobody need read on.
     func close() {
-        let space = state.withLock { state in
+        let (space, source) = state.withLock { state in
             state.isEnded = true
-            defer { state.space = nil }
-            return state.space
+            state.isClosed = true
+            state.pending = Data()
+            defer {
+                state.space = nil
+                state.source = nil
+            }
+            return (state.space, state.source)
         }
         space?.resume(returning: false)
+        source?.cancel()
     }
 
     private func finish(_ failure: (any Error)?, wake: @Sendable () -> Void) {

@@ -24,6 +24,8 @@ final class CurlTransfer: @unchecked Sendable {
     }
 
     let easy: EasyHandle
+    /// What errors name: the request without its body.
+    let request: HTTPRequest
     let timeouts: Timeouts
     let bodyMode: ResponseBodyMode
     let isIdempotent: Bool
@@ -54,11 +56,12 @@ final class CurlTransfer: @unchecked Sendable {
 
     init(
         easy: EasyHandle,
-        request: borrowing HTTPRequest,
+        request: HTTPRequest,
         timeouts: Timeouts,
         upload: CurlUpload?
     ) {
         self.easy = easy
+        self.request = HTTPRequest(method: request.method, url: request.url)
         self.timeouts = timeouts
         self.bodyMode = request.context.responseBody
         self.isIdempotent = request.method.isIdempotent || request.headerFields.contains(.idempotencyKey)

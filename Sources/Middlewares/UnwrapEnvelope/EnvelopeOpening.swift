@@ -1,0 +1,158 @@
+internal import Foundation
+
+/// The request that a response came from, as an error names it.
+struct EnvelopeOrigin: Sendable {
+    let method: HTTPRequest.Method
+    let url: URL
+}
+
+/// What a response turned out to be.
+private enum Judgement {
+    case success(payload: Range<Int>?)
+    case failure(Envelope)
+    case noEnvelope(EnvelopeError.Reason, explanation: String)
+}
+
+extension UnwrapEnvelopeInterceptor {
+    /// What becomes of a response whose body is in memory.
+    func open(
+        _ response: consuming HTTPResponse,
+        _ paths: EnvelopePaths,
+        from origin: EnvelopeOrigin
+    ) throws -> HTTPResponse {
+        switch try judgement(on: response, paths) {
+        case .success(let payload):
+            guard response.status.kind == .successful else { return response }
+            return Self.unwrapped(response, payload)
+        case .failure(let envelope):
+            throw EnvelopeError(refused: envelope, (envelope.body, isComplete: true), origin)
+        case .noEnvelope(let reason, let explanation):
+            guard otherwise == .fail, response.status.kind == .successful else { return response }
+            let body = response.body.bytes ?? Data()
+            throw EnvelopeError(reason, explanation, response.status, (body, isComplete: true), origin)
+        }
+    }
+
+    private func judgement(on response: borrowing HTTPResponse, _ paths: EnvelopePaths) throws -> Judgement {
+        let envelope: Envelope
+        do {
+            envelope = try Envelope(response, body: response.body.bytes ?? Data(), paths: paths)
+        } catch {
+            let reason: EnvelopeError.Reason = error.kind == .malformed ? .malformed : .notAnEnvelope
+            return .noEnvelope(reason, explanation: error.explanation)
+        }
+        switch try success.verdict(on: envelope) {
+        case true?: return .success(payload: envelope.payloadPlace)
+        case false?: return .failure(envelope)
+        case nil:
+            let path = success.flagPath ?? paths.code
+            return .noEnvelope(.notAnEnvelope, explanation: "The body has no number, string or boolean at \(path).")
+        }
+    }
+
+    private static func unwrapped(_ response: consuming HTTPResponse, _ place: Range<Int>?) -> HTTPResponse {
+        let body = response.body.bytes ?? Data()
+        // Nothing else should hold the bytes now, so that they can be moved instead of copied.
+        response.body = .empty
+        let payload = place.map { (body as Data).cut(to: $0) } ?? Data()
+        if response.headerFields.contains(.contentLength) {
+            response.headerFields[.contentLength] = String(payload.count)
+        }
+        for digest in digests { response.headerFields.remove(digest) }
+        response.body = HTTPBody(payload)
+        return response
+    }
+
+    // RFC 9530 and, before it, RFC 3230 and RFC 1864.
+    private static let digests: [HTTPField.Name] = ["Content-Digest", "Repr-Digest", "Digest", "Content-MD5"]
+}
+
+extension UnwrapEnvelopeInterceptor {
+    /// What becomes of a response that is judged by its header fields.
+    func judgeFields(
+        of response: consuming HTTPResponse,
+        _ fields: EnvelopeFields,
+        flag: HTTPField.Name?,
+        from origin: EnvelopeOrigin
+    ) async throws -> HTTPResponse {
+        let envelope = Envelope(response, fields: fields, flag: flag)
+        guard let isSuccess = try success.verdict(on: envelope) else {
+            let mayLackFields = origin.method == .head || [204, 205].contains(response.status.code)
+            guard otherwise == .fail, response.status.kind == .successful, !mayLackFields else { return response }
+            let explanation = "The response has no header field \(flag ?? fields.code)."
+            let body = try await beginning(of: response.body)
+            throw EnvelopeError(.notAnEnvelope, explanation, response.status, body, origin)
+        }
+        if isSuccess { return response }
+        throw EnvelopeError(refused: envelope, try await beginning(of: response.body), origin)
+    }
+
+    /// What can be had of a body that nobody else is going to read. That it breaks off must not hide what the fields say.
+    private func beginning(of body: HTTPBody) async throws -> (Data, isComplete: Bool) {
+        if let bytes = body.bytes { return (bytes, true) }
+        defer { body.discard() }
+        var collected = Data()
+        do {
+            for try await chunk in body {
+                let room = limit - collected.count
+                collected.append(chunk.prefix(room))
+                if chunk.count > room { return (collected, false) }
+            }
+            return (collected, true)
+        } catch {
+            if error is CancellationError || Task.isCancelled { throw CancellationError() }
+            return (collected, false)
+        }
+    }
+}
+
+extension EnvelopeError {
+    fileprivate init(refused envelope: Envelope, _ body: (Data, isComplete: Bool), _ origin: EnvelopeOrigin) {
+        self.init(
+            .refused,
+            code: envelope.code,
+            message: envelope.message,
+            status: envelope.status,
+            body: body.0,
+            isBodyComplete: body.isComplete,
+            method: origin.method,
+            url: origin.url
+        )
+    }
+
+    fileprivate init(
+        _ reason: Reason,
+        _ explanation: String,
+        _ status: HTTPResponse.Status,
+        _ body: (Data, isComplete: Bool),
+        _ origin: EnvelopeOrigin
+    ) {
+        self.init(
+            reason,
+            explanation: explanation,
+            status: status,
+            body: body.0,
+            isBodyComplete: body.isComplete,
+            method: origin.method,
+            url: origin.url
+        )
+    }
+}
+
+extension JSONScanner.Failure {
+    var explanation: String {
+        switch kind {
+        case .notAnObject: "The body is no JSON object."
+        case .malformed: "The body is broken JSON: at byte \(offset), \(problem)."
+        }
+    }
+}
+
+extension HTTPFields {
+    /// Whether the content is said to be one JSON text (RFC 8259 §11, RFC 6839 §3.1).
+    var isJSON: Bool {
+        guard let value = self[.contentType] else { return false }
+        let type = value.prefix { $0 != ";" }.lowercased().filter { $0 != " " && $0 != "\t" }
+        return type == "application/json" || type == "text/json" || type.hasSuffix("+json")
+    }
+}

@@ -1,0 +1,156 @@
+internal import Foundation
+
+/// Takes payloads out of the envelopes that an API wraps them in, and makes errors of those that hold a failure.
+///
+/// Of `{"code":200,"object":{"id":42},"message":"OK"}` the caller sees `{"id":42}`; of
+/// `{"code":1005,"message":"No such user"}` an ``EnvelopeError`` with that code and message.
+///
+/// ```swift
+/// .unwrapEnvelope(payload: "object")
+/// .unwrapEnvelope(payload: "data.result", code: "errcode", message: "errmsg", success: .codes(0))
+/// .unwrapEnvelope(payload: "data", success: .flag("success"), otherwise: .pass)
+/// .unwrapEnvelope(payload: "data", success: .custom { $0.text(at: "status") == "done" })
+/// .unwrapEnvelope(headers: .standard)
+/// ```
+///
+/// ## Place
+/// Outermost, with what else judges the final answer: those below see envelopes as they came, and redirects, retries and
+/// 401s are dealt with before an error is made of them. The exception is an API that hides a 401 in an envelope of a 200:
+/// there it stands *inside* `retryOnUnauthorized`, which is told to take the ``EnvelopeError`` for one.
+///
+/// ## What it looks at
+/// - A body in memory, whatever its `Content-Type`: servers send JSON as `text/html`.
+/// - A streamed body only if its `Content-Type` is JSON; it is then collected, up to a limit. All others pass unread.
+/// - Nothing else: a HEAD, a 204, 205, 206 or 304, an empty body, and any status it isn't told to judge, passes as it is.
+///   These are by default 3xx, 401 and 407, which belong to those who redirect and authenticate.
+///
+/// ## What it makes of it
+/// - **Success**: the body is the payload, byte for byte as the server wrote it; `null` stays `null`, a payload that is
+///   missing is an empty body. `Content-Length` is set right where it was, digests of the old content are removed, all
+///   other fields stay.
+/// - **Failure**: an ``EnvelopeError`` with ``EnvelopeError/Reason/refused``.
+/// - **No envelope** (no JSON object, or one without that by which success is judged) or broken JSON: it passes or fails,
+///   as `otherwise` says. What is broken *inside* a payload, beyond brackets that don't match and strings that don't end,
+///   is left for its decoder to find.
+/// - With a **status other than 2xx**, an envelope of failure is an ``EnvelopeError`` too, which carries the status. All
+///   else passes as it is, whatever `otherwise` says, for who judges the status.
+///
+/// Bodies are UTF-8. They are searched in one pass and not decoded; large ones not on the caller's actor.
+public struct UnwrapEnvelopeInterceptor: Interceptor {
+    enum Form: Sendable {
+        case body(EnvelopePaths)
+        case fields(EnvelopeFields, flag: HTTPField.Name?)
+    }
+
+    let form: Form
+    let success: Envelope.Success
+    let otherwise: Envelope.Otherwise
+    let limit: Int
+    let judges: @Sendable (HTTPResponse.Status) -> Bool
+
+    /// Passes a request on, and opens the envelope of its response.
+    public func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
+        let method = request.method
+        let url = request.url
+        var response = try await next(request)
+        guard judges(response.status), response.status != 304 else { return response }
+        let origin = EnvelopeOrigin(method: method, url: response.url ?? url)
+        let paths: EnvelopePaths
+        switch form {
+        case .fields(let fields, let flag):
+            return try await judgeFields(of: response, fields, flag: flag, from: origin)
+        case .body(let wanted): paths = wanted
+        }
+        guard method != .head, ![204, 205, 206].contains(response.status.code), !response.body.isEmpty else {
+            return response
+        }
+        if response.body.bytes == nil {
+            guard response.headerFields.isJSON else { return response }
+            response.body = try await collected(response.body)
+        }
+        guard (response.body.length ?? 0) >= Self.hopThreshold else { return try open(response, paths, from: origin) }
+        return try await openElsewhere(response, paths, from: origin)
+    }
+
+    // Below it, a hop to another thread takes longer than the work.
+    static let hopThreshold: Int64 = 16 << 10
+
+    private func collected(_ body: HTTPBody) async throws -> HTTPBody {
+        do {
+            return HTTPBody(try await body.collect(upTo: limit))
+        } catch {
+            body.discard()
+            throw error
+        }
+    }
+
+    @concurrent
+    private func openElsewhere(
+        _ response: consuming HTTPResponse,
+        _ paths: EnvelopePaths,
+        from origin: EnvelopeOrigin
+    ) async throws -> HTTPResponse {
+        try open(response, paths, from: origin)
+    }
+}
+
+extension Interceptor where Self == UnwrapEnvelopeInterceptor {
+    /// Takes payloads out of envelopes that are JSON bodies. See ``UnwrapEnvelopeInterceptor``.
+    ///
+    /// - Parameters:
+    ///   - payload: where the payload stands; `[]` if the whole body is to stay and is only judged.
+    ///   - code: where the code stands.
+    ///   - message: where the message stands.
+    ///   - success: what tells success from failure, by default a code from 200 to 299.
+    ///   - otherwise: what becomes of 2xx responses that are no envelopes; by default they fail.
+    ///   - limit: the most bytes to collect of a streamed JSON body; a longer one fails with
+    ///     ``TransportError/Code/bodyTooLarge``. By default 64 MiB.
+    ///   - judges: which statuses to look at, by default all but 3xx, 401 and 407.
+    public static func unwrapEnvelope(
+        payload: JSONKeyPath,
+        code: JSONKeyPath = "code",
+        message: JSONKeyPath = "message",
+        success: Envelope.Success = .codes(200...299),
+        otherwise: Envelope.Otherwise = .fail,
+        limit: Int = 64 << 20,
+        judges: @escaping @Sendable (HTTPResponse.Status) -> Bool = Self.isJudgedByDefault
+    ) -> Self {
+        let paths = EnvelopePaths(payload: payload, code: code, message: message, flag: success.flagPath)
+        return Self(form: .body(paths), success: success, otherwise: otherwise, limit: limit, judges: judges)
+    }
+
+    /// Judges responses by header fields, and leaves their bodies alone, streams too.
+    ///
+    /// HEAD and 204 responses are judged as well if they have such fields, and pass if they haven't.
+    ///
+    /// - Parameters:
+    ///   - headers: the fields that hold code and message, by default `status` and `message`.
+    ///   - success: what tells success from failure, by default the field `success`.
+    ///   - otherwise: what becomes of 2xx responses without these fields; by default they fail.
+    ///   - limit: the most bytes of a failure's body to keep in its ``EnvelopeError``, by default 1 MiB.
+    ///   - judges: which statuses to look at, by default all but 3xx, 401 and 407.
+    public static func unwrapEnvelope(
+        headers: EnvelopeFields,
+        success: Envelope.Success = .flag("success"),
+        otherwise: Envelope.Otherwise = .fail,
+        limit: Int = 1 << 20,
+        judges: @escaping @Sendable (HTTPResponse.Status) -> Bool = Self.isJudgedByDefault
+    ) -> Self {
+        let flag = success.flagPath.flatMap { HTTPField.Name($0.description) }
+        return Self(
+            form: .fields(headers, flag: flag),
+            success: success,
+            otherwise: otherwise,
+            limit: limit,
+            judges: judges
+        )
+    }
+}
+
+extension UnwrapEnvelopeInterceptor {
+    /// All statuses but 3xx, 401 and 407, which belong to those who redirect and authenticate.
+    @Sendable
+    public static func isJudgedByDefault(_ status: HTTPResponse.Status) -> Bool {
+        status.kind != .redirection && status != 401 && status != 407
+    }
+}

@@ -1,0 +1,145 @@
+import Foundation
+import Testing
+
+@testable import Middlewares
+
+/// What is random here comes from seeds: a failure repeats.
+@Suite struct JSONScannerFuzzTests {
+    private static let paths: [JSONKeyPath] = ["a", "b", "a.b", "b.a", "a.b.c", "c.é", "\"", "a.\\"]
+
+    /// What `JSONSerialization` finds at a path; of equal names it takes the last too.
+    private func expected(_ path: JSONKeyPath, in root: Any) -> NSObject? {
+        var value = root
+        for name in path.names {
+            guard let object = value as? [String: Any], let member = object[name] else { return nil }
+            value = member
+        }
+        return value as? NSObject
+    }
+
+    private func decoded(_ data: Data) throws -> NSObject? {
+        try JSONSerialization.jsonObject(with: data, options: .fragmentsAllowed) as? NSObject
+    }
+
+    @Test(arguments: 0..<8)
+    func slicesAreWhatJSONSerializationFinds(seed: UInt64) throws {
+        var generator = FuzzGenerator(seed: seed)
+        for _ in 0..<150 {
+            let data = Data(RandomJSON.object(depth: 6, using: &generator).utf8)
+            let root = try JSONSerialization.jsonObject(with: data)
+            let places = try JSONScanner.find(Self.paths.map(\.encodedNames), in: data)
+            for (path, place) in zip(Self.paths, places) {
+                let found = try place.map { try #require(try decoded(data.bytes(at: $0))) }
+                #expect(found == expected(path, in: root), "\(path) in \(String(decoding: data, as: UTF8.self))")
+            }
+        }
+    }
+
+    @Test(arguments: 0..<4)
+    func skippingAgreesWithAByteByByteReadingOfAnything(seed: UInt64) throws {
+        var generator = FuzzGenerator(seed: 1000 + seed)
+        let alphabet = Array(#"{}[]{}[]""\\ ay_Y,:1"#.utf8) + [0x7F, 0xC3, 0xDB, 0xDD, 0xFB, 0xFD, 0xA2, 0xDC, 0]
+        for _ in 0..<3000 {
+            var soup = [generator.oneOf([UInt8(ascii: "{"), UInt8(ascii: "[")])]
+            // Nearly balanced, so that many have an end.
+            var open = soup
+            for _ in 0..<Int.random(in: 0..<200, using: &generator) {
+                var byte = generator.oneOf(alphabet)
+                if byte == UInt8(ascii: "\\"), Int.random(in: 0..<3, using: &generator) > 0 { byte = 0x20 }
+                if byte == UInt8(ascii: "}") || byte == UInt8(ascii: "]"), let last = open.popLast() { byte = last + 2 }
+                if byte == UInt8(ascii: "{") || byte == UInt8(ascii: "[") { open.append(byte) }
+                soup.append(byte)
+            }
+            soup += open.reversed().map { $0 + 2 }
+            let reference = Self.end(of: soup)
+            let result = soup.withUnsafeBytes { bytes in
+                Result { () throws(JSONScanner.Failure) in
+                    var skipper = JSONNestingSkipper(bytes, from: 0)
+                    return try skipper.run()
+                }
+            }
+            switch result {
+            case .success(let end): #expect(end == reference, "\(String(decoding: soup, as: UTF8.self))")
+            case .failure:
+                // A backslash after the end, where none may stand, may be found first.
+                let isStray = reference.map { soup[$0...].contains(UInt8(ascii: "\\")) } ?? true
+                #expect(isStray, "\(String(decoding: soup, as: UTF8.self))")
+            }
+        }
+    }
+
+    private static func end(of bytes: [UInt8]) -> Int? {
+        var open: [UInt8] = []
+        var position = 0
+        var isInString = false
+        while position < bytes.count {
+            switch bytes[position] {
+            case UInt8(ascii: "\\"):
+                guard isInString else { return nil }
+                position += 1
+            case UInt8(ascii: "\""): isInString.toggle()
+            case _ where isInString: break
+            case UInt8(ascii: "{"), UInt8(ascii: "["): open.append(bytes[position])
+            case UInt8(ascii: "}"), UInt8(ascii: "]"):
+                guard open.popLast() == bytes[position] - 2 else { return nil }
+                if open.isEmpty { return position + 1 }
+            case UInt8(ascii: "y"), UInt8(ascii: "Y"), UInt8(ascii: "_"), 0x7F: return nil
+            default: break
+            }
+            position += 1
+        }
+        return nil
+    }
+
+    @Test(arguments: 0..<4)
+    func aTextCutAtAnyByteIsNeverTakenForWhole(seed: UInt64) throws {
+        var generator = FuzzGenerator(seed: 2000 + seed)
+        for _ in 0..<6 {
+            let data = Data(RandomJSON.object(depth: 4, using: &generator).utf8)
+            for count in 0..<data.count {
+                // On a buffer of its own, so that a read beyond it would be one beyond its memory.
+                let cut = Data(data.prefix(count))
+                #expect(throws: JSONScanner.Failure.self) {
+                    try JSONScanner.find([["a"].map { Array($0.utf8) }], in: cut)
+                }
+            }
+        }
+    }
+
+    @Test(arguments: 0..<8)
+    func flippedBytesNeverCrashAndNeverGiveAnotherValueThanADecoderSees(seed: UInt64) throws {
+        var generator = FuzzGenerator(seed: 3000 + seed)
+        for _ in 0..<25 {
+            let data = Data(RandomJSON.object(depth: 4, using: &generator).utf8)
+            for _ in 0..<60 {
+                var flipped = data
+                for _ in 0..<Int.random(in: 1...3, using: &generator) {
+                    flipped[Int.random(in: 0..<data.count, using: &generator)] = UInt8.random(
+                        in: .min ... .max,
+                        using: &generator
+                    )
+                }
+                guard let places = try? JSONScanner.find(Self.paths.map(\.encodedNames), in: flipped) else {
+                    // Trailing commas and the like pass JSONSerialization, but nothing here.
+                    continue
+                }
+                guard let root = try? JSONSerialization.jsonObject(with: flipped) else { continue }
+                for (path, place) in zip(Self.paths, places) {
+                    let found = try place.map { try #require(try decoded(flipped.bytes(at: $0))) }
+                    #expect(found == expected(path, in: root), "\(path) in \(String(decoding: flipped, as: UTF8.self))")
+                }
+            }
+        }
+    }
+
+    @Test(arguments: 0..<4)
+    func noiseNeverCrashes(seed: UInt64) {
+        var generator = FuzzGenerator(seed: 4000 + seed)
+        for count in 0..<400 {
+            var noise = Data((0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
+            _ = try? JSONScanner.find(Self.paths.map(\.encodedNames), in: noise)
+            noise.insert(contentsOf: Data(#"{"a":["#.utf8), at: 0)
+            _ = try? JSONScanner.find(Self.paths.map(\.encodedNames), in: noise)
+        }
+    }
+}

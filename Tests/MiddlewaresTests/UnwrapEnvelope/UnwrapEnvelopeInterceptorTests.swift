@@ -1,0 +1,425 @@
+import Dispatch
+import Foundation
+import Middlewares
+import Testing
+
+@Suite struct UnwrapEnvelopeInterceptorTests {
+    private let envelope = #"{"code":200,"object":{"id":42},"message":"OK"}"#
+
+    /// What becomes of a response, the request for which was a GET unless told otherwise.
+    private func send(
+        _ response: HTTPResponse,
+        through interceptor: any Interceptor,
+        method: HTTPRequest.Method = .get
+    ) async throws -> HTTPResponse {
+        let request = HTTPRequest(method: method, url: try url("https://api.example.com/users?token=tok123"))
+        return try await InterceptorChain([interceptor], transport: Recorder { _ in response }).send(request)
+    }
+
+    private func payload(
+        of body: String,
+        _ interceptor: any Interceptor = .unwrapEnvelope(payload: "object")
+    ) async throws -> String {
+        let response = try await send(HTTPResponse(status: 200, body: HTTPBody(body)), through: interceptor)
+        return String(decoding: try #require(response.body.bytes), as: UTF8.self)
+    }
+
+    private func error(
+        of body: String,
+        _ interceptor: any Interceptor = .unwrapEnvelope(payload: "object"),
+        status: HTTPResponse.Status = 200
+    ) async throws -> EnvelopeError {
+        try await #require(throws: EnvelopeError.self) {
+            try await send(HTTPResponse(status: status, body: HTTPBody(body)), through: interceptor)
+        }
+    }
+
+    // MARK: Payloads
+
+    @Test func thePayloadIsWhatTheServerWroteByteForByte() async throws {
+        #expect(try await payload(of: envelope) == #"{"id":42}"#)
+        #expect(try await payload(of: #"{"object": [ 1.0 , "\u00e9" ] , "code":204}"#) == #"[ 1.0 , "\u00e9" ]"#)
+        #expect(try await payload(of: #"{"object":"text","code":"200"}"#) == #""text""#)
+        #expect(try await payload(of: "\u{FEFF} {\"c\\u006fde\":2e2,\"object\":7}\r\n") == "7")
+    }
+
+    @Test func aPayloadIsFoundAtItsPath() async throws {
+        let body = #"{"meta":{"status":0,"text":"fine"},"data":{"a.b":{"id":1}}}"#
+        let interceptor = UnwrapEnvelopeInterceptor.unwrapEnvelope(
+            payload: ["data", "a.b"],
+            code: "meta.status",
+            message: "meta.text",
+            success: .codes(0)
+        )
+        #expect(try await payload(of: body, interceptor) == #"{"id":1}"#)
+    }
+
+    @Test func aNullPayloadStaysNull() async throws {
+        #expect(try await payload(of: #"{"code":200,"object":null}"#) == "null")
+    }
+
+    @Test func aPayloadMissingOnSuccessIsAnEmptyBody() async throws {
+        #expect(try await payload(of: #"{"code":200,"message":"Deleted"}"#) == "")
+        #expect(try await payload(of: #"{"code":200,"data":[]}"#, .unwrapEnvelope(payload: "data.result")) == "")
+    }
+
+    @Test func noNamesKeepTheWholeBody() async throws {
+        #expect(try await payload(of: envelope, .unwrapEnvelope(payload: [])) == envelope)
+        #expect(try await error(of: #"{"code":9}"#, .unwrapEnvelope(payload: [])).code == 9)
+    }
+
+    @Test(arguments: [10, 1_000, 100_000], [0, 100_000])
+    func thePayloadsIndicesBeginAtZero(payloadSize: Int, paddingSize: Int) async throws {
+        let padding = String(repeating: "p", count: paddingSize)
+        let text = String(repeating: "x", count: payloadSize)
+        let whole = Data("__{\"padding\":\"\(padding)\",\"code\":200,\"object\":\"\(text)\",\"more\":[1]}".utf8)
+        // The body is a slice itself, as an interceptor further inside may have left it.
+        let response = HTTPResponse(status: 200, body: HTTPBody(whole[2...]))
+        let unwrapped = try await send(response, through: .unwrapEnvelope(payload: "object"))
+        let bytes = try #require(unwrapped.body.bytes)
+        #expect(bytes.startIndex == 0)
+        #expect(bytes[0] == UInt8(ascii: "\""))
+        #expect(bytes == Data("\"\(text)\"".utf8))
+        #expect(unwrapped.body.length == Int64(payloadSize + 2))
+        #expect(response.body.bytes == whole[2...], "The response that came is not changed by it.")
+    }
+
+    @Test func contentLengthIsSetRightAndDigestsGo() async throws {
+        let fields: HTTPFields = [
+            "content-length": "46", "Content-Digest": "sha-256=:x:", "Content-MD5": "x", .eTag: "\"1\"",
+            .contentType: "application/json; charset=utf-8", .setCookie: "a=1", .setCookie: "b=2",
+        ]
+        let response = HTTPResponse(status: 200, headerFields: fields, body: HTTPBody(envelope))
+        let unwrapped = try await send(response, through: .unwrapEnvelope(payload: "object"))
+        #expect(unwrapped.headerFields[values: .contentLength] == ["9"])
+        #expect(unwrapped.headerFields.map(\.name) == [.contentLength, .eTag, .contentType, .setCookie, .setCookie])
+        let without = try await send(
+            HTTPResponse(status: 200, body: HTTPBody(envelope)),
+            through: .unwrapEnvelope(payload: "object")
+        )
+        #expect(without.headerFields.isEmpty)
+    }
+
+    // MARK: Failures
+
+    @Test func anEnvelopeOfFailureIsAnErrorThatTellsAll() async throws {
+        let body = #"{"code":1005,"message":"No such \u0075ser","object":null}"#
+        let error = try await error(of: body)
+        #expect(error.reason == .refused)
+        #expect(error.code == 1005 && error.code?.number == 1005 && error.code?.text == "1005")
+        #expect(error.message == "No such user")
+        #expect(error.body == Data(body.utf8) && error.isBodyComplete)
+        #expect(error.status == 200 && error.method == .get)
+        #expect(error.url == "https://api.example.com/users?token=<redacted>")
+    }
+
+    @Test func theErrorNamesTheURLThatAnswered() async throws {
+        let response = HTTPResponse(status: 200, body: #"{"code":1}"#, url: try url("https://b.example.com/moved"))
+        let error = try await #require(throws: EnvelopeError.self) {
+            try await send(response, through: .unwrapEnvelope(payload: "object"))
+        }
+        #expect(error.url == "https://b.example.com/moved")
+    }
+
+    @Test(arguments: [
+        (#""message":null"#, nil), (#""message":7"#, "7"), (#""message":"""#, ""), (#""text":"x""#, nil),
+        (#""message":{"en":"No"}"#, #"{"en":"No"}"#), (#""message":"a\qb""#, #"a\qb"#),
+        (#""message":"\ud800 \ud83d\ude00""#, "\u{FFFD} 😀"),
+    ])
+    func aMessageOfAnyKindHasADefinedText(member: String, message: String?) async throws {
+        #expect(try await error(of: "{\"code\":1,\(member)}").message == message)
+    }
+
+    @Test func aMessageThatIsNotUTF8IsRepaired() async throws {
+        let body = Data(#"{"code":1,"message":"a"#.utf8) + [0xFF] + Data("\"}".utf8)
+        let error = try await #require(throws: EnvelopeError.self) {
+            try await send(
+                HTTPResponse(status: 200, body: HTTPBody(body)),
+                through: .unwrapEnvelope(payload: "object")
+            )
+        }
+        #expect(error.message == "a\u{FFFD}")
+    }
+
+    // MARK: What decides
+
+    @Test(arguments: [
+        ("200", true), ("299", true), ("300", false), ("199", false), ("-200", false), ("200.0", true), ("2e2", true),
+        ("200.5", false), ("1e400", false), ("123456789012345678901234567890", false), (#""200""#, true),
+        (#""0200""#, true), (#""OK""#, false), (#""""#, false), (#"" 200""#, false), ("true", false),
+    ])
+    func codesOfEveryKindAreJudged(code: String, isSuccess: Bool) async throws {
+        let body = "{\"object\":1,\"code\":\(code)}"
+        if isSuccess {
+            #expect(try await payload(of: body) == "1")
+        } else {
+            #expect(try await error(of: body).reason == .refused)
+        }
+    }
+
+    @Test(arguments: ["null", "{}", "[200]", #"{"code":200}"#])
+    func whatHasNoCodeIsNoEnvelope(code: String) async throws {
+        let body = "{\"object\":1,\"code\":\(code)}"
+        #expect(try await error(of: body).reason == .notAnEnvelope)
+        #expect(try await payload(of: body, .unwrapEnvelope(payload: "object", otherwise: .pass)) == body)
+    }
+
+    @Test func aPayloadWithoutACodeIsNoEnvelope() async throws {
+        let error = try await error(of: #"{"object":{"id":42}}"#)
+        #expect(error.reason == .notAnEnvelope)
+        #expect(error.explanation.contains("at code"))
+    }
+
+    @Test func ofCodesWithTheSameNameTheLastCounts() async throws {
+        #expect(try await payload(of: #"{"code":500,"object":1,"code":200,"object":2}"#) == "2")
+        #expect(try await error(of: #"{"code":200,"object":1,"code":500}"#).code == 500)
+    }
+
+    @Test func codesMayBeListed() async throws {
+        let interceptor = UnwrapEnvelopeInterceptor.unwrapEnvelope(payload: "object", success: .codes(0, "ok"))
+        #expect(try await payload(of: #"{"code":0,"object":1}"#, interceptor) == "1")
+        #expect(try await payload(of: #"{"code":"0","object":1}"#, interceptor) == "1")
+        #expect(try await payload(of: #"{"code":"ok","object":1}"#, interceptor) == "1")
+        #expect(try await error(of: #"{"code":"OK","object":1}"#, interceptor).code == "OK")
+    }
+
+    @Test(arguments: [
+        ("true", true), ("false", false), ("1", true), ("0", false), (#""True""#, true), (#""1""#, true),
+        (#""no""#, false), ("2", false), (#""""#, false),
+    ])
+    func aFlagDecides(flag: String, isSuccess: Bool) async throws {
+        let interceptor = UnwrapEnvelopeInterceptor.unwrapEnvelope(payload: "object", success: .flag("meta.success"))
+        let body = "{\"meta\":{\"success\":\(flag)},\"object\":1,\"code\":77}"
+        if isSuccess {
+            #expect(try await payload(of: body, interceptor) == "1")
+        } else {
+            #expect(try await error(of: body, interceptor).code == 77)
+        }
+    }
+
+    @Test func withoutItsFlagItIsNoEnvelope() async throws {
+        let interceptor = UnwrapEnvelopeInterceptor.unwrapEnvelope(payload: "object", success: .flag("success"))
+        #expect(try await error(of: envelope, interceptor).reason == .notAnEnvelope)
+        #expect(try await error(of: #"{"success":null}"#, interceptor).reason == .notAnEnvelope)
+    }
+
+    @Test func aClosureSeesTheEnvelopeAndDecides() async throws {
+        let interceptor = UnwrapEnvelopeInterceptor.unwrapEnvelope(
+            payload: "object",
+            success: .custom { envelope in
+                #expect(envelope.code == "x" && envelope.message == "m" && envelope.status == 200)
+                #expect(envelope.payload == Data("[1]".utf8) && envelope.payload?.startIndex == 0)
+                #expect(envelope.text(at: "object") == nil && envelope.text(at: "missing.one") == nil)
+                return envelope.text(at: "state.name") == "done"
+            }
+        )
+        let body = #"{"code":"x","object":[1],"message":"m","state":{"name":"done"}}"#
+        #expect(try await payload(of: body, interceptor) == "[1]")
+        let refused = body.replacing("done", with: "open")
+        #expect(try await error(of: refused, interceptor).code == "x")
+    }
+
+    @Test func whatAClosureThrowsReachesTheCaller() async throws {
+        let interceptor = UnwrapEnvelopeInterceptor.unwrapEnvelope(
+            payload: "object",
+            success: .custom { _ in throw URLError(.userAuthenticationRequired) }
+        )
+        await #expect(throws: URLError.self) { try await payload(of: envelope, interceptor) }
+    }
+
+    // MARK: What is no envelope
+
+    static let strangers: [(String, EnvelopeError.Reason)] = [
+        ("<html>502</html>", .notAnEnvelope), ("[1,2]", .notAnEnvelope), ("42", .notAnEnvelope),
+        ("\"x\"", .notAnEnvelope),
+        ("{}", .notAnEnvelope), ("  ", .notAnEnvelope), ("\u{FEFF}", .notAnEnvelope),
+        (#"{"code":200,"object":1"#, .malformed), (#"{"code":200,"object":1}}"#, .malformed),
+        (#"{"code":200,"object":[1}"#, .malformed), (#"{"code":200,"object":"x}"#, .malformed),
+        (#"{"code":200,,"object":1}"#, .malformed), (#"{"code":200,"object":1,}"#, .malformed),
+        (#"{"code":200}{"code":200}"#, .malformed), (#"{"code":0200,"object":1}"#, .malformed),
+        ("{\"object\":" + String(repeating: "[", count: 10_000), .malformed),
+    ]
+
+    @Test(arguments: strangers)
+    func whatIsNoEnvelopeFailsOrPassesAsConfigured(body: String, reason: EnvelopeError.Reason) async throws {
+        let error = try await error(of: body)
+        #expect(error.reason == reason)
+        #expect(error.body == Data(body.utf8) && error.code == nil)
+        #expect(try await payload(of: body, .unwrapEnvelope(payload: "object", otherwise: .pass)) == body)
+    }
+
+    @Test func jsonNested10000DeepIsUnwrapped() async throws {
+        let nested = String(repeating: "[", count: 10_000) + String(repeating: "]", count: 10_000)
+        #expect(try await payload(of: "{\"code\":200,\"object\":\(nested)}") == nested)
+    }
+
+    @Test func anEnvelopeCutAtAnyByteFailsOrPassesWhole() async throws {
+        let body = #"{"message":"caf\u00e9 \"x\"","object":{"a":[{"b":"]}"}]},"code":200}"#
+        for count in 1..<body.utf8.count {
+            let cut = String(decoding: body.utf8.prefix(count), as: UTF8.self)
+            #expect(try await error(of: cut).reason == .malformed)
+            #expect(try await payload(of: cut, .unwrapEnvelope(payload: "object", otherwise: .pass)) == cut)
+        }
+    }
+
+    // MARK: What passes untouched
+
+    @Test(arguments: [204, 205, 206, 304])
+    func statusesWithoutAWholeBodyPass(code: Int) async throws {
+        let response = HTTPResponse(status: try #require(.init(code: code)), body: #"{"code":1}"#)
+        let passed = try await send(response, through: .unwrapEnvelope(payload: "object") { _ in true })
+        #expect(passed.body.bytes == Data(#"{"code":1}"#.utf8))
+    }
+
+    @Test func headAndEmptyBodiesPass() async throws {
+        let fields: HTTPFields = [.contentLength: "46", .contentType: "application/json"]
+        let head = HTTPResponse(status: 200, headerFields: fields)
+        let passed = try await send(head, through: .unwrapEnvelope(payload: "object"), method: .head)
+        #expect(passed.headerFields == fields)
+        #expect(try await payload(of: "") == "")
+    }
+
+    @Test(arguments: [301, 302, 307, 401, 407])
+    func whatOthersHandleIsNotTurnedIntoAnErrorBeforeThem(code: Int) async throws {
+        let status = try #require(HTTPResponse.Status(code: code))
+        let response = HTTPResponse(status: status, body: #"{"code":401}"#)
+        let passed = try await send(response, through: .unwrapEnvelope(payload: "object"))
+        #expect(passed.status == status && passed.body.length == 12)
+        let error = try await error(
+            of: #"{"code":401}"#,
+            .unwrapEnvelope(payload: "object") { _ in true },
+            status: status
+        )
+        #expect(error.status == status && error.code == 401)
+    }
+
+    @Test func anEnvelopeOfFailureWithAStatusOfFailureIsAnErrorWithBoth() async throws {
+        let error = try await error(of: #"{"code":50012,"message":"Down"}"#, status: 503)
+        #expect(error.status == 503 && error.code == 50012 && error.message == "Down")
+    }
+
+    @Test(arguments: ["<html>", "{}", "{\"code\":", #"{"code":200,"object":1}"#])
+    func anythingElseWithAStatusOfFailurePassesToWhoJudgesTheStatus(body: String) async throws {
+        let response = HTTPResponse(status: 502, body: HTTPBody(body))
+        let passed = try await send(response, through: .unwrapEnvelope(payload: "object"))
+        #expect(passed.status == 502 && passed.body.bytes == Data(body.utf8))
+    }
+
+    // MARK: Streams
+
+    private func streamed(_ chunks: Chunks, type: String?) -> HTTPResponse {
+        var fields = HTTPFields()
+        fields[.contentType] = type
+        return HTTPResponse(status: 200, headerFields: fields, body: .oneShot(chunks))
+    }
+
+    @Test(arguments: ["application/json", "Application/JSON ; charset=utf-8", "application/hal+json", "text/json"])
+    func aStreamOfJSONIsCollectedAndUnwrapped(type: String) async throws {
+        let response = streamed(Chunks([#"{"code":2"#, #"00,"obj"#, #"ect":[1]}"#]), type: type)
+        let unwrapped = try await send(response, through: .unwrapEnvelope(payload: "object"))
+        #expect(unwrapped.body.bytes == Data("[1]".utf8))
+    }
+
+    @Test(arguments: [nil, "text/event-stream", "application/x-ndjson", "application/json-seq", "image/png", ""])
+    func anyOtherStreamPassesUnread(type: String?) async throws {
+        let reads = Counter()
+        let response = streamed(Chunks(["data: {}\n"], reads: reads), type: type)
+        let passed = try await send(response, through: .unwrapEnvelope(payload: "object"))
+        #expect(reads.value == 0 && passed.body.isReadable && passed.body.bytes == nil)
+        #expect(try await passed.body.collect(upTo: 100) == Data("data: {}\n".utf8))
+    }
+
+    @Test func aStreamBeyondTheLimitFailsAndIsLetGo() async throws {
+        for length in [nil, Int64(46)] {
+            let discards = Counter()
+            let body = HTTPBody.oneShot(Chunks([envelope]), length: length) { discards.next() }
+            let response = HTTPResponse(status: 200, headerFields: [.contentType: "application/json"], body: body)
+            let error = try await #require(throws: TransportError.self) {
+                try await send(response, through: .unwrapEnvelope(payload: "object", limit: 45))
+            }
+            #expect(error.code == .bodyTooLarge)
+            #expect(discards.value > 0)
+        }
+    }
+
+    @Test func cancellingWhileAStreamIsCollectedThrowsCancellationError() async throws {
+        let (begun, began) = AsyncStream<Void>.makeStream()
+        let body = HTTPBody.oneShot(NoChunks(began: began))
+        let response = HTTPResponse(status: 200, headerFields: [.contentType: "application/json"], body: body)
+        let task = Task { try await send(response, through: .unwrapEnvelope(payload: "object")) }
+        for await _ in begun { break }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+    }
+
+    @Test func errorsFromFurtherInsideReachTheCaller() async throws {
+        let chain = InterceptorChain(
+            [.unwrapEnvelope(payload: "object")],
+            transport: Recorder { _ in throw TransportError(.timedOut, "Too late.") }
+        )
+        let request = HTTPRequest(url: try url("https://a.example"))
+        await #expect(throws: TransportError.self) { try await chain.send(request) }
+    }
+
+    // MARK: Where the work is done
+
+    @Test(arguments: [(100, true), (1 << 20, false)])
+    func onlyLargeBodiesLeaveTheCallersActor(size: Int, stays: Bool) async throws {
+        let caller = MarkedActor()
+        let interceptor = UnwrapEnvelopeInterceptor.unwrapEnvelope(
+            payload: "object",
+            success: .custom { _ in
+                #expect(caller.executor.isCurrent == stays)
+                return true
+            }
+        )
+        let body = "{\"code\":200,\"object\":\"\(String(repeating: "x", count: size))\"}"
+        let chain = InterceptorChain(
+            [interceptor],
+            transport: Recorder { _ in HTTPResponse(status: 200, body: HTTPBody(body)) }
+        )
+        #expect(
+            try await caller.send(HTTPRequest(url: url("https://a.example")), through: chain).length == Int64(size + 2)
+        )
+    }
+
+    @Test func oneInterceptorServesManyRequestsAtOnce() async throws {
+        let interceptor = UnwrapEnvelopeInterceptor.unwrapEnvelope(payload: "object")
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<300 {
+                group.addTask {
+                    let size = number % 3 == 0 ? 20_000 : 20
+                    let text = "\"\(number)\(String(repeating: "x", count: size))\""
+                    let unwrapped = try await payload(of: "{\"code\":200,\"object\":\(text)}", interceptor)
+                    #expect(unwrapped == text)
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+}
+
+/// An actor that can tell whether code runs on it.
+private actor MarkedActor {
+    nonisolated let executor = MarkedExecutor()
+    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    func send(_ request: HTTPRequest, through chain: InterceptorChain) async throws -> HTTPBody {
+        #expect(executor.isCurrent)
+        return try await chain.send(request).body
+    }
+}
+
+private final class MarkedExecutor: SerialExecutor {
+    private let queue = DispatchQueue(label: "caller")
+    private let mark = DispatchSpecificKey<Bool>()
+
+    init() { queue.setSpecific(key: mark, value: true) }
+
+    var isCurrent: Bool { DispatchQueue.getSpecific(key: mark) ?? false }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
+    }
+}
