@@ -177,6 +177,11 @@ extension SessionTransfer {
         fail(TransportError(.connectionLost, message, request: request))
     }
     #else
+    /// The server is not who it should be.
+    func refuse(_ reason: TransportError) {
+        fail(TransportError(reason.code, reason.message, request: request, underlying: reason.underlying))
+    }
+
     /// The content as a stream; if it is asked for once more, from its start, where that can be done.
     func bodyStream() -> InputStream? {
         guard request.body.isReadable else {

@@ -38,7 +38,8 @@ extension ClientIdentity {
             }
             guard cossl_PKCS12_verify_mac(archive.pointer, password, -1) == 1 || password.isEmpty else {
                 let reason = OpenSSLLibrary.takeError()
-                let isWrong = reason.contains("mac verify")
+                // Of a digest that differs, OpenSSL has nothing to say.
+                let isWrong = reason == OpenSSLLibrary.noReason || reason.contains("mac verify")
                 throw TLSConfigurationError(
                     isWrong ? .wrongPassword : .notAnIdentity,
                     isWrong

@@ -10,11 +10,14 @@ package enum OpenSSLLibrary {
         throw TLSConfigurationError(.unsupported, "TLS settings need OpenSSL: \(String(cString: reason)).")
     }
 
+    /// What stands for a reason where OpenSSL gives none.
+    static let noReason = "no reason given"
+
     /// What OpenSSL says of its last failure on this thread; forgets it and those before.
     package static func takeError() -> String {
         var last: UInt = 0
         while case let code = cossl_ERR_get_error(), code != 0 { last = code }
-        guard last != 0, let reason = cossl_ERR_reason_error_string(last) else { return "no reason given" }
+        guard last != 0, let reason = cossl_ERR_reason_error_string(last) else { return noReason }
         return String(cString: reason)
     }
 

@@ -1,5 +1,5 @@
 /// The status line and the fields of a response, read from the wire (RFC 9112 §4, §5).
-struct ResponseHead {
+struct WireHead {
     var status: HTTPResponse.Status
     var fields = HTTPFields()
 
