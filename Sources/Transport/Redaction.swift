@@ -28,11 +28,14 @@ public struct Redaction: Sendable {
     /// Credentials, tokens, cookies, signatures and keys, by their usual names.
     public static let standard = Redaction(
         sensitiveParts: [
-            "password", "passwd", "passphrase", "passcode", "secret", "token", "authorization", "apikey", "accesskey",
-            "privatekey", "credential", "signature", "cookie", "sessionid", "jwt", "assertion",
+            "password", "passwd", "passphrase", "passcode", "secret", "token", "authorization", "credential",
+            "signature",
+            "cookie", "sessionid", "jwt", "assertion", "csrf", "xsrf", "saml", "cardnumber", "apikey", "accesskey",
+            "accountkey", "applicationkey", "authkey", "encryptionkey", "functionskey", "masterkey", "privatekey",
+            "sharedkey", "signingkey", "subscriptionkey",
         ],
         sensitiveNames: [
-            "auth", "code", "codeverifier", "csrf", "cvc", "cvv", "key", "otp", "pass", "pin", "pwd", "session", "sid",
+            "auth", "code", "codeverifier", "cvc", "cvv", "key", "otp", "pass", "pin", "pwd", "session", "sid",
             "sig", "ssn",
         ]
     )
@@ -42,17 +45,20 @@ public struct Redaction: Sendable {
         Redaction(placeholder: placeholder, names: names.adding(wholes: more))
     }
 
-    /// Whether the value under this name is a secret: in a header field, a query or a JSON object.
+    /// Whether the value under this name is a secret: in a header field, a query, a form or a JSON object.
+    ///
+    /// Of a name such as `user[pin]` each part is looked at too.
     public func isSensitive(_ name: some StringProtocol) -> Bool {
         if let isSensitive = name.utf8.withContiguousStorageIfAvailable({ names.contains($0) }) { return isSensitive }
         return Array(name.utf8).withUnsafeBufferPointer { names.contains($0) }
     }
 
-    /// A field's value as it may be printed. Where it is a URL, as in `Location`, its query is redacted.
+    /// A field's value as it may be printed: the placeholder for a sensitive name; a URL, as in `Location`, with its query
+    /// redacted; anything else without the secrets that ``text(_:)`` finds.
     public func value(of field: HTTPField) -> String {
         switch field.name {
-        case .location, .contentLocation, .referer, .link: redactingQueries(in: field.value)
-        default: isSensitive(field.name.rawName) ? placeholder : field.value
+        case .location, .contentLocation, .referer: redactingQueries(in: field.value)
+        default: isSensitive(field.name.rawName) ? placeholder : text(field.value)
         }
     }
 
@@ -73,33 +79,39 @@ extension Redaction {
         return head + "?" + pairs(in: text[bytes.index(after: mark)..<end])
     }
 
-    /// `name=value` pairs joined by `&`, as in a query or a form, with the values of sensitive names replaced.
+    /// `name=value` pairs joined by `&` or `;`, as in a query or a form, with the values of sensitive names replaced.
     func pairs(in text: Substring) -> String {
         var result = ""
-        result.reserveCapacity(text.utf8.count)
-        for pair in text.utf8.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false) {
-            if !result.isEmpty || pair.startIndex != text.startIndex { result += "&" }
-            guard let equals = pair.firstIndex(of: UInt8(ascii: "=")) else {
-                result += Substring(pair)
-                continue
-            }
-            let name = Substring(pair[..<equals])
-            let isEncoded = name.utf8.contains(UInt8(ascii: "%"))
-            if isSensitive(isEncoded ? name.removingPercentEncoding ?? String(name) : String(name)) {
-                result += name + "=" + placeholder
-            } else {
-                result += Substring(pair)
-            }
+        result.reserveCapacity(text.utf8.count + placeholder.utf8.count)
+        var rest = text.utf8[...]
+        while true {
+            let pair = rest.prefix { $0 != UInt8(ascii: "&") && $0 != UInt8(ascii: ";") }
+            append(pair, to: &result)
+            guard pair.endIndex < rest.endIndex else { return result }
+            result.unicodeScalars.append(Unicode.Scalar(rest[pair.endIndex]))
+            rest = rest[pair.endIndex...].dropFirst()
         }
-        return result
+    }
+
+    private func append(_ pair: Substring.UTF8View, to result: inout String) {
+        guard let equals = pair.firstIndex(of: UInt8(ascii: "=")) else { return result += Substring(pair) }
+        let name = Substring(pair[..<equals])
+        let isEncoded = name.utf8.contains(UInt8(ascii: "%"))
+        result += Substring(pair[...equals])
+        if isSensitive(isEncoded ? name.removingPercentEncoding ?? String(name) : String(name)) {
+            result += placeholder
+        } else {
+            result += self.text(String(Substring(pair[equals...].dropFirst())))
+        }
     }
 
     private func withoutUser(_ text: Substring) -> String {
+        // The authority stands after `//`, also in a reference without a scheme (RFC 3986 §4.2).
         let bytes = text.utf8
-        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), bytes[colon...].starts(with: "://".utf8) else {
+        guard let slash = bytes.firstIndex(of: UInt8(ascii: "/")), bytes[slash...].starts(with: "//".utf8) else {
             return String(text)
         }
-        let authority = bytes[bytes.index(colon, offsetBy: 3)...].prefix { $0 != UInt8(ascii: "/") }
+        let authority = bytes[bytes.index(slash, offsetBy: 2)...].prefix { $0 != UInt8(ascii: "/") }
         guard let at = authority.lastIndex(of: UInt8(ascii: "@")) else { return String(text) }
         return text[..<authority.startIndex] + placeholder + text[at...]
     }
@@ -134,7 +146,10 @@ private struct SensitiveNames: Sendable {
                 folded[count] = ASCII.lowercased(byte)
                 count += 1
             }
-            return contains(folded: folded[..<count])
+            let whole = folded[..<count]
+            if contains(folded: whole) { return true }
+            guard whole.contains(UInt8(ascii: "[")) else { return false }
+            return whole.split { $0 == UInt8(ascii: "[") || $0 == UInt8(ascii: "]") }.contains { contains(folded: $0) }
         }
     }
 

@@ -77,7 +77,8 @@ public struct Client: Transport {
         self.encoder = encoder
         self.decoder = decoder
         base = baseURL.map { url in Result { try URLText(base: url) } }
-        origin = baseURL.flatMap(Origin.init)
+        // Of the URL as requests have it: the host of the one that was given may be spelled in Unicode.
+        origin = (try? base?.get().url(madeFrom: "")).flatMap(Origin.init)
         var context = HTTPContext()
         if let origin { context.clientOrigin = origin }
         self.context = context
@@ -134,7 +135,7 @@ extension Client {
             context: endpoint.context
         )
         if let content = endpoint.body {
-            let (body, type) = try await content.encode(with: encoder)
+            let (body, type) = try await content.encoded(by: encoder)
             request.body = body
             if let type { request.fillIn(.contentType, type) }
         }
@@ -152,5 +153,13 @@ extension Client {
         }
         parts.append(query: query.encoded)
         return try parts.url(madeFrom: target.text)
+    }
+}
+
+extension Client: CustomStringConvertible {
+    /// The base URL with secrets redacted, and how many interceptors there are.
+    public var description: String {
+        let base = baseURL.map { "\(Redaction.standard.string(for: $0)), " } ?? ""
+        return "Client(\(base)\(chain.interceptors.count) interceptors)"
     }
 }

@@ -75,17 +75,20 @@ public struct DecodingFailure: Error, Sendable {
             case .unsuccessfulStatus:
                 "The response is no success, so it isn't decoded as \(type). Use send to get it as it is."
             default:
-                "\(type) can't be decoded\(reason.place): \(reason.text)"
+                PrintableText.line("\(type) can't be decoded\(reason.place): \(reason.text)")
             }
     }
 }
 
 extension DecodingFailure: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable, LocalizedError {
-    /// Everything, without secrets.
+    /// Everything, without secrets, on two lines.
     public var description: String {
-        var text = "DecodingFailure.\(code): \(message)\n\(status), \(contentType?.prefix(100) ?? "no Content-Type")"
+        // What the server chose can't forge a line of a log.
+        let type = contentType.map { PrintableText.line(String($0.prefix(100))) } ?? "no Content-Type"
+        var text =
+            "DecodingFailure.\(code): \(message)\n\(PrintableText.line(String("\(status)".prefix(100)))), \(type)"
         text += ", \(length) bytes (\(method) \(url))."
-        if !excerpt.isEmpty { text += " Body: \(excerpt)" }
+        if !excerpt.isEmpty { text += " Body: \(PrintableText.line(excerpt))" }
         return text
     }
 

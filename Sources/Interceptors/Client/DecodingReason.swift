@@ -16,6 +16,8 @@ struct DecodingReason {
         if !Self.mayHoldSecret(body) {
             if isJSON, path.isEmpty, case .dataCorrupted? = error as? DecodingError {
                 text = Self.syntaxError(in: body)
+            } else if case .keyNotFound? = error as? DecodingError {
+                // The decoder's own text prints the key's type too.
             } else if let context {
                 text = context.debugDescription
             } else if let error {

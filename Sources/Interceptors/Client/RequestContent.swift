@@ -1,3 +1,5 @@
+internal import Foundation
+
 /// The content of a request and its media type.
 ///
 /// ```swift
@@ -5,16 +7,21 @@
 /// try await api.put("/photos/\(id)", body: .raw(HTTPBody(file: photo), type: "image/jpeg"))
 /// ```
 public struct RequestContent: Sendable {
-    private let make: @Sendable (any BodyEncoder) throws -> (body: HTTPBody, type: String?)
+    private enum Storage: Sendable {
+        case value(@Sendable (any BodyEncoder) throws -> Data)
+        case body(HTTPBody, type: String?)
+    }
 
-    /// A value that the client's encoder encodes, outside the caller's actor.
+    private let storage: Storage
+
+    /// A value that the client's encoder encodes, not on the caller's actor.
     public static func encoded(_ value: some Encodable & Sendable) -> Self {
-        Self { encoder in (HTTPBody(try encoder.encode(value)), encoder.mediaType) }
+        Self(storage: .value { try $0.encode(value) })
     }
 
     /// The fields of a form, `application/x-www-form-urlencoded`, encoded as strictly as a query.
     public static func form(_ fields: HTTPQuery) -> Self {
-        Self { _ in (HTTPBody(fields.encoded), "application/x-www-form-urlencoded") }
+        .raw(HTTPBody(fields.encoded), type: "application/x-www-form-urlencoded")
     }
 
     /// A body as it is.
@@ -23,12 +30,22 @@ public struct RequestContent: Sendable {
     ///   - body: bytes, a file or a stream.
     ///   - type: its media type for `Content-Type`; `nil` for none but what the call's fields say.
     public static func raw(_ body: HTTPBody, type: String?) -> Self {
-        Self { _ in (body, type) }
+        Self(storage: .body(body, type: type))
+    }
+
+    func encoded(by encoder: any BodyEncoder) async throws -> (body: HTTPBody, type: String?) {
+        switch storage {
+        case .value(let encode): (HTTPBody(try await Self.run(encode, encoder)), encoder.mediaType)
+        case .body(let body, let type): (body, type)
+        }
     }
 
     // Encoding may take its time: not on the caller's actor.
     @concurrent
-    func encode(with encoder: any BodyEncoder) async throws -> (body: HTTPBody, type: String?) {
-        try make(encoder)
+    private static func run(
+        _ encode: @Sendable (any BodyEncoder) throws -> Data,
+        _ encoder: any BodyEncoder
+    ) async throws -> Data {
+        try encode(encoder)
     }
 }

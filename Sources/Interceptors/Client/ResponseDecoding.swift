@@ -25,6 +25,13 @@ struct ResponseDecoding: Sendable {
             return nothing
         }
         let body = try await collect(response)
+        if let bytes = body as? Value { return bytes }
+        if body.isEmpty {
+            guard let optional = type as? any ExpressibleByNilLiteral.Type,
+                let none = optional.init(nilLiteral: ()) as? Value
+            else { throw failure(.empty, type, response, body: body) }
+            return none
+        }
         return try await decode(type, from: body, of: response)
     }
 
@@ -63,13 +70,6 @@ struct ResponseDecoding: Sendable {
         from body: Data,
         of response: HTTPResponse
     ) async throws -> Value {
-        if let bytes = body as? Value { return bytes }
-        if body.isEmpty {
-            guard let optional = type as? any ExpressibleByNilLiteral.Type,
-                let empty = optional.init(nilLiteral: ()) as? Value
-            else { throw failure(.empty, type, response, body: body) }
-            return empty
-        }
         do {
             return try decoder.decode(type, from: body)
         } catch is CancellationError {

@@ -103,6 +103,12 @@ extension URLText {
     ///
     /// Encoded ones are refused: some servers and proxies decode them, and climb.
     private static func resolvingDots(_ path: String, of text: String) throws -> String {
+        // Most paths have no segment that begins with a dot, encoded or not.
+        let bytes = path.utf8
+        let mayHaveDots = zip(bytes, bytes.dropFirst()).contains { byte, next in
+            byte == UInt8(ascii: "/") && (next == UInt8(ascii: ".") || next == UInt8(ascii: "%"))
+        }
+        guard mayHaveDots else { return path }
         let segments = path.split(separator: "/", omittingEmptySubsequences: false)
         let decoded = segments.map { segment in
             guard segment.utf8.contains(UInt8(ascii: "%")) else { return segment }
@@ -141,7 +147,7 @@ extension URLText {
     }
 
     static func failure(_ problem: String, _ text: String) -> TransportError {
-        TransportError(.unsupportedURL, "\(String(reflecting: redacted(text))) \(problem).")
+        TransportError(.unsupportedURL, "\"\(PrintableText.line(redacted(text)))\" \(problem).")
     }
 }
 

@@ -1,6 +1,6 @@
-/// What a URL must look like for a stub to take it; ``StubTransport`` documents the syntax.
-struct StubPattern: Sendable {
-    let text: String
+/// What a URL must look like for a stub, or a route of a server, to take it; ``StubTransport`` documents the syntax.
+package struct StubPattern: Sendable {
+    package let text: String
     private let scheme: [UInt8]?
     private let host: Glob?
     private let port: Int?
@@ -12,7 +12,7 @@ struct StubPattern: Sendable {
         case one(Glob)
     }
 
-    init(_ text: String) {
+    package init(_ text: String) {
         self.text = text
         let parts = URLParts(text)
         scheme = parts.scheme
@@ -22,8 +22,8 @@ struct StubPattern: Sendable {
         items = parts.items.map { ($0.name.percentDecoded, $0.value.map { Glob($0) }) }
     }
 
-    /// Whether an absolute URL matches.
-    func matches(_ url: String) -> Bool {
+    /// Whether a URL matches, absolute or from its path on.
+    package func matches(_ url: String) -> Bool {
         let parts = URLParts(url)
         if let scheme {
             guard scheme == parts.scheme, port == parts.port else { return false }

@@ -78,8 +78,8 @@ extension MockServer {
     ///
     /// - Parameters:
     ///   - method: the method, `nil` for any.
-    ///   - path: the path, in which `*` takes one segment and `**` at the end takes all that is left. The query plays no
-    ///     part: the closure can read it.
+    ///   - pattern: the path, as in a ``StubTransport``: `*` is any text within one segment, `**` any segments. A query in
+    ///     the pattern asks for its items; without one, any query will do.
     ///   - readsBody: whether the content is read first. If not, the closure gets the request as soon as its head is
     ///     there, with an empty body, no `100 Continue` is sent, and the connection is closed after the answer. Together
     ///     with ``MockResponse/neverAnswer`` an upload comes to a halt.
@@ -87,18 +87,24 @@ extension MockServer {
     ///     let it hold the server weakly, or call ``stop()``.
     public func on(
         _ method: HTTPRequest.Method?,
-        _ path: String,
+        _ pattern: String,
         readsBody: Bool = true,
         answer: @escaping @Sendable (Request) async throws -> MockResponse
     ) {
-        let route = Route(method: method, pattern: PathPattern(path), readsBody: readsBody, handler: answer)
-        core.update { $0.routes.append(route) }
+        add(Route(method: method, pattern: StubPattern(pattern), readsBody: readsBody, answer: .closure(answer)))
     }
 
-    /// Gives the same answer to all requests of a method to a path.
-    public func on(_ method: HTTPRequest.Method?, _ path: String, _ response: MockResponse) {
-        on(method, path) { _ in response }
+    /// Gives the same answer to all requests of a method to the targets of a pattern.
+    public func on(
+        _ method: HTTPRequest.Method?,
+        _ pattern: String,
+        readsBody: Bool = true,
+        _ response: MockResponse
+    ) {
+        add(Route(method: method, pattern: StubPattern(pattern), readsBody: readsBody, answer: .response(response)))
     }
+
+    private func add(_ route: Route) { core.update { $0.routes.append(route) } }
 
     /// Adds answers to the queue, one for each request that no route takes.
     public func enqueue(_ responses: MockResponse...) { enqueue(responses) }

@@ -26,12 +26,16 @@ extension ServerConnection {
             }
         }
         server.update { $0.requests.append(request) }
-        return try value {
-            do {
-                return try await route.handler(request)
-            } catch {
-                let text = "The route \(route) threw on \(request): \(error)\n"
-                return MockResponse(status: 500, headers: [.contentType: "text/plain; charset=utf-8"], body: text)
+        switch route.answer {
+        case .response(let response): return response
+        case .closure(let answer):
+            return try value {
+                do {
+                    return try await answer(request)
+                } catch {
+                    let text = "The route \(route) threw on \(request): \(error)\n"
+                    return MockResponse(status: 500, headers: [.contentType: "text/plain; charset=utf-8"], body: text)
+                }
             }
         }
     }

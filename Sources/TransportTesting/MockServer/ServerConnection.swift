@@ -106,7 +106,7 @@ final class ServerConnection {
 }
 
 extension ServerConnection {
-    /// Waits for bytes, and adds them to `input`.
+    /// Waits for bytes, and adds them to `input`. It may return with none: the caller asks again.
     func receive() throws(Ending) {
         while try !receiveAvailable() { try wait(for: Int16(POLLIN)) }
     }
@@ -153,6 +153,7 @@ extension ServerConnection {
         try wait(for: 0)
     }
 
+    /// - Returns: whether to try again at once, instead of waiting for bytes.
     private func receiveAvailable() throws(Ending) -> Bool {
         try checkOutside()
         switch scratch.withUnsafeMutableBytes({ stream.read(into: $0) }) {
@@ -160,8 +161,10 @@ extension ServerConnection {
             input += scratch[..<count]
             return true
         case .wait(let events):
-            if events != Int16(POLLIN) { try wait(for: events) }
-            return false
+            if events == Int16(POLLIN) { return false }
+            // An encrypted stream may have to write before it can read on.
+            try wait(for: events)
+            return true
         case .end, .failed:
             throw .peerGone
         }

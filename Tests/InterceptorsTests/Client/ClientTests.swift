@@ -169,6 +169,24 @@ func makeClient(_ stub: StubTransport, _ interceptors: [any Interceptor] = []) -
         #expect(stub.requests[1].context.timeouts?.whole == .seconds(1))
     }
 
+    @Test func originIsThatOfTheRequestsHoweverTheBaseIsSpelled() async throws {
+        let stub = StubTransport { _ in HTTPResponse(status: 204) }
+        for base in ["https://b\u{FC}cher.example/v1", "HTTPS://API.example.com:443", "http://[::1]:8080/x"] {
+            let client = Client(baseURL: URL(string: base), transport: stub)
+            try await client.delete("/x")
+            let request = try #require(stub.requests.last)
+            #expect(request.context.clientOrigin != nil)
+            #expect(request.context.clientOrigin == Origin(request.url))
+        }
+    }
+
+    @Test func descriptionShowsNoSecret() {
+        let base = URL(string: "https://user:hunter2@h/v1?api_key=hunter2")
+        let client = Client(baseURL: base, interceptors: [Defaults(fields: [:])], transport: StubTransport())
+        #expect("\(client)" == "Client(https://<redacted>@h/v1?api_key=<redacted>, 1 interceptors)")
+        #expect(!String(reflecting: client).contains("hunter2"))
+    }
+
     @Test func innermostClientWithABaseNamesTheOrigin() async throws {
         let seen = Recorder()
         let stub = StubTransport { request in

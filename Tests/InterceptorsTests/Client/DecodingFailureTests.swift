@@ -131,6 +131,25 @@ import Testing
         }
     }
 
+    @Test func serverCannotForgeALineOfALog() async throws {
+        let stub = StubTransport { request in
+            let status = HTTPResponse.Status(code: 200, reasonPhrase: "OK\nFORGED\u{1B}[2J")
+            let fields: HTTPFields = [.contentType: "text/plain\nFORGED"]
+            return HTTPResponse(
+                status: try #require(status),
+                headerFields: fields,
+                body: HTTPBody("{\"a\\nFORGED\":\n\"FORGED\u{202E}\"}"),
+                url: request.url
+            )
+        }
+        let error = await #expect(throws: DecodingFailure.self) {
+            try await makeClient(stub).get("/x", as: [String: Int].self)
+        }
+        let text = try #require(error).description
+        #expect(text.split(separator: "\n", omittingEmptySubsequences: false).count == 2)
+        #expect(!text.unicodeScalars.contains("\u{1B}") && !text.unicodeScalars.contains("\u{202E}"))
+    }
+
     @Test func decodersWordsAreRepeatedWhereNothingIsSecret() async throws {
         let failure = try await failure(Data(#"{"id":"seven"}"#.utf8), decoder: QuotingDecoder())
         #expect(failure.message.contains(#"can't read {"id":"seven"}"#))

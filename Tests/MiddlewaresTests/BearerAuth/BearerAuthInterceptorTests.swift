@@ -47,6 +47,19 @@ struct BearerAuthInterceptorTests {
         #expect(server.authorizations == ["Bearer old", "-"])
     }
 
+    @Test func clientsTokenGoesToItsBaseURLButToNoAbsoluteURLElsewhere() async throws {
+        let server = TokenServer(accepting: ["new"])
+        let tokens = TokenStore(refresh: { _ in .new })
+        let client = Client(
+            baseURL: URL(string: "https://api.example.com/v1")!,
+            interceptors: [.retryOnUnauthorized(tokens), .bearerAuth(tokens)],
+            transport: server
+        )
+        #expect(try await client.send(HTTPRequest(url: URL(string: "/users/42")!)).status == 200)
+        #expect(try await client.send(HTTPRequest(url: URL(string: "https://other.example.com/")!)).status == 401)
+        #expect(server.authorizations == ["-", "Bearer new", "-"])
+    }
+
     @Test func originsOfTheStoreWinOverThatOfTheClient() async throws {
         let server = TokenServer(accepting: ["old"])
         let tokens = TokenStore(.old, origins: [Origin(URL(string: "https://other.example.com/")!)!]) { _ in .new }

@@ -59,6 +59,28 @@ struct UnauthorizedConditionTests {
         #expect(server.authorizations == ["Bearer old", "Bearer new"])
     }
 
+    @Test func envelopeThatHidesARejectionInA200IsUnwrappedInsideAndRefreshes() async throws {
+        let tokens = TokenStore(.old, origins: [apiOrigin]) { _ in .new }
+        let chain = InterceptorChain(
+            [
+                .retryOnUnauthorized(tokens, when: .status(401) || .error(EnvelopeError.self) { $0.code == 1001 }),
+                .unwrapEnvelope(payload: "object"),
+                .bearerAuth(tokens),
+            ],
+            transport: StubTransport { request in
+                let isNew = request.headerFields[.authorization] == "Bearer new"
+                let envelope = isNew ? #"{"code":200,"object":{"id":42}}"# : #"{"code":1001,"message":"Log in"}"#
+                return HTTPResponse(
+                    status: 200,
+                    headerFields: [.contentType: "application/json"],
+                    body: HTTPBody(envelope)
+                )
+            }
+        )
+        let response = try await chain.send(HTTPRequest(url: apiURL))
+        #expect(try await response.body.collect(upTo: 100) == Data(#"{"id":42}"#.utf8))
+    }
+
     @Test func responseCanBeJudgedByItsBufferedBody() async throws {
         let condition = UnauthorizedCondition.answer { answer in
             (try? answer.get())?.body.bytes == Data(#"{"code":1001}"#.utf8)

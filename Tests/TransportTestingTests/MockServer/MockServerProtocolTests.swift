@@ -121,7 +121,7 @@ import TransportTesting
 
     @Test func anUploadComesToAHaltWhenNobodyReads() async throws {
         let server = try MockServer()
-        server.on(.put, "/**", readsBody: false) { _ in .neverAnswer }
+        server.on(.put, "/**", readsBody: false, .neverAnswer)
         let client = try RawClient(port: server.port)
         try await client.send(
             "PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: 300000\r\n\r\n" + String(repeating: "x", count: 200_000)

@@ -26,7 +26,7 @@ import TransportTesting
     @Test func theRouteAddedLastWins() async throws {
         let server = try MockServer()
         server.on(nil, "/**", MockResponse(body: "any"))
-        server.on(.get, "/users/*") { request in MockResponse(body: "user \(request.path)") }
+        server.on(.get, "/users/*") { request in .json("user \(request.path)") }
         let client = try RawClient(port: server.port)
         #expect(try await client.ask(Wire.get("/users/42")).body == "user /users/42")
         #expect(try await client.ask(Wire.get("/users/42/name")).body == "any")

@@ -14,7 +14,7 @@ import Testing
         ("/a/**", "/a/", true),
         ("/a/**", "/a/b/c", true),
         ("/a/**", "/b/c", false),
-        ("/a/**/c", "/a/b/c", false),
+        ("/a/**/c", "/a/b/c", true),
         ("**", "/", true),
         ("**", "/a/b", true),
         ("/", "/", true),
@@ -27,8 +27,33 @@ import Testing
         ("/a", "/A", false),
         ("/%zz", "/%zz", true),
         ("*", "*", true),
+        ("/a", "/a?b=c", true),
+        ("/a?b=c", "/a?x=1&b=c", true),
+        ("/a?b=c", "/a?b=d", false),
+        ("/a", "http://localhost/a", true),
+        ("/a/*.json", "/a/b.json", true),
     ])
-    func segmentsMatchOneByOne(pattern: String, path: String, matches: Bool) {
-        #expect(PathPattern(pattern).matches(path) == matches)
+    func aPatternMatchesTargets(pattern: String, target: String, matches: Bool) throws {
+        let head = try RequestHead(Array(Wire.get(target).utf8))
+        let route = Route(
+            method: nil,
+            pattern: StubPattern(pattern),
+            readsBody: true,
+            answer: .response(MockResponse())
+        )
+        #expect(route.matches(head.request) == matches)
+    }
+
+    @Test func aMethodMatchesExactly() throws {
+        let get = try RequestHead(Array(Wire.get("/a").utf8)).request
+        for (method, matches) in [(HTTPRequest.Method.get, true), ("get", false), (.post, false)] {
+            let route = Route(
+                method: method,
+                pattern: StubPattern("/a"),
+                readsBody: true,
+                answer: .response(MockResponse())
+            )
+            #expect(route.matches(get) == matches)
+        }
     }
 }

@@ -1,0 +1,78 @@
+internal import Foundation
+
+#if canImport(FoundationNetworking)
+internal import FoundationNetworking
+#endif
+
+/// A request in Foundation's terms, without its body; what Foundation would send otherwise than asked is refused.
+struct OutgoingRequest {
+    let urlRequest: URLRequest
+
+    init(_ request: HTTPRequest) throws {
+        try Self.checkURL(request)
+        try Self.checkBody(request)
+        var urlRequest = URLRequest(url: request.url, cachePolicy: .reloadIgnoringLocalCacheData)
+        urlRequest.timeoutInterval = SessionDelegate.noTimeout
+        urlRequest.httpShouldHandleCookies = false
+        urlRequest.httpMethod = request.method.rawValue
+        // "get" would go out as "GET", which is another method (RFC 9110 §9.1).
+        guard urlRequest.httpMethod == request.method.rawValue else {
+            throw Self.unsupported("URLSession would change the method's letters: write it in upper case.", request)
+        }
+        try Self.setFields(of: request, on: &urlRequest)
+        self.urlRequest = urlRequest
+    }
+
+    private static func checkURL(_ request: HTTPRequest) throws {
+        guard request.url.user == nil, request.url.password == nil else {
+            let message =
+                "The URL holds a user name or a password (RFC 9110 §4.2.4). Send them in an Authorization field instead."
+            throw unsupported(message, request)
+        }
+        guard request.method != .connect else {
+            throw unsupported("URLSession can't send CONNECT: tunnels are the system's to make.", request)
+        }
+    }
+
+    private static func checkBody(_ request: HTTPRequest) throws {
+        guard request.body.isReadable else { throw TransportError.bodyNotReplayable(request: request) }
+        guard request.body.isEmpty || (request.method != .get && request.method != .head) else {
+            throw unsupported("URLSession can't send a \(request.method) with a body.", request)
+        }
+        guard let file = request.body.file, let length = request.body.length else { return }
+        let found = try? file.resourceValues(forKeys: [.fileSizeKey, .isRegularFileKey])
+        guard let found, found.isRegularFile == true, FileManager.default.isReadableFile(atPath: file.path) else {
+            throw TransportError(.unreadableFile, "\(file.path) can't be read any more.", request: request)
+        }
+        guard found.fileSize.map(Int64.init) == length else {
+            let message =
+                "\(file.path) has \(found.fileSize ?? 0) bytes, and had \(length) when the body was made of it."
+            throw TransportError(.bodyLengthMismatch, message, request: request)
+        }
+    }
+
+    private static func setFields(of request: HTTPRequest, on urlRequest: inout URLRequest) throws {
+        let fields = request.headerFields
+        // What validation let pass says what Foundation will say: twice would be too much.
+        for (index, field) in fields.enumerated() where field.name != .contentLength {
+            guard !fields[..<index].contains(where: { $0.name == field.name }) else { continue }
+            let values = fields[values: field.name]
+            guard values.count == 1 || field.name != .setCookie else {
+                throw unsupported("URLSession would join several Set-Cookie fields into one.", request)
+            }
+            let value = values.joined(separator: field.name == .cookie ? "; " : ", ")
+            urlRequest.setValue(value, forHTTPHeaderField: field.name.rawName)
+            guard urlRequest.value(forHTTPHeaderField: field.name.rawName) == value else {
+                throw unsupported("URLSession would drop or rewrite the field \(field.name).", request)
+            }
+        }
+        // Otherwise Foundation calls it a form.
+        if !request.body.isEmpty, !fields.contains(.contentType) {
+            urlRequest.setValue("application/octet-stream", forHTTPHeaderField: HTTPField.Name.contentType.rawName)
+        }
+    }
+
+    private static func unsupported(_ message: String, _ request: HTTPRequest) -> TransportError {
+        TransportError(.unsupported, message, request: request)
+    }
+}

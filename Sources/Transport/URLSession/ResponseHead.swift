@@ -1,0 +1,112 @@
+internal import Foundation
+
+#if canImport(FoundationNetworking)
+internal import FoundationNetworking
+#endif
+
+/// Status and fields of a response, and what they say of its content.
+struct ResponseHead: Sendable {
+    let status: HTTPResponse.Status
+    let headerFields: HTTPFields
+    /// The bytes of the content as they will be delivered, where that is known.
+    let length: Int64?
+    /// Whether content can follow at all (RFC 9112 §6.3).
+    let hasContent: Bool
+
+    /// Reads what Foundation made of a response.
+    ///
+    /// - Throws: ``TransportError`` with ``TransportError/Code/invalidResponse`` for a status or a length that is none.
+    init(_ response: HTTPURLResponse, to request: HTTPRequest) throws {
+        guard let status = HTTPResponse.Status(code: response.statusCode) else {
+            let message = "The status \(response.statusCode) is not one of HTTP."
+            throw TransportError(.invalidResponse, message, request: request)
+        }
+        var fields = Self.fields(of: response)
+        let hasContent = request.method != .head && ![204, 304].contains(status.code)
+        let announced = try Self.length(fields, request: request)
+        let isDecoded = hasContent && Self.isDecoded(fields[.contentEncoding])
+        if isDecoded {
+            fields.remove(.contentEncoding)
+            fields.remove(.contentLength)
+        }
+        self.status = status
+        self.headerFields = fields
+        self.hasContent = hasContent
+        length = isDecoded ? nil : hasContent ? announced : 0
+    }
+
+    private init(_ status: HTTPResponse.Status, _ fields: HTTPFields) {
+        self.status = status
+        headerFields = fields
+        length = 0
+        hasContent = false
+    }
+
+    /// The same for content that Foundation has lost: nothing is announced that will not come.
+    var withoutContent: ResponseHead {
+        var fields = headerFields
+        fields.remove(.contentLength)
+        return ResponseHead(status, fields)
+    }
+
+    // The order in which they came is lost: a dictionary has none. By name, it is at least always the same.
+    private static func fields(of response: HTTPURLResponse) -> HTTPFields {
+        var received: [(name: String, value: String)] = []
+        for (name, value) in response.allHeaderFields {
+            guard let name = name as? String, let value = value as? String else { continue }
+            received.append((name, value))
+        }
+        received.sort { ($0.name.lowercased(), $0.name) < ($1.name.lowercased(), $1.name) }
+        var fields = HTTPFields()
+        for (name, value) in received {
+            let name = HTTPField.Name(unchecked: name)
+            for value in name == .setCookie ? SetCookie.split(value) : [value] { fields.append(name, value) }
+        }
+        return fields
+    }
+
+    /// RFC 9112 §6.3: repeated lengths must agree, and a transfer coding overrides them.
+    private static func length(_ fields: HTTPFields, request: HTTPRequest) throws -> Int64? {
+        guard let stated = fields[.contentLength], !fields.contains(.transferEncoding) else { return nil }
+        let lengths = Set(stated.split(separator: ",").map { $0.drop(while: \.isWhitespace) })
+        guard lengths.count == 1, let length = lengths.first.flatMap({ Int64($0) }), length >= 0 else {
+            throw TransportError(.invalidResponse, "The response's Content-Length is no number.", request: request)
+        }
+        return length
+    }
+
+    /// Whether Foundation hands the content over with its coding undone.
+    static func isDecoded(_ codings: String?) -> Bool {
+        guard let codings else { return false }
+        let names = codings.split(separator: ",").map { coding in
+            coding.drop(while: \.isWhitespace).prefix { !$0.isWhitespace }.lowercased()
+        }
+        let coded = names.filter { $0 != "identity" }
+        #if canImport(FoundationNetworking)
+        // libcurl undoes every coding, or fails.
+        return !coded.isEmpty
+        #else
+        return !coded.isEmpty && coded.allSatisfy(["gzip", "x-gzip", "deflate", "br"].contains)
+        #endif
+    }
+}
+
+/// Takes apart what Foundation has joined with commas, though that field is the one that can't be (RFC 9110 §5.3).
+enum SetCookie {
+    /// The single cookies: a comma divides two where a name and `=` follow, as they don't in the date of `Expires`.
+    static func split(_ joined: String) -> [String] {
+        var cookies: [String] = []
+        var start = joined.startIndex
+        var position = start
+        while let comma = joined[position...].firstIndex(of: ",") {
+            position = joined.index(after: comma)
+            let rest = joined[position...].drop(while: \.isWhitespace)
+            let name = rest.prefix { $0 != "=" && $0 != ";" && $0 != "," }
+            guard ASCII.isToken(String(name)), rest.dropFirst(name.count).first == "=" else { continue }
+            cookies.append(String(joined[start..<comma]))
+            start = rest.startIndex
+        }
+        cookies.append(String(joined[start...]))
+        return cookies
+    }
+}

@@ -1,0 +1,198 @@
+internal import Foundation
+internal import Synchronization
+
+#if canImport(FoundationNetworking)
+internal import FoundationNetworking
+#endif
+
+/// One call: what its caller, its reader, its clock and Foundation's delegate do, in the order in which they do it.
+final class SessionTransfer: Sendable {
+    let request: HTTPRequest
+    private let state: Mutex<TransferState>
+    private let clock: CallClock
+
+    init(request: HTTPRequest, limits: TransferState.Limits, timeouts: Timeouts, clock: CallClock) {
+        self.request = request
+        self.clock = clock
+        state = Mutex(TransferState(request: request, limits: limits, timeouts: timeouts))
+    }
+
+    private func perform(_ change: (inout TransferState) -> TransferActions) {
+        // A continuation is resumed, and a task cancelled, with no lock held: either may come back here at once.
+        let actions = state.withLock { change(&$0) }
+        if let (caller, result) = actions.answer { caller.resume(with: result.map(response)) }
+        actions.delivery?.perform()
+        for helper in actions.helpers { helper.cancel() }
+        switch actions.flow {
+        case (let task, .suspend)?: task.suspend()
+        case (let task, .resume)?: task.resume()
+        case nil: break
+        }
+        if let task = actions.cancelled { Self.cancel(task) }
+    }
+
+    // Foundation on Linux waits for its one queue in `cancel()`, and may itself be what cancels, on that queue.
+    private static func cancel(_ task: URLSessionTask) {
+        DispatchQueue.global(qos: .userInitiated).async { task.cancel() }
+    }
+
+    private func response(_ answer: TransferState.Answer) -> HTTPResponse {
+        let head = answer.head
+        let body = answer.content.map { HTTPBody($0) } ?? streamedBody(length: head.length)
+        return HTTPResponse(status: head.status, headerFields: head.headerFields, body: body, url: request.url)
+    }
+
+    private func streamedBody(length: Int64?) -> HTTPBody {
+        .oneShot(StreamedContent(self), length: length) { [self] in discard() }
+    }
+}
+
+// The caller's side.
+extension SessionTransfer {
+    /// Begins the call; `launch` makes and starts what sends the request.
+    func begin(_ caller: TransferState.Caller, launch: () -> Void) {
+        perform { $0.begin(caller) }
+        guard !state.withLock(\.isOver) else { return }
+        watch()
+        launch()
+    }
+
+    /// Ties a task to this call: it is cancelled when the call ends.
+    func add(_ helper: Task<Void, Never>) { perform { $0.add(helper) } }
+
+    /// Takes the task that sends the request; `false` if the call is over already.
+    func attach(_ task: URLSessionTask, upload: SpooledFile? = nil) -> Bool {
+        state.withLock { $0.attach(task, upload: upload, at: clock.elapsed()) }
+    }
+
+    func fail(_ error: any Error) { perform { $0.abort(error) } }
+
+    func cancel() { fail(CancellationError()) }
+
+    func discard() { fail(TransportError.bodyNotReplayable(request: request)) }
+
+    /// The next chunk of a streamed response, `nil` at its end.
+    func nextChunk() async throws -> Data? {
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { reader in
+                perform { $0.read(reader) }
+            }
+        } onCancel: {
+            cancel()
+        }
+    }
+}
+
+// The clock's side.
+extension SessionTransfer {
+    private func watch() {
+        guard state.withLock({ $0.deadlines.check(at: clock.elapsed()) }) != nil else { return }
+        add(
+            Task { [weak self, clock] in
+                while let deadline = self?.checkDeadlines() {
+                    do { try await clock.sleep(deadline) } catch { return }
+                }
+            }
+        )
+    }
+
+    private func checkDeadlines() -> Duration? {
+        let check = state.withLock { state in
+            state.isOver ? nil : state.deadlines.check(at: clock.elapsed())
+        }
+        switch check {
+        case .wait(let until)?: return until
+        case .passed(let limit, let length)?:
+            let message = Self.message(limit, length)
+            fail(TransportError(.timedOut, message, request: request))
+            return nil
+        case nil: return nil
+        }
+    }
+
+    private static func message(_ limit: Deadlines.Limit, _ length: Duration) -> String {
+        switch limit {
+        case .connect: "No sign of a connection within the limit of \(length) (timeouts.connect)."
+        case .idle: "Nothing was sent or received for \(length) (timeouts.idle)."
+        case .whole: "The call was not complete within its limit of \(length) (timeouts.whole)."
+        }
+    }
+
+    /// A piece of the content was made ready, though nothing is on the wire yet.
+    func prepared() { state.withLock { $0.deadlines.note(at: clock.elapsed(), ofConnection: false) } }
+}
+
+// The network's side, called by the session's delegate in the order of events.
+extension SessionTransfer {
+    func sent(_ count: Int64) {
+        let isOver = state.withLock { state in
+            state.deadlines.note(at: clock.elapsed())
+            return state.isOver
+        }
+        guard !isOver, let report = request.context.uploadProgress else { return }
+        report(TransferProgress(completed: count, total: request.body.length))
+    }
+
+    func received(_ response: URLResponse) {
+        state.withLock { $0.deadlines.note(at: clock.elapsed()) }
+        guard let response = response as? HTTPURLResponse else { return }
+        // Interim responses only show that somebody is there; a change of protocol was not asked for.
+        guard response.statusCode != 101 else {
+            let message = "The server switched protocols (101), which this transport does not support."
+            return fail(TransportError(.unsupported, message, request: request))
+        }
+        guard !(100..<200).contains(response.statusCode) else { return }
+        do {
+            let head = try ResponseHead(response, to: request)
+            perform { $0.receive(head) }
+        } catch {
+            fail(error)
+        }
+    }
+
+    func received(_ data: Data) {
+        perform { state in
+            state.deadlines.note(at: clock.elapsed())
+            return state.receive(data)
+        }
+        reportDownload()
+    }
+
+    private func reportDownload() {
+        guard let report = request.context.downloadProgress else { return }
+        let progress: TransferProgress? = state.withLock { state in
+            switch state.phase {
+            case .buffering(let head), .streaming(let head):
+                TransferProgress(completed: state.received, total: head.length)
+            case .preparing, .waiting, .ended: nil
+            }
+        }
+        if let progress { report(progress) }
+    }
+
+    #if canImport(FoundationNetworking)
+    func lostKeptAliveConnection() {
+        let message =
+            "The server closed a kept-alive connection as the request went out. Whether it was acted on is unknown."
+        fail(TransportError(.connectionLost, message, request: request))
+    }
+    #else
+    /// The content as a stream; if it is asked for once more, from its start, where that can be done.
+    func bodyStream() -> InputStream? {
+        guard request.body.isReadable else {
+            fail(TransportError.bodyNotReplayable(request: request))
+            return nil
+        }
+        let pump = UploadPump.start(request.body) { [weak self] in self?.fail($0) }
+        if let pump { add(pump.filling) }
+        return pump?.stream
+    }
+    #endif
+
+    /// The task is over, and so is the call.
+    func completed(_ error: (any Error)?, response: URLResponse?) {
+        perform { state in
+            state.complete(error) { try (response as? HTTPURLResponse).map { try ResponseHead($0, to: request) } }
+        }
+    }
+}

@@ -1,0 +1,31 @@
+internal import Foundation
+
+/// The content of a streamed response. It can be read once; when nobody can read it any more, the transfer is given up.
+final class StreamedContent: AsyncSequence, Sendable {
+    typealias Element = Data
+
+    private let reading: Reading
+
+    init(_ transfer: SessionTransfer) { reading = Reading(transfer) }
+
+    func makeAsyncIterator() -> Iterator { Iterator(reading: reading) }
+
+    struct Iterator: AsyncIteratorProtocol {
+        fileprivate let reading: Reading
+
+        func next(isolation actor: isolated (any Actor)?) async throws -> Data? {
+            try await reading.transfer.nextChunk()
+        }
+
+        func next() async throws -> Data? { try await reading.transfer.nextChunk() }
+    }
+
+    /// Held by the content and its iterator; the last to let it go ends the transfer.
+    fileprivate final class Reading: Sendable {
+        let transfer: SessionTransfer
+
+        init(_ transfer: SessionTransfer) { self.transfer = transfer }
+
+        deinit { transfer.discard() }
+    }
+}

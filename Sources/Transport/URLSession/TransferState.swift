@@ -1,0 +1,233 @@
+internal import Foundation
+
+#if canImport(FoundationNetworking)
+internal import FoundationNetworking
+#endif
+
+/// Where a call stands: a value, whose changes say what is to be done outside of the lock.
+struct TransferState {
+    typealias Caller = CheckedContinuation<HTTPResponse, any Error>
+
+    enum Phase {
+        /// The content is being made ready; no task of Foundation's exists.
+        case preparing
+        /// The task runs; no final head has come.
+        case waiting
+        /// The head has come; the content is collected, and the caller waits.
+        case buffering(ResponseHead)
+        /// The caller has its response, and reads the content from the buffer, to which the task adds.
+        case streaming(ResponseHead)
+        /// Nothing more comes or goes. The buffer may still hold bytes for the reader.
+        case ended
+    }
+
+    /// How much a transfer may hold.
+    struct Limits {
+        let responseBody: ResponseBodyMode
+        /// The most bytes that a streamed response may hold for its reader.
+        let streamBuffer: Int
+        /// Whether Foundation's task can be made to wait when the buffer is full.
+        let canSuspend: Bool
+    }
+
+    private let request: HTTPRequest
+    private let limits: Limits
+    private(set) var phase = Phase.preparing
+    var deadlines: Deadlines
+    private var caller: Caller?
+    private var task: URLSessionTask?
+    private var helpers: [Task<Void, Never>] = []
+    private var upload: SpooledFile?
+    private var content = Data()
+    private var buffer = ChunkBuffer()
+    private var isSuspended = false
+    private(set) var received: Int64 = 0
+
+    init(request: HTTPRequest, limits: Limits, timeouts: Timeouts) {
+        self.request = request
+        self.limits = limits
+        deadlines = Deadlines(timeouts)
+    }
+
+    var isOver: Bool { if case .ended = phase { true } else { false } }
+    private var canSuspend: Bool { limits.canSuspend }
+}
+
+// What the caller does.
+extension TransferState {
+    /// The caller waits. A call that was cancelled before it began ends here.
+    mutating func begin(_ caller: Caller) -> TransferActions {
+        guard !isOver else { return TransferActions(answer: (caller, .failure(CancellationError()))) }
+        self.caller = caller
+        return TransferActions()
+    }
+
+    /// Something works for this call, and ends with it.
+    mutating func add(_ helper: Task<Void, Never>) -> TransferActions {
+        guard !isOver else { return TransferActions(helpers: [helper]) }
+        helpers.append(helper)
+        return TransferActions()
+    }
+
+    /// Takes the task that sends the request, or refuses it if the call is over.
+    mutating func attach(_ task: URLSessionTask, upload: SpooledFile?, at now: Duration) -> Bool {
+        guard case .preparing = phase else { return false }
+        self.task = task
+        self.upload = upload
+        phase = .waiting
+        deadlines.start(at: now)
+        return true
+    }
+
+    mutating func read(_ reader: ChunkBuffer.Reader) -> TransferActions {
+        var actions = TransferActions(delivery: buffer.read(reader))
+        deadlines.isPaused = !buffer.isEmpty
+        if isSuspended, !isOver, buffer.count <= limits.streamBuffer / 2 {
+            isSuspended = false
+            actions.flow = task.map { ($0, .resume) }
+        }
+        return actions
+    }
+
+    /// Ends the call with an error, and the reading of its response; what waits in the buffer is dropped.
+    mutating func abort(_ error: any Error) -> TransferActions {
+        var actions = isOver ? TransferActions() : end(.failure(error), cancelling: true)
+        if let delivery = buffer.abandon(error) { actions.delivery = delivery }
+        return actions
+    }
+}
+
+// What the network does.
+extension TransferState {
+    mutating func receive(_ head: ResponseHead) -> TransferActions {
+        guard case .waiting = phase else { return TransferActions() }
+        if let limit = limits.responseBody.bufferLimit {
+            if let length = head.length, length > Int64(limit) {
+                return end(.failure(TransportError.bodyTooLarge(limit: limit, request: request)), cancelling: true)
+            }
+            // The room is bounded: what a server announces need not come.
+            if let length = head.length { content.reserveCapacity(Int(min(length, 1 << 20))) }
+        } else if head.hasContent {
+            phase = .streaming(head)
+            return TransferActions(answer: takeCaller(.success(Answer(head: head, content: nil))))
+        }
+        phase = .buffering(head)
+        return TransferActions()
+    }
+
+    mutating func receive(_ chunk: Data) -> TransferActions {
+        switch phase {
+        case .buffering:
+            received += Int64(chunk.count)
+            let limit = limits.responseBody.bufferLimit ?? 0
+            guard chunk.count <= limit - content.count else {
+                return end(.failure(TransportError.bodyTooLarge(limit: limit, request: request)), cancelling: true)
+            }
+            content.append(chunk)
+            return TransferActions()
+        case .streaming:
+            received += Int64(chunk.count)
+            return stream(chunk)
+        case .preparing, .waiting, .ended:
+            return TransferActions()
+        }
+    }
+
+    private mutating func stream(_ chunk: Data) -> TransferActions {
+        let isFull = !buffer.isEmpty && buffer.count + chunk.count > limits.streamBuffer
+        if isFull, !canSuspend {
+            return end(.failure(Self.readerTooSlow(limits.streamBuffer, request)), cancelling: true)
+        }
+        var actions = TransferActions(delivery: buffer.append(chunk))
+        deadlines.isPaused = !buffer.isEmpty
+        if canSuspend, !isSuspended, buffer.count >= limits.streamBuffer {
+            isSuspended = true
+            actions.flow = task.map { ($0, .suspend) }
+        }
+        return actions
+    }
+
+    /// The task is over: with an error, or with as much as there was.
+    ///
+    /// - Parameter head: what the task knows of the response, where its delegate was not told.
+    mutating func complete(_ error: (any Error)?, head: () throws -> ResponseHead?) -> TransferActions {
+        if let error {
+            return end(.failure(SessionFailure.error(error, in: phase, request: request)), cancelling: false)
+        }
+        switch phase {
+        case .waiting:
+            do {
+                // Foundation on Linux keeps a 3xx without a usable Location to itself, and loses its content.
+                guard let head = try head() else {
+                    throw TransportError(.invalidResponse, "There was no response.", request: request)
+                }
+                phase = .buffering(head.withoutContent)
+                return end(.success(()), cancelling: false)
+            } catch {
+                return end(.failure(error), cancelling: false)
+            }
+        case .buffering(let head), .streaming(let head):
+            guard let length = head.length, head.hasContent, length > received else {
+                return end(.success(()), cancelling: false)
+            }
+            return end(.failure(Self.truncated(received, of: length, request)), cancelling: false)
+        case .preparing, .ended:
+            return TransferActions()
+        }
+    }
+
+    private mutating func end(_ result: Result<Void, any Error>, cancelling: Bool) -> TransferActions {
+        guard !isOver else { return TransferActions() }
+        var actions = TransferActions()
+        if case .buffering(let head) = phase {
+            actions.answer = takeCaller(result.map { Answer(head: head, content: content) })
+        } else if case .failure(let error) = result {
+            actions.answer = takeCaller(.failure(error))
+        }
+        actions.delivery = buffer.finish(result)
+        actions.helpers = helpers
+        actions.cancelled = cancelling ? task : nil
+        phase = .ended
+        content = Data()
+        helpers = []
+        task = nil
+        upload = nil
+        return actions
+    }
+
+    private mutating func takeCaller(_ result: Result<Answer, any Error>) -> (Caller, Result<Answer, any Error>)? {
+        defer { caller = nil }
+        return caller.map { ($0, result) }
+    }
+}
+
+extension TransferState {
+    /// What the caller of a transfer gets.
+    struct Answer: Sendable {
+        let head: ResponseHead
+        /// The content, or `nil` if it is streamed.
+        let content: Data?
+    }
+
+    static func truncated(_ count: Int64, of length: Int64, _ request: HTTPRequest) -> TransportError {
+        TransportError(.truncated, "The response ended after \(count) of \(length) bytes.", request: request)
+    }
+
+    private static func readerTooSlow(_ limit: Int, _ request: HTTPRequest) -> TransportError {
+        let message =
+            "The response ran ahead of its reader by more than \(limit) bytes, and on this platform URLSession can't be"
+            + " made to wait. Read faster, raise streamBuffer, buffer the response, or use CurlTransport, which waits."
+        return TransportError(.readerTooSlow, message, request: request)
+    }
+}
+
+/// What a change of a ``TransferState`` asks for, to be done when its lock is free.
+struct TransferActions: Sendable {
+    enum Flow { case suspend, resume }
+
+    var answer: (TransferState.Caller, Result<TransferState.Answer, any Error>)?
+    var delivery: ChunkBuffer.Delivery?
+    var flow: (URLSessionTask, Flow)?
+    var cancelled: URLSessionTask?
+    var helpers: [Task<Void, Never>] = []
+}

@@ -1,0 +1,192 @@
+internal import Foundation
+
+#if canImport(FoundationNetworking)
+internal import FoundationNetworking
+#endif
+
+/// Sends requests with Foundation's `URLSession`, on Apple's platforms and on Linux.
+///
+/// ```swift
+/// let transport = URLSessionTransport(timeouts: Timeouts(connect: .seconds(5), whole: .seconds(30)))
+/// let response = try await transport.send(HTTPRequest(url: url))
+/// ```
+///
+/// One transport is one session with its connections: make one, and share it. It follows no redirect, keeps no cache, no
+/// cookie and no credential, and retries nothing. When nobody holds it any more it takes no new call; calls in flight and
+/// streamed responses go on to their end.
+///
+/// ## Time limits
+/// ``Timeouts`` of the request's context, else those of the transport, on a clock of its own: limits of any length hold.
+/// - URLSession doesn't tell when a connection stands: `connect` bounds the time to the first sign of life, which is the
+///   first byte of the body going out or the head of the response coming in. For a stream that is spooled (see below) it
+///   counts from the end of the spooling.
+/// - `idle` is a silence on the wire as far as URLSession tells. While received bytes wait for their reader, it doesn't run.
+///
+/// ## Request
+/// Refused before anything is sent, with ``TransportError/Code/unsupported``: a `GET` or `HEAD` with a body, `CONNECT`, a
+/// user name or password in the URL, a method whose letters URLSession would change (`get`), several `Set-Cookie` fields.
+/// A file that no longer has the length it had when the body was made fails with
+/// ``TransportError/Code/bodyLengthMismatch``.
+///
+/// Sent otherwise than written:
+/// - fields of one name go out as one, their values joined by `", "` (`Cookie`: `"; "`), which means the same
+///   (RFC 9110 §5.3); the order of fields is Foundation's, and so, on Linux, is the case of their names;
+/// - a body without `Content-Type` gets `application/octet-stream`; Foundation would claim a form;
+/// - `Content-Length` is Foundation's own; on Linux, methods other than GET and HEAD without a body send one of 0;
+/// - Foundation adds `Accept`, `Accept-Encoding`, `Accept-Language`, `Connection` and `User-Agent` (with the program's name)
+///   where the request has none. On Apple's platforms `Connection`, `Host`, `Proxy-Authorization` and the like are reserved:
+///   the system may overrule them;
+/// - a value outside ASCII goes out as UTF-8 on Linux; on Apple's platforms, the system decides.
+///
+/// A one-shot or restartable stream is sent, on Apple's platforms, while it is read. On Linux an `InputStream` that waits
+/// would hold up every session of the process, so the stream is first written to a temporary file, in constant memory and
+/// readable by this user only, which is removed when the call ends, however it ends. Upload progress then begins when the
+/// stream has ended.
+///
+/// ## Response
+/// - A redirect (3xx) is given to the caller like any other response.
+/// - Content codings (gzip, deflate, brotli) are undone, and `Content-Encoding` and `Content-Length` removed, even if the
+///   request had its own `Accept-Encoding`.
+/// - A content shorter than announced is ``TransportError/Code/truncated``. One longer is cut off by Foundation unseen.
+/// - Fields are sorted by name, since Foundation keeps no order; those of one name are joined into one, but for
+///   `Set-Cookie`, which is taken apart again: a comma followed by a name and `=` begins another cookie. The reason phrase is
+///   the registered one, and trailer fields are lost.
+/// - Streamed responses make the server wait for their reader on Apple's platforms. On Linux, Foundation can't wait: what the
+///   reader hasn't taken is held up to `streamBuffer` bytes, and beyond that the reading fails with
+///   ``TransportError/Code/readerTooSlow``, after what was held. `CurlTransport` waits.
+/// - Dropping or discarding a streamed body, or cancelling the task that reads it, ends the transfer.
+///
+/// ## On Linux
+/// What Foundation (Swift 6.3) does there, and no caller can change:
+/// - **It ends the process** (a trap in Foundation) if a server closes the connection within the head of a response, or
+///   sends trailer fields after a chunked content. Use `CurlTransport` for servers that you don't trust.
+/// - All sessions of the process share one queue: some 3,000 requests a second, however many at once.
+/// - Of a 3xx without a `Location` that it can parse, the content is lost. The content of other redirects is held in memory
+///   whatever its size, and is no sign of life to `idle`.
+/// - A response fails as ``TransportError/Code/invalidResponse`` if a field value or the reason phrase is not UTF-8, if the
+///   status line has no space after the code, if a field line is longer than about 100 KB, the head longer than 300 KB, or
+///   the content has a coding that is unknown.
+/// - A kept-alive connection that the server closes just as a request goes out: without a body, or if no byte of it was sent
+///   yet, the request is sent again, whatever its method. Once bytes of it were sent, Foundation would send the head alone
+///   and wait; here the call ends with ``TransportError/Code/connectionLost``.
+/// - TLS can only be the system's: no own roots, pins or client certificates.
+public final class URLSessionTransport: Transport {
+    private let session: URLSession
+    private let delegate: SessionDelegate
+    private let timeouts: Timeouts
+    private let streamBuffer: Int
+    private let clock: any Clock<Duration>
+
+    /// A transport with a session of its own.
+    ///
+    /// - Parameters:
+    ///   - timeouts: the limits of calls whose request has none; by default a silence of 60 seconds.
+    ///   - streamBuffer: the most bytes to hold for the reader of a streamed response, 16 MiB by default. On Apple's
+    ///     platforms the server has to wait when they are reached; on Linux the reading fails.
+    ///   - clock: what the time limits are measured by.
+    public init(
+        timeouts: Timeouts = Timeouts(),
+        streamBuffer: Int = 16 << 20,
+        clock: any Clock<Duration> = ContinuousClock()
+    ) {
+        self.timeouts = timeouts
+        self.streamBuffer = max(0, streamBuffer)
+        self.clock = clock
+        delegate = SessionDelegate()
+        session = URLSession(configuration: SessionDelegate.configuration, delegate: delegate, delegateQueue: nil)
+    }
+
+    // A session keeps its delegate until it is told to end.
+    deinit { session.finishTasksAndInvalidate() }
+
+    /// Sends a request and gives its final response, whatever the status.
+    ///
+    /// - Throws: ``TransportError``, or `CancellationError` at once if the task is cancelled.
+    public func send(_ request: consuming HTTPRequest) async throws -> HTTPResponse {
+        let request = request
+        try request.validate()
+        try Task.checkCancellation()
+        let outgoing = try OutgoingRequest(request).urlRequest
+        // The compiler opens the existential of a local value, and not that of a property.
+        let clock = clock
+        let transfer = SessionTransfer(
+            request: request,
+            limits: .init(
+                responseBody: request.context.responseBody,
+                streamBuffer: streamBuffer,
+                canSuspend: Self.canSuspend
+            ),
+            timeouts: request.context.timeouts ?? timeouts,
+            clock: CallClock.starting(clock)
+        )
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { caller in
+                transfer.begin(caller) { launch(outgoing, for: transfer) }
+            }
+        } onCancel: {
+            transfer.cancel()
+        }
+    }
+
+    private func launch(_ outgoing: URLRequest, for transfer: SessionTransfer) {
+        let body = transfer.request.body
+        if let file = body.file {
+            delegate.run(session.uploadTask(with: outgoing, fromFile: file), for: transfer)
+        } else if body.isEmpty {
+            delegate.run(session.dataTask(with: outgoing), for: transfer)
+        } else if let bytes = body.bytes {
+            delegate.run(session.uploadTask(with: outgoing, from: bytes), for: transfer)
+        } else {
+            launchStream(outgoing, for: transfer)
+        }
+    }
+}
+
+#if canImport(FoundationNetworking)
+extension URLSessionTransport {
+    // Its suspend() and resume() begin the transfer anew.
+    private static var canSuspend: Bool { false }
+
+    private func launchStream(_ outgoing: URLRequest, for transfer: SessionTransfer) {
+        let spooling = Task { [self] in
+            do {
+                let file = try await SpooledFile.spool(transfer.request.body) { transfer.prepared() }
+                // The task needs the session, which `self` keeps from being invalidated.
+                delegate.run(session.uploadTask(with: outgoing, fromFile: file.url), for: transfer, upload: file)
+            } catch {
+                transfer.fail(error)
+            }
+        }
+        transfer.add(spooling)
+    }
+}
+#else
+extension URLSessionTransport {
+    private static var canSuspend: Bool { true }
+
+    private func launchStream(_ outgoing: URLRequest, for transfer: SessionTransfer) {
+        var outgoing = outgoing
+        // Without it, the content would go out chunked.
+        if let length = transfer.request.body.length {
+            outgoing.setValue(String(length), forHTTPHeaderField: HTTPField.Name.contentLength.rawName)
+        }
+        delegate.run(session.uploadTask(withStreamedRequest: outgoing), for: transfer)
+    }
+}
+#endif
+
+extension Transport where Self == URLSessionTransport {
+    /// Foundation's `URLSession`: see ``URLSessionTransport``.
+    public static func urlSession(
+        timeouts: Timeouts = Timeouts(),
+        streamBuffer: Int = 16 << 20,
+        clock: any Clock<Duration> = ContinuousClock()
+    ) -> Self {
+        URLSessionTransport(timeouts: timeouts, streamBuffer: streamBuffer, clock: clock)
+    }
+
+    /// The best transport of the platform, with connections of its own. Today that is ``URLSessionTransport`` everywhere.
+    public static func platform(timeouts: Timeouts = Timeouts()) -> Self {
+        URLSessionTransport(timeouts: timeouts)
+    }
+}

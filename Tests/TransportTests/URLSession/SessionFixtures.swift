@@ -1,0 +1,55 @@
+import Foundation
+import Synchronization
+import Testing
+import Transport
+import TransportTesting
+
+/// A request to a server on loopback.
+func makeRequest(
+    _ server: MockServer,
+    _ path: String = "/",
+    _ method: HTTPRequest.Method = .get,
+    fields: HTTPFields = [:],
+    body: HTTPBody = .empty,
+    responseBody: ResponseBodyMode = .buffered,
+    timeouts: Timeouts? = nil
+) throws -> HTTPRequest {
+    let url = try #require(URL(string: server.url.absoluteString + path))
+    var request = HTTPRequest(method: method, url: url, headerFields: fields, body: body)
+    request.context.responseBody = responseBody
+    request.context.timeouts = timeouts
+    return request
+}
+
+/// The content of a response as text.
+func content(of response: HTTPResponse) async throws -> String {
+    String(decoding: try await response.body.collect(upTo: 64 << 20), as: UTF8.self)
+}
+
+/// The code of the ``TransportError`` that a call ends with.
+func failure(_ call: () async throws -> some Any) async throws -> TransportError {
+    let error = await #expect(throws: TransportError.self) { _ = try await call() }
+    return try #require(error)
+}
+
+/// Opens once, for all who wait.
+final class Gate: Sendable {
+    private let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
+
+    func open() { continuation.finish() }
+
+    func opened() async { for await _ in stream {} }
+}
+
+/// What was noted, in its order.
+final class Notes<Value: Sendable>: Sendable {
+    private let values = Mutex<[Value]>([])
+
+    func add(_ value: Value) { values.withLock { $0.append(value) } }
+
+    var all: [Value] { values.withLock(\.self) }
+}
+
+extension Data {
+    init(_ text: String) { self.init(text.utf8) }
+}
