@@ -61,7 +61,7 @@ final class CurlEngine: Sendable {
     }
 
     private func response(from reply: CurlReply, to request: HTTPRequest) throws -> HTTPResponse {
-        guard var head = ResponseHead(parsing: reply.head) else {
+        guard var head = CurlResponseHead(parsing: reply.head) else {
             reply.body.discard()
             throw TransportError(.invalidResponse, "The head of the response can't be read.")
         }

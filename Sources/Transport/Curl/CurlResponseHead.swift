@@ -1,5 +1,6 @@
+#if os(Linux)
 /// The status line and the fields of a response, read from the wire (RFC 9112 §4, §5).
-struct ResponseHead {
+struct CurlResponseHead {
     var status: HTTPResponse.Status
     var fields = HTTPFields()
 
@@ -37,3 +38,4 @@ struct ResponseHead {
         String(validating: bytes, as: UTF8.self) ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
     }
 }
+#endif
