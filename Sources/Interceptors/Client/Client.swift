@@ -5,8 +5,7 @@ public import Foundation
 /// ```swift
 /// let api = Client(
 ///     baseURL: URL(string: "https://api.example.com/v1"),
-///     interceptors: [.validateStatus(), .logging(.headers)],
-///     transport: transport
+///     interceptors: [.validateStatus(), .logging(.headers)]
 /// )
 ///
 /// let user: User = try await api.get("/users/42")
@@ -62,13 +61,14 @@ public struct Client: Transport {
     ///   - baseURL: an absolute http or https URL. Without it, every call must name one. If it can't be used, relative
     ///     calls fail with ``TransportError/Code/unsupportedURL``.
     ///   - interceptors: the outermost first.
-    ///   - transport: what the innermost interceptor calls.
+    ///   - transport: what the innermost interceptor calls; by default the best one of the platform, with connections of
+    ///     its own.
     ///   - encoder: encodes the values that are sent.
     ///   - decoder: decodes the values that come back.
     public init(
         baseURL: URL? = nil,
         interceptors: [any Interceptor] = [],
-        transport: any Transport,
+        transport: any Transport = .platform(),
         encoder: any BodyEncoder = JSONEncoder(),
         decoder: any BodyDecoder = JSONDecoder()
     ) {

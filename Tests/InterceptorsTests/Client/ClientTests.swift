@@ -2,6 +2,7 @@ import Foundation
 import Interceptors
 import Synchronization
 import Testing
+import TransportTesting
 
 struct User: Codable, Hashable, Sendable {
     var id: Int
@@ -178,6 +179,19 @@ func makeClient(_ stub: StubTransport, _ interceptors: [any Interceptor] = []) -
             #expect(request.context.clientOrigin != nil)
             #expect(request.context.clientOrigin == Origin(request.url))
         }
+    }
+
+    @Test func withoutATransportItSendsOverTheNetwork() async throws {
+        let server = try MockServer()
+        defer { server.stop() }
+        server.on(.post, "/v1/users") { request in MockResponse(status: 201, body: request.body) }
+        let client = Client(baseURL: server.url.appending(path: "v1"))
+        let created: User = try await client.post("/users", body: User(id: 7, name: "Jos\u{E9}"), query: ["q": "a b+c"])
+        #expect(created == User(id: 7, name: "Jos\u{E9}"))
+        let request = try #require(server.requests.first)
+        #expect(request.target == "/v1/users?q=a%20b%2Bc")
+        #expect(request.headerFields[values: .contentType] == ["application/json"])
+        #expect(request.headerFields[values: .accept] == ["application/json"])
     }
 
     @Test func descriptionShowsNoSecret() {

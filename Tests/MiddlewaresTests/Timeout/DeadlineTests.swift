@@ -1,0 +1,38 @@
+import Middlewares
+import Testing
+import TransportTesting
+
+@Suite struct DeadlineTests {
+    @Test func remainingTimeFollowsTheClock() {
+        let clock = ManualClock()
+        let deadline = Deadline(after: .seconds(5), clock: clock)
+        #expect(deadline.remaining == .seconds(5))
+        clock.advance(by: .seconds(5))
+        #expect(deadline.hasPassed)
+        clock.advance(by: .seconds(1))
+        #expect(deadline.remaining == .seconds(-1))
+    }
+
+    @Test func theEarlierOfTwoClocksIsTheOneWithLessTimeLeft() {
+        let slow = ManualClock()
+        let fast = ManualClock()
+        let first = Deadline(after: .seconds(5), clock: slow)
+        let second = Deadline(after: .seconds(10), clock: fast)
+        #expect(Deadline.earlier(first, second).remaining == .seconds(5))
+        fast.advance(by: .seconds(8))
+        #expect(Deadline.earlier(first, second).remaining == .seconds(2))
+    }
+
+    @Test func aDeadlineThatIsFarAwayNeverOverflows() {
+        #expect(!Deadline(after: .seconds(Int64.max)).hasPassed)
+        #expect(!Deadline(after: .seconds(Int64.max), clock: SuspendingClock()).hasPassed)
+        #expect(Deadline(after: .seconds(Int64.min), clock: ManualClock()).remaining == .zero)
+    }
+
+    @Test func contextHasNoneUnlessItIsSet() {
+        var context = HTTPContext()
+        #expect(context.deadline == nil)
+        context.deadline = Deadline(after: .seconds(1), clock: ManualClock())
+        #expect(context.deadline?.remaining == .seconds(1))
+    }
+}
