@@ -19,14 +19,22 @@ let package = Package(
     ],
     targets: [
         .target(name: "CCurl"),
+        .target(name: "COpenSSL"),
         .target(
             name: "Transport",
-            dependencies: [.target(name: "CCurl", condition: .when(platforms: [.linux]))],
+            dependencies: [
+                .target(name: "CCurl", condition: .when(platforms: [.linux])),
+                .target(name: "COpenSSL", condition: .when(platforms: [.linux])),
+            ],
             swiftSettings: settings
         ),
         .target(name: "Interceptors", dependencies: ["Transport"], swiftSettings: settings),
         .target(name: "Middlewares", dependencies: ["Interceptors"], swiftSettings: settings),
-        .target(name: "TransportTesting", dependencies: ["Interceptors"], swiftSettings: settings),
+        .target(
+            name: "TransportTesting",
+            dependencies: ["Interceptors", .target(name: "COpenSSL", condition: .when(platforms: [.linux]))],
+            swiftSettings: settings
+        ),
 
         .executableTarget(
             name: "Quickstart",

@@ -52,6 +52,7 @@ static struct {
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static const char *load_error = 0;
 static struct version_info *info = 0;
+static void *loaded = 0;
 
 static void load(void) {
     void *library = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
@@ -92,6 +93,7 @@ static void load(void) {
         return;
     }
     info = curl.version_info(0);
+    loaded = library;
     if (!info || info->version_num < 0x075000) {
         load_error = "libcurl is too old: 7.80 or later is needed";
     }
@@ -106,6 +108,7 @@ const char *ccurl_version(void) { return info->version; }
 unsigned ccurl_version_number(void) { return info->version_num; }
 const char *ccurl_ssl_version(void) { return info->ssl_version; }
 int ccurl_features(void) { return info->features; }
+void *ccurl_symbol(const char *name) { return dlsym(loaded, name); }
 
 void *ccurl_easy_init(void) { return curl.easy_init(); }
 void ccurl_easy_cleanup(void *easy) { curl.easy_cleanup(easy); }

@@ -13,6 +13,8 @@ const char *ccurl_version(void);
 unsigned ccurl_version_number(void);
 const char *ccurl_ssl_version(void);
 int ccurl_features(void);
+// The address of a function in libcurl or in what it is linked with, such as its TLS library; NULL if it has none.
+void *ccurl_symbol(const char *name);
 
 void *ccurl_easy_init(void);
 void ccurl_easy_cleanup(void *easy);
@@ -165,4 +167,6 @@ enum ccurl_value {
     CCURLPROTO_HTTP = 1,
     CCURLPROTO_HTTPS = 2,
     CCURL_VERSION_HTTP2 = 1 << 16,
+    CCURL_SSLVERSION_TLSv1_2 = 6,
+    CCURL_SSLVERSION_TLSv1_3 = 7,
 };

@@ -7,10 +7,12 @@ internal import Synchronization
 final class CurlEngine: Sendable {
     let loop: CurlLoop
     private let pool: EasyHandlePool
+    private let tls: CurlTLS
     private let users = Mutex(1)
 
     init(_ configuration: CurlTransport.Configuration) throws {
         try CurlLibrary.load()
+        tls = try CurlTLS(configuration.tls)
         pool = EasyHandlePool()
         loop = try CurlLoop(
             limits: configuration.connectionLimits,
@@ -102,7 +104,7 @@ extension CurlEngine {
                 ? CurlUpload(length: request.body.length, onProgress: request.context.uploadProgress) : nil
         )
         if request.context.responseBody.bufferLimit == nil { transfer.download = makeDownload(for: transfer) }
-        setBasics(easy, request, configuration)
+        setBasics(easy, request, configuration, transfer)
         if freshConnection { easy.set(CCURLOPT_FRESH_CONNECT, 1) }
         setMethodAndBody(easy, request, transfer)
         setFields(easy, request, transfer)
@@ -130,7 +132,8 @@ extension CurlEngine {
     private func setBasics(
         _ easy: EasyHandle,
         _ request: HTTPRequest,
-        _ configuration: CurlTransport.Configuration
+        _ configuration: CurlTransport.Configuration,
+        _ transfer: CurlTransfer
     ) {
         easy.set(CCURLOPT_URL, text: request.url.absoluteString)
         easy.set(CCURLOPT_NOSIGNAL, 1)
@@ -148,7 +151,7 @@ extension CurlEngine {
             easy.set(CCURLOPT_PIPEWAIT, 1)
         }
         if isTLS {
-            CertificateBundle.system.use(in: easy)
+            transfer.handshake = tls.prepare(easy, for: request)
         }
         if let proxy = configuration.proxy.url { easy.set(CCURLOPT_PROXY, text: proxy) }
     }

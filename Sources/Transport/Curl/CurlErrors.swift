@@ -27,11 +27,19 @@ extension CurlTransfer {
     func error(_ code: Int32) -> any Error {
         if let failure { return failure }
         if let failure = upload?.failure { return failure }
+        if let failure = handshake?.failure { return failure }
         let detail = errorMessage.isEmpty ? String(cString: ccurl_easy_strerror(code)) : errorMessage
-        return TransportError(
-            Self.meaning(of: ccurl_code(UInt32(bitPattern: code)), headCame: head.isComplete),
-            "\(detail)."
-        )
+        let meaning = Self.meaning(of: ccurl_code(UInt32(bitPattern: code)), headCame: head.isComplete)
+        return Self.refusalByServer(meaning, detail) ?? TransportError(meaning, "\(detail).")
+    }
+
+    /// With TLS 1.3 a server refuses a client's certificate, or the lack of one, when the client believes to be through.
+    private static func refusalByServer(_ meaning: TransportError.Code, _ detail: String) -> TransportError? {
+        guard meaning == .connectionLost || meaning == .tlsFailed, detail.contains("alert") else { return nil }
+        let isAboutIdentity = ["certificate required", "bad certificate", "unknown ca", "certificate expired"]
+            .contains { detail.contains($0) }
+        let hint = isAboutIdentity ? " It asks for another client certificate: see TLSConfiguration.identity." : ""
+        return TransportError(.tlsFailed, "The server refused the TLS connection: \(detail).\(hint)")
     }
 
     private static func meaning(of code: ccurl_code, headCame: Bool) -> TransportError.Code {

@@ -90,6 +90,7 @@ final class CurlLoop: Sendable {
     }
 
     private func run() {
+        Self.blockPipeSignal()
         var run = CurlLoopRun(multi: multi.pointer, loop: self)
         while true {
             let (commands, isStopped) = inbox.withLock { inbox in
@@ -108,6 +109,15 @@ final class CurlLoop: Sendable {
             return inbox.endWatchers
         }
         for watcher in watchers { watcher.resume() }
+    }
+
+    /// Writing to a connection that is gone is an error. libcurl is told to leave signals alone, and OpenSSL, in versions
+    /// that give it the socket, writes so that the signal would end the process.
+    private static func blockPipeSignal() {
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        sigaddset(&signals, SIGPIPE)
+        pthread_sigmask(SIG_BLOCK, &signals, nil)
     }
 
     fileprivate func didEnd(_ transfer: CurlTransfer) { release(transfer) }

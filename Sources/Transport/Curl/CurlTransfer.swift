@@ -39,6 +39,7 @@ final class CurlTransfer: @unchecked Sendable {
     var clock: LoopClock?
     var headerList: UnsafeMutableRawPointer?
     var decodesContent = false
+    var handshake: CurlHandshake?
     private var inlineBody: UnsafeMutableRawBufferPointer?
 
     // The loop's own.

@@ -79,6 +79,8 @@ public final class CurlTransport: Transport {
         public var proxy = Proxy.environment
         /// The versions of HTTP.
         public var versions = Versions.negotiated
+        /// Whom to trust, and who to be.
+        public var tls = TLSConfiguration.system
         /// The clock of the time limits.
         public var clock: any Clock<Duration> = ContinuousClock()
 
@@ -110,8 +112,16 @@ public final class CurlTransport: Transport {
     /// - Throws: ``TransportError``, or `CancellationError` at once when the task is cancelled.
     public func send(_ request: consuming HTTPRequest) async throws -> HTTPResponse {
         try request.validate()
+        try configuration.tls.check(request)
         try Task.checkCancellation()
         let engine = try engine.get()
+        guard configuration.tls.signedPins != nil else { return try await send(request, engine) }
+        return try await configuration.tls.sendUpdatingPins(request) { request in
+            try await send(request, engine)
+        }
+    }
+
+    private func send(_ request: HTTPRequest, _ engine: CurlEngine) async throws -> HTTPResponse {
         do {
             return try await engine.exchange(request, configuration, freshConnection: false)
         } catch let error as TransportError where error.code == .staleConnection && Self.canBeSentAgain(request) {
