@@ -104,14 +104,15 @@ extension TextRedactor {
         while end < bytes.count, isNameByte(at: end, bytes[end]) { end += bytes[end] == UInt8(ascii: "%") ? 3 : 1 }
         let word = bytes[start..<end]
         if isWebToken(word) { return redact(through: end) }
-        guard let (value, isField) = startOfValue(after: end) else {
+        guard let (value, separator) = startOfValue(after: end) else {
             copy(through: end)
             if isScheme(word) { redactCredential() }
             return
         }
         guard let name = sensitiveName(word) else { return copy(through: end) }
         copy(through: value)
-        redactValue(of: name, isLine: isField && (Self.valuesWithSpaces.isSensitive(name) || isStartOfLine(start)))
+        let isLine = separator == .colon && (Self.valuesWithSpaces.isSensitive(name) || isStartOfLine(start))
+        redactValue(of: name, isLine: isLine, isEncoded: separator == .encoded)
     }
 
     private func sensitiveName(_ word: ArraySlice<UInt8>) -> String? {
@@ -120,9 +121,11 @@ extension TextRedactor {
         return redaction.isSensitive(name) ? name : nil
     }
 
+    /// After a colon a value may be a whole line; after an encoded one it ends at an encoded `&`.
+    private enum Separator { case equals, colon, encoded }
+
     /// Where the value begins, if a separator follows: after quotes, brackets and space, `=`, `:` or their encoded forms.
-    /// With a plain `:` it may be a field, whose value is a line.
-    private func startOfValue(after end: Int) -> (position: Int, isField: Bool)? {
+    private func startOfValue(after end: Int) -> (position: Int, separator: Separator)? {
         var position = end
         while position < bytes.count {
             let isEncoded = bytes[position] == UInt8(ascii: "%")
@@ -130,7 +133,7 @@ extension TextRedactor {
             position += isEncoded ? 3 : 1
             if byte == UInt8(ascii: "=") || byte == UInt8(ascii: ":") {
                 position = self.end(from: position) { !Self.mayFollowSeparator($0) }
-                return (position, byte == UInt8(ascii: ":") && !isEncoded)
+                return (position, isEncoded ? .encoded : byte == UInt8(ascii: ":") ? .colon : .equals)
             }
             guard Self.mayStandBeforeSeparator(byte) else { return nil }
         }
@@ -140,7 +143,7 @@ extension TextRedactor {
     /// Cookies and credentials have several words even within a line.
     private static let valuesWithSpaces = Redaction(sensitiveParts: ["cookie", "authorization"], sensitiveNames: [])
 
-    private mutating func redactValue(of name: String, isLine: Bool) {
+    private mutating func redactValue(of name: String, isLine: Bool, isEncoded: Bool) {
         guard position < bytes.count, !isNext(placeholder, at: position) else { return }
         var escapes = position
         while escapes < bytes.count, bytes[escapes] == UInt8(ascii: "\\") { escapes += 1 }
@@ -153,7 +156,7 @@ extension TextRedactor {
         case UInt8(ascii: "{"), UInt8(ascii: "["), UInt8(ascii: "("):
             redact(through: endOfNested(at: escapes))
         default:
-            let end = isLine ? end(from: position, where: Self.endsLine) : endOfBareValue()
+            let end = isLine ? end(from: position, where: Self.endsLine) : endOfBareValue(isEncoded: isEncoded)
             if Redaction.isHarmless(bytes[position..<end], under: name) {
                 copy(through: end)
             } else if end > position {
@@ -195,13 +198,13 @@ extension TextRedactor {
         return bytes.count
     }
 
-    private func endOfBareValue() -> Int {
-        let end = endOfBareWord(from: position)
+    private func endOfBareValue(isEncoded: Bool) -> Int {
+        let end = endOfBareWord(from: position, isEncoded: isEncoded)
         guard end < bytes.count, bytes[end] == 0x20, isScheme(bytes[position..<end]) else { return end }
-        return endOfBareWord(from: end + 1)
+        return endOfBareWord(from: end + 1, isEncoded: isEncoded)
     }
 
-    private func endOfBareWord(from start: Int) -> Int {
+    private func endOfBareWord(from start: Int, isEncoded: Bool) -> Int {
         var position = start
         while position < bytes.count {
             switch bytes[position] {
@@ -210,7 +213,7 @@ extension TextRedactor {
                 UInt8(ascii: "\""), UInt8(ascii: "'"), UInt8(ascii: ")"), UInt8(ascii: "]"), UInt8(ascii: "}"),
                 UInt8(ascii: "|"), UInt8(ascii: "\\"):
                 return position
-            case UInt8(ascii: "%") where isNext(Array("%26".utf8), at: position): return position
+            case UInt8(ascii: "%") where isEncoded && isNext(Array("%26".utf8), at: position): return position
             case UInt8(ascii: "("): return endOfNested(at: position)
             default: position += 1
             }

@@ -51,14 +51,16 @@ extension UnwrapEnvelopeInterceptor {
     }
 
     private static func unwrapped(_ response: consuming HTTPResponse, _ place: Range<Int>?) -> HTTPResponse {
-        let body = response.body.bytes ?? Data()
+        var payload = response.body.bytes ?? Data()
         // Nothing else should hold the bytes now, so that they can be moved instead of copied.
         response.body = .empty
-        let payload = place.map { (body as Data).cut(to: $0) } ?? Data()
+        payload.cut(to: place ?? 0..<0)
         if response.headerFields.contains(.contentLength) {
             response.headerFields[.contentLength] = String(payload.count)
         }
-        for digest in digests { response.headerFields.remove(digest) }
+        if response.headerFields.contains(where: { digests.contains($0.name) }) {
+            response.headerFields.removeAll { digests.contains($0.name) }
+        }
         response.body = HTTPBody(payload)
         return response
     }

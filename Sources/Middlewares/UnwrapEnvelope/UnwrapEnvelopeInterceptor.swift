@@ -30,7 +30,7 @@ internal import Foundation
 ///   other fields stay.
 /// - **Failure**: an ``EnvelopeError`` with ``EnvelopeError/Reason/refused``.
 /// - **No envelope** (no JSON object, or one without that by which success is judged) or broken JSON: it passes or fails,
-///   as `otherwise` says. What is broken *inside* a payload, beyond brackets that don't match and strings that don't end,
+///   as `otherwise` says. Where a chain also fetches what has no envelope, images for instance, let it pass. What is broken *inside* a payload, beyond brackets that don't match and strings that don't end,
 ///   is left for its decoder to find.
 /// - With a **status other than 2xx**, an envelope of failure is an ``EnvelopeError`` too, which carries the status. All
 ///   else passes as it is, whatever `otherwise` says, for who judges the status.
@@ -52,7 +52,14 @@ public struct UnwrapEnvelopeInterceptor: Interceptor {
     public func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         let method = request.method
         let url = request.url
-        var response = try await next(request)
+        return try await judge(try await next(request), method: method, url: url)
+    }
+
+    private func judge(
+        _ response: consuming HTTPResponse,
+        method: HTTPRequest.Method,
+        url: URL
+    ) async throws -> HTTPResponse {
         guard judges(response.status), response.status != 304 else { return response }
         let origin = EnvelopeOrigin(method: method, url: response.url ?? url)
         let paths: EnvelopePaths
@@ -68,7 +75,9 @@ public struct UnwrapEnvelopeInterceptor: Interceptor {
             guard response.headerFields.isJSON else { return response }
             response.body = try await collected(response.body)
         }
-        guard (response.body.length ?? 0) >= Self.hopThreshold else { return try open(response, paths, from: origin) }
+        guard (response.body.length ?? 0) >= Self.hopThreshold else {
+            return try open(response, paths, from: origin)
+        }
         return try await openElsewhere(response, paths, from: origin)
     }
 

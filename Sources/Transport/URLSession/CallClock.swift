@@ -23,8 +23,7 @@ struct Deadlines {
     private var started: Duration?
     private var lastSign: Duration = .zero
     private var isAlive = false
-    /// Whether silence is the reader's doing, and does not count.
-    var isPaused = false
+    private var isPaused = false
 
     init(_ timeouts: Timeouts) {
         func bounded(_ limit: Duration?) -> Duration? { limit.flatMap { $0 < Self.farthest ? $0 : nil } }
@@ -52,10 +51,16 @@ struct Deadlines {
         if ofConnection { isAlive = true }
     }
 
+    /// Whether bytes wait for their reader, so that a silence may be its doing. When they no longer do, it counts anew.
+    mutating func pause(_ isPaused: Bool, at now: Duration) {
+        if self.isPaused, !isPaused { lastSign = now }
+        self.isPaused = isPaused
+    }
+
     /// The limit that has passed, or when to look again; `nil` without limits.
     func check(at now: Duration) -> Check? {
         var next: Duration?
-        for (limit, deadline) in [(Limit.whole, timeouts.whole), (.connect, connect(now)), (.idle, idle(now))] {
+        for (limit, deadline) in [(Limit.whole, timeouts.whole), (.connect, connect), (.idle, idle(now))] {
             guard let deadline else { continue }
             if deadline <= now { return .passed(limit, after: length(of: limit)) }
             next = min(next ?? deadline, deadline)
@@ -68,12 +73,12 @@ struct Deadlines {
         case wait(until: Duration)
     }
 
-    // What does not run now begins later: to look again after its whole length is never too late.
-    private func connect(_ now: Duration) -> Duration? {
+    private var connect: Duration? {
         guard !isAlive, let limit = timeouts.connect else { return nil }
-        return started.map { $0 + limit } ?? now + max(limit, .milliseconds(1))
+        return started.map { $0 + limit }
     }
 
+    // A silence that does not count yet begins later: to look again after its whole length is never too late.
     private func idle(_ now: Duration) -> Duration? {
         guard let limit = timeouts.idle else { return nil }
         return isPaused ? now + max(limit, .milliseconds(1)) : lastSign + limit

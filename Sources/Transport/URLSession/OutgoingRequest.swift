@@ -39,6 +39,11 @@ struct OutgoingRequest {
         guard request.body.isEmpty || (request.method != .get && request.method != .head) else {
             throw unsupported("URLSession can't send a \(request.method) with a body.", request)
         }
+        try checkFile(request)
+    }
+
+    /// Throws if the body is a file that is gone, or has another length than when the body was made of it.
+    static func checkFile(_ request: HTTPRequest) throws(TransportError) {
         guard let file = request.body.file, let length = request.body.length else { return }
         let found = try? file.resourceValues(forKeys: [.fileSizeKey, .isRegularFileKey])
         guard let found, found.isRegularFile == true, FileManager.default.isReadableFile(atPath: file.path) else {

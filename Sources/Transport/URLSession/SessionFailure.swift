@@ -60,7 +60,7 @@ enum SessionFailure {
     private static func meaning(ofText text: String, hasHead: Bool) -> TransportError.Code {
         func says(_ parts: String...) -> Bool { parts.contains { text.contains($0) } }
         if says("SSL", "TLS", "certificate", "schannel") { return .tlsFailed }
-        if says("unencoding", "Content or Transfer-Encoding", "chunk", "malformed") { return .invalidResponse }
+        if says("encoding", "Encoding", "chunk", "malformed") { return .invalidResponse }
         if hasHead || says("transfer closed") { return .truncated }
         if says("Send failure", "Recv failure", "rewind", "aborted") { return .connectionLost }
         if says("header", "Header", "Content-Length", "Out of memory", "HTTP") { return .invalidResponse }

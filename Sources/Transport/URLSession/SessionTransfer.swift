@@ -53,8 +53,8 @@ extension SessionTransfer {
     func begin(_ caller: TransferState.Caller, launch: () -> Void) {
         perform { $0.begin(caller) }
         guard !state.withLock(\.isOver) else { return }
-        watch()
         launch()
+        if state.withLock(\.isPreparing) { watch() }
     }
 
     /// Ties a task to this call: it is cancelled when the call ends.
@@ -62,7 +62,9 @@ extension SessionTransfer {
 
     /// Takes the task that sends the request; `false` if the call is over already.
     func attach(_ task: URLSessionTask, upload: SpooledFile? = nil) -> Bool {
-        state.withLock { $0.attach(task, upload: upload, at: clock.elapsed()) }
+        guard state.withLock({ $0.attach(task, upload: upload, at: clock.elapsed()) }) else { return false }
+        watch()
+        return true
     }
 
     func fail(_ error: any Error) { perform { $0.abort(error) } }
@@ -75,7 +77,7 @@ extension SessionTransfer {
     func nextChunk() async throws -> Data? {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { reader in
-                perform { $0.read(reader) }
+                perform { $0.read(reader, at: clock.elapsed()) }
             }
         } onCancel: {
             cancel()
@@ -87,13 +89,12 @@ extension SessionTransfer {
 extension SessionTransfer {
     private func watch() {
         guard state.withLock({ $0.deadlines.check(at: clock.elapsed()) }) != nil else { return }
-        add(
-            Task { [weak self, clock] in
-                while let deadline = self?.checkDeadlines() {
-                    do { try await clock.sleep(deadline) } catch { return }
-                }
+        let watcher = Task { [weak self, clock] in
+            while let deadline = self?.checkDeadlines() {
+                do { try await clock.sleep(deadline) } catch { return }
             }
-        )
+        }
+        perform { $0.replaceWatcher(watcher) }
     }
 
     private func checkDeadlines() -> Duration? {
@@ -103,8 +104,9 @@ extension SessionTransfer {
         switch check {
         case .wait(let until)?: return until
         case .passed(let limit, let length)?:
-            let message = Self.message(limit, length)
-            fail(TransportError(.timedOut, message, request: request))
+            fail(
+                Self.fileHasChanged(request) ?? TransportError(.timedOut, Self.message(limit, length), request: request)
+            )
             return nil
         case nil: return nil
         }
@@ -115,6 +117,16 @@ extension SessionTransfer {
         case .connect: "No sign of a connection within the limit of \(length) (timeouts.connect)."
         case .idle: "Nothing was sent or received for \(length) (timeouts.idle)."
         case .whole: "The call was not complete within its limit of \(length) (timeouts.whole)."
+        }
+    }
+
+    /// Why an upload has come to a halt: Foundation on Linux waits for ever for the rest of a file that has shrunk.
+    private static func fileHasChanged(_ request: HTTPRequest) -> TransportError? {
+        do {
+            try OutgoingRequest.checkFile(request)
+            return nil
+        } catch {
+            return error
         }
     }
 
@@ -152,8 +164,9 @@ extension SessionTransfer {
 
     func received(_ data: Data) {
         perform { state in
-            state.deadlines.note(at: clock.elapsed())
-            return state.receive(data)
+            let now = clock.elapsed()
+            state.deadlines.note(at: now)
+            return state.receive(data, at: now)
         }
         reportDownload()
     }

@@ -14,7 +14,7 @@ final class SpooledFile: Sendable {
     @concurrent
     static func spool(
         _ body: HTTPBody,
-        in directory: URL = FileManager.default.temporaryDirectory,
+        in directory: URL,
         onChunk: @Sendable () -> Void
     ) async throws -> SpooledFile {
         // mkstemp makes the file with mode 0600, and never opens one that is there already.
@@ -23,7 +23,9 @@ final class SpooledFile: Sendable {
         guard descriptor >= 0 else {
             throw TransportError(.other, "No temporary file for the upload in \(directory.path): errno \(errno).")
         }
-        let file = SpooledFile(URL(fileURLWithPath: path.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }))
+        let file = SpooledFile(
+            URL(fileURLWithPath: String(decoding: path.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self))
+        )
         let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
         for try await chunk in body {
             try Task.checkCancellation()

@@ -37,6 +37,7 @@ struct TransferState {
     private var caller: Caller?
     private var task: URLSessionTask?
     private var helpers: [Task<Void, Never>] = []
+    private var watcher: Task<Void, Never>?
     private var upload: SpooledFile?
     private var content = Data()
     private var buffer = ChunkBuffer()
@@ -50,6 +51,7 @@ struct TransferState {
     }
 
     var isOver: Bool { if case .ended = phase { true } else { false } }
+    var isPreparing: Bool { if case .preparing = phase { true } else { false } }
     private var canSuspend: Bool { limits.canSuspend }
 }
 
@@ -69,6 +71,13 @@ extension TransferState {
         return TransferActions()
     }
 
+    /// From now on, this looks after the time limits.
+    mutating func replaceWatcher(_ task: Task<Void, Never>) -> TransferActions {
+        guard !isOver else { return TransferActions(helpers: [task]) }
+        defer { watcher = task }
+        return TransferActions(helpers: watcher.map { [$0] } ?? [])
+    }
+
     /// Takes the task that sends the request, or refuses it if the call is over.
     mutating func attach(_ task: URLSessionTask, upload: SpooledFile?, at now: Duration) -> Bool {
         guard case .preparing = phase else { return false }
@@ -79,9 +88,9 @@ extension TransferState {
         return true
     }
 
-    mutating func read(_ reader: ChunkBuffer.Reader) -> TransferActions {
+    mutating func read(_ reader: ChunkBuffer.Reader, at now: Duration) -> TransferActions {
         var actions = TransferActions(delivery: buffer.read(reader))
-        deadlines.isPaused = !buffer.isEmpty
+        deadlines.pause(!buffer.isEmpty, at: now)
         if isSuspended, !isOver, buffer.count <= limits.streamBuffer / 2 {
             isSuspended = false
             actions.flow = task.map { ($0, .resume) }
@@ -115,7 +124,7 @@ extension TransferState {
         return TransferActions()
     }
 
-    mutating func receive(_ chunk: Data) -> TransferActions {
+    mutating func receive(_ chunk: Data, at now: Duration) -> TransferActions {
         switch phase {
         case .buffering:
             received += Int64(chunk.count)
@@ -127,19 +136,19 @@ extension TransferState {
             return TransferActions()
         case .streaming:
             received += Int64(chunk.count)
-            return stream(chunk)
+            return stream(chunk, at: now)
         case .preparing, .waiting, .ended:
             return TransferActions()
         }
     }
 
-    private mutating func stream(_ chunk: Data) -> TransferActions {
+    private mutating func stream(_ chunk: Data, at now: Duration) -> TransferActions {
         let isFull = !buffer.isEmpty && buffer.count + chunk.count > limits.streamBuffer
         if isFull, !canSuspend {
             return end(.failure(Self.readerTooSlow(limits.streamBuffer, request)), cancelling: true)
         }
         var actions = TransferActions(delivery: buffer.append(chunk))
-        deadlines.isPaused = !buffer.isEmpty
+        deadlines.pause(!buffer.isEmpty, at: now)
         if canSuspend, !isSuspended, buffer.count >= limits.streamBuffer {
             isSuspended = true
             actions.flow = task.map { ($0, .suspend) }
@@ -185,11 +194,12 @@ extension TransferState {
             actions.answer = takeCaller(.failure(error))
         }
         actions.delivery = buffer.finish(result)
-        actions.helpers = helpers
+        actions.helpers = helpers + (watcher.map { [$0] } ?? [])
         actions.cancelled = cancelling ? task : nil
         phase = .ended
         content = Data()
         helpers = []
+        watcher = nil
         task = nil
         upload = nil
         return actions

@@ -26,7 +26,7 @@ internal import FoundationNetworking
 /// Refused before anything is sent, with ``TransportError/Code/unsupported``: a `GET` or `HEAD` with a body, `CONNECT`, a
 /// user name or password in the URL, a method whose letters URLSession would change (`get`), several `Set-Cookie` fields.
 /// A file that no longer has the length it had when the body was made fails with
-/// ``TransportError/Code/bodyLengthMismatch``.
+/// ``TransportError/Code/bodyLengthMismatch``; on Linux, one that shrinks while it is sent does so when a time limit passes.
 ///
 /// Sent otherwise than written:
 /// - fields of one name go out as one, their values joined by `", "` (`Cookie`: `"; "`), which means the same
@@ -60,7 +60,9 @@ internal import FoundationNetworking
 /// What Foundation (Swift 6.3) does there, and no caller can change:
 /// - **It ends the process** (a trap in Foundation) if a server closes the connection within the head of a response, or
 ///   sends trailer fields after a chunked content. Use `CurlTransport` for servers that you don't trust.
-/// - All sessions of the process share one queue: some 3,000 requests a second, however many at once.
+/// - All sessions of the process share one queue: some 3,000 requests a second, however many at once. While a response comes
+///   as fast as it can be read, that queue is slow to see to anything else. A call that ends early, by cancellation or by
+///   one of its limits, ends at once for its caller, but its connection only when the queue has got to it.
 /// - Of a 3xx without a `Location` that it can parse, the content is lost. The content of other redirects is held in memory
 ///   whatever its size, and is no sign of life to `idle`.
 /// - A response fails as ``TransportError/Code/invalidResponse`` if a field value or the reason phrase is not UTF-8, if the
@@ -78,6 +80,8 @@ public final class URLSessionTransport: Transport {
     private let timeouts: Timeouts
     private let streamBuffer: Int
     private let clock: any Clock<Duration>
+    // Where streams are kept until they are sent, on Linux.
+    private let spoolDirectory: URL
 
     /// A transport with a session of its own.
     ///
@@ -87,16 +91,33 @@ public final class URLSessionTransport: Transport {
     ///   - streamBuffer: the most bytes to hold for the reader of a streamed response, 16 MiB by default. On Apple's
     ///     platforms the server has to wait when they are reached; on Linux the reading fails.
     ///   - clock: what the time limits are measured by.
-    public init(
+    public convenience init(
         tls: TLSConfiguration = .system,
         timeouts: Timeouts = Timeouts(),
         streamBuffer: Int = 16 << 20,
         clock: any Clock<Duration> = ContinuousClock()
     ) {
+        self.init(
+            tls: tls,
+            timeouts: timeouts,
+            streamBuffer: streamBuffer,
+            clock: clock,
+            spoolDirectory: FileManager.default.temporaryDirectory
+        )
+    }
+
+    init(
+        tls: TLSConfiguration = .system,
+        timeouts: Timeouts,
+        streamBuffer: Int,
+        clock: any Clock<Duration>,
+        spoolDirectory: URL
+    ) {
         self.tls = tls
         self.timeouts = timeouts
         self.streamBuffer = max(0, streamBuffer)
         self.clock = clock
+        self.spoolDirectory = spoolDirectory
         delegate = SessionDelegate(tls)
         let configuration = SessionDelegate.configuration
         #if canImport(Security)
@@ -169,7 +190,9 @@ extension URLSessionTransport {
     private func launchStream(_ outgoing: URLRequest, for transfer: SessionTransfer) {
         let spooling = Task { [self] in
             do {
-                let file = try await SpooledFile.spool(transfer.request.body) { transfer.prepared() }
+                let file = try await SpooledFile.spool(transfer.request.body, in: spoolDirectory) {
+                    transfer.prepared()
+                }
                 // The task needs the session, which `self` keeps from being invalidated.
                 delegate.run(session.uploadTask(with: outgoing, fromFile: file.url), for: transfer, upload: file)
             } catch {

@@ -361,6 +361,40 @@ import Testing
         await #expect(throws: TransportError.self) { try await chain.send(request) }
     }
 
+    // MARK: In a chain
+
+    @Test func aClientDecodesPayloadsAndThrowsFailures() async throws {
+        let stub = StubTransport()
+        stub.enqueue(
+            .json(#"{"code":200,"object":{"id":42},"message":"OK"}"#),
+            .json(#"{"code":1005,"message":"No such user"}"#)
+        )
+        let api = Client(
+            baseURL: try url("https://api.example.com"),
+            interceptors: [.unwrapEnvelope(payload: "object"), .validateStatus()],
+            transport: stub
+        )
+        #expect(try await api.get("/users/42", as: [String: Int].self) == ["id": 42])
+        let error = try await #require(throws: EnvelopeError.self) { try await api.get("/users/7", as: Int.self) }
+        #expect(error.code == 1005 && error.message == "No such user")
+    }
+
+    @Test func whoStandsOutsideCanTakeA401HiddenInA200ForOne() async throws {
+        let stub = StubTransport()
+        stub.enqueue(.json(#"{"code":401,"message":"Expired"}"#), .json(#"{"code":200,"object":7}"#))
+        let handler = ClosureInterceptor { request, next in
+            do {
+                return try await next(request)
+            } catch let error as EnvelopeError where error.code == 401 {
+                return try await next(request)
+            }
+        }
+        let chain = InterceptorChain([handler, .unwrapEnvelope(payload: "object")], transport: stub)
+        let response = try await chain.send(HTTPRequest(url: url("https://api.example.com")))
+        #expect(response.body.bytes == Data("7".utf8))
+        try stub.verifyAllUsed()
+    }
+
     // MARK: Where the work is done
 
     @Test(arguments: [(100, true), (1 << 20, false)])

@@ -258,6 +258,17 @@ import TransportTesting
         #expect(try await content(of: response) == "late")
     }
 
+    @Test func aTransportThatNobodyHoldsClosesItsConnections() async throws {
+        server.on(.get, "/", MockResponse(body: "ok"))
+        for count in 1...10 {
+            do {
+                let transport = URLSessionTransport()
+                _ = try await transport.send(makeRequest(server))
+            }
+            await server.closedConnections(count)
+        }
+    }
+
     @Test func staticFactoriesMakeTransports() async throws {
         func send(with transport: some Transport) async throws -> HTTPResponse.Status {
             server.enqueue(MockResponse(status: 202))

@@ -1,0 +1,96 @@
+import Foundation
+import Testing
+
+@testable import Transport
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite struct SessionPartsTests {
+    @Test(arguments: [
+        ("", [""]), ("a=1", ["a=1"]), ("a=1, b=2", ["a=1", "b=2"]), ("a=1,b=2", ["a=1", "b=2"]),
+        ("a=1; Expires=Wed, 21 Oct 2099 07:28:00 GMT, b=2", ["a=1; Expires=Wed, 21 Oct 2099 07:28:00 GMT", "b=2"]),
+        (
+            "a=1; Expires=Wednesday, 21-Oct-99 07:28:00 GMT; Path=/",
+            ["a=1; Expires=Wednesday, 21-Oct-99 07:28:00 GMT; Path=/"]
+        ),
+        ("a=x,y, b=2", ["a=x,y", "b=2"]), ("a=1, ,b=2", ["a=1, ", "b=2"]), ("a=,", ["a=,"]), (",,,", [",,,"]),
+        ("a={\"x\": 1, \"y\": 2}, __Host-b=\u{2603}", ["a={\"x\": 1, \"y\": 2}", "__Host-b=\u{2603}"]),
+    ])
+    func joinedCookiesAreTakenApart(joined: String, cookies: [String]) {
+        #expect(SetCookie.split(joined) == cookies)
+    }
+
+    @Test(arguments: [
+        (nil, false), ("", false), ("identity", false), ("gzip", true), ("GZIP", true), ("x-gzip , br", true),
+        ("identity, deflate", true),
+    ])
+    func codingsThatAreUndoneAreKnown(codings: String?, expected: Bool) {
+        #expect(ResponseHead.isDecoded(codings) == expected)
+    }
+
+    @Test(arguments: [
+        (URLError.Code.timedOut, "", false, TransportError.Code.timedOut),
+        (.cannotFindHost, "Could not resolve host: a", false, .cannotFindHost),
+        (.cannotConnectToHost, "", false, .cannotConnect), (.notConnectedToInternet, "", false, .cannotConnect),
+        (.networkConnectionLost, "", false, .connectionLost), (.networkConnectionLost, "", true, .truncated),
+        (.badServerResponse, "Empty reply from server", false, .connectionLost),
+        (.badServerResponse, "", false, .invalidResponse), (.cannotParseResponse, "", false, .invalidResponse),
+        (.cannotDecodeContentData, "", true, .invalidResponse), (.serverCertificateUntrusted, "", false, .tlsFailed),
+        (.secureConnectionFailed, "", false, .tlsFailed), (.unsupportedURL, "unsupported URL", false, .unsupportedURL),
+        (.unsupportedURL, "Received HTTP/0.9 when not allowed", false, .invalidResponse),
+        (.appTransportSecurityRequiresSecureConnection, "", false, .unsupported),
+        (.unknown, "SSL certificate problem: self-signed certificate", false, .tlsFailed),
+        (.unknown, "transfer closed with 5 bytes remaining to read", true, .truncated),
+        (.unknown, "Error while processing content unencoding: invalid", true, .invalidResponse),
+        (.unknown, "Unrecognized content encoding type.", true, .invalidResponse),
+        (.unknown, "Header without colon", false, .invalidResponse), (.unknown, "", false, .other),
+        (.unknown, "Send failure: Broken pipe", false, .connectionLost),
+        (.fileDoesNotExist, "", false, .unreadableFile),
+        (.badURL, "", false, .unsupportedURL), (.userAuthenticationRequired, "", false, .other),
+    ])
+    func foundationsErrorsHaveAMeaning(code: URLError.Code, detail: String, hasHead: Bool, meaning: TransportError.Code)
+    {
+        #expect(SessionFailure.meaning(of: code, detail: detail, hasHead: hasHead) == meaning)
+    }
+
+    @Test func ofFoundationsErrorsOnlyTheNumberIsKept() throws {
+        let secret = "http://a.example/?token=s3cr3t"
+        let userInfo: [String: Any] = [
+            NSURLErrorFailingURLStringErrorKey: secret, NSLocalizedDescriptionKey: "can't load \(secret)",
+            NSUnderlyingErrorKey: NSError(domain: secret, code: 1),
+        ]
+        let request = HTTPRequest(url: try #require(URL(string: secret)))
+        let cause = NSError(domain: NSURLErrorDomain, code: NSURLErrorCannotConnectToHost, userInfo: userInfo)
+        let error = SessionFailure.error(cause, in: .waiting, request: request)
+        #expect(error.code == .cannotConnect)
+        #expect((error.underlying as? URLError)?.code == .cannotConnectToHost)
+        var dumped = ""
+        dump(error, to: &dumped)
+        #expect(!(dumped + error.description + String(reflecting: error)).contains("s3cr3t"))
+    }
+
+    @Test func deadlinesAreDecidedWithoutAClock() {
+        func passed(_ check: Deadlines.Check?) -> Deadlines.Limit? {
+            if case .passed(let limit, _)? = check { limit } else { nil }
+        }
+        var deadlines = Deadlines(Timeouts(connect: .seconds(2), idle: .seconds(5), whole: .seconds(9)))
+        #expect(passed(deadlines.check(at: .seconds(4))) == nil, "connect runs from the start of the transfer")
+        deadlines.start(at: .seconds(4))
+        #expect(passed(deadlines.check(at: .milliseconds(5999))) == nil)
+        #expect(passed(deadlines.check(at: .seconds(6))) == .connect)
+        deadlines.note(at: .seconds(5))
+        #expect(passed(deadlines.check(at: .seconds(8))) == nil)
+        deadlines.pause(true, at: .seconds(8))
+        #expect(passed(deadlines.check(at: .milliseconds(8999))) == nil)
+        #expect(passed(deadlines.check(at: .seconds(9))) == .whole)
+        var paused = Deadlines(Timeouts(idle: .seconds(1)))
+        paused.pause(true, at: .zero)
+        #expect(passed(paused.check(at: .seconds(50))) == nil)
+        paused.pause(false, at: .seconds(50))
+        #expect(passed(paused.check(at: .seconds(50))) == nil, "the silence before the reading does not count")
+        #expect(passed(paused.check(at: .seconds(51))) == .idle)
+        #expect(Deadlines(Timeouts(idle: nil)).check(at: .zero) == nil)
+    }
+}

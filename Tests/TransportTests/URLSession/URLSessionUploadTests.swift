@@ -1,0 +1,208 @@
+import Foundation
+import Testing
+import TransportTesting
+
+@testable import Transport
+
+@Suite struct URLSessionUploadTests {
+    let server: MockServer
+    let directory: URL
+    let transport: URLSessionTransport
+
+    init() throws {
+        server = try MockServer()
+        server.on(.put, "/ok") { request in MockResponse(body: "\(request.bodyLength)") }
+        directory = FileManager.default.temporaryDirectory.appendingPathComponent("uploads-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        transport = URLSessionTransport(
+            timeouts: Timeouts(idle: nil),
+            streamBuffer: 1 << 20,
+            clock: ContinuousClock(),
+            spoolDirectory: directory
+        )
+    }
+
+    private var leftovers: [String] {
+        get throws { try FileManager.default.contentsOfDirectory(atPath: directory.path) }
+    }
+
+    private func put(_ body: HTTPBody, _ path: String = "/ok") async throws -> String {
+        try await content(of: transport.send(makeRequest(server, path, .put, body: body)))
+    }
+
+    private func file(_ count: Int) throws -> URL {
+        let url = FileManager.default.temporaryDirectory.appendingPathComponent("file-\(UUID().uuidString)")
+        try Data(repeating: 5, count: count).write(to: url)
+        return url
+    }
+
+    private static let pieces = (0..<100).map { Data(repeating: UInt8($0), count: 10_007) }
+    private static let whole = Data(pieces.joined())
+
+    private static func source() -> AsyncStream<Data> {
+        AsyncStream { continuation in
+            for piece in pieces { continuation.yield(piece) }
+            continuation.finish()
+        }
+    }
+
+    @Test func bytesGoOutWithTheirLength() async throws {
+        #expect(try await put(HTTPBody(Self.whole)) == "\(Self.whole.count)")
+        let request = await server.received(1)[0]
+        #expect(request.body == Self.whole)
+        #expect(request.headerFields[.contentLength] == "\(Self.whole.count)")
+    }
+
+    @Test func filesGoOutWithTheirLength() async throws {
+        let url = try file(1_000_003)
+        defer { try? FileManager.default.removeItem(at: url) }
+        #expect(try await put(HTTPBody(file: url)) == "1000003")
+        #expect(await server.received(1)[0].headerFields[.contentLength] == "1000003")
+        #expect(FileManager.default.fileExists(atPath: url.path))
+    }
+
+    @Test func anEmptyFileIsSent() async throws {
+        let url = try file(0)
+        defer { try? FileManager.default.removeItem(at: url) }
+        #expect(try await put(HTTPBody(file: url)) == "0")
+    }
+
+    @Test func streamsGoOutWholeWithOrWithoutALength() async throws {
+        let length = Int64(Self.whole.count)
+        let bodies: [HTTPBody] = [
+            .oneShot(Self.source()), .oneShot(Self.source(), length: length), .restartable { Self.source() },
+            .restartable(length: length) { Self.source() },
+        ]
+        for (index, body) in bodies.enumerated() {
+            #expect(try await put(body) == "\(length)")
+            #expect(await server.received(index + 1)[index].body == Self.whole)
+        }
+        #expect(try leftovers == [])
+    }
+
+    @Test func aRestartableStreamIsSentAgainAndAOneShotIsRefusedBeforeSending() async throws {
+        let restartable = HTTPBody.restartable { Self.source() }
+        for _ in 0..<2 { #expect(try await put(restartable) == "\(Self.whole.count)") }
+        let oneShot = HTTPBody.oneShot(Self.source())
+        _ = try await put(oneShot)
+        #expect(try await failure { try await put(oneShot) }.code == .bodyNotReplayable)
+        #expect(server.requests.count == 3)
+    }
+
+    @Test func aStreamOfAnotherLengthThanAnnouncedIsNotSent() async throws {
+        for length in [1, Int64(Self.whole.count) + 1] {
+            let body = HTTPBody.oneShot(Self.source(), length: length)
+            #expect(try await failure { try await put(body) }.code == .bodyLengthMismatch)
+        }
+        #expect(server.requests.isEmpty)
+        #expect(try leftovers == [])
+    }
+
+    @Test func aStreamThatThrowsEndsTheCallWithItsError() async throws {
+        struct Broken: Error, Equatable {}
+        let stream = AsyncThrowingStream<Data, any Error> { continuation in
+            continuation.yield(Data("some"))
+            continuation.finish(throwing: Broken())
+        }
+        await #expect(throws: Broken()) { try await put(.restartable { stream }) }
+        #expect(server.requests.isEmpty)
+        #expect(try leftovers == [])
+    }
+
+    @Test func aTemporaryFileIsPrivateAndGoesWithTheLastWhoHoldsIt() async throws {
+        let count = Notes<Void>()
+        var file: SpooledFile? = try await SpooledFile.spool(.restartable { Self.source() }, in: directory) {
+            count.add(())
+        }
+        let path = try #require(file?.url.path)
+        let attributes = try FileManager.default.attributesOfItem(atPath: path)
+        #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
+        #expect(FileManager.default.contents(atPath: path) == Self.whole)
+        #expect(count.all.count == Self.pieces.count)
+        file = nil
+        #expect(try leftovers == [])
+    }
+
+    @Test func theTemporaryFileGoesWhateverHappens() async throws {
+        for fault in [MockResponse.closeBeforeHead, .reset, .garbage, .closeInBody(after: 1, of: 2)] {
+            server.enqueue(fault)
+            _ = try await failure { try await put(.oneShot(Self.source()), "/fault") }
+        }
+        server.enqueue(.neverAnswer)
+        let call = Task { try await put(.oneShot(Self.source()), "/never") }
+        await server.received(5)
+        #expect(try leftovers.count == 1)
+        call.cancel()
+        await #expect(throws: CancellationError.self) { try await call.value }
+        #expect(try leftovers == [])
+    }
+
+    @Test func aMissingTemporaryFolderIsAnError() async throws {
+        try FileManager.default.removeItem(at: directory)
+        #expect(try await failure { try await put(.oneShot(Self.source())) }.code == .other)
+    }
+
+    @Test func cancellingDuringTheStreamIsImmediateEvenIfItNeverEnds() async throws {
+        let (stream, continuation) = AsyncStream.makeStream(of: Data.self)
+        continuation.yield(Data("x"))
+        let call = Task { try await put(.oneShot(stream)) }
+        while try leftovers.isEmpty { await Task.yield() }
+        call.cancel()
+        await #expect(throws: CancellationError.self) { try await call.value }
+        continuation.finish()
+        #expect(server.requests.isEmpty)
+    }
+
+    @Test func aFileThatChangedItsLengthOrIsGoneIsNotSent() async throws {
+        let url = try file(1000)
+        let body = try HTTPBody(file: url)
+        for count in [999, 1001] {
+            try Data(count: count).write(to: url)
+            #expect(try await failure { try await put(body) }.code == .bodyLengthMismatch)
+        }
+        try FileManager.default.removeItem(at: url)
+        #expect(try await failure { try await put(body) }.code == .unreadableFile)
+        #expect(server.requests.isEmpty)
+    }
+
+    @Test func aFileThatShrinksWhileItIsSentEndsTheCall() async throws {
+        let url = try file(50_000_000)
+        defer { try? FileManager.default.removeItem(at: url) }
+        let clock = ManualClock()
+        let transport = URLSessionTransport(timeouts: Timeouts(idle: nil, whole: .seconds(60)), clock: clock)
+        let (progress, continuation) = AsyncStream.makeStream(of: Void.self)
+        var request = try makeRequest(server, "/ok", .put, body: HTTPBody(file: url))
+        request.context.uploadProgress = { _ in
+            truncate(url.path, 1000)
+            continuation.yield()
+        }
+        let call = Task { [request] in try await transport.send(request) }
+        for await _ in progress { break }
+        await clock.sleepers(1)
+        clock.advance(by: .seconds(60))
+        #expect(try await failure { try await call.value }.code == .bodyLengthMismatch)
+        #expect(server.requests.isEmpty)
+    }
+
+    @Test func uploadProgressTellsWhatHasGoneOut() async throws {
+        let url = try file(300_000)
+        defer { try? FileManager.default.removeItem(at: url) }
+        for body in [HTTPBody(Data(count: 300_000)), try HTTPBody(file: url)] {
+            let notes = Notes<TransferProgress>()
+            var request = try makeRequest(server, "/ok", .put, body: body)
+            request.context.uploadProgress = { notes.add($0) }
+            _ = try await transport.send(request)
+            #expect(notes.all.last == TransferProgress(completed: 300_000, total: 300_000))
+            #expect(notes.all.count > 1)
+            #expect(notes.all.map(\.completed) == notes.all.map(\.completed).sorted())
+        }
+    }
+
+    @Test func anAnswerBeforeTheBodyHasGoneOutIsGiven() async throws {
+        server.on(.put, "/early", readsBody: false) { _ in MockResponse(status: 413, body: "too large") }
+        let response = try await transport.send(
+            makeRequest(server, "/early", .put, body: HTTPBody(Data(count: 20_000_000)))
+        )
+        #expect(response.status == 413)
+    }
+}
