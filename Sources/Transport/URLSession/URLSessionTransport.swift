@@ -59,7 +59,7 @@ internal import FoundationNetworking
 /// ## On Linux
 /// What Foundation (Swift 6.3) does there, and no caller can change:
 /// - **It ends the process** (a trap in Foundation) if a server closes the connection within the head of a response, or
-///   sends trailer fields after a chunked content. Use `CurlTransport` for servers that you don't trust.
+///   sends trailer fields after its content. Use `CurlTransport` for servers that you don't trust.
 /// - All sessions of the process share one queue: some 3,000 requests a second, however many at once. While a response comes
 ///   as fast as it can be read, that queue is slow to see to anything else. A call that ends early, by cancellation or by
 ///   one of its limits, ends at once for its caller, but its connection only when the queue has got to it.
