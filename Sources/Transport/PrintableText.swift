@@ -41,7 +41,7 @@ package enum PrintableText {
     }
 
     /// Controls (C0, DEL, C1), separators of lines and paragraphs, and what marks or overrides the direction of text.
-    private static func isUnfit(_ scalar: Unicode.Scalar) -> Bool {
+    package static func isUnfit(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0..<0x20, 0x7F..<0xA0, 0x061C, 0x200E...0x200F, 0x2028...0x202E, 0x2066...0x2069, 0xFEFF: true
         default: false

@@ -68,107 +68,76 @@ public struct Redaction: Sendable {
 }
 
 extension Redaction {
+    // Over bytes, since a log asks for it twice for each request.
     func redactingQueries(in text: String) -> String {
-        // Most URLs hold nothing of the kind.
-        guard text.utf8.contains(where: { $0 == 0x23 || $0 == 0x3F || $0 == 0x40 }) else { return text }
-        let bytes = text.utf8
-        let end = bytes.firstIndex(of: UInt8(ascii: "#")) ?? bytes.endIndex
-        let mark = bytes[..<end].firstIndex(of: UInt8(ascii: "?"))
-        let head = withoutUser(text[..<(mark ?? end)])
-        guard let mark else { return head }
-        return head + "?" + pairs(in: text[bytes.index(after: mark)..<end])
+        var text = text
+        let redacted: String? = text.withUTF8 { bytes in
+            // Most URLs hold nothing of the kind.
+            guard bytes.contains(where: { $0 == 0x23 || $0 == 0x3F || $0 == 0x40 }) else { return nil }
+            var output: [UInt8] = []
+            output.reserveCapacity(bytes.count + 2 * placeholder.utf8.count)
+            let end = bytes.firstIndex(of: UInt8(ascii: "#")) ?? bytes.count
+            let mark = bytes[..<end].firstIndex(of: UInt8(ascii: "?"))
+            appendWithoutUser(bytes[..<(mark ?? end)], to: &output)
+            if let mark {
+                output.append(bytes[mark])
+                append(pairs: bytes[(mark + 1)..<end], to: &output)
+            }
+            return String(decoding: output, as: UTF8.self)
+        }
+        return redacted ?? text
     }
 
     /// `name=value` pairs joined by `&` or `;`, as in a query or a form, with the values of sensitive names replaced.
-    func pairs(in text: Substring) -> String {
-        var result = ""
-        result.reserveCapacity(text.utf8.count + placeholder.utf8.count)
-        var rest = text.utf8[...]
+    func pairs(in text: String) -> String {
+        var text = text
+        return text.withUTF8 { bytes in
+            var output: [UInt8] = []
+            output.reserveCapacity(bytes.count + placeholder.utf8.count)
+            append(pairs: bytes[...], to: &output)
+            return String(decoding: output, as: UTF8.self)
+        }
+    }
+
+    private func append(pairs bytes: Slice<UnsafeBufferPointer<UInt8>>, to output: inout [UInt8]) {
+        var rest = bytes
         while true {
-            let pair = rest.prefix { $0 != UInt8(ascii: "&") && $0 != UInt8(ascii: ";") }
-            append(pair, to: &result)
-            guard pair.endIndex < rest.endIndex else { return result }
-            result.unicodeScalars.append(Unicode.Scalar(rest[pair.endIndex]))
-            rest = rest[pair.endIndex...].dropFirst()
+            let end = rest.firstIndex { $0 == UInt8(ascii: "&") || $0 == UInt8(ascii: ";") } ?? rest.endIndex
+            append(pair: rest[..<end], to: &output)
+            guard end < rest.endIndex else { return }
+            output.append(rest[end])
+            rest = rest[(end + 1)...]
         }
     }
 
-    private func append(_ pair: Substring.UTF8View, to result: inout String) {
-        guard let equals = pair.firstIndex(of: UInt8(ascii: "=")) else { return result += Substring(pair) }
-        let name = Substring(pair[..<equals])
-        let isEncoded = name.utf8.contains(UInt8(ascii: "%"))
-        result += Substring(pair[...equals])
-        if isSensitive(isEncoded ? name.removingPercentEncoding ?? String(name) : String(name)) {
-            result += placeholder
+    private func append(pair: Slice<UnsafeBufferPointer<UInt8>>, to output: inout [UInt8]) {
+        guard let equals = pair.firstIndex(of: UInt8(ascii: "=")) else { return output += pair }
+        output += pair[...equals]
+        let value = pair[(equals + 1)...]
+        if isSensitive(encoded: UnsafeBufferPointer(rebasing: pair[..<equals])) {
+            output += placeholder.utf8
+        } else if let redacted = redactingText(value) {
+            output += redacted
         } else {
-            result += self.text(String(Substring(pair[equals...].dropFirst())))
+            output += value
         }
     }
 
-    private func withoutUser(_ text: Substring) -> String {
+    private func isSensitive(encoded name: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard name.contains(UInt8(ascii: "%")) else { return names.contains(name) }
+        let text = String(decoding: name, as: UTF8.self)
+        return isSensitive(text.removingPercentEncoding ?? text)
+    }
+
+    private func appendWithoutUser(_ bytes: Slice<UnsafeBufferPointer<UInt8>>, to output: inout [UInt8]) {
         // The authority stands after `//`, also in a reference without a scheme (RFC 3986 §4.2).
-        let bytes = text.utf8
         guard let slash = bytes.firstIndex(of: UInt8(ascii: "/")), bytes[slash...].starts(with: "//".utf8) else {
-            return String(text)
+            return output += bytes
         }
-        let authority = bytes[bytes.index(slash, offsetBy: 2)...].prefix { $0 != UInt8(ascii: "/") }
-        guard let at = authority.lastIndex(of: UInt8(ascii: "@")) else { return String(text) }
-        return text[..<authority.startIndex] + placeholder + text[at...]
+        let authority = bytes[(slash + 2)...].prefix { $0 != UInt8(ascii: "/") }
+        guard let at = authority.lastIndex(of: UInt8(ascii: "@")) else { return output += bytes }
+        output += bytes[..<authority.startIndex]
+        output += placeholder.utf8
+        output += bytes[at...]
     }
-}
-
-/// Names and parts of names, prepared so that a name is looked up without allocating: it is done for every field of
-/// every logged message.
-private struct SensitiveNames: Sendable {
-    private let parts: [[UInt8]]
-    private let wholes: [[UInt8]]
-    // A bit for each letter that a part begins with.
-    private let initials: UInt32
-
-    init(parts: [String], wholes: [String]) {
-        self.init(parts: parts.map(Self.folded), wholes: wholes.map(Self.folded))
-    }
-
-    private init(parts: [[UInt8]], wholes: [[UInt8]]) {
-        self.parts = parts
-        self.wholes = wholes
-        initials = parts.reduce(0) { bits, part in part.first.map { bits | Self.bit($0) } ?? bits }
-    }
-
-    func adding(wholes more: [String]) -> Self {
-        Self(parts: parts, wholes: wholes + more.map(Self.folded))
-    }
-
-    func contains(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
-        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: name.count) { folded in
-            var count = 0
-            for byte in name where !Self.isSeparator(byte) {
-                folded[count] = ASCII.lowercased(byte)
-                count += 1
-            }
-            let whole = folded[..<count]
-            if contains(folded: whole) { return true }
-            guard whole.contains(UInt8(ascii: "[")) else { return false }
-            return whole.split { $0 == UInt8(ascii: "[") || $0 == UInt8(ascii: "]") }.contains { contains(folded: $0) }
-        }
-    }
-
-    private func contains(folded name: Slice<UnsafeMutableBufferPointer<UInt8>>) -> Bool {
-        if wholes.contains(where: { $0.count == name.count && $0.elementsEqual(name) }) { return true }
-        for start in name.indices where initials & Self.bit(name[start]) != 0 {
-            if parts.contains(where: { name[start...].starts(with: $0) }) { return true }
-        }
-        return false
-    }
-
-    private static func folded(_ name: String) -> [UInt8] {
-        name.utf8.filter { !isSeparator($0) }.map { ASCII.lowercased($0) }
-    }
-
-    private static func isSeparator(_ byte: UInt8) -> Bool {
-        byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_") || byte == UInt8(ascii: ".")
-    }
-
-    // Bytes that are no letters share the bits that are left: a bit only says that a look is needed.
-    private static func bit(_ byte: UInt8) -> UInt32 { 1 << UInt32(byte & 31) }
 }

@@ -19,7 +19,7 @@ extension Redaction {
             switch text.unicodeScalars.first(where: { !$0.properties.isWhitespace && $0 != "\u{FEFF}" }) {
             case "{", "[", "\"": redactingJSON(text)
             case "-" where text.hasPrefix("--"): redactingMultipart(text)
-            default: Self.isForm(text) ? pairs(in: text[...]) : self.text(text)
+            default: Self.isForm(text) ? pairs(in: text) : self.text(text)
             }
         return isCut ? "\(redacted)… (\(body.count) bytes)" : redacted
     }

@@ -1,0 +1,89 @@
+import Foundation
+import Middlewares
+import TransportTesting
+
+struct User: Decodable, Sendable {
+    let id: Int
+    let name: String
+}
+
+/// `Quickstart` sends a request through a chain to a server of its own, and shows what happens to it.
+/// `Quickstart <URL>` fetches that URL through the same kind of chain.
+@main
+struct Quickstart {
+    static func main() async {
+        do {
+            switch CommandLine.arguments.dropFirst().first {
+            case nil: try await tour()
+            case let address?: try await fetch(address)
+            }
+        } catch {
+            FileHandle.standardError.write(Data("\(error)\n".utf8))
+            exit(1)
+        }
+    }
+
+    private static func tour() async throws {
+        let server = try startDemoServer()
+        defer { server.stop() }
+        say("A server listens on \(server.url). Its API wants a bearer token; ours is stale.")
+
+        let client = makeClient(for: server)
+
+        say("\n1. GET /users/42, down the chain and up again:\n")
+        let user: User = try await client.get("/users/42")
+        say("\nThe caller gets \(user)")
+
+        say("\n2. GET /users/7, which the API refuses inside a 200. The token is fresh by now:\n")
+        do {
+            let user: User = try await client.get("/users/7")
+            say("\nUnexpected: \(user)")
+        } catch let error as EnvelopeError {
+            say("\nThe caller gets \(error)")
+        }
+
+        say("\nWhat the server saw, over \(server.connectionsOpened) connection(s):")
+        for request in server.requests {
+            let id = request.headerFields[.transactionID] ?? "none"
+            say("  \(request)  TransactionId: \(id)")
+        }
+    }
+
+    private static func makeClient(for server: MockServer) -> Client {
+        let baseURL = server.url.appending(path: "v1")
+        let tokens = TokenStore(TokenStore.Token("stale-token"), origins: Set([Origin(baseURL)].compactMap(\.self))) {
+            _ in
+            say("              … the token is refreshed, once for whoever waits …")
+            struct Reply: Decodable, Sendable { let token: String }
+            let reply: Reply = try await Client(baseURL: baseURL).post("/token")
+            return TokenStore.Token(reply.token)
+        }
+        return Client(
+            baseURL: baseURL,
+            interceptors: narrated([
+                ("unwrapEnvelope", .unwrapEnvelope(payload: "object")),
+                ("validateStatus", .validateStatus()),
+                ("headers", .headers([.acceptLanguage: "en"])),
+                ("transactionID", .transactionID()),
+                ("retryOnUnauthorized", .retryOnUnauthorized(tokens)),
+                ("bearerAuth", .bearerAuth(tokens)),
+                ("logging", .logging(.basic, to: LogSink(show))),
+            ])
+        )
+    }
+
+    private static func fetch(_ address: String) async throws {
+        let client = Client(
+            interceptors: narrated([
+                ("validateStatus", .validateStatus()),
+                ("headers", .headers([.accept: "*/*", .userAgent: "Interceptors-Quickstart"])),
+                ("transactionID", .transactionID()),
+                ("logging", .logging(.headers, to: LogSink(show))),
+            ])
+        )
+        let response = try await client.send(HTTPRequest(string: address))
+        let body = try await response.body.collect(upTo: 64 << 20)
+        say("\n\(response)\n\(response.headerFields)\n\(body.count) bytes, which begin with:\n")
+        say(Redaction.standard.excerpt(of: body, limit: 400))
+    }
+}

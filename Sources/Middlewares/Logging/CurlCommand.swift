@@ -1,0 +1,90 @@
+internal import Foundation
+
+/// Writes a request as a command line of curl, to be pasted into a shell (bash, zsh, ksh). Secrets are left out.
+struct CurlCommand: Sendable {
+    private let body: LoggedBody
+    private let redaction: Redaction
+
+    init(body: LoggedBody, redaction: Redaction) {
+        self.body = body
+        self.redaction = redaction
+    }
+
+    /// One line; or, in angle brackets, why there is none.
+    func line(for request: HTTPRequest) -> String {
+        // curl reads files for some malformed fields, and this request will not be sent anyway.
+        guard (try? request.validate()) != nil else { return "<no curl command: the request can't be sent as it is>" }
+        var words = ["curl"] + methodOptions(of: request)
+        for field in request.headerFields where field.name != .contentLength {
+            let value = redaction.value(of: field)
+            // With a colon and nothing after it curl would drop the field.
+            words += ["-H", Self.quoted(value.isEmpty ? "\(field.name);" : "\(field.name): \(value)")]
+        }
+        words += bodyOptions(of: request) + urlOptions(of: request)
+        words.append(Self.quoted(redaction.string(for: request.url)))
+        return words.joined(separator: " ")
+    }
+
+    private func methodOptions(of request: HTTPRequest) -> [String] {
+        switch request.method {
+        case .get where request.body.isEmpty: []
+        case .head where request.body.isEmpty: ["--head"]
+        default: ["-X", Self.quoted(request.method.rawValue)]
+        }
+    }
+
+    private func bodyOptions(of request: HTTPRequest) -> [String] {
+        guard !request.body.isEmpty else { return [] }
+        // Unless told otherwise curl says that content is a form.
+        let type = request.headerFields.contains(.contentType) ? [] : ["-H", "'Content-Type:'"]
+        if let text = body.wholeText(of: request.body) { return type + ["--data-raw", Self.quoted(text)] }
+        let source = request.body.file.map { "@" + $0.path } ?? "@-"
+        return type + ["--data-binary", Self.quoted(source)]
+    }
+
+    private func urlOptions(of request: HTTPRequest) -> [String] {
+        let url = request.url.absoluteString
+        var options: [String] = []
+        if request.headerFields[.acceptEncoding]?.contains("gzip") == true { options.append("--compressed") }
+        // Brackets and braces are patterns to curl, and steps such as `/../` it takes itself.
+        if url.utf8.contains(where: { "[]{}".utf8.contains($0) }) { options.append("--globoff") }
+        if url.contains("/.") { options.append("--path-as-is") }
+        return options
+    }
+
+    /// A word of a shell's command line: plain if it can be, otherwise quoted so that nothing in it is expanded.
+    static func quoted(_ word: String) -> String {
+        if !word.isEmpty, word.utf8.allSatisfy(isPlain) { return word }
+        guard word.unicodeScalars.contains(where: PrintableText.isUnfit) else {
+            return "'" + word.split(separator: "'", omittingEmptySubsequences: false).joined(separator: #"'\''"#) + "'"
+        }
+        // Line breaks and what could control a terminal are written as escapes.
+        var quoted = "$'"
+        for scalar in word.unicodeScalars {
+            switch scalar {
+            case "\n": quoted += #"\n"#
+            case "\r": quoted += #"\r"#
+            case "\t": quoted += #"\t"#
+            case "'", "\\": quoted += "\\\(scalar)"
+            // Some shells look for events of their history even here.
+            case "!": quoted += octal("!")
+            default: quoted += PrintableText.isUnfit(scalar) ? octal(scalar) : String(scalar)
+            }
+        }
+        return quoted + "'"
+    }
+
+    private static func octal(_ scalar: Unicode.Scalar) -> String {
+        UTF8.encode(scalar)?.map { #"\"# + String(Int($0) + 0o1000, radix: 8).dropFirst() }.joined() ?? ""
+    }
+
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."),
+            UInt8(ascii: "/"), UInt8(ascii: "@"):
+            true
+        default: false
+        }
+    }
+}

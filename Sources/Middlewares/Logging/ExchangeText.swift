@@ -1,0 +1,157 @@
+internal import Foundation
+
+/// The text of entries.
+struct ExchangeText: Sendable {
+    /// Before each line of an entry but the first, so that no field and no body can pass for an entry.
+    static let indent = "    "
+    private static let longestError = 4 << 10
+
+    private let level: LogLevel
+    private let label: String
+    private let curl: CurlCommand?
+    private let body: LoggedBody
+    private let redaction: Redaction
+
+    init(level: LogLevel, label: String?, curl: Bool, body: LoggedBody, redaction: Redaction) {
+        self.level = level
+        self.label = label.map { PrintableText.line($0) + " #" } ?? "#"
+        self.curl = curl ? CurlCommand(body: body, redaction: redaction) : nil
+        self.body = body
+        self.redaction = redaction
+    }
+
+    // MARK: Requests
+
+    func showsContent(of request: HTTPRequest) -> Bool {
+        (level == .body || curl != nil) && !request.body.isEmpty
+    }
+
+    func start(_ request: HTTPRequest, _ number: UInt64) -> String {
+        var text = opening("--> ", number)
+        text += PrintableText.line(request.method.rawValue)
+        text += " "
+        append(request.url, to: &text)
+        if !request.body.isEmpty {
+            text += " ("
+            append(size: request.body, to: &text)
+            text += ")"
+        }
+        append(request.headerFields, request.body, to: &text)
+        if let curl { text += "\n" + Self.indent + curl.line(for: request) }
+        return text
+    }
+
+    // To redact and to indent a body takes time: not on the caller's actor.
+    @concurrent
+    func inFull(_ request: HTTPRequest, _ number: UInt64) async -> String { start(request, number) }
+
+    // MARK: Responses
+
+    func showsContent(of response: HTTPResponse) -> Bool { level == .body && !response.body.isEmpty }
+
+    func end(_ response: HTTPResponse, _ number: UInt64, after time: Duration) -> String {
+        var text = opening("<-- ", number)
+        text += String(response.status.code)
+        if !response.status.reasonPhrase.isEmpty {
+            text += " "
+            text += PrintableText.line(response.status.reasonPhrase)
+        }
+        // The request may have become another on its way: without the response's own word nothing is said of its URL.
+        if let url = response.url {
+            text += " "
+            append(url, to: &text)
+        }
+        text += " ("
+        text += Self.text(of: time)
+        text += ", "
+        append(size: response.body, to: &text)
+        text += ")"
+        append(response.headerFields, response.body, to: &text)
+        return text
+    }
+
+    @concurrent
+    func inFull(_ response: HTTPResponse, _ number: UInt64, after time: Duration) async -> String {
+        end(response, number, after: time)
+    }
+
+    // MARK: Other ends
+
+    func cancelled(_ number: UInt64, after time: Duration) -> String {
+        opening("<-- ", number) + "cancelled after " + Self.text(of: time)
+    }
+
+    func failed(_ number: UInt64, with error: any Error, after time: Duration) -> String {
+        let cause = redaction.text(Self.description(of: error))
+        let isLong = cause.utf8.count > Self.longestError
+        let shown = isLong ? String(decoding: cause.utf8.prefix(Self.longestError), as: UTF8.self) + "…" : cause
+        let lines = PrintableText.lines(shown, indent: Self.indent).dropFirst(Self.indent.count)
+        return opening("<-- ", number) + "failed after " + Self.text(of: time) + ": " + lines
+    }
+
+    /// An error in words. Of one that has no words for itself only what is named is told: the redaction goes by names.
+    static func description(of error: any Error) -> String {
+        // Of the type, since every error itself can be cast to these where it is bridged to NSError.
+        let type = type(of: error)
+        if type is any CustomStringConvertible.Type || type is any CustomDebugStringConvertible.Type {
+            return String(describing: error)
+        }
+        let mirror = Mirror(reflecting: error)
+        guard mirror.displayStyle == .enum else { return String(describing: error) }
+        let name = mirror.children.first?.label.map { $0 + "(…)" } ?? String(describing: error)
+        return "\(type).\(name)"
+    }
+
+    // MARK: Parts
+
+    private func opening(_ arrow: String, _ number: UInt64) -> String {
+        var text = ""
+        text.reserveCapacity(160)
+        text += arrow
+        text += label
+        text += String(number)
+        text += " "
+        return text
+    }
+
+    private func append(_ url: URL, to text: inout String) { text += PrintableText.line(redaction.string(for: url)) }
+
+    private func append(size body: HTTPBody, to text: inout String) {
+        guard let bytes = body.bytes else { return text += body.description }
+        text += String(bytes.count)
+        text += " bytes"
+    }
+
+    private func append(_ fields: HTTPFields, _ body: HTTPBody, to text: inout String) {
+        guard level != .basic else { return }
+        for field in fields {
+            text += "\n"
+            text += Self.indent
+            text += PrintableText.line(field.name.rawName)
+            text += ": "
+            text += PrintableText.line(redaction.value(of: field))
+        }
+        guard level == .body, !body.isEmpty else { return }
+        text += "\n\n"
+        text += PrintableText.lines(self.body.text(of: body), indent: Self.indent)
+    }
+
+    /// A duration to three digits, in the unit that suits it.
+    static func text(of time: Duration) -> String {
+        let (seconds, attoseconds) = time.components
+        guard seconds < 1_000 else { return "\(seconds) s" }
+        let microseconds = seconds * 1_000_000 + attoseconds / 1_000_000_000_000
+        return switch microseconds {
+        case ..<1_000: "\(microseconds) µs"
+        case ..<10_000: decimal(microseconds / 10) + " ms"
+        case ..<1_000_000: "\(microseconds / 1_000) ms"
+        case ..<10_000_000: decimal(microseconds / 10_000) + " s"
+        default: "\(microseconds / 1_000_000) s"
+        }
+    }
+
+    private static func decimal(_ hundredths: Int64) -> String {
+        let fraction = hundredths % 100
+        return "\(hundredths / 100).\(fraction / 10)\(fraction % 10)"
+    }
+}

@@ -1,0 +1,144 @@
+/// Puts line breaks and indents into JSON text, and leaves the rest as it is: keys keep their order, numbers their digits,
+/// strings their escapes.
+enum JSONIndentation {
+    /// Deeper text is not indented: the indents would soon be longer than the text.
+    static let deepest = 64
+
+    /// The text indented by two spaces a level, or `nil` for what is not JSON by its brackets, commas and quotes, is nested
+    /// too deep, or would grow too long. Several values one after the other, as in JSON lines, get a line break between.
+    static func indented(_ text: String) -> String? {
+        let first = text.utf8.first { !Indenter.isSpace($0) }
+        guard first == UInt8(ascii: "{") || first == UInt8(ascii: "[") else { return nil }
+        var indenter = Indenter(Array(text.utf8))
+        return indenter.run() ? String(decoding: indenter.output, as: UTF8.self) : nil
+    }
+}
+
+/// Goes through the bytes once, with a bit for each open bracket and no recursion.
+private struct Indenter {
+    private let bytes: [UInt8]
+    private let longest: Int
+    private var position = 0
+    private var depth = 0
+    private var objects: UInt64 = 0
+    private var isAfterValue = false
+    private(set) var output: [UInt8] = []
+
+    init(_ bytes: [UInt8]) {
+        self.bytes = bytes
+        longest = bytes.count * 4 + 16_384
+        output.reserveCapacity(bytes.count * 2)
+    }
+
+    /// Whether the whole text was indented.
+    mutating func run() -> Bool {
+        while position < bytes.count {
+            guard step(), output.count <= longest else { return false }
+        }
+        return depth == 0 && isAfterValue
+    }
+
+    private mutating func step() -> Bool {
+        switch bytes[position] {
+        case let byte where Self.isSpace(byte):
+            position += 1
+            return true
+        case UInt8(ascii: "{"), UInt8(ascii: "["): return open()
+        case UInt8(ascii: "}"), UInt8(ascii: "]"): return close()
+        case UInt8(ascii: ","):
+            guard depth > 0, isAfterValue else { return false }
+            take()
+            breakLine()
+            isAfterValue = false
+            return true
+        case UInt8(ascii: ":"):
+            guard isInObject, isAfterValue else { return false }
+            take()
+            output.append(0x20)
+            isAfterValue = false
+            return true
+        case UInt8(ascii: "\""): return beginValue() && string()
+        default: return beginValue() && scalar()
+        }
+    }
+
+    private var isInObject: Bool { depth > 0 && objects >> UInt64(depth - 1) & 1 == 1 }
+
+    private mutating func take() {
+        output.append(bytes[position])
+        position += 1
+    }
+
+    private mutating func breakLine() {
+        output.append(0x0A)
+        output.append(contentsOf: repeatElement(0x20, count: 2 * depth))
+    }
+
+    private mutating func beginValue() -> Bool {
+        guard isAfterValue else { return true }
+        // Between values there is a comma, except at the top, where another may follow.
+        guard depth == 0 else { return false }
+        breakLine()
+        isAfterValue = false
+        return true
+    }
+
+    private mutating func open() -> Bool {
+        guard beginValue(), depth < JSONIndentation.deepest else { return false }
+        let isObject = bytes[position] == UInt8(ascii: "{")
+        take()
+        let bit: UInt64 = 1 << UInt64(depth)
+        objects = isObject ? objects | bit : objects & ~bit
+        depth += 1
+        while position < bytes.count, Self.isSpace(bytes[position]) { position += 1 }
+        guard position < bytes.count else { return false }
+        if bytes[position] == UInt8(ascii: "}") || bytes[position] == UInt8(ascii: "]") { return closeEmpty() }
+        breakLine()
+        return true
+    }
+
+    private mutating func close() -> Bool {
+        guard depth > 0, isAfterValue, isInObject == (bytes[position] == UInt8(ascii: "}")) else { return false }
+        depth -= 1
+        breakLine()
+        take()
+        return true
+    }
+
+    private mutating func closeEmpty() -> Bool {
+        guard isInObject == (bytes[position] == UInt8(ascii: "}")) else { return false }
+        depth -= 1
+        take()
+        isAfterValue = true
+        return true
+    }
+
+    private mutating func string() -> Bool {
+        var end = position + 1
+        while end < bytes.count, bytes[end] != UInt8(ascii: "\"") {
+            end += bytes[end] == UInt8(ascii: "\\") ? 2 : 1
+        }
+        guard end < bytes.count else { return false }
+        output += bytes[position...end]
+        position = end + 1
+        isAfterValue = true
+        return true
+    }
+
+    private mutating func scalar() -> Bool {
+        repeat { take() } while position < bytes.count && !Self.endsScalar(bytes[position])
+        isAfterValue = true
+        return true
+    }
+
+    private static func endsScalar(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: ","), UInt8(ascii: ":"), UInt8(ascii: "{"), UInt8(ascii: "}"), UInt8(ascii: "["),
+            UInt8(ascii: "]"), UInt8(ascii: "\""):
+            true
+        default: isSpace(byte)
+        }
+    }
+
+    static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 }
+}

@@ -1,0 +1,30 @@
+internal import Foundation
+
+/// What of a body is written: never more than the limit, and nothing that would have to be read first.
+struct LoggedBody: Sendable {
+    private let limit: Int
+    private let isPretty: Bool
+    private let redaction: Redaction
+
+    init(limit: Int, isPretty: Bool, redaction: Redaction) {
+        self.limit = max(0, limit)
+        self.isPretty = isPretty
+        self.redaction = redaction
+    }
+
+    /// The body as text, or in a few words.
+    func text(of body: HTTPBody) -> String {
+        guard let bytes = body.bytes else { return "<\(body)>" }
+        guard bytes.count <= limit else { return "<\(bytes.count) bytes, over the limit of \(limit)>" }
+        let text = redaction.excerpt(of: bytes, limit: bytes.count)
+        return isPretty ? JSONIndentation.indented(text) ?? text : text
+    }
+
+    /// The body without its secrets, if it can be told in full as it is.
+    func wholeText(of body: HTTPBody) -> String? {
+        guard let bytes = body.bytes, bytes.count <= limit, String(validating: bytes, as: UTF8.self) != nil,
+            !bytes.contains(0)
+        else { return nil }
+        return redaction.excerpt(of: bytes, limit: bytes.count)
+    }
+}

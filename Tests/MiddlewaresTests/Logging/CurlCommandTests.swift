@@ -1,0 +1,87 @@
+import Foundation
+import Testing
+
+@testable import Middlewares
+
+@Suite struct CurlCommandTests {
+    private func line(
+        _ method: HTTPRequest.Method = .get,
+        _ text: String = "https://h.example/a",
+        fields: HTTPFields = [:],
+        body: HTTPBody = .empty
+    ) throws -> String {
+        let body = (body, LoggedBody(limit: 100, isPretty: true, redaction: .standard))
+        let request = HTTPRequest(method: method, url: try url(text), headerFields: fields, body: body.0)
+        return CurlCommand(body: body.1, redaction: .standard).line(for: request)
+    }
+
+    @Test func sendsTheLikeOfTheRequest() throws {
+        #expect(try line() == "curl 'https://h.example/a'")
+        #expect(try line(.head) == "curl --head 'https://h.example/a'")
+        #expect(try line(.delete) == "curl -X DELETE 'https://h.example/a'")
+        #expect(
+            try line(.post, fields: [.contentType: "text/plain", .contentLength: "5"], body: "it's!")
+                == #"curl -X POST -H 'Content-Type: text/plain' --data-raw 'it'\''s!' 'https://h.example/a'"#
+        )
+        #expect(try line(.get, body: "x") == "curl -X GET -H 'Content-Type:' --data-raw x 'https://h.example/a'")
+        #expect(try line(fields: ["X-Empty": ""]) == "curl -H 'X-Empty;' 'https://h.example/a'")
+    }
+
+    @Test func patternsAndStepsInAURLAreNotCurlsToInterpret() throws {
+        #expect(try line(.get, "http://[::1]:80/").contains(" --globoff "))
+        #expect(try line(.get, "https://h.example/a/../b").contains(" --path-as-is "))
+        #expect(try line(fields: [.acceptEncoding: "gzip"]).contains(" --compressed "))
+    }
+
+    @Test func secretsAreLeftOut() throws {
+        let text = try line(
+            .post,
+            "https://ada:hush@h.example/?token=hush",
+            fields: [.authorization: "Bearer hush", .contentType: "application/json"],
+            body: #"{"password":"hush"}"#
+        )
+        #expect(!text.contains("hush"))
+        #expect(text.contains(#"--data-raw '{"password":"<redacted>"}'"#))
+    }
+
+    @Test func aBodyThatIsNotShownIsReadFromItsFileOrFromStandardInput() throws {
+        #expect(try line(.post, body: HTTPBody(Data(repeating: 0x61, count: 101))).contains("--data-binary @- "))
+        #expect(try line(.post, body: HTTPBody(Data([0, 1]))).contains("--data-binary @- "))
+        #expect(try line(.post, body: .oneShot(Chunks(["a"]))).contains("--data-binary @- "))
+        let file = FileManager.default.temporaryDirectory.appending(path: "it's \(UUID().uuidString)")
+        try Data("x".utf8).write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        let quoted = CurlCommand.quoted("@" + file.path)
+        #expect(try line(.post, body: HTTPBody(file: file)).contains("--data-binary \(quoted) "))
+    }
+
+    @Test(
+        arguments: [
+            ["X": "a\r\nb"], ["@/etc/passwd": "x"], [HTTPField.Name.transferEncoding: "chunked"],
+        ] as [HTTPFields]
+    )
+    func aRequestThatCannotBeSentHasNoCommand(fields: HTTPFields) throws {
+        #expect(try line(fields: fields).hasPrefix("<no curl command"))
+    }
+
+    // The shell itself says what it makes of the words.
+    @Test(arguments: [
+        "plain", "", "two words", "it's", "''", "$HOME", "`id`", "$(id)", "a;id", "a&b|c>d<e", "\"q\"", "back\\slash",
+        "!!", "it's!\n!",
+        "*?[a]{b,c}", "~", "#no comment", "line\nbreak", "tab\tcr\r", "\u{1B}[2J", "é😀\u{85}7", "\u{202E}8", "-n",
+        "\\'\n", "\u{7F}\u{1}1",
+    ])
+    func theShellReadsBackEveryWordAsItWas(word: String) throws {
+        let quoted = CurlCommand.quoted(word)
+        #expect(!quoted.unicodeScalars.contains { $0.properties.generalCategory == .control })
+        let shell = Process()
+        shell.executableURL = URL(fileURLWithPath: "/bin/bash")
+        shell.arguments = ["-c", "curl() { printf '%s\\0' \"$@\"; }; curl 'first' \(quoted) last"]
+        let output = Pipe()
+        shell.standardOutput = output
+        try shell.run()
+        let bytes = try output.fileHandleForReading.readToEnd() ?? Data()
+        shell.waitUntilExit()
+        #expect(String(decoding: bytes, as: UTF8.self) == "first\0\(word)\0last\0")
+    }
+}

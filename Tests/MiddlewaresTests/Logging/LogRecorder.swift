@@ -1,0 +1,26 @@
+import Middlewares
+import Synchronization
+
+/// Keeps the entries of a log.
+final class LogRecorder: Sendable {
+    private let kept = Mutex<[LogEntry]>([])
+
+    var sink: LogSink { LogSink { entry in self.kept.withLock { $0.append(entry) } } }
+    var entries: [LogEntry] { kept.withLock { $0 } }
+    var text: String { entries.map(\.text).joined(separator: "\n") }
+
+    /// Whether each number has begun once and then ended once.
+    var isPaired: Bool {
+        var open: Set<UInt64> = []
+        var seen: Set<UInt64> = []
+        for entry in entries {
+            if entry.event == .request {
+                guard seen.insert(entry.number).inserted else { return false }
+                open.insert(entry.number)
+            } else if open.remove(entry.number) == nil {
+                return false
+            }
+        }
+        return open.isEmpty
+    }
+}
