@@ -150,7 +150,8 @@ extension CurlEngine {
         if configuration.versions != .http1, isTLS || configuration.versions == .http2PriorKnowledge {
             easy.set(CCURLOPT_PIPEWAIT, 1)
         }
-        if isTLS {
+        // A proxy may be spoken to over TLS, too.
+        if isTLS || configuration.proxy.url != nil || !configuration.tls.isPlain {
             transfer.handshake = tls.prepare(easy, for: request)
         }
         if let proxy = configuration.proxy.url { easy.set(CCURLOPT_PROXY, text: proxy) }

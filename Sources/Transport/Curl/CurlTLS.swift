@@ -49,6 +49,7 @@ struct CurlTLS: Sendable {
     func prepare(_ easy: EasyHandle, for request: HTTPRequest) -> CurlHandshake? {
         let version = tls.minimumVersion >= .tls13 ? CCURL_SSLVERSION_TLSv1_3 : CCURL_SSLVERSION_TLSv1_2
         easy.set(CCURLOPT_SSLVERSION, Int(version.rawValue))
+        easy.set(CCURLOPT_PROXY_SSLVERSION, Int(version.rawValue))
         guard let verifier else {
             CertificateBundle.system.use(in: easy)
             return nil

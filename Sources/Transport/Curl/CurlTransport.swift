@@ -20,6 +20,8 @@ internal import CCurl
 ///   `Accept-Encoding` of its own: then the content is delivered as it came.
 /// - Streams both ways with backpressure: a reader that falls behind pauses its transfer.
 /// - ``HTTPContext/timings`` on each response.
+/// - ``TLSConfiguration`` in full: pins on any certificate of the chain, anchors, client identities. With other settings than the
+///   system's, no TLS session is resumed, and libcurl's TLS library must be the system's OpenSSL 3.
 /// - Only http and https are spoken. Redirects, cookies and `.netrc` are off.
 /// - libcurl sends again by itself what met a kept-alive connection that the server had closed, but only if the method is
 ///   idempotent or an `Idempotency-Key` says that it may; otherwise the call fails with

@@ -13,6 +13,7 @@
 ///   that of the certificate. Pins are demanded on top of it.
 /// - Pins are looked for in every certificate of the verified chain, not only in the server's own.
 /// - A host with pins is not called over `http`.
+/// - A proxy that is spoken to over TLS is verified by the same settings, as the host that it is.
 /// - Wrong input fails when it is made: a file that is missing, a certificate or a pin that is none.
 /// - What a transport can't do it refuses with an error, before anything is sent. On Linux, URLSession can do none of it;
 ///   ``CurlTransport`` can, with OpenSSL.

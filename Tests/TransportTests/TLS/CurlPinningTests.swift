@@ -105,6 +105,49 @@ import TransportTesting
     }
 }
 
+/// A proxy that is spoken to over TLS.
+@Suite struct CurlPinnedProxyTests {
+    private func send(_ fixture: TLSFixture, _ tls: TLSConfiguration, proxy host: String) async throws -> HTTPResponse {
+        var configuration = CurlTransport.Configuration(tls: tls)
+        configuration.proxy = .url(try #require(URL(string: "https://\(host):\(fixture.server.port)")))
+        let transport = CurlTransport(configuration)
+        let url = try #require(URL(string: "http://elsewhere.invalid/secret"))
+        let result: Result<HTTPResponse, any Error>
+        do {
+            result = .success(try await transport.send(HTTPRequest(url: url)))
+        } catch {
+            result = .failure(error)
+        }
+        await transport.shutDown()
+        return try result.get()
+    }
+
+    @Test func rightPinOfTheProxyLetsTheRequestThrough() async throws {
+        let fixture = try TLSFixture()
+        let pin = fixture.intermediate.certificate.publicKeyPin
+        let tls = TLSConfiguration.pinned(["localhost": [pin]], trust: fixture.trust)
+        #expect(try await send(fixture, tls, proxy: "localhost").status == 200)
+    }
+
+    @Test func wrongPinOfTheProxySendsNothing() async throws {
+        let fixture = try TLSFixture()
+        let tls = TLSConfiguration.pinned(["localhost": [CurlPinningTests.otherPin]], trust: fixture.trust)
+        let error = await #expect(throws: TransportError.self) { try await send(fixture, tls, proxy: "localhost") }
+        #expect((error?.underlying as? PinningError)?.host == "localhost")
+        #expect(fixture.server.requests.isEmpty)
+    }
+
+    @Test func exemptionOfTheRequestsHostIsNoneOfTheProxys() async throws {
+        let fixture = try TLSFixture()
+        let tls = TLSConfiguration.system.dangerouslyAcceptingInvalidCertificates(from: "elsewhere.invalid")
+        for proxy in ["localhost", "127.0.0.1"] {
+            let error = await #expect(throws: TransportError.self) { try await send(fixture, tls, proxy: proxy) }
+            #expect(error?.code == .tlsFailed)
+        }
+        #expect(fixture.server.requests.isEmpty)
+    }
+}
+
 /// Ways in which libcurl, left to itself, lets a request past its pins.
 @Suite struct CurlPinBypassTests {
     @Test func keptAliveConnectionOfAnotherTransportIsNotUsed() async throws {
