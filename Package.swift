@@ -18,10 +18,23 @@ let package = Package(
         .library(name: "TransportTesting", targets: ["TransportTesting"]),
     ],
     targets: [
-        .target(name: "Transport", swiftSettings: settings),
+        .target(name: "CCurl"),
+        .target(name: "COpenSSL"),
+        .target(
+            name: "Transport",
+            dependencies: [
+                .target(name: "CCurl", condition: .when(platforms: [.linux])),
+                .target(name: "COpenSSL", condition: .when(platforms: [.linux])),
+            ],
+            swiftSettings: settings
+        ),
         .target(name: "Interceptors", dependencies: ["Transport"], swiftSettings: settings),
         .target(name: "Middlewares", dependencies: ["Interceptors"], swiftSettings: settings),
-        .target(name: "TransportTesting", dependencies: ["Interceptors"], swiftSettings: settings),
+        .target(
+            name: "TransportTesting",
+            dependencies: ["Interceptors", .target(name: "COpenSSL", condition: .when(platforms: [.linux]))],
+            swiftSettings: settings
+        ),
 
         .executableTarget(
             name: "Quickstart",

@@ -62,7 +62,7 @@ struct ExchangeText: Sendable {
             append(url, to: &text)
         }
         text += " ("
-        text += Self.text(of: time)
+        text += time.logged
         text += ", "
         append(size: response.body, to: &text)
         text += ")"
@@ -78,7 +78,7 @@ struct ExchangeText: Sendable {
     // MARK: Other ends
 
     func cancelled(_ number: UInt64, after time: Duration) -> String {
-        opening("<-- ", number) + "cancelled after " + Self.text(of: time)
+        opening("<-- ", number) + "cancelled after " + time.logged
     }
 
     func failed(_ number: UInt64, with error: any Error, after time: Duration) -> String {
@@ -86,7 +86,7 @@ struct ExchangeText: Sendable {
         let isLong = cause.utf8.count > Self.longestError
         let shown = isLong ? String(decoding: cause.utf8.prefix(Self.longestError), as: UTF8.self) + "…" : cause
         let lines = PrintableText.lines(shown, indent: Self.indent).dropFirst(Self.indent.count)
-        return opening("<-- ", number) + "failed after " + Self.text(of: time) + ": " + lines
+        return opening("<-- ", number) + "failed after " + time.logged + ": " + lines
     }
 
     /// An error in words. Of one that has no words for itself only what is named is told: the redaction goes by names.
@@ -134,24 +134,5 @@ struct ExchangeText: Sendable {
         guard level == .body, !body.isEmpty else { return }
         text += "\n\n"
         text += PrintableText.lines(self.body.text(of: body), indent: Self.indent)
-    }
-
-    /// A duration to three digits, in the unit that suits it.
-    static func text(of time: Duration) -> String {
-        let (seconds, attoseconds) = time.components
-        guard seconds < 1_000 else { return "\(seconds) s" }
-        let microseconds = seconds * 1_000_000 + attoseconds / 1_000_000_000_000
-        return switch microseconds {
-        case ..<1_000: "\(microseconds) µs"
-        case ..<10_000: decimal(microseconds / 10) + " ms"
-        case ..<1_000_000: "\(microseconds / 1_000) ms"
-        case ..<10_000_000: decimal(microseconds / 10_000) + " s"
-        default: "\(microseconds / 1_000_000) s"
-        }
-    }
-
-    private static func decimal(_ hundredths: Int64) -> String {
-        let fraction = hundredths % 100
-        return "\(hundredths / 100).\(fraction / 10)\(fraction % 10)"
     }
 }

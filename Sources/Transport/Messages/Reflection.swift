@@ -1,35 +1,10 @@
-// `dump`, and test frameworks that explain a failure, look into a value through its mirror: that shows no secret either.
+internal import Foundation
 
-extension HTTPRequest: CustomReflectable {
-    /// The parts of the request, with secrets redacted and without the body's content.
-    public var customMirror: Mirror {
-        Mirror(
-            self,
-            children: [
-                "method": method.rawValue, "url": Redaction.standard.string(for: url),
-                "headerFields": headerFields, "body": body, "context": context,
-            ],
-            displayStyle: .struct
-        )
-    }
-}
-
-extension HTTPResponse: CustomReflectable {
-    /// The parts of the response, with secrets redacted and without the body's content.
-    public var customMirror: Mirror {
-        Mirror(
-            self,
-            children: [
-                "status": status, "url": url.map { Redaction.standard.string(for: $0) } ?? "nil",
-                "headerFields": headerFields, "body": body, "context": context,
-            ],
-            displayStyle: .struct
-        )
-    }
-}
+// What `dump`, a debugger's variables or a failed expectation of a test print goes by the mirror, not by the description:
+// here too a secret is not shown by accident, nor is content.
 
 extension HTTPField: CustomReflectable {
-    /// The name and the value, redacted if it is sensitive.
+    /// The name, and the value with secrets redacted.
     public var customMirror: Mirror {
         Mirror(
             self,
@@ -45,8 +20,30 @@ extension HTTPFields: CustomReflectable {
 }
 
 extension HTTPBody: CustomReflectable {
-    /// Nothing of the content.
-    public var customMirror: Mirror { Mirror(self, children: [:], displayStyle: .struct) }
+    /// What kind of body it is, never its content.
+    public var customMirror: Mirror { Mirror(self, children: ["kind": description], displayStyle: .struct) }
+}
+
+extension HTTPRequest: CustomReflectable {
+    /// All but the context, with secrets redacted.
+    public var customMirror: Mirror {
+        let children: KeyValuePairs<String, Any> = [
+            "method": method.rawValue, "url": Redaction.standard.string(for: url), "headerFields": headerFields,
+            "body": body,
+        ]
+        return Mirror(self, children: children, displayStyle: .struct)
+    }
+}
+
+extension HTTPResponse: CustomReflectable {
+    /// All but the context, with secrets redacted.
+    public var customMirror: Mirror {
+        let children: KeyValuePairs<String, Any> = [
+            "status": status.code, "url": url.map { Redaction.standard.string(for: $0) } ?? "none",
+            "headerFields": headerFields, "body": body,
+        ]
+        return Mirror(self, children: children, displayStyle: .struct)
+    }
 }
 
 extension HTTPContext: CustomReflectable, CustomStringConvertible {

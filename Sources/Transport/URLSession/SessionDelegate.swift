@@ -10,7 +10,10 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
     /// Foundation's own timeouts are put out of the way, by a year: on Linux they are cut to whole seconds.
     static let noTimeout: Double = 365 * 24 * 60 * 60
 
+    private let tls: TLSConfiguration
     private let transfers = Mutex<[Int: SessionTransfer]>([:])
+
+    init(_ tls: TLSConfiguration) { self.tls = tls }
 
     /// A configuration that keeps nothing: no cache, no cookies, no credentials.
     static var configuration: URLSessionConfiguration {
@@ -86,7 +89,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
         complete(task, error)
     }
 
-    // Server trust is the system's to judge. Passwords are nobody's here: a 401 is an answer like any other.
+    // Server trust and client certificates are for the TLS settings to judge. Passwords are nobody's here: a 401 is an answer like any other.
     func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
@@ -103,8 +106,12 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
             NSURLAuthenticationMethodHTTPBasic, NSURLAuthenticationMethodHTTPDigest, NSURLAuthenticationMethodNTLM,
             NSURLAuthenticationMethodNegotiate, NSURLAuthenticationMethodDefault, NSURLAuthenticationMethodHTMLForm,
         ]
-        let isAnswer = passwords.contains(challenge.protectionSpace.authenticationMethod)
-        completionHandler(isAnswer ? .rejectProtectionSpace : .performDefaultHandling, nil)
+        guard !passwords.contains(challenge.protectionSpace.authenticationMethod) else {
+            return completionHandler(.rejectProtectionSpace, nil)
+        }
+        let answer = TLSChallengeAnswer(to: challenge, tls)
+        if let failure = answer.failure { transfer(task)?.refuse(failure) }
+        completionHandler(answer.disposition, answer.credential)
         #endif
     }
 

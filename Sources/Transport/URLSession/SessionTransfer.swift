@@ -10,6 +10,8 @@ final class SessionTransfer: Sendable {
     let request: HTTPRequest
     private let state: Mutex<TransferState>
     private let clock: CallClock
+    // Whether the task was told to wait.
+    private let isSuspended = Mutex(false)
 
     init(request: HTTPRequest, limits: TransferState.Limits, timeouts: Timeouts, clock: CallClock) {
         self.request = request
@@ -23,12 +25,18 @@ final class SessionTransfer: Sendable {
         if let (caller, result) = actions.answer { caller.resume(with: result.map(response)) }
         actions.delivery?.perform()
         for helper in actions.helpers { helper.cancel() }
-        switch actions.flow {
-        case (let task, .suspend)?: task.suspend()
-        case (let task, .resume)?: task.resume()
-        case nil: break
-        }
+        if actions.flowHasChanged { applyFlow() }
         if let task = actions.cancelled { Self.cancel(task) }
+    }
+
+    // Reader and network each decide under the state's lock, and act after it, perhaps in the other order: so whoever acts
+    // does what is wanted by then.
+    private func applyFlow() {
+        isSuspended.withLock { isSuspended in
+            guard let flow = state.withLock(\.flow), flow.isSuspended != isSuspended else { return }
+            isSuspended = flow.isSuspended
+            if isSuspended { flow.task.suspend() } else { flow.task.resume() }
+        }
     }
 
     // Foundation on Linux waits for its one queue in `cancel()`, and may itself be what cancels, on that queue.
@@ -190,6 +198,11 @@ extension SessionTransfer {
         fail(TransportError(.connectionLost, message, request: request))
     }
     #else
+    /// The server is not who it should be.
+    func refuse(_ reason: TransportError) {
+        fail(TransportError(reason.code, reason.message, request: request, underlying: reason.underlying))
+    }
+
     /// The content as a stream; if it is asked for once more, from its start, where that can be done.
     func bodyStream() -> InputStream? {
         guard request.body.isReadable else {

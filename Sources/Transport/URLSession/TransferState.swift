@@ -53,6 +53,9 @@ struct TransferState {
     var isOver: Bool { if case .ended = phase { true } else { false } }
     var isPreparing: Bool { if case .preparing = phase { true } else { false } }
     private var canSuspend: Bool { limits.canSuspend }
+
+    /// The task, and whether it has to wait for the reader.
+    var flow: (task: URLSessionTask, isSuspended: Bool)? { task.map { ($0, isSuspended) } }
 }
 
 // What the caller does.
@@ -93,7 +96,7 @@ extension TransferState {
         deadlines.pause(!buffer.isEmpty, at: now)
         if isSuspended, !isOver, buffer.count <= limits.streamBuffer / 2 {
             isSuspended = false
-            actions.flow = task.map { ($0, .resume) }
+            actions.flowHasChanged = true
         }
         return actions
     }
@@ -151,7 +154,7 @@ extension TransferState {
         deadlines.pause(!buffer.isEmpty, at: now)
         if canSuspend, !isSuspended, buffer.count >= limits.streamBuffer {
             isSuspended = true
-            actions.flow = task.map { ($0, .suspend) }
+            actions.flowHasChanged = true
         }
         return actions
     }
@@ -233,11 +236,10 @@ extension TransferState {
 
 /// What a change of a ``TransferState`` asks for, to be done when its lock is free.
 struct TransferActions: Sendable {
-    enum Flow { case suspend, resume }
-
     var answer: (TransferState.Caller, Result<TransferState.Answer, any Error>)?
     var delivery: ChunkBuffer.Delivery?
-    var flow: (URLSessionTask, Flow)?
+    /// Whether the task is to be made to wait, or to go on: see ``TransferState/flow``.
+    var flowHasChanged = false
     var cancelled: URLSessionTask?
     var helpers: [Task<Void, Never>] = []
 }

@@ -59,7 +59,7 @@ internal import FoundationNetworking
 /// ## On Linux
 /// What Foundation (Swift 6.3) does there, and no caller can change:
 /// - **It ends the process** (a trap in Foundation) if a server closes the connection within the head of a response, or
-///   sends trailer fields after a chunked content. Use `CurlTransport` for servers that you don't trust.
+///   sends trailer fields after its content. Use `CurlTransport` for servers that you don't trust.
 /// - All sessions of the process share one queue: some 3,000 requests a second, however many at once. While a response comes
 ///   as fast as it can be read, that queue is slow to see to anything else. A call that ends early, by cancellation or by
 ///   one of its limits, ends at once for its caller, but its connection only when the queue has got to it.
@@ -71,10 +71,12 @@ internal import FoundationNetworking
 /// - A kept-alive connection that the server closes just as a request goes out: without a body, or if no byte of it was sent
 ///   yet, the request is sent again, whatever its method. Once bytes of it were sent, Foundation would send the head alone
 ///   and wait; here the call ends with ``TransportError/Code/connectionLost``.
-/// - TLS can only be the system's: no own roots, pins or client certificates.
+/// - TLS can only be the system's. With any other ``TLSConfiguration`` each call fails with
+///   ``TransportError/Code/unsupported``, before anything is sent: use `CurlTransport`.
 public final class URLSessionTransport: Transport {
     private let session: URLSession
     private let delegate: SessionDelegate
+    private let tls: TLSConfiguration
     private let timeouts: Timeouts
     private let streamBuffer: Int
     private let clock: any Clock<Duration>
@@ -84,16 +86,19 @@ public final class URLSessionTransport: Transport {
     /// A transport with a session of its own.
     ///
     /// - Parameters:
+    ///   - tls: whom to trust, and who to be; by default as the system has it.
     ///   - timeouts: the limits of calls whose request has none; by default a silence of 60 seconds.
     ///   - streamBuffer: the most bytes to hold for the reader of a streamed response, 16 MiB by default. On Apple's
     ///     platforms the server has to wait when they are reached; on Linux the reading fails.
     ///   - clock: what the time limits are measured by.
     public convenience init(
+        tls: TLSConfiguration = .system,
         timeouts: Timeouts = Timeouts(),
         streamBuffer: Int = 16 << 20,
         clock: any Clock<Duration> = ContinuousClock()
     ) {
         self.init(
+            tls: tls,
             timeouts: timeouts,
             streamBuffer: streamBuffer,
             clock: clock,
@@ -101,13 +106,24 @@ public final class URLSessionTransport: Transport {
         )
     }
 
-    init(timeouts: Timeouts, streamBuffer: Int, clock: any Clock<Duration>, spoolDirectory: URL) {
+    init(
+        tls: TLSConfiguration = .system,
+        timeouts: Timeouts,
+        streamBuffer: Int,
+        clock: any Clock<Duration>,
+        spoolDirectory: URL
+    ) {
+        self.tls = tls
         self.timeouts = timeouts
         self.streamBuffer = max(0, streamBuffer)
         self.clock = clock
         self.spoolDirectory = spoolDirectory
-        delegate = SessionDelegate()
-        session = URLSession(configuration: SessionDelegate.configuration, delegate: delegate, delegateQueue: nil)
+        delegate = SessionDelegate(tls)
+        let configuration = SessionDelegate.configuration
+        #if canImport(Security)
+        tls.apply(to: configuration)
+        #endif
+        session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
     }
 
     // A session keeps its delegate until it is told to end.
@@ -120,6 +136,16 @@ public final class URLSessionTransport: Transport {
         let request = request
         try request.validate()
         try Task.checkCancellation()
+        #if canImport(FoundationNetworking)
+        if let refusal = tls.refusalOfURLSessionOnLinux(request) { throw refusal }
+        return try await exchange(request)
+        #else
+        try tls.check(request)
+        return try await tls.sendUpdatingPins(request, over: exchange)
+        #endif
+    }
+
+    private func exchange(_ request: HTTPRequest) async throws -> HTTPResponse {
         let outgoing = try OutgoingRequest(request).urlRequest
         // The compiler opens the existential of a local value, and not that of a property.
         let clock = clock
@@ -194,15 +220,11 @@ extension URLSessionTransport {
 extension Transport where Self == URLSessionTransport {
     /// Foundation's `URLSession`: see ``URLSessionTransport``.
     public static func urlSession(
+        tls: TLSConfiguration = .system,
         timeouts: Timeouts = Timeouts(),
         streamBuffer: Int = 16 << 20,
         clock: any Clock<Duration> = ContinuousClock()
     ) -> Self {
-        URLSessionTransport(timeouts: timeouts, streamBuffer: streamBuffer, clock: clock)
-    }
-
-    /// The best transport of the platform, with connections of its own. Today that is ``URLSessionTransport`` everywhere.
-    public static func platform(timeouts: Timeouts = Timeouts()) -> Self {
-        URLSessionTransport(timeouts: timeouts)
+        URLSessionTransport(tls: tls, timeouts: timeouts, streamBuffer: streamBuffer, clock: clock)
     }
 }

@@ -46,6 +46,7 @@ public final class MockServer: Sendable {
     /// The port.
     public let port: Int
     private let core: ServerCore
+    private let handshakes: @Sendable () -> (completed: Int, resumed: Int)
 
     /// Starts a server.
     ///
@@ -53,10 +54,19 @@ public final class MockServer: Sendable {
     ///   - clock: what the pauses of answers are measured by.
     ///   - limits: what the server takes.
     /// - Throws: ``MockServerError`` if the system gives no socket or no thread.
-    public init(clock: any Clock<Duration> = ContinuousClock(), limits: Limits = Limits()) throws {
-        core = try ServerCore(clock: clock, limits: limits) { PlainStream($0) }
+    public convenience init(clock: any Clock<Duration> = ContinuousClock(), limits: Limits = Limits()) throws {
+        try self.init(scheme: "http", ServerCore(clock: clock, limits: limits) { PlainStream($0) })
+    }
+
+    init(
+        scheme: String,
+        _ core: ServerCore,
+        handshakes: @escaping @Sendable () -> (completed: Int, resumed: Int) = { (0, 0) }
+    ) throws {
+        self.core = core
+        self.handshakes = handshakes
         port = Int(core.port)
-        guard let url = URL(string: "http://127.0.0.1:\(core.port)") else {
+        guard let url = URL(string: "\(scheme)://127.0.0.1:\(core.port)") else {
             core.stop()
             throw MockServerError("make a URL of its port", code: EINVAL)
         }
@@ -125,6 +135,12 @@ extension MockServer {
 
     /// How many connections were accepted so far.
     public var connectionsOpened: Int { core.read(\.opened) }
+
+    /// How many TLS handshakes were completed, resumed ones included.
+    public var handshakesCompleted: Int { handshakes().completed }
+
+    /// How many TLS handshakes resumed an earlier session.
+    public var sessionsResumed: Int { handshakes().resumed }
 
     /// How many connections are open.
     public var connectionsOpen: Int { core.read(\.connections.count) }

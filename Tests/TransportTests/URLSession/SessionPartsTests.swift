@@ -58,7 +58,7 @@ import FoundationNetworking
     @Test func ofFoundationsErrorsOnlyTheNumberIsKept() throws {
         let secret = "http://a.example/?token=s3cr3t"
         let userInfo: [String: Any] = [
-            NSURLErrorFailingURLStringErrorKey: secret, NSLocalizedDescriptionKey: "can't load \(secret)",
+            NSURLErrorFailingURLErrorKey: URL(string: secret) as Any, NSLocalizedDescriptionKey: "can't load \(secret)",
             NSUnderlyingErrorKey: NSError(domain: secret, code: 1),
         ]
         let request = HTTPRequest(url: try #require(URL(string: secret)))

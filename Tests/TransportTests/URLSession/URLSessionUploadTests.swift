@@ -142,14 +142,27 @@ import TransportTesting
         #expect(try await failure { try await put(.oneShot(Self.source())) }.code == .other)
     }
 
-    @Test func cancellingDuringTheStreamIsImmediateEvenIfItNeverEnds() async throws {
-        let (stream, continuation) = AsyncStream.makeStream(of: Data.self)
-        continuation.yield(Data("x"))
+    @Test func cancellingDuringTheStreamIsImmediateEvenIfItsSourceDoesNotCare() async throws {
+        let given = Notes<Void>()
+        let waiting = Notes<CheckedContinuation<Void, Never>>()
+        let asked = Gate()
+        let stream = AsyncStream<Data> {
+            if given.all.isEmpty {
+                given.add(())
+                return Data("x")
+            }
+            await withCheckedContinuation { continuation in
+                waiting.add(continuation)
+                asked.open()
+            }
+            return nil
+        }
         let call = Task { try await put(.oneShot(stream)) }
-        while try leftovers.isEmpty { await Task.yield() }
+        await asked.opened()
+        #expect(try leftovers.count == 1)
         call.cancel()
         await #expect(throws: CancellationError.self) { try await call.value }
-        continuation.finish()
+        for continuation in waiting.all { continuation.resume() }
         #expect(server.requests.isEmpty)
     }
 

@@ -1,0 +1,162 @@
+#include "CCurl.h"
+
+#if defined(__linux__)
+
+#include <dlfcn.h>
+#include <pthread.h>
+
+// Only the beginning of curl_version_info_data, which never changes.
+struct version_info {
+    int age;
+    const char *version;
+    unsigned version_num;
+    const char *host;
+    int features;
+    const char *ssl_version;
+};
+
+// CURLMsg.
+struct message {
+    int msg;
+    void *easy;
+    union {
+        void *whatever;
+        int result;
+    } data;
+};
+
+static struct {
+    int (*global_init)(long);
+    struct version_info *(*version_info)(int);
+    void *(*easy_init)(void);
+    void (*easy_cleanup)(void *);
+    void (*easy_reset)(void *);
+    int (*easy_pause)(void *, int);
+    const char *(*easy_strerror)(int);
+    int (*easy_setopt)(void *, int, ...);
+    int (*easy_getinfo)(void *, int, ...);
+    void *(*slist_append)(void *, const char *);
+    void (*slist_free_all)(void *);
+    void *(*multi_init)(void);
+    int (*multi_cleanup)(void *);
+    int (*multi_setopt)(void *, int, ...);
+    int (*multi_add_handle)(void *, void *);
+    int (*multi_remove_handle)(void *, void *);
+    int (*multi_perform)(void *, int *);
+    int (*multi_poll)(void *, void *, unsigned, int, int *);
+    int (*multi_wakeup)(void *);
+    int (*multi_timeout)(void *, long *);
+    struct message *(*multi_info_read)(void *, int *);
+} curl;
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static const char *load_error = 0;
+static struct version_info *info = 0;
+static void *loaded = 0;
+
+static void load(void) {
+    void *library = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
+    if (!library) {
+        load_error = "libcurl.so.4 was not found: install libcurl (Debian, Ubuntu: libcurl4; Fedora: libcurl)";
+        return;
+    }
+#define RESOLVE(name) \
+    *(void **)&curl.name = dlsym(library, "curl_" #name); \
+    if (!curl.name) { \
+        load_error = "libcurl is too old: it has no curl_" #name " (7.80 or later is needed)"; \
+        return; \
+    }
+    RESOLVE(global_init)
+    RESOLVE(version_info)
+    RESOLVE(easy_init)
+    RESOLVE(easy_cleanup)
+    RESOLVE(easy_reset)
+    RESOLVE(easy_pause)
+    RESOLVE(easy_strerror)
+    RESOLVE(easy_setopt)
+    RESOLVE(easy_getinfo)
+    RESOLVE(slist_append)
+    RESOLVE(slist_free_all)
+    RESOLVE(multi_init)
+    RESOLVE(multi_cleanup)
+    RESOLVE(multi_setopt)
+    RESOLVE(multi_add_handle)
+    RESOLVE(multi_remove_handle)
+    RESOLVE(multi_perform)
+    RESOLVE(multi_poll)
+    RESOLVE(multi_wakeup)
+    RESOLVE(multi_timeout)
+    RESOLVE(multi_info_read)
+#undef RESOLVE
+    if (curl.global_init(3 /* CURL_GLOBAL_ALL */) != 0) {
+        load_error = "libcurl could not be initialised";
+        return;
+    }
+    info = curl.version_info(0);
+    loaded = library;
+    if (!info || info->version_num < 0x075000) {
+        load_error = "libcurl is too old: 7.80 or later is needed";
+    }
+}
+
+const char *ccurl_load(void) {
+    pthread_once(&once, load);
+    return load_error;
+}
+
+const char *ccurl_version(void) { return info->version; }
+unsigned ccurl_version_number(void) { return info->version_num; }
+const char *ccurl_ssl_version(void) { return info->ssl_version; }
+int ccurl_features(void) { return info->features; }
+void *ccurl_symbol(const char *name) { return dlsym(loaded, name); }
+
+void *ccurl_easy_init(void) { return curl.easy_init(); }
+void ccurl_easy_cleanup(void *easy) { curl.easy_cleanup(easy); }
+void ccurl_easy_reset(void *easy) { curl.easy_reset(easy); }
+int ccurl_easy_pause(void *easy, int bitmask) { return curl.easy_pause(easy, bitmask); }
+const char *ccurl_easy_strerror(int code) { return curl.easy_strerror(code); }
+int ccurl_easy_setopt_long(void *easy, int option, long value) { return curl.easy_setopt(easy, option, value); }
+int ccurl_easy_setopt_int64(void *easy, int option, int64_t value) { return curl.easy_setopt(easy, option, value); }
+int ccurl_easy_setopt_pointer(void *easy, int option, const void *value) {
+    return curl.easy_setopt(easy, option, value);
+}
+int ccurl_easy_getinfo_long(void *easy, int which, long *value) { return curl.easy_getinfo(easy, which, value); }
+int ccurl_easy_getinfo_int64(void *easy, int which, int64_t *value) { return curl.easy_getinfo(easy, which, value); }
+int ccurl_easy_getinfo_pointer(void *easy, int which, void **value) { return curl.easy_getinfo(easy, which, value); }
+
+int ccurl_easy_setopt_data_callback(void *easy, int option, ccurl_data_callback callback) {
+    return curl.easy_setopt(easy, option, callback);
+}
+int ccurl_easy_setopt_prerequest_callback(void *easy, ccurl_prerequest_callback callback) {
+    return curl.easy_setopt(easy, CCURLOPT_PREREQFUNCTION, callback);
+}
+int ccurl_easy_setopt_ssl_context_callback(void *easy, ccurl_ssl_context_callback callback) {
+    return curl.easy_setopt(easy, CCURLOPT_SSL_CTX_FUNCTION, callback);
+}
+
+void *ccurl_slist_append(void *list, const char *text) { return curl.slist_append(list, text); }
+void ccurl_slist_free_all(void *list) { curl.slist_free_all(list); }
+
+void *ccurl_multi_init(void) { return curl.multi_init(); }
+int ccurl_multi_cleanup(void *multi) { return curl.multi_cleanup(multi); }
+int ccurl_multi_setopt_long(void *multi, int option, long value) { return curl.multi_setopt(multi, option, value); }
+int ccurl_multi_add_handle(void *multi, void *easy) { return curl.multi_add_handle(multi, easy); }
+int ccurl_multi_remove_handle(void *multi, void *easy) { return curl.multi_remove_handle(multi, easy); }
+int ccurl_multi_perform(void *multi, int *running) { return curl.multi_perform(multi, running); }
+int ccurl_multi_poll(void *multi, int timeout_ms) { return curl.multi_poll(multi, 0, 0, timeout_ms, 0); }
+int ccurl_multi_wakeup(void *multi) { return curl.multi_wakeup(multi); }
+int ccurl_multi_timeout(void *multi, long *timeout_ms) { return curl.multi_timeout(multi, timeout_ms); }
+
+void *ccurl_multi_next_done(void *multi, int *result) {
+    int left;
+    struct message *message;
+    while ((message = curl.multi_info_read(multi, &left))) {
+        if (message->msg == 1 /* CURLMSG_DONE */) {
+            *result = message->data.result;
+            return message->easy;
+        }
+    }
+    return 0;
+}
+
+#endif

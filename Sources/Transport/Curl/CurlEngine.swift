@@ -1,0 +1,278 @@
+#if os(Linux)
+internal import CCurl
+internal import Foundation
+internal import Synchronization
+
+/// The loop of one transport and its spare handles; streamed bodies keep it alive beyond the transport.
+final class CurlEngine: Sendable {
+    let loop: CurlLoop
+    private let pool: EasyHandlePool
+    private let tls: CurlTLS
+    private let users = Mutex(1)
+
+    init(_ configuration: CurlTransport.Configuration) throws {
+        try CurlLibrary.load()
+        tls = try CurlTLS(configuration.tls)
+        pool = EasyHandlePool()
+        loop = try CurlLoop(
+            limits: configuration.connectionLimits,
+            clock: LoopClock(configuration.clock),
+            pool: pool
+        )
+    }
+
+    func retain() { users.withLock { $0 += 1 } }
+
+    /// One user less: the transport, or a streamed body. The last one ends the loop.
+    func release() {
+        let isLast = users.withLock { users in
+            users -= 1
+            return users == 0
+        }
+        if isLast { loop.stop() }
+    }
+
+    func exchange(
+        _ request: HTTPRequest,
+        _ configuration: CurlTransport.Configuration,
+        freshConnection: Bool
+    ) async throws -> HTTPResponse {
+        let transfer = try makeTransfer(request, configuration, freshConnection: freshConnection)
+        transfer.upload?.begin(request.body) { [loop, weak transfer] in
+            if let transfer { loop.send(.unpause(transfer)) }
+        }
+        do {
+            let reply = try await reply(of: transfer)
+            return try response(from: reply, to: request)
+        } catch let error as TransportError {
+            throw error.about(request)
+        }
+    }
+
+    private func reply(of transfer: CurlTransfer) async throws -> CurlReply {
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                transfer.await(continuation)
+                loop.send(.start(transfer))
+            }
+        } onCancel: {
+            // The caller goes on at once; the loop lets go of the connection as soon as it gets to it.
+            transfer.finish(.failure(CancellationError()))
+            loop.send(.cancel(transfer))
+        }
+    }
+
+    private func response(from reply: CurlReply, to request: HTTPRequest) throws -> HTTPResponse {
+        guard var head = WireHead(parsing: reply.head) else {
+            reply.body.discard()
+            throw TransportError(.invalidResponse, "The head of the response can't be read.")
+        }
+        if reply.isDecoded, request.method != .head {
+            head.fields.remove(.contentEncoding)
+            head.fields.remove(.contentLength)
+        }
+        var response = HTTPResponse(
+            status: head.status,
+            headerFields: head.fields,
+            body: reply.body,
+            url: request.url
+        )
+        response.context.timings = reply.timings
+        return response
+    }
+}
+
+// Making a transfer: every setting of its handle.
+extension CurlEngine {
+    private static let inlineBodyLimit = 64 * 1024
+
+    private func makeTransfer(
+        _ request: HTTPRequest,
+        _ configuration: CurlTransport.Configuration,
+        freshConnection: Bool
+    ) throws -> CurlTransfer {
+        guard request.body.isReadable else { throw TransportError.bodyNotReplayable(request: request) }
+        guard request.method != .connect, request.method != .head || request.body.isEmpty else {
+            throw TransportError(.unsupported, "CONNECT, and HEAD with content, can't be sent.", request: request)
+        }
+        let easy = try pool.take()
+        let transfer = CurlTransfer(
+            easy: easy,
+            request: request,
+            timeouts: request.context.timeouts ?? configuration.timeouts,
+            upload: Self.needsUpload(request.body)
+                ? CurlUpload(length: request.body.length, onProgress: request.context.uploadProgress) : nil
+        )
+        if request.context.responseBody.bufferLimit == nil { transfer.download = makeDownload(for: transfer) }
+        setBasics(easy, request, configuration, transfer)
+        if freshConnection { easy.set(CCURLOPT_FRESH_CONNECT, 1) }
+        setMethodAndBody(easy, request, transfer)
+        setFields(easy, request, transfer)
+        setCallbacks(easy, transfer)
+        return transfer
+    }
+
+    private func makeDownload(for transfer: CurlTransfer) -> CurlDownload {
+        retain()
+        // Weak: the transfer owns the download. The loop holds the transfer as long as there is something to do for it.
+        return CurlDownload { [weak transfer, loop] in
+            if let transfer { loop.send(.unpause(transfer)) }
+        } onAbandoned: { [weak transfer, loop] in
+            if let transfer { loop.send(.cancel(transfer)) }
+        } onReleased: { [self] in
+            release()
+        }
+    }
+
+    private static func needsUpload(_ body: HTTPBody) -> Bool {
+        guard let bytes = body.bytes else { return true }
+        return bytes.count > inlineBodyLimit
+    }
+
+    private func setBasics(
+        _ easy: EasyHandle,
+        _ request: HTTPRequest,
+        _ configuration: CurlTransport.Configuration,
+        _ transfer: CurlTransfer
+    ) {
+        easy.set(CCURLOPT_URL, text: request.url.absoluteString)
+        easy.set(CCURLOPT_NOSIGNAL, 1)
+        easy.set(CCURLOPT_PROTOCOLS, Int(CCURLPROTO_HTTP.rawValue | CCURLPROTO_HTTPS.rawValue))
+        easy.set(CCURLOPT_FOLLOWLOCATION, 0)
+        easy.set(CCURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+        // The loop keeps the time limits; libcurl's own would not stop while a transfer is paused.
+        easy.set(CCURLOPT_CONNECTTIMEOUT_MS, 1 << 30)
+        if configuration.versions != .negotiated || CurlLibrary.hasHTTP2 {
+            easy.set(CCURLOPT_HTTP_VERSION, Int(configuration.versions.option))
+        }
+        // Without it each request that finds no idle connection opens one, instead of waiting whether one can be shared.
+        let isTLS = request.url.scheme?.lowercased() == "https"
+        if configuration.versions != .http1, isTLS || configuration.versions == .http2PriorKnowledge {
+            easy.set(CCURLOPT_PIPEWAIT, 1)
+        }
+        // A proxy may be spoken to over TLS, too.
+        if isTLS || configuration.proxy.url != nil || !configuration.tls.isPlain {
+            transfer.handshake = tls.prepare(easy, for: request)
+        }
+        if let proxy = configuration.proxy.url { easy.set(CCURLOPT_PROXY, text: proxy) }
+    }
+
+    private func setMethodAndBody(_ easy: EasyHandle, _ request: HTTPRequest, _ transfer: CurlTransfer) {
+        let method = request.method
+        if transfer.upload != nil {
+            easy.set(CCURLOPT_UPLOAD, 1)
+            easy.set(CCURLOPT_INFILESIZE_LARGE, bytes: request.body.length ?? -1)
+        } else if let bytes = request.body.bytes,
+            !bytes.isEmpty || method == .post || method == .put || method == .patch
+        {
+            easy.set(CCURLOPT_POST, 1)
+            easy.set(CCURLOPT_POSTFIELDSIZE_LARGE, bytes: Int64(bytes.count))
+            easy.set(CCURLOPT_POSTFIELDS, transfer.keepBody(bytes))
+        } else if method == .head {
+            easy.set(CCURLOPT_NOBODY, 1)
+        } else {
+            easy.set(CCURLOPT_HTTPGET, 1)
+        }
+        let isImplied = method == .get && request.body.isEmpty && transfer.upload == nil
+        if !isImplied, method != .head || !request.body.isEmpty {
+            easy.set(CCURLOPT_CUSTOMREQUEST, text: method.rawValue)
+        }
+    }
+
+    private func setFields(_ easy: EasyHandle, _ request: HTTPRequest, _ transfer: CurlTransfer) {
+        var list: UnsafeMutableRawPointer?
+        func add(_ line: String) { list = ccurl_slist_append(list, line) ?? list }
+        for field in request.headerFields where field.name != .contentLength {
+            // An empty value needs libcurl's own notation: "Name:" would remove a field.
+            add(field.value.isEmpty ? "\(field.name.rawName);" : "\(field.name.rawName): \(field.value)")
+        }
+        // libcurl adds these of its own accord.
+        let fields = request.headerFields
+        if !fields.contains(.accept) { add("Accept:") }
+        if !request.body.isEmpty || transfer.upload != nil || request.method != .get {
+            if !fields.contains(.contentType) { add("Content-Type:") }
+            if !fields.contains(.expect) { add("Expect:") }
+        }
+        if !fields.contains(.acceptEncoding) {
+            easy.set(CCURLOPT_ACCEPT_ENCODING, text: "")
+            transfer.decodesContent = true
+        }
+        transfer.headerList = list
+        easy.set(CCURLOPT_HTTPHEADER, list)
+    }
+
+    private func setCallbacks(_ easy: EasyHandle, _ transfer: CurlTransfer) {
+        transfer.clock = loop.clock
+        let context = Unmanaged.passUnretained(transfer).toOpaque()
+        easy.set(CCURLOPT_HEADERDATA, context)
+        easy.set(CCURLOPT_HEADERFUNCTION, callback: onHeader)
+        easy.set(CCURLOPT_WRITEDATA, context)
+        easy.set(CCURLOPT_WRITEFUNCTION, callback: onBody)
+        easy.set(CCURLOPT_PREREQDATA, context)
+        _ = ccurl_easy_setopt_prerequest_callback(easy.pointer, onPrerequest)
+        guard transfer.upload != nil else { return }
+        easy.set(CCURLOPT_READDATA, context)
+        easy.set(CCURLOPT_READFUNCTION, callback: onRead)
+    }
+}
+
+private func transfer(_ context: UnsafeMutableRawPointer?) -> CurlTransfer? {
+    context.map { Unmanaged<CurlTransfer>.fromOpaque($0).takeUnretainedValue() }
+}
+
+private let onHeader: ccurl_data_callback = { bytes, size, count, context in
+    guard let transfer = transfer(context) else { return 0 }
+    let line = UnsafeRawBufferPointer(start: bytes, count: size * count)
+    return transfer.receiveHeaderLine(line) ? line.count : 0
+}
+
+private let onBody: ccurl_data_callback = { bytes, size, count, context in
+    guard let transfer = transfer(context) else { return 0 }
+    let piece = UnsafeRawBufferPointer(start: bytes, count: size * count)
+    return switch transfer.receive(piece) {
+    case .accepted: piece.count
+    case .paused: Int(CCURL_WRITEFUNC_PAUSE.rawValue)
+    case .refused: 0
+    }
+}
+
+private let onRead: ccurl_data_callback = { bytes, size, count, context in
+    guard let transfer = transfer(context) else { return Int(CCURL_READFUNC_ABORT.rawValue) }
+    return switch transfer.provide(into: UnsafeMutableRawBufferPointer(start: bytes, count: size * count)) {
+    case .bytes(let count): count
+    case .wait: Int(CCURL_READFUNC_PAUSE.rawValue)
+    case .end: 0
+    case .failed: Int(CCURL_READFUNC_ABORT.rawValue)
+    }
+}
+
+private let onPrerequest: ccurl_prerequest_callback = { context, _, _, _, _ in
+    guard let transfer = transfer(context), transfer.allowSending() else {
+        return Int32(CCURL_PREREQFUNC_ABORT.rawValue)
+    }
+    return Int32(CCURL_PREREQFUNC_OK.rawValue)
+}
+
+/// The file of the certificates that the system trusts.
+///
+/// Naming it switches libcurl's cache of it on: with Debian's default, a folder, each new connection reads all of them
+/// anew, which takes 28 ms of CPU time.
+struct CertificateBundle: Sendable {
+    let path: String?
+
+    static let system: Self = {
+        let named = ProcessInfo.processInfo.environment["SSL_CERT_FILE"]
+        let usual = [
+            "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem",
+            "/etc/ssl/cert.pem",
+        ]
+        return Self(path: named ?? usual.first { FileManager.default.isReadableFile(atPath: $0) })
+    }()
+
+    func use(in easy: EasyHandle) {
+        guard let path else { return }
+        easy.set(CCURLOPT_CAPATH, nil)
+        easy.set(CCURLOPT_CAINFO, text: path)
+    }
+}
+#endif

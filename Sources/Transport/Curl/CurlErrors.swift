@@ -1,0 +1,99 @@
+#if os(Linux)
+internal import CCurl
+
+extension TransportError.Code {
+    /// Internal: the request may have reached a server that had closed its kept-alive connection. Callers see
+    /// ``connectionLost``.
+    static let staleConnection = Self(rawValue: "staleConnection")
+}
+
+extension TransportError {
+    static var staleConnection: Self {
+        Self(.staleConnection, "The server closed its kept-alive connection before it answered.")
+    }
+
+    static var shutDown: Self { Self(.connectionLost, "The transport was shut down.") }
+
+    /// The same error, about a request.
+    func about(_ request: HTTPRequest) -> Self {
+        guard code == .staleConnection else { return Self(code, message, request: request, underlying: underlying) }
+        let fate = " Whether it saw the request is unknown; a request that is not idempotent is not sent again."
+        return Self(.connectionLost, message + fate, request: request)
+    }
+}
+
+extension CurlTransfer {
+    /// What libcurl's result means.
+    func error(_ code: Int32) -> any Error {
+        if let failure { return failure }
+        if let failure = upload?.failure { return failure }
+        if let failure = handshake?.failure { return failure }
+        let detail = errorMessage.isEmpty ? String(cString: ccurl_easy_strerror(code)) : errorMessage
+        let meaning = Self.meaning(of: ccurl_code(UInt32(bitPattern: code)), headCame: head.isComplete)
+        return Self.refusalByServer(meaning, detail) ?? TransportError(meaning, "\(detail).")
+    }
+
+    /// With TLS 1.3 a server refuses a client's certificate, or the lack of one, when the client believes to be through.
+    private static func refusalByServer(_ meaning: TransportError.Code, _ detail: String) -> TransportError? {
+        guard meaning == .connectionLost || meaning == .tlsFailed, detail.contains("alert") else { return nil }
+        let isAboutIdentity = ["certificate required", "bad certificate", "unknown ca", "certificate expired"]
+            .contains { detail.contains($0) }
+        let hint = isAboutIdentity ? " It asks for another client certificate: see TLSConfiguration.identity." : ""
+        return TransportError(.tlsFailed, "The server refused the TLS connection: \(detail).\(hint)")
+    }
+
+    private static func meaning(of code: ccurl_code, headCame: Bool) -> TransportError.Code {
+        switch code {
+        case CCURLE_URL_MALFORMAT: .unsupportedURL
+        case CCURLE_COULDNT_RESOLVE_HOST, CCURLE_COULDNT_RESOLVE_PROXY: .cannotFindHost
+        case CCURLE_COULDNT_CONNECT, CCURLE_PROXY: .cannotConnect
+        case CCURLE_SSL_CONNECT_ERROR, CCURLE_SSL_ENGINE_NOTFOUND, CCURLE_SSL_CERTPROBLEM, CCURLE_SSL_CIPHER,
+            CCURLE_PEER_FAILED_VERIFICATION, CCURLE_SSL_CACERT_BADFILE, CCURLE_SSL_PINNEDPUBKEYNOTMATCH,
+            CCURLE_SSL_INVALIDCERTSTATUS, CCURLE_SSL_CLIENTCERT:
+            .tlsFailed
+        case CCURLE_PARTIAL_FILE: .truncated
+        case CCURLE_UNSUPPORTED_PROTOCOL, CCURLE_WEIRD_SERVER_REPLY, CCURLE_BAD_CONTENT_ENCODING, CCURLE_OUT_OF_MEMORY:
+            .invalidResponse
+        case CCURLE_SEND_FAIL_REWIND: .staleConnection
+        case CCURLE_GOT_NOTHING, CCURLE_SEND_ERROR: .connectionLost
+        case CCURLE_RECV_ERROR, CCURLE_HTTP2, CCURLE_HTTP2_STREAM: headCame ? .truncated : .connectionLost
+        case CCURLE_OPERATION_TIMEDOUT: .timedOut
+        default: .other
+        }
+    }
+}
+
+extension CurlTransfer {
+    struct Deadline {
+        let time: Duration
+        let message: String
+    }
+
+    /// The next point in the loop's time at which a limit of this transfer passes.
+    var nextDeadline: Deadline? {
+        var earliest: Deadline?
+        func consider(_ start: Duration, _ limit: Duration?, _ message: (Duration) -> String) {
+            guard let limit, earliest.map({ start + limit < $0.time }) ?? true else { return }
+            earliest = Deadline(time: start + limit, message: message(limit))
+        }
+        consider(startedAt, timeouts.whole) { "The call took longer than its limit of \($0)." }
+        if !isConnected { consider(startedAt, timeouts.connect) { "No connection stood within \($0)." } }
+        if !isReceivingPaused { consider(lastActivity, timeouts.idle) { "Nothing was sent or received for \($0)." } }
+        return earliest
+    }
+}
+
+extension TransferTimings {
+    init(_ easy: EasyHandle) {
+        func duration(_ info: ccurl_info) -> Duration { .microseconds(easy.int64(info)) }
+        self.init(
+            nameLookup: duration(CCURLINFO_NAMELOOKUP_TIME_T),
+            connect: duration(CCURLINFO_CONNECT_TIME_T),
+            tls: duration(CCURLINFO_APPCONNECT_TIME_T),
+            firstByte: duration(CCURLINFO_STARTTRANSFER_TIME_T),
+            total: duration(CCURLINFO_TOTAL_TIME_T),
+            reusedConnection: easy.long(CCURLINFO_NUM_CONNECTS) == 0
+        )
+    }
+}
+#endif

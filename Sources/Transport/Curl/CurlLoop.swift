@@ -1,0 +1,278 @@
+#if os(Linux)
+internal import CCurl
+internal import Foundation
+internal import Synchronization
+
+/// The thread that runs libcurl's multi interface for one transport, and the inbox through which others reach it.
+///
+/// It lives until ``stop()``; then every transfer is ended and nothing is left behind.
+final class CurlLoop: Sendable {
+    enum Command: Sendable {
+        case start(CurlTransfer)
+        case cancel(CurlTransfer)
+        case unpause(CurlTransfer)
+        case checkTime
+    }
+
+    private struct Inbox {
+        var commands: [Command] = []
+        var isStopped = false
+        var hasEnded = false
+        var endWatchers: [CheckedContinuation<Void, Never>] = []
+    }
+
+    /// `@unchecked Sendable`: the pointer is used by the loop's thread alone, but for `curl_multi_wakeup`, which libcurl
+    /// allows from any thread, and which is called under the inbox's lock and never after the loop has ended.
+    private struct Multi: @unchecked Sendable { let pointer: UnsafeMutableRawPointer }
+
+    let clock: LoopClock
+    private let multi: Multi
+    private let pool: EasyHandlePool
+    private let inbox = Mutex(Inbox())
+
+    init(limits: CurlTransport.ConnectionLimits, clock: LoopClock, pool: EasyHandlePool) throws {
+        guard let pointer = ccurl_multi_init() else {
+            throw TransportError(.other, "libcurl could not make a multi handle: out of memory.")
+        }
+        func set(_ option: ccurl_multi_option, _ value: Int) {
+            _ = ccurl_multi_setopt_long(pointer, Int32(option.rawValue), value)
+        }
+        set(CCURLMOPT_MAX_HOST_CONNECTIONS, limits.perHost)
+        set(CCURLMOPT_MAX_TOTAL_CONNECTIONS, limits.total)
+        set(CCURLMOPT_MAXCONNECTS, limits.idle)
+        self.multi = Multi(pointer: pointer)
+        self.clock = clock
+        self.pool = pool
+        let thread = Thread { [self] in run() }
+        thread.name = "Interceptors.curl"
+        thread.stackSize = 1 << 20
+        thread.start()
+    }
+
+    /// Hands a command to the loop. After ``stop()`` a start is answered with an error.
+    func send(_ command: Command) {
+        let isStopped = inbox.withLock { inbox in
+            guard !inbox.isStopped else { return true }
+            inbox.commands.append(command)
+            if inbox.commands.count == 1 { _ = ccurl_multi_wakeup(multi.pointer) }
+            return false
+        }
+        if isStopped, case .start(let transfer) = command {
+            transfer.finish(.failure(TransportError.shutDown))
+            release(transfer)
+        }
+    }
+
+    /// Ends every transfer, then the thread.
+    func stop() {
+        inbox.withLock { inbox in
+            guard !inbox.isStopped else { return }
+            inbox.isStopped = true
+            if !inbox.hasEnded { _ = ccurl_multi_wakeup(multi.pointer) }
+        }
+    }
+
+    /// Returns when the thread has let go of everything.
+    func ended() async {
+        await withCheckedContinuation { continuation in
+            let hasEnded = inbox.withLock { inbox in
+                if !inbox.hasEnded { inbox.endWatchers.append(continuation) }
+                return inbox.hasEnded
+            }
+            if hasEnded { continuation.resume() }
+        }
+    }
+
+    /// Gives back what a transfer has used, once libcurl no longer knows it.
+    private func release(_ transfer: CurlTransfer) {
+        transfer.upload?.close()
+        pool.give(transfer.easy)
+    }
+
+    private func run() {
+        Self.blockPipeSignal()
+        var run = CurlLoopRun(multi: multi.pointer, loop: self)
+        while true {
+            let (commands, isStopped) = inbox.withLock { inbox in
+                defer { inbox.commands = [] }
+                return (inbox.commands, inbox.isStopped)
+            }
+            for command in commands { run.handle(command) }
+            if isStopped { break }
+            run.turn()
+        }
+        run.endAll()
+        _ = ccurl_multi_cleanup(multi.pointer)
+        let watchers = inbox.withLock { inbox in
+            inbox.hasEnded = true
+            defer { inbox.endWatchers = [] }
+            return inbox.endWatchers
+        }
+        for watcher in watchers { watcher.resume() }
+    }
+
+    /// Writing to a connection that is gone is an error. libcurl is told to leave signals alone, and OpenSSL, in versions
+    /// that give it the socket, writes so that the signal would end the process.
+    private static func blockPipeSignal() {
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        sigaddset(&signals, SIGPIPE)
+        pthread_sigmask(SIG_BLOCK, &signals, nil)
+    }
+
+    fileprivate func didEnd(_ transfer: CurlTransfer) { release(transfer) }
+}
+
+/// What the loop's thread alone knows.
+private struct CurlLoopRun {
+    private let multi: UnsafeMutableRawPointer
+    private let loop: CurlLoop
+    private var active: [ObjectIdentifier: CurlTransfer] = [:]
+    private var now: Duration = .zero
+    // No deadline lies before it: activity only moves deadlines later, so most turns need not look at the transfers.
+    private var nextCheck: Duration = .seconds(Int64.max / 2)
+    private var alarm: (time: Duration, task: Task<Void, Never>)?
+
+    init(multi: UnsafeMutableRawPointer, loop: CurlLoop) {
+        self.multi = multi
+        self.loop = loop
+    }
+
+    mutating func handle(_ command: CurlLoop.Command) {
+        switch command {
+        case .start(let transfer): start(transfer)
+        case .cancel(let transfer):
+            guard active[ObjectIdentifier(transfer)] != nil else { return }
+            end(transfer, .failure(CancellationError()))
+        case .unpause(let transfer):
+            guard active[ObjectIdentifier(transfer)] != nil else { return }
+            transfer.isReceivingPaused = false
+            transfer.lastActivity = loop.clock.now()
+            // The silence that ends the transfer counts again.
+            if let deadline = transfer.nextDeadline { nextCheck = min(nextCheck, deadline.time) }
+            _ = ccurl_easy_pause(transfer.easy.pointer, Int32(CCURLPAUSE_CONT.rawValue))
+        case .checkTime:
+            alarm = nil
+        }
+    }
+
+    mutating func turn() {
+        var running: Int32 = 0
+        _ = ccurl_multi_perform(multi, &running)
+        var code: Int32 = 0
+        while let easy = ccurl_multi_next_done(multi, &code) { complete(easy, code) }
+        now = loop.clock.now()
+        if now >= nextCheck { checkDeadlines() }
+        _ = ccurl_multi_poll(multi, pollTimeout())
+    }
+
+    mutating func endAll() {
+        for transfer in active.values { end(transfer, .failure(TransportError.shutDown)) }
+        alarm?.task.cancel()
+    }
+
+    private mutating func start(_ transfer: CurlTransfer) {
+        // Cancelled before it began.
+        guard !transfer.isFinished else { return loop.didEnd(transfer) }
+        now = loop.clock.now()
+        transfer.startedAt = now
+        transfer.lastActivity = now
+        transfer.easy.set(CCURLOPT_PRIVATE, Unmanaged.passUnretained(transfer).toOpaque())
+        active[ObjectIdentifier(transfer)] = transfer
+        let code = ccurl_multi_add_handle(multi, transfer.easy.pointer)
+        guard code == 0 else {
+            active[ObjectIdentifier(transfer)] = nil
+            transfer.finish(.failure(TransportError(.other, "libcurl refused the transfer (multi code \(code)).")))
+            return loop.didEnd(transfer)
+        }
+        if let deadline = transfer.nextDeadline { nextCheck = min(nextCheck, deadline.time) }
+    }
+
+    private mutating func complete(_ easy: UnsafeMutableRawPointer, _ code: Int32) {
+        var context: UnsafeMutableRawPointer?
+        _ = ccurl_easy_getinfo_pointer(easy, Int32(CCURLINFO_PRIVATE.rawValue), &context)
+        guard let context else { return }
+        let transfer = Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue()
+        if code == CCURLE_OK.rawValue, !transfer.head.isComplete {
+            end(transfer, .failure(TransportError(.invalidResponse, "The server's answer is no HTTP response.")))
+        } else if code == CCURLE_OK.rawValue {
+            end(transfer, .success(()))
+        } else {
+            end(transfer, .failure(transfer.error(code)))
+        }
+    }
+
+    private mutating func end(_ transfer: CurlTransfer, _ result: Result<Void, any Error>) {
+        active[ObjectIdentifier(transfer)] = nil
+        switch result {
+        case .success: transfer.finish(.success(transfer.reply(body: HTTPBody(transfer.buffered))))
+        case .failure(let error): transfer.finish(.failure(error))
+        }
+        _ = ccurl_multi_remove_handle(multi, transfer.easy.pointer)
+        transfer.download?.end(result.mapError { ($0 as? TransportError)?.about(transfer.request) ?? $0 })
+        loop.didEnd(transfer)
+    }
+
+    private mutating func checkDeadlines() {
+        nextCheck = .seconds(Int64.max / 2)
+        for transfer in active.values {
+            guard let deadline = transfer.nextDeadline else { continue }
+            if deadline.time <= now {
+                end(transfer, .failure(TransportError(.timedOut, deadline.message)))
+            } else {
+                nextCheck = min(nextCheck, deadline.time)
+            }
+        }
+    }
+
+    /// How long to wait for the network: until the next deadline on a clock that runs by itself. On any other clock, a
+    /// task sleeps for the loop and wakes it.
+    private mutating func pollTimeout() -> Int32 {
+        let longest: Int32 = 60_000
+        guard !active.isEmpty else {
+            nextCheck = .seconds(Int64.max / 2)
+            return longest
+        }
+        let remaining = nextCheck - now
+        guard remaining < .seconds(Int64.max / 4) else { return longest }
+        guard loop.clock.isRealTime else {
+            setAlarm(for: nextCheck)
+            return longest
+        }
+        // Rounded up: a millisecond too early would make the loop spin until the deadline.
+        let milliseconds = remaining / .milliseconds(1)
+        return Int32(max(0, min(Double(longest), milliseconds.rounded(.up))))
+    }
+
+    private mutating func setAlarm(for time: Duration) {
+        if let alarm, alarm.time <= time { return }
+        alarm?.task.cancel()
+        let (loop, delay) = (loop, max(.zero, time - now))
+        let task = Task {
+            // Cancelled: another alarm stands in its place.
+            guard (try? await loop.clock.sleep(delay)) != nil else { return }
+            loop.send(.checkTime)
+        }
+        alarm = (time, task)
+    }
+}
+
+/// A clock as the loop needs it: its time as a duration, and its sleep.
+struct LoopClock: Sendable {
+    let now: @Sendable () -> Duration
+    let sleep: @Sendable (Duration) async throws -> Void
+    /// Whether its time passes as that of the operating system's waits does.
+    let isRealTime: Bool
+
+    init(_ clock: any Clock<Duration>) {
+        self.init(opening: clock)
+    }
+
+    private init<C: Clock<Duration>>(opening clock: C) {
+        let start = clock.now
+        now = { start.duration(to: clock.now) }
+        sleep = { try await clock.sleep(for: $0) }
+        isRealTime = clock is ContinuousClock
+    }
+}
+#endif

@@ -1,0 +1,277 @@
+#if os(Linux)
+internal import Foundation
+internal import Synchronization
+
+/// A streamed response between the loop, which offers bytes, and the one reader of its body.
+///
+/// Never more than the high mark and one chunk is held: beyond it the transfer is paused, and goes on when the reader
+/// has come down to the low mark.
+final class CurlDownload: Sendable {
+    enum Offer {
+        case accepted
+        case full
+        case abandoned
+    }
+
+    private struct State {
+        var chunks: [Data] = []
+        var first = 0
+        var held = 0
+        var end: Result<Void, any Error>?
+        var isPaused = false
+        var isAbandoned = false
+        var reader: CheckedContinuation<Data?, any Error>?
+
+        mutating func take() -> Data? {
+            guard first < chunks.count else { return nil }
+            let chunk = chunks[first]
+            chunks[first] = Data()
+            first += 1
+            if first == chunks.count {
+                chunks.removeAll(keepingCapacity: true)
+                first = 0
+            }
+            held -= chunk.count
+            return chunk
+        }
+    }
+
+    private static let highMark = 256 * 1024
+    private static let lowMark = 64 * 1024
+
+    private let state = Mutex(State())
+    private let onDrained: @Sendable () -> Void
+    private let onAbandoned: @Sendable () -> Void
+    private let onReleased: @Sendable () -> Void
+
+    /// - Parameters:
+    ///   - onDrained: a paused transfer may go on.
+    ///   - onAbandoned: nobody will read the rest.
+    ///   - onReleased: nobody holds the stream any longer.
+    init(
+        onDrained: @escaping @Sendable () -> Void,
+        onAbandoned: @escaping @Sendable () -> Void,
+        onReleased: @escaping @Sendable () -> Void
+    ) {
+        self.onDrained = onDrained
+        self.onAbandoned = onAbandoned
+        self.onReleased = onReleased
+    }
+
+    deinit { onReleased() }
+
+    func body(length: Int64?) -> HTTPBody {
+        let handle = CurlDownloadHandle(self)
+        return .oneShot(CurlDownloadSequence(handle: handle), length: length) { handle.download.abandon() }
+    }
+
+    /// From the loop: a piece of the body, which is copied unless it must wait.
+    func offer(_ bytes: UnsafeRawBufferPointer) -> Offer {
+        let (offer, reader): (Offer, CheckedContinuation<Data?, any Error>?) = state.withLock { state in
+            if state.isAbandoned { return (.abandoned, nil) }
+            if let reader = state.reader {
+                state.reader = nil
+                return (.accepted, reader)
+            }
+            guard state.held < Self.highMark else {
+                state.isPaused = true
+                return (.full, nil)
+            }
+            state.chunks.append(Data(bytes))
+            state.held += bytes.count
+            return (.accepted, nil)
+        }
+        reader?.resume(returning: Data(bytes))
+        return offer
+    }
+
+    /// From the loop: the transfer has ended.
+    func end(_ result: Result<Void, any Error>) {
+        let reader = state.withLock { state in
+            state.end = state.end ?? result
+            defer { state.reader = nil }
+            return state.reader
+        }
+        reader?.resume(with: result.map { nil })
+    }
+
+    /// From the reader: the next piece; `nil` at the end.
+    func next() async throws -> Data? {
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let (result, isDrained): (Result<Data?, any Error>?, Bool) = state.withLock { state in
+                    if state.isAbandoned { return (.failure(CancellationError()), false) }
+                    if let chunk = state.take() {
+                        let isDrained = state.isPaused && state.held <= Self.lowMark
+                        if isDrained { state.isPaused = false }
+                        return (.success(chunk), isDrained)
+                    }
+                    if let end = state.end { return (end.map { nil }, false) }
+                    state.reader = continuation
+                    return (nil, false)
+                }
+                if isDrained { onDrained() }
+                if let result { continuation.resume(with: result) }
+            }
+        } onCancel: {
+            abandon()
+        }
+    }
+
+    /// From the reader's side: the rest is not wanted.
+    func abandon() {
+        let (reader, wasRunning): (CheckedContinuation<Data?, any Error>?, Bool) = state.withLock { state in
+            let wasRunning = !state.isAbandoned && state.end == nil
+            state.isAbandoned = true
+            state.chunks = []
+            state.first = 0
+            state.held = 0
+            defer { state.reader = nil }
+            return (state.reader, wasRunning)
+        }
+        reader?.resume(throwing: CancellationError())
+        if wasRunning { onAbandoned() }
+    }
+}
+
+/// What the body and its readers hold: when the last of them goes away, the transfer ends.
+private final class CurlDownloadHandle: Sendable {
+    let download: CurlDownload
+    init(_ download: CurlDownload) { self.download = download }
+    deinit { download.abandon() }
+}
+
+private struct CurlDownloadSequence: AsyncSequence, Sendable {
+    struct AsyncIterator: AsyncIteratorProtocol {
+        let handle: CurlDownloadHandle
+        func next() async throws -> Data? { try await handle.download.next() }
+    }
+
+    let handle: CurlDownloadHandle
+    func makeAsyncIterator() -> AsyncIterator { AsyncIterator(handle: handle) }
+}
+
+/// A streamed request body between the task that reads it and the loop, which sends it.
+final class CurlUpload: Sendable {
+    enum Piece {
+        case bytes(Int)
+        case wait
+        case end
+        case failed
+    }
+
+    private struct State {
+        var pending = Data()
+        var sent: Int64 = 0
+        var isEnded = false
+        var failure: (any Error)?
+        var isLoopWaiting = false
+        var space: CheckedContinuation<Bool, Never>?
+        var isClosed = false
+        var source: Task<Void, Never>?
+    }
+
+    private static let highMark = 256 * 1024
+
+    let length: Int64?
+    private let onProgress: (@Sendable (TransferProgress) -> Void)?
+    private let state = Mutex(State())
+
+    init(length: Int64?, onProgress: (@Sendable (TransferProgress) -> Void)?) {
+        self.length = length
+        self.onProgress = onProgress
+    }
+
+    /// Why the body could not be read to its end, if it couldn't.
+    var failure: (any Error)? { state.withLock(\.failure) }
+
+    /// Begins to read a body in a task of its own, which ends with the transfer at the latest.
+    ///
+    /// - Parameter wake: called when a loop that waited may go on.
+    func begin(_ body: HTTPBody, wake: @escaping @Sendable () -> Void) {
+        let source = Task { await pump(body, wake: wake) }
+        let isClosed = state.withLock { state in
+            state.source = source
+            return state.isClosed
+        }
+        if isClosed { source.cancel() }
+    }
+
+    /// Reads the whole body into the loop's hands, no faster than it is sent.
+    private func pump(_ body: HTTPBody, wake: @Sendable () -> Void) async {
+        do {
+            for try await chunk in body {
+                let (mustWait, mustWake) = state.withLock { state in
+                    state.pending.append(chunk)
+                    defer { state.isLoopWaiting = false }
+                    return (state.pending.count >= Self.highMark, state.isLoopWaiting)
+                }
+                if mustWake { wake() }
+                if mustWait, await waitForSpace() == false { return }
+            }
+            finish(nil, wake: wake)
+        } catch {
+            finish(error, wake: wake)
+        }
+    }
+
+    /// From the loop: the next bytes to send.
+    func read(into buffer: UnsafeMutableRawBufferPointer) -> Piece {
+        let (piece, space, sent): (Piece, CheckedContinuation<Bool, Never>?, Int64) = state.withLock { state in
+            if state.failure != nil { return (.failed, nil, 0) }
+            let count = min(buffer.count, state.pending.count)
+            guard count > 0 else {
+                state.isLoopWaiting = !state.isEnded
+                return (state.isEnded ? .end : .wait, nil, 0)
+            }
+            state.pending.copyBytes(to: buffer, count: count)
+            state.pending = count == state.pending.count ? Data() : state.pending.dropFirst(count)
+            state.sent += Int64(count)
+            guard state.pending.count < Self.highMark else { return (.bytes(count), nil, state.sent) }
+            defer { state.space = nil }
+            return (.bytes(count), state.space, state.sent)
+        }
+        space?.resume(returning: true)
+        if case .bytes = piece { onProgress?(TransferProgress(completed: sent, total: length)) }
+        return piece
+    }
+
+    /// From the loop: the transfer has ended, and nobody need read on.
+    func close() {
+        let (space, source) = state.withLock { state in
+            state.isEnded = true
+            state.isClosed = true
+            state.pending = Data()
+            defer {
+                state.space = nil
+                state.source = nil
+            }
+            return (state.space, state.source)
+        }
+        space?.resume(returning: false)
+        source?.cancel()
+    }
+
+    private func finish(_ failure: (any Error)?, wake: @Sendable () -> Void) {
+        let mustWake = state.withLock { state in
+            state.isEnded = true
+            state.failure = failure
+            defer { state.isLoopWaiting = false }
+            return state.isLoopWaiting
+        }
+        if mustWake { wake() }
+    }
+
+    private func waitForSpace() async -> Bool {
+        await withCheckedContinuation { continuation in
+            let hasSpace: Bool? = state.withLock { state in
+                if state.isEnded { return false }
+                if state.pending.count < Self.highMark { return true }
+                state.space = continuation
+                return nil
+            }
+            if let hasSpace { continuation.resume(returning: hasSpace) }
+        }
+    }
+}
+#endif

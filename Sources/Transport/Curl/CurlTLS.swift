@@ -1,0 +1,116 @@
+#if os(Linux)
+internal import CCurl
+internal import COpenSSL
+internal import Foundation
+internal import Synchronization
+
+/// The TLS settings of one transport, as its transfers get them.
+///
+/// libcurl's own pins see the server's certificate alone, and what a callback has set up is no part of how libcurl chooses
+/// a kept-alive connection or a session to resume. So a transport has one configuration and one multi handle, which shares
+/// nothing with others, and sessions are not resumed: every connection that a request can meet was verified as it says.
+struct CurlTLS: Sendable {
+    private let tls: TLSConfiguration
+    private let verifier: ChainVerifier?
+
+    /// Throws where the system's libraries can't do what the settings ask for.
+    init(_ tls: TLSConfiguration) throws {
+        self.tls = tls
+        guard !tls.isPlain else {
+            verifier = nil
+            return
+        }
+        do {
+            verifier = try ChainVerifier(tls)
+        } catch {
+            throw TransportError(
+                .unsupported,
+                "CurlTransport can't do what the TLS settings ask for.",
+                underlying: error
+            )
+        }
+        try Self.requireSharedOpenSSL()
+        guard SSLContextIndex.value >= 0 else { throw TransportError(.other, "OpenSSL is out of memory.") }
+    }
+
+    /// A callback may only be given to the very library that libcurl uses.
+    private static func requireSharedOpenSSL() throws {
+        let function = "SSL_CTX_set_cert_verify_callback"
+        guard let own = cossl_symbol(function), own != ccurl_symbol(function) else { return }
+        let library = ccurl_ssl_version().map { String(cString: $0) } ?? "none"
+        throw TransportError(
+            .unsupported,
+            "The TLS settings need a libcurl that uses the system's OpenSSL 3; this one's TLS library is \(library)."
+                + " Install libcurl with OpenSSL (Debian, Ubuntu: libcurl4)."
+        )
+    }
+
+    /// Sets a handle up. What it returns must live as long as the handle uses it.
+    func prepare(_ easy: EasyHandle, for request: HTTPRequest) -> CurlHandshake? {
+        let version = tls.minimumVersion >= .tls13 ? CCURL_SSLVERSION_TLSv1_3 : CCURL_SSLVERSION_TLSv1_2
+        easy.set(CCURLOPT_SSLVERSION, Int(version.rawValue))
+        easy.set(CCURLOPT_PROXY_SSLVERSION, Int(version.rawValue))
+        guard let verifier else {
+            CertificateBundle.system.use(in: easy)
+            return nil
+        }
+        let host = request.url.host(percentEncoded: false) ?? ""
+        let handshake = CurlHandshake(verifier: verifier, host: host)
+        // The verifier has roots of its own; those of libcurl are not even read.
+        easy.set(CCURLOPT_CAPATH, nil)
+        easy.set(CCURLOPT_CAINFO, nil)
+        easy.set(CCURLOPT_SSL_SESSIONID_CACHE, 0)
+        if tls.acceptsAnyHostName(from: host) { easy.set(CCURLOPT_SSL_VERIFYHOST, 0) }
+        easy.set(CCURLOPT_SSL_CTX_DATA, Unmanaged.passUnretained(handshake).toOpaque())
+        _ = ccurl_easy_setopt_ssl_context_callback(easy.pointer, onSSLContext)
+        return handshake
+    }
+}
+
+/// The handshakes of one transfer, and what became of them. Each SSL_CTX that is made for them holds it, since a
+/// connection outlives its first transfer and can be asked to verify again.
+final class CurlHandshake: Sendable {
+    fileprivate let verifier: ChainVerifier
+    private let host: String
+    private let refusal = Mutex<TransportError?>(nil)
+
+    init(verifier: ChainVerifier, host: String) {
+        self.verifier = verifier
+        self.host = host
+    }
+
+    /// Why the last verification refused the server, if it did.
+    var failure: TransportError? { refusal.withLock { $0 } }
+
+    fileprivate func verify(_ storeContext: UnsafeMutableRawPointer) -> Bool {
+        let failure = verifier.verify(storeContext, requestHost: host)
+        refusal.withLock { $0 = failure }
+        return failure == nil
+    }
+}
+
+/// Where an SSL_CTX keeps its handshake.
+private enum SSLContextIndex {
+    static let value = cossl_ssl_context_index { value in
+        if let value { Unmanaged<CurlHandshake>.fromOpaque(value).release() }
+    }
+}
+
+private let onSSLContext: ccurl_ssl_context_callback = { _, sslContext, context in
+    let refused = Int32(CCURLE_SSL_CERTPROBLEM.rawValue)
+    guard let sslContext, let context else { return refused }
+    let handshake = Unmanaged<CurlHandshake>.fromOpaque(context).takeUnretainedValue()
+    let held = Unmanaged.passRetained(handshake)
+    guard cossl_SSL_CTX_set_ex_data(sslContext, SSLContextIndex.value, held.toOpaque()) == 1 else {
+        held.release()
+        return refused
+    }
+    cossl_SSL_CTX_set_cert_verify_callback(sslContext, onVerify, held.toOpaque())
+    return handshake.verifier.present(to: sslContext) ? Int32(CCURLE_OK.rawValue) : refused
+}
+
+private let onVerify: cossl_verify_callback = { storeContext, argument in
+    guard let storeContext, let argument else { return 0 }
+    return Unmanaged<CurlHandshake>.fromOpaque(argument).takeUnretainedValue().verify(storeContext) ? 1 : 0
+}
+#endif

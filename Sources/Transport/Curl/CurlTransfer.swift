@@ -1,0 +1,247 @@
+#if os(Linux)
+internal import CCurl
+internal import Foundation
+internal import Synchronization
+
+/// What came back: the head as it was on the wire, and the body.
+struct CurlReply: Sendable {
+    let head: [UInt8]
+    let body: HTTPBody
+    let timings: TransferTimings
+    let isDecoded: Bool
+}
+
+/// One exchange: its handle, what it has received so far, and who waits for it.
+///
+/// `@unchecked Sendable`: the task that makes a transfer sets it up and hands it to the loop through the loop's mutex;
+/// from then on only the loop's thread touches the variables below "The loop's own" (libcurl calls back on that thread
+/// alone), until the loop lets go of it. What both sides touch is behind a mutex: `waiter`, `download`, `upload`.
+final class CurlTransfer: @unchecked Sendable {
+    private enum Waiter {
+        case none
+        case waiting(CheckedContinuation<CurlReply, any Error>)
+        case done(Result<CurlReply, any Error>?)
+    }
+
+    let easy: EasyHandle
+    /// What errors name: the request without its body.
+    let request: HTTPRequest
+    let timeouts: Timeouts
+    let bodyMode: ResponseBodyMode
+    let isIdempotent: Bool
+    let upload: CurlUpload?
+    let onDownload: (@Sendable (TransferProgress) -> Void)?
+
+    private let waiter = Mutex(Waiter.none)
+
+    // Set before the transfer is handed over, then constant.
+    var download: CurlDownload?
+    var clock: LoopClock?
+    var headerList: UnsafeMutableRawPointer?
+    var decodesContent = false
+    var handshake: CurlHandshake?
+    private var inlineBody: UnsafeMutableRawBufferPointer?
+
+    // The loop's own.
+    var head = CurlHeadCollector()
+    var buffered = Data()
+    var received: Int64 = 0
+    var failure: TransportError?
+    var attempts = 0
+    var startedAt: Duration = .zero
+    var lastActivity: Duration = .zero
+    var isConnected = false
+    var isReceivingPaused = false
+    private let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: 256)
+
+    init(
+        easy: EasyHandle,
+        request: HTTPRequest,
+        timeouts: Timeouts,
+        upload: CurlUpload?
+    ) {
+        self.easy = easy
+        self.request = HTTPRequest(method: request.method, url: request.url)
+        self.timeouts = timeouts
+        self.bodyMode = request.context.responseBody
+        self.isIdempotent = request.method.isIdempotent || request.headerFields.contains(.idempotencyKey)
+        self.upload = upload
+        self.onDownload = request.context.downloadProgress
+        errorText.initialize(repeating: 0, count: 256)
+        easy.set(CCURLOPT_ERRORBUFFER, errorText)
+    }
+
+    deinit {
+        errorText.deallocate()
+        inlineBody?.deallocate()
+        if let headerList { ccurl_slist_free_all(headerList) }
+    }
+
+    /// Keeps a copy of a small body where libcurl can find it until the transfer ends.
+    func keepBody(_ bytes: Data) -> UnsafeRawPointer? {
+        let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: max(1, bytes.count), alignment: 1)
+        bytes.copyBytes(to: copy)
+        inlineBody = copy
+        return UnsafeRawPointer(copy.baseAddress)
+    }
+
+    /// What libcurl says of the last failure.
+    var errorMessage: String { String(cString: errorText) }
+
+    /// Gives the caller its reply, once; later ones are ignored. Returns whether this was the one.
+    @discardableResult
+    func finish(_ result: Result<CurlReply, any Error>) -> Bool {
+        let (continuation, isFirst): (CheckedContinuation<CurlReply, any Error>?, Bool) = waiter.withLock { waiter in
+            switch waiter {
+            case .none:
+                waiter = .done(result)
+                return (nil, true)
+            case .waiting(let continuation):
+                waiter = .done(nil)
+                return (continuation, true)
+            case .done:
+                return (nil, false)
+            }
+        }
+        continuation?.resume(with: result)
+        return isFirst
+    }
+
+    var isFinished: Bool {
+        waiter.withLock { if case .done = $0 { true } else { false } }
+    }
+
+    /// Registers who waits; at once resumed where the transfer has ended already.
+    func await(_ continuation: CheckedContinuation<CurlReply, any Error>) {
+        let result: Result<CurlReply, any Error>? = waiter.withLock { waiter in
+            if case .done(let result) = waiter { return result ?? .failure(CancellationError()) }
+            waiter = .waiting(continuation)
+            return nil
+        }
+        if let result { continuation.resume(with: result) }
+    }
+}
+
+// Called by libcurl, on the loop's thread.
+extension CurlTransfer {
+    /// One line of a head, or of the trailers.
+    func receiveHeaderLine(_ line: UnsafeRawBufferPointer) -> Bool {
+        touch()
+        guard head.receive(line) else { return true }
+        if let download {
+            finish(.success(reply(body: download.body(length: contentLength))))
+        } else if let limit = bodyMode.bufferLimit, let length = contentLength {
+            guard length <= Int64(limit) else {
+                failure = .bodyTooLarge(limit: limit)
+                return false
+            }
+            if length > 0 { buffered.reserveCapacity(Int(length)) }
+        }
+        return true
+    }
+
+    enum Receipt {
+        case accepted
+        case paused
+        case refused
+    }
+
+    /// A piece of the body.
+    func receive(_ bytes: UnsafeRawBufferPointer) -> Receipt {
+        touch()
+        if let download {
+            switch download.offer(bytes) {
+            case .accepted: break
+            case .full:
+                isReceivingPaused = true
+                return .paused
+            case .abandoned: return .refused
+            }
+        } else {
+            let limit = bodyMode.bufferLimit ?? 0
+            guard bytes.count <= limit - buffered.count else {
+                failure = .bodyTooLarge(limit: limit)
+                return .refused
+            }
+            buffered.append(contentsOf: bytes)
+        }
+        received += Int64(bytes.count)
+        onDownload?(TransferProgress(completed: received, total: contentLength))
+        return .accepted
+    }
+
+    /// Called each time the request is about to go out; a second time only if libcurl sends it again by itself, after a
+    /// kept-alive connection turned out to be closed.
+    func allowSending() -> Bool {
+        attempts += 1
+        isConnected = true
+        touch()
+        guard attempts > 1, !isIdempotent else { return true }
+        failure = .staleConnection
+        return false
+    }
+
+    /// The next piece of a streamed request body.
+    func provide(into buffer: UnsafeMutableRawBufferPointer) -> CurlUpload.Piece {
+        touch()
+        return upload?.read(into: buffer) ?? .end
+    }
+
+    private func touch() {
+        if let clock { lastActivity = clock.now() }
+    }
+
+    private var contentLength: Int64? {
+        let length = easy.int64(CCURLINFO_CONTENT_LENGTH_DOWNLOAD_T)
+        return length >= 0 && !isDecoded ? length : nil
+    }
+
+    private var isDecoded: Bool { decodesContent && head.hasContentEncoding }
+
+    func reply(body: HTTPBody) -> CurlReply {
+        CurlReply(head: head.bytes, body: body, timings: TransferTimings(easy), isDecoded: isDecoded)
+    }
+}
+
+/// Gathers the lines of the final head: interim ones (1xx) and those of proxies are let go, trailers are not kept.
+struct CurlHeadCollector {
+    private(set) var bytes: [UInt8] = []
+    private(set) var hasContentEncoding = false
+    private(set) var isComplete = false
+    private var isInterim = false
+
+    /// Takes a line; whether it ended the final head.
+    mutating func receive(_ line: UnsafeRawBufferPointer) -> Bool {
+        if isComplete { return false }
+        if Self.isStatusLine(line) {
+            bytes.removeAll(keepingCapacity: true)
+            bytes.reserveCapacity(512)
+            hasContentEncoding = false
+            isInterim = Self.statusClass(line) == UInt8(ascii: "1")
+        }
+        if line.count <= 2, line.first == 0x0D || line.first == 0x0A {
+            isComplete = !isInterim
+            return isComplete
+        }
+        if line.count > 17, line[7] == UInt8(ascii: "-"), Self.hasPrefix("content-encoding:", line) {
+            hasContentEncoding = true
+        }
+        bytes.append(contentsOf: line)
+        return false
+    }
+
+    private static func isStatusLine(_ line: UnsafeRawBufferPointer) -> Bool {
+        line.count > 5 && hasPrefix("http/", line)
+    }
+
+    private static func statusClass(_ line: UnsafeRawBufferPointer) -> UInt8? {
+        guard let space = line.firstIndex(of: 0x20), space + 1 < line.count else { return nil }
+        return line[space + 1]
+    }
+
+    private static func hasPrefix(_ lowercased: StaticString, _ line: UnsafeRawBufferPointer) -> Bool {
+        let prefix = UnsafeBufferPointer(start: lowercased.utf8Start, count: lowercased.utf8CodeUnitCount)
+        return line.count >= prefix.count && zip(prefix, line).allSatisfy { $0 == ASCII.lowercased($1) }
+    }
+}
+#endif

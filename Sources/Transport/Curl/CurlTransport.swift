@@ -1,0 +1,146 @@
+#if os(Linux)
+public import Foundation
+internal import CCurl
+
+/// Sends over the network with the system's libcurl: the transport for Linux.
+///
+/// ## Use one
+/// ```swift
+/// let transport = CurlTransport()
+/// let client = Client(baseURL: url, interceptors: chain, transport: transport)
+/// ```
+/// One transport keeps its connections and runs one thread; make one for a program or for each TLS configuration, not one
+/// for each request. It ends when nobody holds it any longer and no streamed body is being read; ``shutDown()`` ends it
+/// at once.
+///
+/// ## What it does
+/// - HTTP/1.1 with keep-alive, and HTTP/2 with multiplexing over TLS where the server offers it.
+/// - Repeated fields, their order and spelling are kept both ways. A value that is not UTF-8 is read as ISO 8859-1.
+/// - gzip, deflate, brotli and zstd are asked for and decoded where the library has them, unless the request has an
+///   `Accept-Encoding` of its own: then the content is delivered as it came.
+/// - Streams both ways with backpressure: a reader that falls behind pauses its transfer.
+/// - ``HTTPContext/timings`` on each response.
+/// - ``TLSConfiguration`` in full: pins on any certificate of the chain, anchors, client identities. With other settings than the
+///   system's, no TLS session is resumed, and libcurl's TLS library must be the system's OpenSSL 3.
+/// - Only http and https are spoken. Redirects, cookies and `.netrc` are off.
+/// - libcurl sends again by itself what met a kept-alive connection that the server had closed, but only if the method is
+///   idempotent or an `Idempotency-Key` says that it may; otherwise the call fails with
+///   ``TransportError/Code/connectionLost``.
+///
+/// libcurl 7.80 or later is loaded at run time; where it is missing, each call fails with
+/// ``TransportError/Code/unsupported`` and a message that says what to install.
+public final class CurlTransport: Transport {
+    /// The most connections at a time; 0 means no limit. Requests beyond it wait, in order.
+    public struct ConnectionLimits: Sendable, Hashable {
+        /// To one host and port.
+        public var perHost: Int
+        /// To all of them.
+        public var total: Int
+        /// Kept alive without use.
+        public var idle: Int
+
+        /// Limits; by default 64 to a host, 256 in all, and as many kept alive.
+        public init(perHost: Int = 64, total: Int = 256, idle: Int = 256) {
+            self.perHost = perHost
+            self.total = total
+            self.idle = idle
+        }
+    }
+
+    /// Which proxy to use.
+    public struct Proxy: Sendable, Hashable {
+        let url: String?
+
+        /// The one that `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` name: the default.
+        public static let environment = Proxy(url: nil)
+        /// None, whatever the environment says.
+        public static let none = Proxy(url: "")
+        /// This one: an `http`, `https` or `socks5h` URL, with user and password where it wants them.
+        public static func url(_ url: URL) -> Proxy { Proxy(url: url.absoluteString) }
+    }
+
+    /// Which versions of HTTP to speak.
+    public struct Versions: Sendable, Hashable {
+        let option: UInt32
+
+        /// HTTP/2 where a TLS server offers it, otherwise HTTP/1.1: the default.
+        public static let negotiated = Versions(option: CCURL_HTTP_VERSION_2TLS.rawValue)
+        /// HTTP/1.1 alone.
+        public static let http1 = Versions(option: CCURL_HTTP_VERSION_1_1.rawValue)
+        /// HTTP/2 without asking the server, also without TLS.
+        public static let http2PriorKnowledge = Versions(option: CCURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE.rawValue)
+    }
+
+    /// What a transport is made with.
+    public struct Configuration: Sendable {
+        /// The time limits of requests that bring none of their own.
+        public var timeouts = Timeouts()
+        /// The most connections.
+        public var connectionLimits = ConnectionLimits()
+        /// The proxy.
+        public var proxy = Proxy.environment
+        /// The versions of HTTP.
+        public var versions = Versions.negotiated
+        /// Whom to trust, and who to be.
+        public var tls = TLSConfiguration.system
+        /// The clock of the time limits.
+        public var clock: any Clock<Duration> = ContinuousClock()
+
+        /// The defaults.
+        public init() {}
+    }
+
+    private let configuration: Configuration
+    private let engine: Result<CurlEngine, any Error>
+
+    /// A transport. It connects to nothing yet; where libcurl can't be used, each call will say so.
+    public init(_ configuration: Configuration = Configuration()) {
+        self.configuration = configuration
+        engine = Result { try CurlEngine(configuration) }
+    }
+
+    deinit { (try? engine.get())?.release() }
+
+    /// Ends every call in flight with ``TransportError/Code/connectionLost``, closes every connection and ends the thread.
+    /// Later calls fail.
+    public func shutDown() async {
+        guard case .success(let engine) = engine else { return }
+        engine.loop.stop()
+        await engine.loop.ended()
+    }
+
+    /// Sends a request.
+    ///
+    /// - Throws: ``TransportError``, or `CancellationError` at once when the task is cancelled.
+    public func send(_ request: consuming HTTPRequest) async throws -> HTTPResponse {
+        try request.validate()
+        try configuration.tls.check(request)
+        try Task.checkCancellation()
+        let engine = try engine.get()
+        guard configuration.tls.signedPins != nil else { return try await send(request, engine) }
+        return try await configuration.tls.sendUpdatingPins(request) { request in
+            try await send(request, engine)
+        }
+    }
+
+    private func send(_ request: HTTPRequest, _ engine: CurlEngine) async throws -> HTTPResponse {
+        do {
+            return try await engine.exchange(request, configuration, freshConnection: false)
+        } catch let error as TransportError where error.code == .staleConnection && Self.canBeSentAgain(request) {
+            // The body had begun to go out on a kept-alive connection that the server had closed: libcurl can't rewind
+            // it, but it can be made anew.
+            return try await engine.exchange(request, configuration, freshConnection: true)
+        }
+    }
+
+    private static func canBeSentAgain(_ request: borrowing HTTPRequest) -> Bool {
+        request.body.isRestartable
+            && (request.method.isIdempotent || request.headerFields.contains(.idempotencyKey))
+    }
+}
+
+extension Transport where Self == CurlTransport {
+    /// The network, through the system's libcurl: ``CurlTransport``.
+    public static func curl(_ configuration: CurlTransport.Configuration = .init()) -> Self { Self(configuration) }
+}
+#endif

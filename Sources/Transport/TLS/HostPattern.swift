@@ -1,0 +1,111 @@
+internal import Foundation
+
+/// The hosts that a TLS setting is for.
+///
+/// | pattern | matches |
+/// | --- | --- |
+/// | `api.example.com` | this host |
+/// | `*.example.com` | its subdomains, at any depth, but not `example.com` |
+/// | `.example.com` | `example.com` and its subdomains, at any depth |
+/// | `*` | every host |
+///
+/// Letter case and a final dot don't matter, an international name may be written either way, and an IP address matches
+/// only itself. Of several patterns that match a host, the most specific one holds, alone: the host itself, then the longest
+/// of its parents, then `*`.
+public struct HostPattern: Sendable, Hashable {
+    let text: String
+
+    /// Every host.
+    public static let any = HostPattern(unchecked: "*")
+
+    /// A pattern.
+    ///
+    /// - Throws: ``TLSConfigurationError`` with ``TLSConfigurationError/Code/invalidHost`` if it holds anything but a host, such
+    ///   as a scheme or a port.
+    public init(_ text: String) throws {
+        guard let pattern = Self(parsing: text) else { throw Self.invalid(text) }
+        self = pattern
+    }
+
+    private init(unchecked text: String) { self.text = text }
+
+    private init?(parsing text: String) {
+        if text == "*" {
+            self = .any
+            return
+        }
+        let prefix = text.hasPrefix("*.") ? "*." : text.hasPrefix(".") ? "." : ""
+        let host = Self.normalized(String(text.dropFirst(prefix.count)))
+        guard Self.isHost(host), prefix.isEmpty || !Self.isAddress(host) else { return nil }
+        self.text = prefix + host
+    }
+
+    /// A host in the one spelling in which hosts are compared.
+    static func normalized(_ host: String) -> String {
+        var host = host.lowercased()
+        if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
+        if host.hasSuffix("."), host.count > 1 { host.removeLast() }
+        guard !host.utf8.allSatisfy({ $0 < 0x80 }) || host.contains("%") else { return host }
+        // International names in ASCII, and percent-encoding undone.
+        host = host.removingPercentEncoding ?? host
+        return URL(string: "https://\(host)")?.host(percentEncoded: false)?.lowercased() ?? host
+    }
+
+    static func isAddress(_ host: String) -> Bool {
+        if host.contains(":") { return true }
+        let parts = host.split(separator: ".", omittingEmptySubsequences: false)
+        return parts.count == 4 && parts.allSatisfy { UInt8($0) != nil }
+    }
+
+    private static func isHost(_ host: String) -> Bool {
+        if host.contains(":") {
+            return host.utf8.allSatisfy {
+                $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: ".") || Character(UnicodeScalar($0)).isHexDigit
+            }
+                && host.split(separator: ":", omittingEmptySubsequences: false).count > 2
+        }
+        let labels = host.split(separator: ".", omittingEmptySubsequences: false)
+        return labels.allSatisfy { label in
+            !label.isEmpty
+                && label.unicodeScalars.allSatisfy {
+                    $0 == "-" || $0 == "_" || $0.properties.isAlphabetic || $0.properties.numericType != nil
+                }
+        }
+    }
+
+    /// The patterns that match a host, the most specific one first.
+    static func candidates(for host: String) -> [HostPattern] {
+        var candidates = [HostPattern(unchecked: host)]
+        if !isAddress(host) {
+            candidates.append(HostPattern(unchecked: "." + host))
+            var parent = host[...]
+            while let dot = parent.firstIndex(of: ".") {
+                parent = parent[parent.index(after: dot)...]
+                candidates.append(HostPattern(unchecked: "*." + parent))
+                candidates.append(HostPattern(unchecked: "." + parent))
+            }
+        }
+        return candidates + [.any]
+    }
+
+    private static func invalid(_ text: String) -> TLSConfigurationError {
+        TLSConfigurationError(
+            .invalidHost,
+            "\(String(reflecting: text)) is no host pattern: write a host without scheme and port, *.DOMAIN, .DOMAIN or *."
+        )
+    }
+}
+
+extension HostPattern: ExpressibleByStringLiteral, CustomStringConvertible, CustomDebugStringConvertible {
+    /// A pattern written in code. One that is none ends the program: for text from elsewhere, use the initialiser that throws.
+    public init(stringLiteral text: String) {
+        guard let pattern = Self(parsing: text) else { preconditionFailure(Self.invalid(text).message) }
+        self = pattern
+    }
+
+    /// The pattern, in lower case.
+    public var description: String { text }
+
+    /// The same as ``description``.
+    public var debugDescription: String { text }
+}

@@ -1,0 +1,159 @@
+#if os(Linux)
+internal import COpenSSL
+internal import Foundation
+
+/// Verifies the chains of servers as TLS settings say, in the place of OpenSSL's own verification.
+///
+/// It verifies with a store of its own: which roots libcurl has loaded, and whether it shares them among connections,
+/// differs from version to version.
+final class ChainVerifier: Sendable {
+    private let tls: TLSConfiguration
+    private let store: OpenSSLObject
+    private let identity: Identity?
+
+    private struct Identity: Sendable {
+        let certificate: OpenSSLObject
+        let others: [OpenSSLObject]
+        let key: OpenSSLObject
+    }
+
+    init(_ tls: TLSConfiguration) throws {
+        try OpenSSLLibrary.load()
+        self.tls = tls
+        store = try Self.store(tls.trust)
+        identity = try tls.identity.map(Self.load)
+    }
+
+    private static func store(_ trust: TLSTrust) throws -> OpenSSLObject {
+        guard let pointer = cossl_X509_STORE_new() else { throw outOfMemory }
+        let store = OpenSSLObject(pointer) { cossl_X509_STORE_free($0) }
+        // An anchor need not be a root: that of a test may be the server's own certificate.
+        _ = cossl_X509_STORE_set_flags(pointer, UInt(COSSL_X509_V_FLAG_PARTIAL_CHAIN.rawValue))
+        if trust.usesSystem {
+            // A store without roots trusts nobody: a failure here can only refuse too much.
+            if let path = CertificateBundle.system.path {
+                _ = cossl_X509_STORE_load_locations(pointer, path, nil)
+            } else {
+                _ = cossl_X509_STORE_set_default_paths(pointer)
+            }
+        }
+        for anchor in trust.anchors {
+            guard let certificate = OpenSSLObject.certificate(anchor.der),
+                cossl_X509_STORE_add_cert(pointer, certificate.pointer) == 1
+            else { throw outOfMemory }
+        }
+        cossl_ERR_clear_error()
+        return store
+    }
+
+    private static func load(_ identity: ClientIdentity) throws -> Identity {
+        let certificates = identity.storage.certificates.compactMap { OpenSSLObject.certificate($0.der) }
+        guard let certificate = certificates.first, let key = OpenSSLObject.privateKey(identity.storage.privateKey)
+        else {
+            throw outOfMemory
+        }
+        return Identity(certificate: certificate, others: Array(certificates.dropFirst()), key: key)
+    }
+
+    private static let outOfMemory = TLSConfigurationError(.unsupported, "OpenSSL is out of memory.")
+}
+
+extension ChainVerifier {
+    /// Gives the client's identity to a client's SSL_CTX, where there is one. Returns whether it took it.
+    func present(to sslContext: UnsafeMutableRawPointer) -> Bool {
+        guard let identity else { return true }
+        guard cossl_SSL_CTX_use_certificate(sslContext, identity.certificate.pointer) == 1,
+            cossl_SSL_CTX_use_PrivateKey(sslContext, identity.key.pointer) == 1
+        else { return false }
+        return identity.others.allSatisfy { other in
+            // 1: it keeps a reference of its own.
+            cossl_SSL_CTX_ctrl(sslContext, Int32(COSSL_SSL_CTRL_CHAIN_CERT.rawValue), 1, other.pointer) == 1
+        }
+    }
+
+    /// Verifies the chain that a server has sent.
+    ///
+    /// - Parameters:
+    ///   - handshake: OpenSSL's X509_STORE_CTX of the handshake, which gets the result.
+    ///   - requestHost: the host of the request.
+    /// - Returns: what is wrong; `nil` if nothing is.
+    func verify(_ handshake: UnsafeMutableRawPointer, requestHost: String) -> TransportError? {
+        let failure = judge(handshake, requestHost: requestHost)
+        if failure == nil {
+            cossl_X509_STORE_CTX_set_error(handshake, Int32(COSSL_X509_V_OK.rawValue))
+        } else if cossl_X509_STORE_CTX_get_error(handshake) == COSSL_X509_V_OK.rawValue {
+            cossl_X509_STORE_CTX_set_error(handshake, Int32(COSSL_X509_V_ERR_APPLICATION_VERIFICATION.rawValue))
+        }
+        cossl_ERR_clear_error()
+        return failure
+    }
+
+    private func judge(_ handshake: UnsafeMutableRawPointer, requestHost: String) -> TransportError? {
+        // The name that goes to the server says more than the URL: that of a TLS proxy is not the request's. An address
+        // is never sent.
+        let name = Self.serverName(handshake)
+        let host = name ?? requestHost
+        let mayBeExempt = name != nil || HostPattern.isAddress(HostPattern.normalized(requestHost))
+        guard let leaf = cossl_X509_STORE_CTX_get0_cert(handshake), let context = cossl_X509_STORE_CTX_new() else {
+            return TransportError(.tlsFailed, "\(host) sent no certificate.")
+        }
+        defer { cossl_X509_STORE_CTX_free(context) }
+        let untrusted = cossl_X509_STORE_CTX_get0_untrusted(handshake)
+        guard cossl_X509_STORE_CTX_init(context, store.pointer, leaf, untrusted) == 1,
+            cossl_X509_STORE_CTX_set_default(context, "ssl_server") == 1
+        else { return TransportError(.tlsFailed, "OpenSSL can't verify: \(OpenSSLLibrary.takeError()).") }
+        let strictness = cossl_X509_VERIFY_PARAM_get_auth_level(cossl_X509_STORE_CTX_get0_param(handshake))
+        cossl_X509_VERIFY_PARAM_set_auth_level(cossl_X509_STORE_CTX_get0_param(context), strictness)
+
+        var chain = [leaf]
+        if cossl_X509_verify_cert(context) == 1 {
+            chain = Self.elements(cossl_X509_STORE_CTX_get0_chain(context))
+        } else if !mayBeExempt || !tls.acceptsAnyCertificate(from: host) {
+            cossl_X509_STORE_CTX_set_error(handshake, cossl_X509_STORE_CTX_get_error(context))
+            return Self.refusal(context, host)
+        }
+        return pinFailure(host, chain)
+    }
+
+    private func pinFailure(_ host: String, _ chain: [UnsafeMutableRawPointer]) -> TransportError? {
+        guard tls.pins(for: host) != nil else { return nil }
+        do {
+            let certificates = try chain.map { certificate in
+                guard let der = OpenSSLLibrary.encode(certificate, { cossl_i2d_X509($0, $1) }) else {
+                    throw TLSConfigurationError(.notACertificate, "A certificate of the chain can't be read.")
+                }
+                return try TLSCertificate(der: der, source: "A certificate of the chain")
+            }
+            guard let error = tls.pinningError(host: host, chain: certificates) else { return nil }
+            return TransportError(.tlsFailed, "The chain of \(host) holds none of its pins.", underlying: error)
+        } catch {
+            return TransportError(.tlsFailed, "The pins of \(host) could not be checked.", underlying: error)
+        }
+    }
+
+    private static func refusal(_ context: UnsafeMutableRawPointer, _ host: String) -> TransportError {
+        let code = cossl_X509_STORE_CTX_get_error(context)
+        let depth = Int(cossl_X509_STORE_CTX_get_error_depth(context))
+        let reason = cossl_X509_verify_cert_error_string(Int(code)).map { String(cString: $0) } ?? "error \(code)"
+        let chain = elements(cossl_X509_STORE_CTX_get0_chain(context))
+        let subject = chain.indices.contains(depth) ? subject(chain[depth]).map { " (\($0))" } ?? "" : ""
+        return TransportError(.tlsFailed, "The certificate of \(host) is not trusted: \(reason)\(subject).")
+    }
+
+    private static func subject(_ certificate: UnsafeMutableRawPointer) -> String? {
+        OpenSSLLibrary.encode(certificate) { cossl_i2d_X509($0, $1) }.flatMap {
+            CertificateLayout([UInt8]($0))?.subject
+        }
+    }
+
+    private static func serverName(_ handshake: UnsafeMutableRawPointer) -> String? {
+        let index = cossl_SSL_get_ex_data_X509_STORE_CTX_idx()
+        guard let ssl = cossl_X509_STORE_CTX_get_ex_data(handshake, index) else { return nil }
+        return cossl_SSL_get_servername(ssl, 0).map { String(cString: $0) }
+    }
+
+    private static func elements(_ stack: UnsafeMutableRawPointer?) -> [UnsafeMutableRawPointer] {
+        (0..<max(0, cossl_OPENSSL_sk_num(stack))).compactMap { cossl_OPENSSL_sk_value(stack, $0) }
+    }
+}
+#endif

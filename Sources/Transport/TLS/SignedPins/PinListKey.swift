@@ -1,0 +1,127 @@
+public import Foundation
+
+/// The public key that verifies signed lists of pins: RSA of at least 2048 bits or an elliptic curve, both with SHA-256, or
+/// Ed25519.
+///
+/// `Scripts/sign-pins keygen` makes one.
+public struct PinListKey: Sendable, Hashable {
+    enum Kind: Sendable, Hashable {
+        case rsa, ec, ed25519
+    }
+
+    let kind: Kind
+    /// The SubjectPublicKeyInfo.
+    let der: Data
+    /// The key without its frame: what Security and CryptoKit want.
+    let bits: Data
+
+    /// A key in PEM (`PUBLIC KEY`) or DER.
+    ///
+    /// - Throws: ``TLSConfigurationError`` with ``TLSConfigurationError/Code/invalidPublicKey``.
+    public init(_ content: Data) throws {
+        let der: Data?
+        if PEM.isText(content) {
+            let blocks = PEM.blocks(content) ?? []
+            der = blocks.count == 1 && blocks[0].label == "PUBLIC KEY" ? blocks[0].der : nil
+        } else {
+            der = content
+        }
+        guard let der, let (kind, bits) = Self.parse([UInt8](der)) else {
+            throw Self.invalid("The content is no public key of RSA, an elliptic curve or Ed25519, in PEM or DER.")
+        }
+        self.kind = kind
+        self.der = der
+        self.bits = Data(bits)
+        try checkUsable()
+    }
+
+    /// A key in PEM.
+    ///
+    /// - Throws: ``TLSConfigurationError`` with ``TLSConfigurationError/Code/invalidPublicKey``.
+    public init(pem: String) throws { try self.init(Data(pem.utf8)) }
+
+    static func invalid(_ message: String) -> TLSConfigurationError {
+        TLSConfigurationError(.invalidPublicKey, message)
+    }
+
+    private static func parse(_ der: [UInt8]) -> (Kind, ArraySlice<UInt8>)? {
+        let kinds: [[UInt8]: Kind] = [
+            [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x01, 0x01]: .rsa,
+            [0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x02, 0x01]: .ec,
+            [0x2B, 0x65, 0x70]: .ed25519,
+        ]
+        var outer = DERReader(der[...])
+        guard let info = outer.next(DERReader.sequence), outer.isAtEnd else { return nil }
+        var parts = DERReader(info.content)
+        guard let algorithm = parts.next(DERReader.sequence), let bits = parts.next(0x03), parts.isAtEnd,
+            bits.content.first == 0
+        else { return nil }
+        var names = DERReader(algorithm.content)
+        guard let name = names.next(0x06), let kind = kinds[Array(name.content)] else { return nil }
+        return (kind, bits.content.dropFirst())
+    }
+}
+
+#if os(Linux)
+internal import COpenSSL
+
+extension PinListKey {
+    private func checkUsable() throws {
+        try OpenSSLLibrary.load()
+        guard let key else { throw Self.invalid("OpenSSL can't read the public key.") }
+        guard kind != .rsa || cossl_EVP_PKEY_get_bits(key.pointer) >= 2048 else {
+            throw Self.invalid("An RSA key of less than 2048 bits protects nothing.")
+        }
+    }
+
+    private var key: OpenSSLObject? {
+        OpenSSLLibrary.decode(der, free: { cossl_EVP_PKEY_free($0) }) { cossl_d2i_PUBKEY($0, $1, $2) }
+    }
+
+    /// Whether the signature of these bytes was made with the key's private part.
+    func verifies(_ signature: Data, of bytes: Data) -> Bool {
+        guard let key, let context = cossl_EVP_MD_CTX_new() else { return false }
+        defer {
+            cossl_EVP_MD_CTX_free(context)
+            cossl_ERR_clear_error()
+        }
+        // Ed25519 has a digest of its own.
+        let digest = kind == .ed25519 ? nil : cossl_EVP_sha256()
+        guard cossl_EVP_DigestVerifyInit(context, nil, digest, nil, key.pointer) == 1 else { return false }
+        let (signature, bytes) = ([UInt8](signature), [UInt8](bytes))
+        return cossl_EVP_DigestVerify(context, signature, signature.count, bytes, bytes.count) == 1
+    }
+}
+#elseif canImport(Security)
+internal import Security
+
+extension PinListKey {
+    private func checkUsable() throws {
+        guard kind != .ed25519 else {
+            guard Ed25519Key(bits) != nil else { throw Self.invalid("The Ed25519 key can't be used.") }
+            return
+        }
+        guard let key else { throw Self.invalid("Security can't read the public key.") }
+        guard kind != .rsa || SecKeyGetBlockSize(key) >= 256 else {
+            throw Self.invalid("An RSA key of less than 2048 bits protects nothing.")
+        }
+    }
+
+    private var key: SecKey? {
+        let attributes: [String: Any] = [
+            kSecAttrKeyType as String: kind == .rsa ? kSecAttrKeyTypeRSA : kSecAttrKeyTypeECSECPrimeRandom,
+            kSecAttrKeyClass as String: kSecAttrKeyClassPublic,
+        ]
+        return SecKeyCreateWithData(bits as CFData, attributes as CFDictionary, nil)
+    }
+
+    /// Whether the signature of these bytes was made with the key's private part.
+    func verifies(_ signature: Data, of bytes: Data) -> Bool {
+        if kind == .ed25519 { return Ed25519Key(bits)?.verifies(signature, of: bytes) ?? false }
+        guard let key else { return false }
+        let algorithm: SecKeyAlgorithm =
+            kind == .rsa ? .rsaSignatureMessagePKCS1v15SHA256 : .ecdsaSignatureMessageX962SHA256
+        return SecKeyVerifySignature(key, algorithm, bytes as CFData, signature as CFData, nil)
+    }
+}
+#endif

@@ -1,0 +1,70 @@
+internal import Foundation
+
+// The decisions that both platforms share.
+extension TLSConfiguration {
+    /// Whether libcurl and URLSession do as they are told without any check of ours.
+    var isPlain: Bool {
+        var plain = self
+        plain.minimumVersion = TLSConfiguration.system.minimumVersion
+        return plain == .system
+    }
+
+    /// What URLSession on Linux would have to ignore, in words; `nil` if there is nothing.
+    var whatURLSessionOnLinuxCannotDo: String? {
+        var needs: [String] = []
+        if trust != .system { needs.append("trust anchors of its own") }
+        if !pins.isEmpty { needs.append("pins") }
+        if signedPins != nil { needs.append("signed pins") }
+        if identity != nil { needs.append("a client identity") }
+        if minimumVersion != TLSConfiguration.system.minimumVersion { needs.append("a minimum of \(minimumVersion)") }
+        if !hostsWithoutTrust.isEmpty || !hostsWithoutName.isEmpty { needs.append("hosts exempt from verification") }
+        return needs.isEmpty ? nil : needs.joined(separator: ", ")
+    }
+
+    /// The refusal of a transport on URLSession on Linux, where the settings need more than it can do.
+    func refusalOfURLSessionOnLinux(_ request: HTTPRequest?) -> TransportError? {
+        whatURLSessionOnLinuxCannotDo.map { needs in
+            TransportError(
+                .unsupported,
+                "URLSession on Linux can't do what the TLS settings ask for (\(needs)), and they are not ignored:"
+                    + " use CurlTransport, or .platform(tls:), which picks it.",
+                request: request
+            )
+        }
+    }
+
+    /// The pins of a host, those fetched included; `nil` if it has none.
+    func pins(for host: String) -> [CertificatePin]? {
+        let candidates = HostPattern.candidates(for: HostPattern.normalized(host))
+        let builtIn = candidates.lazy.compactMap { pins[$0] }.first
+        let fetched = signedPins.flatMap { signed in candidates.lazy.compactMap { signed.pins(for: $0) }.first }
+        guard builtIn != nil || fetched != nil else { return nil }
+        return (builtIn ?? []) + (fetched ?? []).filter { builtIn?.contains($0) != true }
+    }
+
+    func acceptsAnyCertificate(from host: String) -> Bool { hostsWithoutTrust.contains(HostPattern.normalized(host)) }
+
+    func acceptsAnyHostName(from host: String) -> Bool {
+        hostsWithoutName.contains(HostPattern.normalized(host)) || acceptsAnyCertificate(from: host)
+    }
+
+    /// What is wrong with the pins in a chain; `nil` if nothing is.
+    ///
+    /// - Parameters:
+    ///   - chain: the verified chain, the server's own certificate first; that one alone where it could not be verified,
+    ///     since a server can send along what it likes.
+    func pinningError(host: String, chain: [TLSCertificate]) -> PinningError? {
+        guard let expected = pins(for: host) else { return nil }
+        let isMatch = chain.contains { expected.contains($0.publicKeyPin) || expected.contains($0.certificatePin) }
+        return isMatch ? nil : PinningError(host: host, expected: expected, chain: chain)
+    }
+
+    /// Throws if a host with pins would be called without TLS.
+    func check(_ request: HTTPRequest) throws {
+        guard !pins.isEmpty || signedPins != nil, request.url.scheme?.lowercased() != "https",
+            let host = request.url.host(percentEncoded: false), pins(for: host) != nil
+        else { return }
+        let message = "\(host) has pins, which only https can check: over http, anybody could answer."
+        throw TransportError(.tlsFailed, message, request: request)
+    }
+}

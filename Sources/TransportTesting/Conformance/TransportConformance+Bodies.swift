@@ -1,0 +1,121 @@
+internal import Foundation
+internal import Interceptors
+internal import Synchronization
+
+extension TransportConformance {
+    static let bodyRules: [Rule] = [
+        rule("sendsStreamsAndFiles") { bench in
+            bench.server.on(.put, "/", MockResponse(status: 204))
+            let content = Data(repeating: 0x61, count: 300_000)
+            let file = FileManager.default.temporaryDirectory.appending(path: "conformance-\(UUID().uuidString)")
+            try content.write(to: file)
+            defer { try? FileManager.default.removeItem(at: file) }
+            let bodies: [HTTPBody] = [
+                HTTPBody(content),
+                try HTTPBody(file: file),
+                .restartable(length: Int64(content.count)) { chunks(of: content) },
+                .restartable { chunks(of: content) },
+                .oneShot(chunks(of: content)),
+            ]
+            for body in bodies { _ = try await bench.send(try bench.request("/", .put, body: body)) }
+            let received = await bench.server.received(bodies.count)
+            for (body, request) in zip(bodies, received) {
+                try expect(request.body == content, "\(body) arrived changed")
+            }
+        },
+        rule("aOneShotBodyIsNotSentTwice") { bench in
+            bench.server.on(.post, "/", MockResponse())
+            let body = HTTPBody.oneShot(chunks(of: Data("once".utf8)))
+            _ = try await bench.send(try bench.request("/", .post, body: body))
+            try await expectFailure(.bodyNotReplayable) {
+                _ = try await bench.send(try bench.request("/", .post, body: body))
+            }
+            try expect(bench.server.requests.count, is: 1, "requests that reached the server")
+        },
+        rule("aBodyThatFailsFailsTheCall") { bench in
+            bench.server.on(.post, "/", MockResponse())
+            struct Broken: Error {}
+            let stream = AsyncThrowingStream<Data, any Error> { continuation in
+                continuation.yield(Data("begin".utf8))
+                continuation.finish(throwing: Broken())
+            }
+            do {
+                _ = try await bench.send(try bench.request("/", .post, body: .oneShot(stream)))
+            } catch is Broken {
+                return
+            } catch let error as TransportError where error.underlying is Broken {
+                return
+            }
+            throw Violation(description: "The call went on with half a body.")
+        },
+        rule("chunkedContentIsPutTogether") { bench in
+            try await bench.inBothModes { mode in
+                bench.server.enqueue(.chunked([Data("one ".utf8), Data("two ".utf8), Data("three".utf8)]))
+                let response = try await bench.send(try bench.request(mode: mode))
+                try expect(try await bench.text(response), is: "one two three", "content")
+            }
+        },
+        rule("decodedContentLosesItsCodingAndLength") { bench in
+            try await bench.inBothModes { mode in
+                bench.server.enqueue(MockResponse(headers: [.contentEncoding: "gzip", "X-A": "b"], body: zipped))
+                let response = try await bench.send(try bench.request(mode: mode))
+                try expect(try await bench.text(response), is: "hello hello hello", "content")
+                try expect(response.headerFields[.contentEncoding], is: nil, "Content-Encoding")
+                try expect(response.headerFields[.contentLength], is: nil, "Content-Length")
+            }
+        },
+        rule("aStreamBeginsBeforeItsEnd") { bench in
+            let step: [MockResponse.Step] = [
+                .send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nfirst"), .waitForever,
+            ]
+            bench.server.enqueue(MockResponse(steps: step))
+            let response = try await bench.send(try bench.request(mode: .streamed))
+            var iterator = response.body.makeAsyncIterator()
+            try expect(try await iterator.next(), is: Data("first".utf8), "the first chunk")
+            response.body.discard()
+            await bench.server.closedConnections(1)
+        },
+        rule("aBufferedResponseKeepsToItsLimit") { bench in
+            bench.server.enqueue(MockResponse(body: String(repeating: "a", count: 1000)))
+            _ = try await bench.send(try bench.request(mode: .buffered(upTo: 1000)))
+            for answer in [MockResponse(body: String(repeating: "a", count: 1001)), .chunked([Data(count: 1001)])] {
+                bench.server.enqueue(answer)
+                try await expectFailure(.bodyTooLarge) {
+                    _ = try await bench.send(try bench.request(mode: .buffered(upTo: 1000)))
+                }
+            }
+        },
+        rule("progressIsTold") { bench in
+            let seen = Mutex<(up: TransferProgress?, down: TransferProgress?)>((nil, nil))
+            bench.server.on(.put, "/", MockResponse(body: String(repeating: "a", count: 200_000)))
+            var request = try bench.request("/", .put, body: HTTPBody(Data(count: 150_000)))
+            let shared = Shared(seen)
+            request.context.uploadProgress = { progress in shared.value.withLock { $0.up = progress } }
+            request.context.downloadProgress = { progress in shared.value.withLock { $0.down = progress } }
+            _ = try await bench.send(request)
+            let (up, down) = shared.value.withLock { $0 }
+            try expect(up, is: TransferProgress(completed: 150_000, total: 150_000), "upload progress")
+            try expect(down, is: TransferProgress(completed: 200_000, total: 200_000), "download progress")
+        },
+    ]
+
+    /// The bytes of "hello hello hello", as gzip makes them.
+    private static let zipped = Data([
+        0x1F, 0x8B, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00, 0x02, 0x03, 0xCB, 0x48, 0xCD, 0xC9, 0xC9, 0x57, 0xC8, 0x40,
+        0x90, 0x00, 0x80, 0x88, 0xF9, 0xE5, 0x11, 0x00, 0x00, 0x00,
+    ])
+
+    private static func chunks(of content: Data) -> AsyncStream<Data> {
+        AsyncStream { continuation in
+            for start in stride(from: 0, to: content.count, by: 50_000) {
+                continuation.yield(content[start..<min(start + 50_000, content.count)])
+            }
+            continuation.finish()
+        }
+    }
+
+    private final class Shared<Value: ~Copyable & Sendable>: Sendable {
+        let value: Value
+        init(_ value: consuming Value) { self.value = value }
+    }
+}

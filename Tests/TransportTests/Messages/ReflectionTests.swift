@@ -1,0 +1,31 @@
+import Foundation
+import Testing
+import Transport
+
+@Suite struct ReflectionTests {
+    private struct Wrapper {
+        let request: HTTPRequest
+        let responses: [HTTPResponse?]
+    }
+
+    @Test func aSecretIsNotDumpedByAccident() throws {
+        let url = try #require(URL(string: "https://ada:hush@h.example/?token=hush"))
+        let request = HTTPRequest(
+            method: .post,
+            url: url,
+            headerFields: [.authorization: "Bearer hush", .accept: "text/plain"],
+            body: "hush"
+        )
+        let response = HTTPResponse(status: 200, headerFields: [.setCookie: "hush"], body: "hush", url: url)
+        let wrapper = Wrapper(request: request, responses: [response, nil])
+        var text = ""
+        dump(wrapper, to: &text)
+        text += "\(wrapper)" + String(reflecting: wrapper)
+        #expect(!text.contains("hush"), "\(text)")
+        // As `dump` would show the bytes of the content.
+        #expect(!text.contains("- 104"))
+        #expect(text.contains("POST"))
+        #expect(text.contains("text/plain"))
+        #expect(text.contains("4 bytes"))
+    }
+}

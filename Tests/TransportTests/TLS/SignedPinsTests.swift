@@ -1,0 +1,261 @@
+#if os(Linux)
+import Foundation
+import Synchronization
+import Testing
+import TransportTesting
+
+@testable import Transport
+
+@Suite struct SignedPinsTests {
+    fileprivate static let pin = CertificatePinTests.text
+    fileprivate static let today = Date(timeIntervalSince1970: 1_900_000_000)
+
+    /// A key pair, a place for the list, and who fetches it.
+    fileprivate struct Fixture {
+        let folder: URL
+        let key: PinListKey
+        let stub = StubTransport()
+        let clock = ManualClock()
+
+        init(_ kind: String = "ed25519") throws {
+            folder = FileManager.default.temporaryDirectory.appending(path: "pins-\(UUID().uuidString)")
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            try Script.signPins("keygen", kind, folder.appending(path: "key").path)
+            key = try PinListKey(Data(contentsOf: folder.appending(path: "key.pub")))
+        }
+
+        func list(serial: Int = 1, host: String = "localhost", pin: String = SignedPinsTests.pin) -> String {
+            #"{"version":1,"serial":\#(serial),"expires":"2030-12-31T00:00:00Z","pins":{"\#(host)":["\#(pin)"]}}"#
+        }
+
+        func sign(_ list: String) throws -> Data {
+            let file = folder.appending(path: "list-\(UUID().uuidString).json")
+            try Data(list.utf8).write(to: file)
+            try Script.signPins("sign", folder.appending(path: "key.key").path, file.path)
+            return try Data(contentsOf: file.appendingPathExtension("sig"))
+        }
+
+        /// The server has this list from now on.
+        func publish(_ list: String, signature: Data? = nil) throws {
+            stub.on(.get, "/pins.json", .data(Data(list.utf8), contentType: "application/json"))
+            stub.on(.get, "/pins.json.sig", .data(try signature ?? sign(list), contentType: "text/plain"))
+        }
+
+        func pins(
+            keys: [PinListKey]? = nil,
+            now: @escaping @Sendable () -> Date = { SignedPinsTests.today }
+        ) throws -> SignedPins {
+            SignedPins(
+                url: try #require(URL(string: "https://static.example.com/pins.json?v=1")),
+                keys: keys ?? [key],
+                keptIn: folder.appending(path: "kept.json"),
+                over: stub,
+                clock: clock,
+                now: now
+            )
+        }
+    }
+
+    private func expect(_ code: SignedPinsError.Code, _ pins: SignedPins) async {
+        let error = await #expect(throws: SignedPinsError.self) { try await pins.refresh() }
+        #expect(error?.code == code, "\(String(describing: error))")
+        #expect(pins.pins(for: "localhost") == nil)
+    }
+
+    @Test(arguments: ["rsa", "ec", "ed25519"])
+    func listSignedWithTheKeyIsAcceptedAndTamperingIsNot(kind: String) async throws {
+        let fixture = try Fixture(kind)
+        let list = fixture.list()
+        let signature = try fixture.sign(list)
+        try fixture.publish(list, signature: signature)
+        let pins = try fixture.pins()
+        try await pins.refresh()
+        #expect(pins.pins(for: "localhost") == [try CertificatePin(Self.pin)])
+        #expect(pins.serial == 1)
+        #expect(fixture.stub.requests.map(\.url.path) == ["/pins.json", "/pins.json.sig"])
+
+        try fixture.publish(list.replacing("localhost", with: "localhosu"), signature: signature)
+        await expect(.wrongSignature, try Fixture(kind).pinsOf(fixture.stub, key: fixture.key))
+        await expect(.wrongSignature, try Fixture(kind).pinsOf(fixture.stub, key: Fixture(kind).key))
+        try fixture.publish(list, signature: Data("AAAA".utf8))
+        await expect(.wrongSignature, try Fixture(kind).pinsOf(fixture.stub, key: fixture.key))
+        try fixture.publish(list, signature: Data("no base64".utf8))
+        await expect(.wrongSignature, try Fixture(kind).pinsOf(fixture.stub, key: fixture.key))
+    }
+
+    @Test func anyOfSeveralKeysWillDo() async throws {
+        let fixture = try Fixture()
+        try fixture.publish(fixture.list())
+        let pins = try fixture.pins(keys: [Fixture("ec").key, fixture.key])
+        try await pins.refresh()
+        #expect(pins.serial == 1)
+    }
+
+    @Test func expiredListIsRefusedAndAnAcceptedOneEnds() async throws {
+        let fixture = try Fixture()
+        try fixture.publish(fixture.list())
+        let late = Date(timeIntervalSince1970: 1_930_000_000)
+        await expect(.expired, try fixture.pins(now: { late }))
+        let clock = AdjustableDate(Self.today)
+        let pins = try fixture.pins(now: { clock.date })
+        try await pins.refresh()
+        #expect(pins.pins(for: "localhost") != nil)
+        clock.date = late
+        #expect(pins.pins(for: "localhost") == nil)
+    }
+
+    @Test func olderListThanTheLastOneIsRefusedAcrossRuns() async throws {
+        let fixture = try Fixture()
+        try fixture.publish(fixture.list(serial: 7))
+        try await fixture.pins().refresh()
+        try fixture.publish(fixture.list(serial: 6, host: "other"))
+        let again = try fixture.pins()
+        #expect(again.serial == 7)
+        #expect(again.pins(for: "localhost") != nil)
+        let error = await #expect(throws: SignedPinsError.self) { try await again.refresh() }
+        #expect(error?.code == .outdated)
+        #expect(again.pins(for: "other") == nil)
+        try fixture.publish(fixture.list(serial: 8, host: "other"))
+        try await again.refresh()
+        #expect(again.serial == 8)
+        #expect(again.pins(for: "localhost") == nil)
+    }
+
+    @Test func listThatExpiredStillForbidsOlderOnes() async throws {
+        let fixture = try Fixture()
+        try fixture.publish(fixture.list(serial: 7))
+        try await fixture.pins().refresh()
+        let later = fixture.list(serial: 3).replacing("2030", with: "2035")
+        try fixture.publish(later)
+        await expect(.outdated, try fixture.pins(now: { Date(timeIntervalSince1970: 1_930_000_000) }))
+    }
+
+    @Test func keptFileThatNoKeySignedIsIgnored() async throws {
+        let fixture = try Fixture()
+        try fixture.publish(fixture.list(serial: 7))
+        try await fixture.pins().refresh()
+        #expect(try fixture.pins(keys: [Fixture().key]).serial == nil)
+        try Data("garbage".utf8).write(to: fixture.folder.appending(path: "kept.json"))
+        #expect(try fixture.pins().serial == nil)
+    }
+
+    @Test(arguments: [
+        " ", "[]", "{}", #"{"version":2,"serial":1,"expires":"2030-12-31T00:00:00Z","pins":{}}"#,
+        #"{"version":1,"serial":1,"expires":"tomorrow","pins":{}}"#,
+        #"{"version":1,"serial":1,"expires":"2030-12-31T00:00:00Z","pins":{"localhost":["sha256/oops"]}}"#,
+        #"{"version":1,"serial":1,"expires":"2030-12-31T00:00:00Z","pins":{"https://localhost":[]}}"#,
+        #"{"version":1,"serial":1e99,"expires":"2030-12-31T00:00:00Z","pins":{}}"#,
+    ])
+    func listThatIsNotInTheFormatIsRefused(list: String) async throws {
+        let fixture = try Fixture()
+        try fixture.publish(list)
+        await expect(.malformed, try fixture.pins())
+    }
+
+    @Test func serverThatFailsIsNoList() async throws {
+        let fixture = try Fixture()
+        fixture.stub.on(.get, "/**", .status(503))
+        await expect(.unavailable, try fixture.pins())
+    }
+
+    @Test func keyMustBeOneThatProtects() throws {
+        for text in ["", "nonsense", "-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n"] {
+            let error = #expect(throws: TLSConfigurationError.self) { try PinListKey(pem: text) }
+            #expect(error?.code == .invalidPublicKey)
+        }
+    }
+}
+
+extension SignedPinsTests {
+    @Test func pinsAreFetchedOnceForAllCallsAndTheCallsAreSent() async throws {
+        let tls = try TLSFixture()
+        let fixture = try Fixture()
+        try fixture.publish(fixture.list(pin: tls.identity.chain[1].publicKeyPin.description))
+        var settings = TLSConfiguration.pinned(["localhost": [CurlPinningTests.otherPin]], trust: tls.trust)
+        settings.signedPins = try fixture.pins()
+        let transport = CurlTransport(.init(tls: settings))
+        let request = try tls.request()
+        let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
+            for _ in 0..<20 { group.addTask { try await transport.send(request).status.code } }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(statuses == Array(repeating: 200, count: 20))
+        #expect(tls.server.requests.count == 20)
+        #expect(fixture.stub.requests.count == 2)
+        await transport.shutDown()
+    }
+
+    @Test func listWithoutTheHostOrItsPinLeavesTheCallRefusedAndIsNotFetchedAgainAtOnce() async throws {
+        let tls = try TLSFixture()
+        let fixture = try Fixture()
+        try fixture.publish(fixture.list(host: "elsewhere.example"))
+        var settings = TLSConfiguration.pinned(["localhost": [CurlPinningTests.otherPin]], trust: tls.trust)
+        settings.signedPins = try fixture.pins()
+        let transport = CurlTransport(.init(tls: settings))
+        let request = try tls.request()
+        for round in 0..<2 {
+            let error = await #expect(throws: TransportError.self) { try await transport.send(request) }
+            #expect(error?.underlying is PinningError)
+            let reason = round == 0 ? "hostMissing" : "fetched less than"
+            #expect(error?.message.contains(reason) == true, "\(String(describing: error))")
+        }
+        #expect(fixture.stub.requests.count == 2)
+        fixture.clock.advance(by: .seconds(61))
+        _ = try? await transport.send(request)
+        #expect(fixture.stub.requests.count == 4)
+        #expect(tls.server.requests.isEmpty)
+        await transport.shutDown()
+    }
+
+    @Test func cancelledCallLeavesTheFetchingToTheOthers() async throws {
+        let fixture = try Fixture()
+        let (arrivals, arrival) = AsyncStream<Void>.makeStream()
+        let (gates, gate) = AsyncStream<Void>.makeStream()
+        let list = fixture.list()
+        let signature = try fixture.sign(list)
+        let slow = StubTransport { request in
+            if request.url.path.hasSuffix(".sig") { return HTTPResponse(status: 200, body: HTTPBody(signature)) }
+            arrival.yield()
+            for await _ in gates { break }
+            return HTTPResponse(status: 200, body: HTTPBody(list))
+        }
+        let pins = SignedPins(
+            url: try #require(URL(string: "https://static.example.com/pins.json")),
+            keys: [fixture.key],
+            keptIn: nil,
+            over: slow,
+            now: { Self.today }
+        )
+        let first = Task { try await pins.refresh() }
+        for await _ in arrivals { break }
+        let second = Task { try await pins.refresh() }
+        first.cancel()
+        await #expect(throws: CancellationError.self) { try await first.value }
+        gate.yield()
+        try await second.value
+        #expect(pins.serial == 1)
+    }
+}
+
+extension SignedPinsTests.Fixture {
+    fileprivate func pinsOf(_ stub: StubTransport, key: PinListKey) throws -> SignedPins {
+        SignedPins(
+            url: try #require(URL(string: "https://static.example.com/pins.json")),
+            keys: [key],
+            keptIn: nil,
+            over: stub,
+            now: { Date(timeIntervalSince1970: 1_900_000_000) }
+        )
+    }
+}
+
+/// A date that a test moves.
+private final class AdjustableDate: Sendable {
+    private let value: Mutex<Date>
+    init(_ date: Date) { value = Mutex(date) }
+    var date: Date {
+        get { value.withLock { $0 } }
+        set { value.withLock { $0 = newValue } }
+    }
+}
+#endif

@@ -1,0 +1,128 @@
+import Foundation
+import Testing
+
+@testable import Transport
+
+@Suite struct HostPatternTests {
+    @Test(arguments: [
+        (
+            "api.example.com", ["api.example.com", "API.Example.COM", "api.example.com."],
+            ["example.com", "b.api.example.com"]
+        ),
+        ("*.example.com", ["api.example.com", "a.b.example.com"], ["example.com", "badexample.com"]),
+        (".example.com", ["example.com", "api.example.com", "a.b.example.com."], ["badexample.com", "com"]),
+        ("*", ["example.com", "127.0.0.1", "::1", "localhost"], []),
+        ("127.0.0.1", ["127.0.0.1"], ["1.127.0.0.1"]),
+        ("::1", ["::1", "[::1]"], ["::2"]),
+        ("xn--bcher-kva.example", ["bücher.example", "xn--bcher-kva.example"], ["bucher.example"]),
+        ("Bücher.example", ["xn--bcher-kva.example"], []),
+    ])
+    func matches(pattern: String, hosts: [String], others: [String]) throws {
+        let pattern = try HostPattern(pattern)
+        func isMatch(_ host: String) -> Bool {
+            HostPattern.candidates(for: HostPattern.normalized(host)).contains(pattern)
+        }
+        for host in hosts { #expect(isMatch(host), "\(pattern) should match \(host)") }
+        for host in others { #expect(!isMatch(host), "\(pattern) should not match \(host)") }
+    }
+
+    @Test(arguments: [
+        "", ".", "*.", "**", "https://example.com", "example.com:443", "example.com/", "a b", "*.127.0.0.1", "a..b",
+        "*a.b",
+        "a.*.b", "user@example.com", "%2A", "example.com\r\n",
+    ])
+    func whatIsNoHostIsRefused(text: String) {
+        let error = #expect(throws: TLSConfigurationError.self) { try HostPattern(text) }
+        #expect(error?.code == .invalidHost)
+    }
+
+    @Test func addressIsNoSubdomain() {
+        let candidates = HostPattern.candidates(for: "10.0.0.1")
+        #expect(candidates == ["10.0.0.1", "*"])
+    }
+
+    @Test func mostSpecificPatternHoldsAlone() {
+        let pins = (0..<4).map { CertificatePin(.publicKey, digest: [UInt8](repeating: $0, count: 32)) }
+        let tls = TLSConfiguration.pinned([
+            "*": [pins[0]], ".example.com": [pins[1]], "*.example.com": [pins[2]], "api.example.com": [pins[3]],
+        ])
+        #expect(tls.pins(for: "other.org") == [pins[0]])
+        #expect(tls.pins(for: "example.com") == [pins[1]])
+        #expect(tls.pins(for: "www.example.com") == [pins[2]])
+        #expect(tls.pins(for: "API.example.com.") == [pins[3]])
+        #expect(TLSConfiguration.pinned(["example.com": [pins[0]]]).pins(for: "www.example.com") == nil)
+    }
+}
+
+@Suite struct CertificatePinTests {
+    static let text = "sha256/47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="
+
+    @Test func textGoesThereAndBack() throws {
+        #expect(try CertificatePin(Self.text).description == Self.text)
+        let ofCertificate = "certificate-" + Self.text
+        #expect(try CertificatePin(ofCertificate).description == ofCertificate)
+        #expect(try CertificatePin(ofCertificate) != CertificatePin(Self.text))
+    }
+
+    @Test func curlsSpellingIsUnderstoodAndADigestMayBeginWithASlash() throws {
+        #expect(CertificatePin("sha256//47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=").description == Self.text)
+        let slash = [UInt8]([0xFC]) + [UInt8](repeating: 1, count: 31)
+        let pin = CertificatePin(.publicKey, digest: slash)
+        #expect(pin.description.hasPrefix("sha256//"))
+        #expect(try CertificatePin(pin.description) == pin)
+    }
+
+    @Test(arguments: [
+        "", "sha256/", "sha256/AAAA", "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=",
+        "sha1/47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=", "sha256/47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU",
+        "sha256/47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU=", "sha256/…",
+        "sha256/47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFWqqg==",
+    ])
+    func whatIsNoBase64OfThirtyTwoBytesIsRefused(text: String) {
+        let error = #expect(throws: TLSConfigurationError.self) { try CertificatePin(text) }
+        #expect(error?.code == .invalidPin)
+        #expect(error?.message.contains("sha256/") == true)
+    }
+
+    #if !os(iOS) && !os(tvOS) && !os(watchOS) && !os(visionOS)
+    @Test func wrongLiteralEndsTheProgram() async {
+        await #expect(processExitsWith: .failure) {
+            let pin: CertificatePin = "sha256/oops"
+            print(pin)
+        }
+    }
+    #endif
+}
+
+@Suite struct TLSPolicyTests {
+    @Test func urlSessionOnLinuxRefusesWhateverItCannotDo() throws {
+        #expect(TLSConfiguration.system.refusalOfURLSessionOnLinux(nil) == nil)
+        let exempt = TLSConfiguration.system.dangerouslyAcceptingAnyHostName(from: "localhost")
+        let settings: [TLSConfiguration] = [
+            .pinned([try CertificatePin(CertificatePinTests.text)]), TLSConfiguration(trust: .only([])),
+            TLSConfiguration(minimumVersion: .tls13), exempt,
+            TLSConfiguration.system.dangerouslyAcceptingInvalidCertificates(from: "localhost"),
+        ]
+        for tls in settings {
+            let refusal = try #require(tls.refusalOfURLSessionOnLinux(nil))
+            #expect(refusal.code == .unsupported)
+            #expect(refusal.message.contains("CurlTransport"))
+        }
+    }
+
+    @Test func systemSettingsAreTheDefaultOnes() {
+        #expect(TLSConfiguration() == .system)
+        #expect(TLSConfiguration.system.isPlain)
+        #expect(TLSConfiguration(minimumVersion: .tls13).isPlain)
+        #expect(!TLSConfiguration.pinned([CertificatePin]()).isPlain)
+    }
+
+    #if os(Linux)
+    @Test func urlSessionTransportSendsNothingWithPins() async throws {
+        let transport = URLSessionTransport(tls: .pinned([try CertificatePin(CertificatePinTests.text)]))
+        let url = try #require(URL(string: "http://127.0.0.1:9/"))
+        let error = await #expect(throws: TransportError.self) { try await transport.send(HTTPRequest(url: url)) }
+        #expect(error?.code == .unsupported)
+    }
+    #endif
+}
