@@ -43,29 +43,30 @@ let package = Package(
             swiftSettings: settings
         ),
 
+        .target(name: "TestSupport", path: "Tests/Support", swiftSettings: settings),
         .testTarget(
             name: "TransportTests",
-            dependencies: ["Transport", "TransportTesting"],
+            dependencies: ["Transport", "TransportTesting", "TestSupport"],
             swiftSettings: settings
         ),
         .testTarget(
             name: "InterceptorsTests",
-            dependencies: ["Interceptors", "TransportTesting"],
+            dependencies: ["Interceptors", "TransportTesting", "TestSupport"],
             swiftSettings: settings
         ),
         .testTarget(
             name: "MiddlewaresTests",
-            dependencies: ["Middlewares", "TransportTesting"],
+            dependencies: ["Middlewares", "TransportTesting", "TestSupport"],
             swiftSettings: settings
         ),
         .testTarget(
             name: "TransportTestingTests",
-            dependencies: ["TransportTesting"],
+            dependencies: ["TransportTesting", "TestSupport"],
             swiftSettings: settings
         ),
         .testTarget(
             name: "IntegrationTests",
-            dependencies: ["Middlewares", "TransportTesting"],
+            dependencies: ["Middlewares", "TransportTesting", "TestSupport"],
             swiftSettings: settings
         ),
     ]

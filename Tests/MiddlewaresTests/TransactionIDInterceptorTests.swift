@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Middlewares
@@ -97,7 +98,7 @@ import Testing
     }
 
     @Test func differentCountsNeverGiveOneUUIDWhateverTheKeys() throws {
-        var generator = SplitMix(state: 7)
+        var generator = SeededGenerator(seed: 7)
         for _ in 0..<20 {
             let sequence = UUIDSequence(using: &generator)
             let counts: [UInt64] = (0..<500).map { $0 } + (1..<500).map { (1 << 61) - $0 } + (0..<61).map { 1 << $0 }
@@ -108,7 +109,7 @@ import Testing
 
     // Each free bit is set in about half of the UUIDs, and the next count changes about half of them.
     @Test func bitsAreWellMixed() throws {
-        var generator = SplitMix(state: 1)
+        var generator = SeededGenerator(seed: 1)
         let sequence = UUIDSequence(using: &generator)
         let sample = (0..<4_096).map { sequence.uuid(at: $0) }
         for bit in 0..<64 {
@@ -123,7 +124,7 @@ import Testing
     }
 
     @Test func anotherSeedGivesOtherUUIDs() throws {
-        var generator = SplitMix(state: 3)
+        var generator = SeededGenerator(seed: 3)
         let first = UUIDSequence(using: &generator)
         let second = UUIDSequence(using: &generator)
         let uuids = (0..<1_000).flatMap { [first.uuid(at: $0), second.uuid(at: $0)] }
@@ -132,15 +133,3 @@ import Testing
 }
 
 private let zeroUUID: uuid_t = (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
-
-private struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var value = state
-        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-        return value ^ (value >> 31)
-    }
-}

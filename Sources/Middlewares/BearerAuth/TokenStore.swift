@@ -36,8 +36,9 @@ public import Foundation
 /// ``signIn(_:)`` and ``signOut()`` overtake a refresh under way, whose token is then discarded. After `signIn`, those who
 /// waited go on with the new token. `signOut` ends the session: those who wait fail with
 /// ``AuthenticationError/Code/signedOut``, requests go out without a token, and nothing is refreshed until the next
-/// `signIn`. A request that was sent before a sign-out never gets a token from after it, so to change the user, sign out
-/// before you sign in.
+/// `signIn`. A request that is rejected after a sign-out is not sent again with a token from after it, so to change the
+/// user, sign out before you sign in. A redirect or a retry from further outside asks for the token of its moment,
+/// as a new request does: cancel what the old user began.
 ///
 /// ## Without a token
 /// A store that never had a token lets requests go without one, so that a log-in and public endpoints work; the first

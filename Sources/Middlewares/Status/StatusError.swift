@@ -100,10 +100,11 @@ extension StatusError {
 }
 
 extension StatusError: CustomStringConvertible, CustomDebugStringConvertible, LocalizedError, CustomReflectable {
-    /// Message, request and the beginning of the body, without secrets.
+    /// Message, request and the beginning of the body, without secrets, on one line.
     public var description: String {
         let text = "StatusError: \(message) (\(PrintableText.line(method.rawValue)) \(url))"
-        let excerpt = excerpt
+        // What the server chose can't forge a line of a log.
+        let excerpt = PrintableText.line(Redaction.standard.excerpt(of: body))
         return excerpt.isEmpty ? text : "\(text) Body: \(excerpt)"
     }
 

@@ -78,7 +78,14 @@ extension UnwrapEnvelopeInterceptor {
         from origin: EnvelopeOrigin
     ) async throws -> HTTPResponse {
         let envelope = Envelope(response, fields: fields, flag: flag)
-        guard let isSuccess = try success.verdict(on: envelope) else {
+        let verdict: Bool?
+        do {
+            verdict = try success.verdict(on: envelope)
+        } catch {
+            response.body.discard()
+            throw error
+        }
+        guard let isSuccess = verdict else {
             let mayLackFields = origin.method == .head || [204, 205].contains(response.status.code)
             guard otherwise == .fail, response.status.kind == .successful, !mayLackFields else { return response }
             let explanation = "The response has no header field \(flag ?? fields.code)."

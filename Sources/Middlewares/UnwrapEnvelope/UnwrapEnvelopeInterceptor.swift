@@ -73,7 +73,7 @@ public struct UnwrapEnvelopeInterceptor: Interceptor {
         }
         if response.body.bytes == nil {
             guard response.headerFields.isJSON else { return response }
-            response.body = try await collected(response.body)
+            response.body = try await collected(response.body, from: origin)
         }
         guard (response.body.length ?? 0) >= Self.hopThreshold else {
             return try open(response, paths, from: origin)
@@ -84,12 +84,15 @@ public struct UnwrapEnvelopeInterceptor: Interceptor {
     // Below it, a hop to another thread takes longer than the work.
     static let hopThreshold: Int64 = 16 << 10
 
-    private func collected(_ body: HTTPBody) async throws -> HTTPBody {
+    private func collected(_ body: HTTPBody, from origin: EnvelopeOrigin) async throws -> HTTPBody {
         do {
             return HTTPBody(try await body.collect(upTo: limit))
         } catch {
             body.discard()
-            throw error
+            guard let error = error as? TransportError, error.url == nil else { throw error }
+            // Whoever reads a body doesn't know of the request.
+            let request = HTTPRequest(method: origin.method, url: origin.url)
+            throw TransportError(error.code, error.message, request: request, underlying: error.underlying)
         }
     }
 

@@ -45,7 +45,10 @@ struct OutgoingRequest {
     /// Throws if the body is a file that is gone, or has another length than when the body was made of it.
     static func checkFile(_ request: HTTPRequest) throws(TransportError) {
         guard let file = request.body.file, let length = request.body.length else { return }
-        let found = try? file.resourceValues(forKeys: [.fileSizeKey, .isRegularFileKey])
+        // A link counts as what it leads to, and a URL may remember the size that its file had.
+        var target = file.resolvingSymlinksInPath()
+        target.removeAllCachedResourceValues()
+        let found = try? target.resourceValues(forKeys: [.fileSizeKey, .isRegularFileKey])
         guard let found, found.isRegularFile == true, FileManager.default.isReadableFile(atPath: file.path) else {
             throw TransportError(.unreadableFile, "\(file.path) can't be read any more.", request: request)
         }

@@ -171,7 +171,9 @@ public final class URLSessionTransport: Transport {
     private func launch(_ outgoing: URLRequest, for transfer: SessionTransfer) {
         let body = transfer.request.body
         if let file = body.file {
-            delegate.run(session.uploadTask(with: outgoing, fromFile: file), for: transfer)
+            // Of a link, Foundation on Linux would announce the link's own length.
+            let target = file.resolvingSymlinksInPath()
+            delegate.run(session.uploadTask(with: outgoing, fromFile: target), for: transfer)
         } else if body.isEmpty {
             delegate.run(session.dataTask(with: outgoing), for: transfer)
         } else if let bytes = body.bytes {

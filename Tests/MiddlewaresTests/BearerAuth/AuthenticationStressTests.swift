@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Middlewares
@@ -17,7 +18,7 @@ struct AuthenticationStressTests {
         let chain = authenticatingChain(tokens, TokenServer(accepting: ["new"]))
         let tasks = (0..<count).map { _ in Task { try await chain.get() } }
         await waiting.reached(count)
-        var random = SeededGenerator(state: 1)
+        var random = SeededGenerator(seed: 1)
         let cancelled = Set((0..<count).shuffled(using: &random).prefix(count / 2))
         for index in cancelled { tasks[index].cancel() }
         for index in cancelled {
@@ -36,7 +37,7 @@ struct AuthenticationStressTests {
             return .new
         }
         let chain = authenticatingChain(tokens, TokenServer(accepting: ["new"]))
-        var random = SeededGenerator(state: seed)
+        var random = SeededGenerator(seed: seed)
         let tasks = (0..<200).map { _ in
             (task: Task { try await chain.get() }, isCancelled: Bool.random(using: &random))
         }
@@ -65,7 +66,7 @@ struct AuthenticationStressTests {
             }
         )
         let chain = authenticatingChain(tokens, TokenServer(accepting: ["refreshed-2", "signed-in"]))
-        var random = SeededGenerator(state: seed)
+        var random = SeededGenerator(seed: seed)
         await withTaskGroup { group in
             for _ in 0..<300 {
                 switch Int.random(in: 0..<20, using: &random) {

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Middlewares
@@ -150,7 +151,7 @@ import Testing
 
     @Test(arguments: 0..<20)
     func anyOrderOfEventsAnswersEachWaiterOnce(seed: UInt64) {
-        var random = SeededGenerator(state: seed)
+        var random = SeededGenerator(seed: seed)
         var flights = Flights("0")
         var asked: Set<Int> = []
         var answered: [Int] = []
@@ -226,18 +227,5 @@ private enum Told: Equatable {
             case .cancelled: .cancelled
             case .failed: .failed
             }
-    }
-}
-
-/// A generator that gives the same numbers in each run (Steele, Lea, Flood 2014).
-struct SeededGenerator: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Middlewares
@@ -71,17 +72,11 @@ import Testing
         "*?[a]{b,c}", "~", "#no comment", "line\nbreak", "tab\tcr\r", "\u{1B}[2J", "é😀\u{85}7", "\u{202E}8", "-n",
         "\\'\n", "\u{7F}\u{1}1",
     ])
-    func theShellReadsBackEveryWordAsItWas(word: String) throws {
+    func theShellReadsBackEveryWordAsItWas(word: String) async throws {
         let quoted = CurlCommand.quoted(word)
         #expect(!quoted.unicodeScalars.contains { $0.properties.generalCategory == .control })
-        let shell = Process()
-        shell.executableURL = URL(fileURLWithPath: "/bin/bash")
-        shell.arguments = ["-c", "curl() { printf '%s\\0' \"$@\"; }; curl 'first' \(quoted) last"]
-        let output = Pipe()
-        shell.standardOutput = output
-        try shell.run()
-        let bytes = try output.fileHandleForReading.readToEnd() ?? Data()
-        shell.waitUntilExit()
-        #expect(String(decoding: bytes, as: UTF8.self) == "first\0\(word)\0last\0")
+        let script = "curl() { printf '%s\\0' \"$@\"; }; curl 'first' \(quoted) last"
+        let shell = try await Command.run("/bin/bash", ["-c", script])
+        #expect(shell.text == "first\0\(word)\0last\0")
     }
 }

@@ -145,6 +145,12 @@ import Testing
         #expect("\(error)".contains(#"No\u{1B}[2J\r\nforged"#))
     }
 
+    @Test(arguments: ["a\nforged", "a\r\nforged", "{\n  \"a\": 1\n}", "a\u{2028}forged"])
+    func theServerCannotForgeALineOfALog(body: String) async throws {
+        let error = try await error(HTTPResponse(status: 500, body: HTTPBody(body)))
+        #expect(!"\(error)".unicodeScalars.contains { $0 == "\n" || $0 == "\r" || $0 == "\u{2028}" })
+    }
+
     @Test func aBinaryBodyIsOnlyDescribed() async throws {
         let error = try await error(HTTPResponse(status: 500, body: HTTPBody(Data([0xFF, 0xD8, 0x00, 0x01]))))
         #expect(error.excerpt == "<4 bytes of binary data>")

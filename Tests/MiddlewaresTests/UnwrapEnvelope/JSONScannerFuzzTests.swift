@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Middlewares
@@ -23,7 +24,7 @@ import Testing
 
     @Test(arguments: 0..<8)
     func slicesAreWhatJSONSerializationFinds(seed: UInt64) throws {
-        var generator = FuzzGenerator(seed: seed)
+        var generator = SeededGenerator(seed: seed)
         var foundValues = 0
         for _ in 0..<150 {
             let data = Data(RandomJSON.object(depth: 6, using: &generator).utf8)
@@ -40,7 +41,7 @@ import Testing
 
     @Test(arguments: 0..<4)
     func skippingAgreesWithAByteByByteReadingOfAnything(seed: UInt64) throws {
-        var generator = FuzzGenerator(seed: 1000 + seed)
+        var generator = SeededGenerator(seed: 1000 + seed)
         let alphabet = Array(#"{}[]{}[]""\\ ay_Y,:1"#.utf8) + [0x7F, 0xC3, 0xDB, 0xDD, 0xFB, 0xFD, 0xA2, 0xDC, 0]
         var ends = 0
         for _ in 0..<3000 {
@@ -100,7 +101,7 @@ import Testing
 
     @Test(arguments: 0..<4)
     func aTextCutAtAnyByteIsNeverTakenForWhole(seed: UInt64) throws {
-        var generator = FuzzGenerator(seed: 2000 + seed)
+        var generator = SeededGenerator(seed: 2000 + seed)
         for _ in 0..<6 {
             let data = Data(RandomJSON.object(depth: 4, using: &generator).utf8)
             for count in 0..<data.count {
@@ -115,7 +116,7 @@ import Testing
 
     @Test(arguments: 0..<8)
     func flippedBytesNeverCrashAndNeverGiveAnotherValueThanADecoderSees(seed: UInt64) throws {
-        var generator = FuzzGenerator(seed: 3000 + seed)
+        var generator = SeededGenerator(seed: 3000 + seed)
         var comparisons = 0
         for _ in 0..<25 {
             let data = Data(RandomJSON.object(depth: 4, using: &generator).utf8)
@@ -139,7 +140,7 @@ import Testing
         #expect(comparisons > 100)
     }
 
-    private static func flipping(_ data: Data, using generator: inout FuzzGenerator) -> Data {
+    private static func flipping(_ data: Data, using generator: inout SeededGenerator) -> Data {
         var flipped = data
         for _ in 0..<Int.random(in: 1...3, using: &generator) {
             let index = Int.random(in: 0..<data.count, using: &generator)
@@ -155,7 +156,7 @@ import Testing
 
     @Test(arguments: 0..<4)
     func noiseNeverCrashes(seed: UInt64) {
-        var generator = FuzzGenerator(seed: 4000 + seed)
+        var generator = SeededGenerator(seed: 4000 + seed)
         for count in 0..<400 {
             var noise = Data((0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
             _ = try? JSONScanner.find(Self.paths.map(\.encodedNames), in: noise)

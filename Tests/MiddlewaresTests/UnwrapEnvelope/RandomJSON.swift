@@ -1,25 +1,8 @@
-/// A small generator whose sequence is the same everywhere (SplitMix64: Steele, Lea and Flood).
-struct FuzzGenerator: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
-
-    mutating func oneOf<Element>(_ elements: [Element]) -> Element {
-        elements[Int.random(in: 0..<elements.count, using: &self)]
-    }
-}
+import TestSupport
 
 /// Valid JSON with what makes it hard to read: escapes, brackets and quotes in strings, equal names, odd whitespace.
 enum RandomJSON {
-    static func object(depth: Int, using generator: inout FuzzGenerator) -> String {
+    static func object(depth: Int, using generator: inout SeededGenerator) -> String {
         let members = (0..<Int.random(in: 0...6, using: &generator)).map { _ in
             let name = string(generator.oneOf(["a", "a", "b", "b", "c", "é", "\"", "\\", "", "日本"]), using: &generator)
             return "\(space(&generator))\(name)\(space(&generator)):\(value(depth: depth - 1, using: &generator))"
@@ -27,7 +10,7 @@ enum RandomJSON {
         return "\(space(&generator)){\(members.isEmpty ? space(&generator) : members.joined(separator: ","))}"
     }
 
-    private static func value(depth: Int, using generator: inout FuzzGenerator) -> String {
+    private static func value(depth: Int, using generator: inout SeededGenerator) -> String {
         let kinds = depth > 0 ? 9 : 5
         let text =
             switch Int.random(in: 0..<kinds, using: &generator) {
@@ -40,14 +23,14 @@ enum RandomJSON {
         return "\(space(&generator))\(text)\(space(&generator))"
     }
 
-    private static func array(depth: Int, using generator: inout FuzzGenerator) -> String {
+    private static func array(depth: Int, using generator: inout SeededGenerator) -> String {
         let elements = (0..<Int.random(in: 0...5, using: &generator)).map { _ in
             value(depth: depth - 1, using: &generator)
         }
         return "[\(elements.joined(separator: ","))]"
     }
 
-    private static func plainText(_ generator: inout FuzzGenerator) -> String {
+    private static func plainText(_ generator: inout SeededGenerator) -> String {
         let pieces = [
             "a", "}", "]", "{", "[", "\"", "\\", "\\\\", "/", ":", ",", "é", "日", "😀", "\n", "\t", " ", "y", "_",
         ]
@@ -55,7 +38,7 @@ enum RandomJSON {
         return (0..<count).map { _ in generator.oneOf(pieces) }.joined()
     }
 
-    private static func string(_ text: String, using generator: inout FuzzGenerator) -> String {
+    private static func string(_ text: String, using generator: inout SeededGenerator) -> String {
         var quoted = "\""
         for scalar in text.unicodeScalars {
             let mustEscape = scalar == "\"" || scalar == "\\" || scalar.value < 0x20
@@ -75,7 +58,7 @@ enum RandomJSON {
         return quoted + "\""
     }
 
-    private static func space(_ generator: inout FuzzGenerator) -> String {
+    private static func space(_ generator: inout SeededGenerator) -> String {
         generator.oneOf(["", "", "", "", " ", "\n", "\r\n\t", "      "])
     }
 }

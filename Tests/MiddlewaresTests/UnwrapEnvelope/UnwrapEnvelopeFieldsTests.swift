@@ -57,6 +57,18 @@ import Testing
         await #expect(throws: EnvelopeError.self) { try await send([:], through: interceptor) }
     }
 
+    @Test func aStreamIsLetGoWhenTheClosureThrows() async throws {
+        let discards = Counter()
+        await #expect(throws: CocoaError.self) {
+            try await send(
+                ["success": "true"],
+                body: .oneShot(Chunks(["a"])) { discards.next() },
+                through: .unwrapEnvelope(headers: .standard, success: .custom { _ in throw CocoaError(.userCancelled) })
+            )
+        }
+        #expect(discards.value == 1)
+    }
+
     @Test func withoutTheFieldsItPassesOrFailsAsConfigured() async throws {
         let error = try await #require(throws: EnvelopeError.self) { try await send(["message": "OK"]) }
         #expect(error.reason == .notAnEnvelope)

@@ -342,6 +342,15 @@ import Testing
         }
     }
 
+    @Test func aStreamBeyondTheLimitIsAnErrorThatNamesTheRequest() async throws {
+        let body = HTTPBody.oneShot(Chunks([envelope]))
+        let response = HTTPResponse(status: 200, headerFields: [.contentType: "application/json"], body: body)
+        let error = try await #require(throws: TransportError.self) {
+            try await send(response, through: .unwrapEnvelope(payload: "object", limit: 45))
+        }
+        #expect(error.method == .get && error.url?.hasPrefix("https://") == true, "\(error)")
+    }
+
     @Test func cancellingWhileAStreamIsCollectedThrowsCancellationError() async throws {
         let (begun, began) = AsyncStream<Void>.makeStream()
         let body = HTTPBody.oneShot(NoChunks(began: began))

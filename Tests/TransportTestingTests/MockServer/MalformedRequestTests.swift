@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import TransportTesting
 
@@ -67,18 +68,6 @@ import TransportTesting
         #expect(server.requests.isEmpty)
     }
 
-    /// A generator that gives the same numbers in each run.
-    private struct Seeded: RandomNumberGenerator {
-        var state: UInt64
-
-        mutating func next() -> UInt64 {
-            state &+= 0x9E37_79B9_7F4A_7C15
-            var mixed = (state ^ (state >> 30)) &* 0xBF58_476D_1CE4_E5B9
-            mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-            return mixed ^ (mixed >> 31)
-        }
-    }
-
     private static let seeds = [
         Wire.get("/a/b?c=d", "Accept: */*\r\nConnection: keep-alive\r\n"),
         Wire.post("/x", "0123456789"),
@@ -92,7 +81,7 @@ import TransportTesting
     ]
 
     /// One of the seeds, spoilt in a few places.
-    private static func mutant(using generator: inout Seeded) -> Data {
+    private static func mutant(using generator: inout SeededGenerator) -> Data {
         var bytes = Array(seeds.randomElement(using: &generator)?.utf8 ?? "".utf8)
         for _ in 0..<Int.random(in: 1...4, using: &generator) {
             let place = Int.random(in: 0...bytes.count, using: &generator)
@@ -110,7 +99,7 @@ import TransportTesting
     @Test(arguments: UInt64(1)...8) func noInputBringsTheServerDown(seed: UInt64) async throws {
         let server = try MockServer(limits: .init(head: 4096, body: 4096))
         server.on(nil, "/**", MockResponse(body: "ok"))
-        var generator = Seeded(state: seed)
+        var generator = SeededGenerator(seed: seed)
         for _ in 0..<150 {
             let client = try RawClient(port: server.port)
             // A connection that was refused may be closed before all is sent.

@@ -1,16 +1,17 @@
 #if os(Linux)
 import Foundation
+import TestSupport
 import Testing
 
 @Suite struct OpenSSLShimTests {
-    private static let header = Script.root.appending(path: "Sources/COpenSSL/include/COpenSSL.h")
+    private static let header = Repository.root.appending(path: "Sources/COpenSSL/include/COpenSSL.h")
 
     private static var canCompile: Bool {
         ["/usr/include/openssl/ssl.h", "/usr/bin/cc"].allSatisfy { FileManager.default.fileExists(atPath: $0) }
     }
 
     /// The shim has numbers of its own, so that building needs no headers. Where they are installed, they must agree.
-    @Test(.enabled(if: canCompile)) func numbersAreThoseOfTheHeaders() throws {
+    @Test(.enabled(if: canCompile)) func numbersAreThoseOfTheHeaders() async throws {
         var source = "#include <openssl/ssl.h>\n#include <openssl/x509v3.h>\n"
         var count = 0
         for match in try String(contentsOf: Self.header, encoding: .utf8).matches(of: /COSSL_([A-Za-z0-9_]+) = (\w+),/)
@@ -20,17 +21,12 @@ import Testing
         }
         #expect(count > 20)
         source += "_Static_assert(sizeof(X509V3_CTX) <= 256 && CRYPTO_EX_INDEX_SSL_CTX == 1, \"ABI\");\n"
-        let (process, input, errors) = (Process(), Pipe(), Pipe())
-        process.executableURL = URL(filePath: "/usr/bin/cc")
-        process.arguments = ["-fsyntax-only", "-x", "c", "-"]
-        process.standardInput = input
-        process.standardError = errors
-        try process.run()
-        try input.fileHandleForWriting.write(contentsOf: Data(source.utf8))
-        try input.fileHandleForWriting.close()
-        let complaint = errors.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        #expect(process.terminationStatus == 0, "\(String(decoding: complaint, as: UTF8.self))")
+        let compiler = try await Command.run(
+            "/usr/bin/cc",
+            ["-fsyntax-only", "-x", "c", "-"],
+            input: Data(source.utf8)
+        )
+        #expect(compiler.status == 0, "\(compiler.complaint)")
     }
 }
 #endif

@@ -17,10 +17,10 @@ import TransportTesting
         let stub = StubTransport()
         let clock = ManualClock()
 
-        init(_ kind: String = "ed25519") throws {
+        init(_ kind: String = "ed25519") async throws {
             folder = FileManager.default.temporaryDirectory.appending(path: "pins-\(UUID().uuidString)")
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-            try Script.signPins("keygen", kind, folder.appending(path: "key").path)
+            try await Script.signPins("keygen", kind, folder.appending(path: "key").path)
             key = try PinListKey(Data(contentsOf: folder.appending(path: "key.pub")))
         }
 
@@ -28,17 +28,18 @@ import TransportTesting
             #"{"version":1,"serial":\#(serial),"expires":"2030-12-31T00:00:00Z","pins":{"\#(host)":["\#(pin)"]}}"#
         }
 
-        func sign(_ list: String) throws -> Data {
+        func sign(_ list: String) async throws -> Data {
             let file = folder.appending(path: "list-\(UUID().uuidString).json")
             try Data(list.utf8).write(to: file)
-            try Script.signPins("sign", folder.appending(path: "key.key").path, file.path)
+            try await Script.signPins("sign", folder.appending(path: "key.key").path, file.path)
             return try Data(contentsOf: file.appendingPathExtension("sig"))
         }
 
         /// The server has this list from now on.
-        func publish(_ list: String, signature: Data? = nil) throws {
+        func publish(_ list: String, signature: Data? = nil) async throws {
             stub.on(.get, "/pins.json", .data(Data(list.utf8), contentType: "application/json"))
-            stub.on(.get, "/pins.json.sig", .data(try signature ?? sign(list), contentType: "text/plain"))
+            let bytes: Data = if let signature { signature } else { try await sign(list) }
+            stub.on(.get, "/pins.json.sig", .data(bytes, contentType: "text/plain"))
         }
 
         func pins(
@@ -64,36 +65,36 @@ import TransportTesting
 
     @Test(arguments: ["rsa", "ec", "ed25519"])
     func listSignedWithTheKeyIsAcceptedAndTamperingIsNot(kind: String) async throws {
-        let fixture = try Fixture(kind)
+        let fixture = try await Fixture(kind)
         let list = fixture.list()
-        let signature = try fixture.sign(list)
-        try fixture.publish(list, signature: signature)
+        let signature = try await fixture.sign(list)
+        try await fixture.publish(list, signature: signature)
         let pins = try fixture.pins()
         try await pins.refresh()
         #expect(pins.pins(for: "localhost") == [try CertificatePin(Self.pin)])
         #expect(pins.serial == 1)
         #expect(fixture.stub.requests.map(\.url.path) == ["/pins.json", "/pins.json.sig"])
 
-        try fixture.publish(list.replacing("localhost", with: "localhosu"), signature: signature)
-        await expect(.wrongSignature, try Fixture(kind).pinsOf(fixture.stub, key: fixture.key))
-        await expect(.wrongSignature, try Fixture(kind).pinsOf(fixture.stub, key: Fixture(kind).key))
-        try fixture.publish(list, signature: Data("AAAA".utf8))
-        await expect(.wrongSignature, try Fixture(kind).pinsOf(fixture.stub, key: fixture.key))
-        try fixture.publish(list, signature: Data("no base64".utf8))
-        await expect(.wrongSignature, try Fixture(kind).pinsOf(fixture.stub, key: fixture.key))
+        try await fixture.publish(list.replacing("localhost", with: "localhosu"), signature: signature)
+        await expect(.wrongSignature, try await Fixture(kind).pinsOf(fixture.stub, key: fixture.key))
+        await expect(.wrongSignature, try await Fixture(kind).pinsOf(fixture.stub, key: Fixture(kind).key))
+        try await fixture.publish(list, signature: Data("AAAA".utf8))
+        await expect(.wrongSignature, try await Fixture(kind).pinsOf(fixture.stub, key: fixture.key))
+        try await fixture.publish(list, signature: Data("no base64".utf8))
+        await expect(.wrongSignature, try await Fixture(kind).pinsOf(fixture.stub, key: fixture.key))
     }
 
     @Test func anyOfSeveralKeysWillDo() async throws {
-        let fixture = try Fixture()
-        try fixture.publish(fixture.list())
-        let pins = try fixture.pins(keys: [Fixture("ec").key, fixture.key])
+        let fixture = try await Fixture()
+        try await fixture.publish(fixture.list())
+        let pins = try await fixture.pins(keys: [Fixture("ec").key, fixture.key])
         try await pins.refresh()
         #expect(pins.serial == 1)
     }
 
     @Test func expiredListIsRefusedAndAnAcceptedOneEnds() async throws {
-        let fixture = try Fixture()
-        try fixture.publish(fixture.list())
+        let fixture = try await Fixture()
+        try await fixture.publish(fixture.list())
         let late = Date(timeIntervalSince1970: 1_930_000_000)
         await expect(.expired, try fixture.pins(now: { late }))
         let clock = AdjustableDate(Self.today)
@@ -105,36 +106,36 @@ import TransportTesting
     }
 
     @Test func olderListThanTheLastOneIsRefusedAcrossRuns() async throws {
-        let fixture = try Fixture()
-        try fixture.publish(fixture.list(serial: 7))
+        let fixture = try await Fixture()
+        try await fixture.publish(fixture.list(serial: 7))
         try await fixture.pins().refresh()
-        try fixture.publish(fixture.list(serial: 6, host: "other"))
+        try await fixture.publish(fixture.list(serial: 6, host: "other"))
         let again = try fixture.pins()
         #expect(again.serial == 7)
         #expect(again.pins(for: "localhost") != nil)
         let error = await #expect(throws: SignedPinsError.self) { try await again.refresh() }
         #expect(error?.code == .outdated)
         #expect(again.pins(for: "other") == nil)
-        try fixture.publish(fixture.list(serial: 8, host: "other"))
+        try await fixture.publish(fixture.list(serial: 8, host: "other"))
         try await again.refresh()
         #expect(again.serial == 8)
         #expect(again.pins(for: "localhost") == nil)
     }
 
     @Test func listThatExpiredStillForbidsOlderOnes() async throws {
-        let fixture = try Fixture()
-        try fixture.publish(fixture.list(serial: 7))
+        let fixture = try await Fixture()
+        try await fixture.publish(fixture.list(serial: 7))
         try await fixture.pins().refresh()
         let later = fixture.list(serial: 3).replacing("2030", with: "2035")
-        try fixture.publish(later)
+        try await fixture.publish(later)
         await expect(.outdated, try fixture.pins(now: { Date(timeIntervalSince1970: 1_930_000_000) }))
     }
 
     @Test func keptFileThatNoKeySignedIsIgnored() async throws {
-        let fixture = try Fixture()
-        try fixture.publish(fixture.list(serial: 7))
+        let fixture = try await Fixture()
+        try await fixture.publish(fixture.list(serial: 7))
         try await fixture.pins().refresh()
-        #expect(try fixture.pins(keys: [Fixture().key]).serial == nil)
+        #expect(try await fixture.pins(keys: [Fixture().key]).serial == nil)
         try Data("garbage".utf8).write(to: fixture.folder.appending(path: "kept.json"))
         #expect(try fixture.pins().serial == nil)
     }
@@ -147,18 +148,18 @@ import TransportTesting
         #"{"version":1,"serial":1e99,"expires":"2030-12-31T00:00:00Z","pins":{}}"#,
     ])
     func listThatIsNotInTheFormatIsRefused(list: String) async throws {
-        let fixture = try Fixture()
-        try fixture.publish(list)
+        let fixture = try await Fixture()
+        try await fixture.publish(list)
         await expect(.malformed, try fixture.pins())
     }
 
     @Test func serverThatFailsIsNoList() async throws {
-        let fixture = try Fixture()
+        let fixture = try await Fixture()
         fixture.stub.on(.get, "/**", .status(503))
         await expect(.unavailable, try fixture.pins())
     }
 
-    @Test func keyMustBeOneThatProtects() throws {
+    @Test func keyMustBeOneThatProtects() async throws {
         for text in ["", "nonsense", "-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n"] {
             let error = #expect(throws: TLSConfigurationError.self) { try PinListKey(pem: text) }
             #expect(error?.code == .invalidPublicKey)
@@ -169,8 +170,8 @@ import TransportTesting
 extension SignedPinsTests {
     @Test func pinsAreFetchedOnceForAllCallsAndTheCallsAreSent() async throws {
         let tls = try TLSFixture()
-        let fixture = try Fixture()
-        try fixture.publish(fixture.list(pin: tls.identity.chain[1].publicKeyPin.description))
+        let fixture = try await Fixture()
+        try await fixture.publish(fixture.list(pin: tls.identity.chain[1].publicKeyPin.description))
         var settings = TLSConfiguration.pinned(["localhost": [CurlPinningTests.otherPin]], trust: tls.trust)
         settings.signedPins = try fixture.pins()
         let transport = CurlTransport(.init(tls: settings))
@@ -187,8 +188,8 @@ extension SignedPinsTests {
 
     @Test func listWithoutTheHostOrItsPinLeavesTheCallRefusedAndIsNotFetchedAgainAtOnce() async throws {
         let tls = try TLSFixture()
-        let fixture = try Fixture()
-        try fixture.publish(fixture.list(host: "elsewhere.example"))
+        let fixture = try await Fixture()
+        try await fixture.publish(fixture.list(host: "elsewhere.example"))
         var settings = TLSConfiguration.pinned(["localhost": [CurlPinningTests.otherPin]], trust: tls.trust)
         settings.signedPins = try fixture.pins()
         let transport = CurlTransport(.init(tls: settings))
@@ -208,11 +209,11 @@ extension SignedPinsTests {
     }
 
     @Test func cancelledCallLeavesTheFetchingToTheOthers() async throws {
-        let fixture = try Fixture()
+        let fixture = try await Fixture()
         let (arrivals, arrival) = AsyncStream<Void>.makeStream()
         let (gates, gate) = AsyncStream<Void>.makeStream()
         let list = fixture.list()
-        let signature = try fixture.sign(list)
+        let signature = try await fixture.sign(list)
         let slow = StubTransport { request in
             if request.url.path.hasSuffix(".sig") { return HTTPResponse(status: 200, body: HTTPBody(signature)) }
             arrival.yield()

@@ -1,5 +1,6 @@
 #if os(Linux)
 import Foundation
+import TestSupport
 import Testing
 import TransportTesting
 
@@ -23,10 +24,10 @@ import TransportTesting
         #expect(try CertificatePin.publicKey(inFile: file("c.crt", certificate.der)) == certificate.publicKeyPin)
     }
 
-    @Test func pinIsThatWhichOpenSSLPrints() throws {
+    @Test func pinIsThatWhichOpenSSLPrints() async throws {
         let certificate = try TLSFixture().identity.chain[0]
         let file = try file("c.pem", Data(PEM.text("CERTIFICATE", certificate.der).utf8))
-        #expect(try Script.signPins("pin", file.path) == certificate.publicKeyPin.description + "\n")
+        #expect(try await Script.signPins("pin", file.path) == certificate.publicKeyPin.description + "\n")
     }
 
     @Test func severalInOneFileAreAllRead() throws {
@@ -131,23 +132,11 @@ import TransportTesting
 
 /// The script that users sign their lists with.
 enum Script {
-    static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent()
-
     @discardableResult
-    static func signPins(_ arguments: String...) throws -> String {
-        let process = Process()
-        process.executableURL = root.appending(path: "Scripts/sign-pins")
-        process.arguments = arguments
-        let (output, errors) = (Pipe(), Pipe())
-        process.standardOutput = output
-        process.standardError = errors
-        try process.run()
-        let text = output.fileHandleForReading.readDataToEndOfFile()
-        let complaint = errors.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else { throw Failure(text: String(decoding: complaint, as: UTF8.self)) }
-        return String(decoding: text, as: UTF8.self)
+    static func signPins(_ arguments: String...) async throws -> String {
+        let result = try await Command.run(Repository.root.appending(path: "Scripts/sign-pins").path, arguments)
+        guard result.status == 0 else { throw Failure(text: result.complaint) }
+        return result.text
     }
 
     struct Failure: Error { let text: String }

@@ -61,6 +61,17 @@ import TransportTesting
         #expect(FileManager.default.fileExists(atPath: url.path))
     }
 
+    @Test func aLinkIsSentAsTheFileThatItLeadsTo() async throws {
+        let url = try file(1_003)
+        defer { try? FileManager.default.removeItem(at: url) }
+        let body = try HTTPBody(file: url)
+        let target = directory.appendingPathComponent("target")
+        try FileManager.default.moveItem(at: url, to: target)
+        try FileManager.default.createSymbolicLink(at: url, withDestinationURL: target)
+        #expect(try await put(body) == "1003")
+        #expect(await server.received(1)[0].headerFields[.contentLength] == "1003")
+    }
+
     @Test func anEmptyFileIsSent() async throws {
         let url = try file(0)
         defer { try? FileManager.default.removeItem(at: url) }

@@ -1,0 +1,49 @@
+#if os(Linux) || os(macOS)
+public import Foundation
+
+/// Another program, run to its end.
+///
+/// Its input and output go through files: on Linux, Foundation's read of a pipe traps when a signal interrupts it, and
+/// a program that fills one pipe while another is read would hang.
+public enum Command {
+    /// How a program ended and what it wrote.
+    public struct Result: Sendable {
+        /// Its exit status, or the signal that ended it.
+        public let status: Int32
+        /// What it wrote to standard output.
+        public let output: Data
+        /// What it wrote to standard error.
+        public let errors: Data
+
+        /// Its output as text.
+        public var text: String { String(decoding: output, as: UTF8.self) }
+        /// What it wrote to standard error, as text.
+        public var complaint: String { String(decoding: errors, as: UTF8.self) }
+    }
+
+    /// Runs the program at a path, and says how it ended. Throws if it can't be started.
+    public static func run(_ path: String, _ arguments: [String] = [], input: Data = Data()) async throws -> Result {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "command-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let files = ["input", "output", "errors"].map { folder.appending(path: $0) }
+        for file in files { try (file == files[0] ? input : Data()).write(to: file) }
+
+        let process = Process()
+        process.executableURL = URL(filePath: path)
+        process.arguments = arguments
+        process.standardInput = try FileHandle(forReadingFrom: files[0])
+        process.standardOutput = try FileHandle(forWritingTo: files[1])
+        process.standardError = try FileHandle(forWritingTo: files[2])
+        let (ends, ended) = AsyncStream<Void>.makeStream()
+        process.terminationHandler = { _ in ended.finish() }
+        try process.run()
+        for await _ in ends {}
+        return try Result(
+            status: process.terminationStatus,
+            output: Data(contentsOf: files[1]),
+            errors: Data(contentsOf: files[2])
+        )
+    }
+}
+#endif
