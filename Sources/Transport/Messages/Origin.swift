@@ -11,13 +11,19 @@ public struct Origin: Sendable, Hashable, CustomStringConvertible {
 
     /// The origin of an absolute http or https URL with a host, otherwise `nil`.
     public init?(_ url: URL) {
-        guard let scheme = url.scheme?.lowercased(),
-            let host = URLComponents(url: url, resolvingAgainstBaseURL: true)?.encodedHost, !host.isEmpty,
+        guard let scheme = url.scheme?.lowercased(), let host = Self.host(of: url), !host.isEmpty,
             let defaultPort = scheme == "https" ? 443 : scheme == "http" ? 80 : nil
         else { return nil }
         self.scheme = scheme
         self.host = host.lowercased()
         self.port = url.port ?? defaultPort
+    }
+
+    private static func host(of url: URL) -> String? {
+        guard let host = url.host(percentEncoded: true) else { return nil }
+        let isPlain = host.utf8.allSatisfy { $0 < 0x80 && $0 != UInt8(ascii: "%") && $0 != UInt8(ascii: ":") }
+        // What parses the URL anew is for the few that need it.
+        return isPlain ? host : URLComponents(url: url, resolvingAgainstBaseURL: true)?.encodedHost
     }
 
     /// The origin as text, such as `https://example.com:443`.
