@@ -88,6 +88,10 @@ typedef int (*cossl_password_callback)(char *buffer, int size, int for_writing, 
     F(int, EVP_PKEY_get_base_id, (const void *key), (key)) \
     F(int, EVP_PKEY_get_bits, (const void *key), (key)) \
     F(const void *, EVP_sha256, (void), ()) \
+    F(const void *, EVP_md5, (void), ()) \
+    F(int, EVP_DigestInit_ex, (void *context, const void *type, void *engine), (context, type, engine)) \
+    F(int, EVP_DigestUpdate, (void *context, const void *bytes, size_t size), (context, bytes, size)) \
+    F(int, EVP_DigestFinal_ex, (void *context, unsigned char *digest, unsigned *digest_size), (context, digest, digest_size)) \
     F(int, EVP_Digest, (const void *bytes, size_t size, unsigned char *digest, unsigned *digest_size, const void *type, void *engine), (bytes, size, digest, digest_size, type, engine)) \
     F(unsigned char *, HMAC, (const void *type, const void *key, int key_size, const unsigned char *bytes, size_t size, unsigned char *digest, unsigned *digest_size), (type, key, key_size, bytes, size, digest, digest_size)) \
     F(void *, EVP_MD_CTX_new, (void), ()) \

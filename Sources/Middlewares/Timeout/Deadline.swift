@@ -8,6 +8,7 @@
 /// ```
 public struct Deadline: Sendable {
     private let remainingNow: @Sendable () -> Duration
+    private let sleepNow: @Sendable () async throws -> Void
     /// Whether a `timeout` further outside ends the call when it passes, so that nobody inside has to.
     var isEnforced = false
 
@@ -20,7 +21,13 @@ public struct Deadline: Sendable {
         self = Self.make(duration, clock)
     }
 
-    private init(remainingNow: @escaping @Sendable () -> Duration) { self.remainingNow = remainingNow }
+    private init(
+        remaining: @escaping @Sendable () -> Duration,
+        sleep: @escaping @Sendable () async throws -> Void
+    ) {
+        remainingNow = remaining
+        sleepNow = sleep
+    }
 
     /// The time that is left; zero or less once it has passed.
     public var remaining: Duration { remainingNow() }
@@ -33,13 +40,23 @@ public struct Deadline: Sendable {
         right.remaining < left.remaining ? right : left
     }
 
+    /// Returns when it passes.
+    ///
+    /// - Throws: `CancellationError` at once when the task is cancelled.
+    func sleep() async throws { try await sleepNow() }
+
     // Instants of clocks that lie farther away can overflow.
     static let farthest = Duration.seconds(1_000_000_000)
 
     private static func make(_ duration: Duration, _ clock: some Clock<Duration>) -> Deadline {
-        guard duration < farthest else { return Deadline { farthest } }
+        guard duration < farthest else {
+            return Deadline(remaining: { farthest }, sleep: { try await clock.sleep(for: farthest) })
+        }
         let end = clock.now.advanced(by: max(.zero, duration))
-        return Deadline { clock.now.duration(to: end) }
+        return Deadline(
+            remaining: { clock.now.duration(to: end) },
+            sleep: { try await clock.sleep(until: end, tolerance: nil) }
+        )
     }
 }
 

@@ -1,0 +1,128 @@
+internal import Foundation
+
+/// A request in the one form that both sides hash (AWS Signature Version 4, "Create a canonical request").
+struct AWSCanonicalRequest: Sendable {
+    /// How a path becomes canonical. S3's keys are taken as they are; every other service's paths are normalised, and
+    /// encoded once more than they are on the wire.
+    struct PathRules: Sendable {
+        var normalizes = true
+        var encodesTwice = true
+
+        static let standard = PathRules()
+        static let s3 = PathRules(normalizes: false, encodesTwice: false)
+    }
+
+    let text: String
+    let signedHeaders: String
+
+    init(
+        _ request: HTTPRequest,
+        query: String?,
+        headers: [(name: String, value: String)],
+        pathRules: PathRules,
+        payloadHash: String
+    ) {
+        let sorted = headers.sorted { $0.name < $1.name }
+        signedHeaders = sorted.map(\.name).joined(separator: ";")
+        let lines = sorted.map { "\($0.name):\($0.value)\n" }.joined()
+        let path = Self.path(WireTarget(request).path, pathRules)
+        text = [request.method.rawValue, path, Self.query(query ?? ""), lines, signedHeaders, payloadHash]
+            .joined(separator: "\n")
+    }
+
+    // MARK: Path
+
+    static func path(_ encoded: String, _ rules: PathRules) -> String {
+        var segments = encoded.split(separator: "/", omittingEmptySubsequences: false)
+        if rules.normalizes { segments = normalized(segments) }
+        return segments.map { segment in
+            let once = strictlyEncoded(decoded(segment))
+            return rules.encodesTwice ? strictlyEncoded(Array(once.utf8)) : once
+        }.joined(separator: "/")
+    }
+
+    // RFC 3986 §5.2.4, and runs of slashes become one.
+    private static func normalized(_ segments: [Substring]) -> [Substring] {
+        var kept: [Substring] = []
+        for segment in segments where !segment.isEmpty && segment != "." {
+            if segment == ".." { _ = kept.popLast() } else { kept.append(segment) }
+        }
+        let endsInSlash = ["", ".", ".."].contains(segments.last ?? "")
+        return [""] + kept + (endsInSlash || kept.isEmpty ? [""] : [])
+    }
+
+    // MARK: Query
+
+    /// The pairs, strictly encoded and sorted by their bytes. A `+` is a plus sign, not a space.
+    static func query(_ encoded: String) -> String {
+        encoded.split(separator: "&").map { pair in
+            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            return (
+                strictlyEncoded(decoded(parts[0])), parts.count > 1 ? strictlyEncoded(decoded(parts[1])) : ""
+            )
+        }
+        .sorted { $0 < $1 }
+        .map { "\($0)=\($1)" }
+        .joined(separator: "&")
+    }
+
+    // MARK: Headers
+
+    /// Every field that neither a transport nor a proxy may set or change, and the host.
+    static func headers(of request: HTTPRequest) -> [(name: String, value: String)] {
+        var values: [String: [String]] = [:]
+        for field in request.headerFields {
+            let name = field.name.rawName.lowercased()
+            guard !unsigned.contains(name), !name.hasPrefix("proxy-"), !name.hasPrefix("sec-") else { continue }
+            values[name, default: []].append(collapsed(field.value))
+        }
+        values["host"] = [WireTarget(request).authority]
+        return values.map { ($0, $1.joined(separator: ",")) }
+    }
+
+    private static let unsigned: Set<String> = [
+        "accept-encoding", "authorization", "cache-control", "connection", "content-length", "expect", "from",
+        "keep-alive", "max-forwards", "pragma", "referer", "te", "traceparent", "tracestate", "trailer",
+        "transfer-encoding", "upgrade", "user-agent", "via", "x-amzn-trace-id",
+    ]
+
+    private static func collapsed(_ value: String) -> String {
+        value.contains("  ") ? value.split(separator: " ").joined(separator: " ") : value
+    }
+
+    // MARK: Encoding
+
+    static func strictlyEncoded(_ bytes: some Sequence<UInt8>) -> String {
+        let digits = Array("0123456789ABCDEF".utf8)
+        var output: [UInt8] = []
+        for byte in bytes {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+                UInt8(ascii: "~"):
+                output.append(byte)
+            default: output += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            }
+        }
+        return String(decoding: output, as: UTF8.self)
+    }
+
+    private static func decoded(_ text: Substring) -> [UInt8] {
+        let bytes = Array(text.utf8)
+        var output: [UInt8] = []
+        var index = 0
+        while index < bytes.count {
+            if bytes[index] == UInt8(ascii: "%"), index + 2 < bytes.count,
+                let high = Character(Unicode.Scalar(bytes[index + 1])).hexDigitValue,
+                let low = Character(Unicode.Scalar(bytes[index + 2])).hexDigitValue
+            {
+                output.append(UInt8(high << 4 | low))
+                index += 3
+            } else {
+                output.append(bytes[index])
+                index += 1
+            }
+        }
+        return output
+    }
+}

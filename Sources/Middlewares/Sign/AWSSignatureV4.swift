@@ -1,0 +1,206 @@
+public import Foundation
+
+/// AWS Signature Version 4: what AWS's services, and the many that speak S3, ask of a request.
+///
+/// ```swift
+/// .sign(.awsV4(region: "eu-central-1", service: "s3", credentials: credentials))
+/// .sign(.awsV4(region: "us-east-1", service: "execute-api") { try await session.credentials() })
+/// ```
+/// Every field is signed but those that a transport or a proxy sets. A `+` in a query means a plus sign, and is sent as
+/// `%2B`, so that it means the same to everyone. A request that has an `Authorization` field of its own keeps it, unsigned.
+public struct AWSSignatureV4: RequestSigner {
+    /// Whether the signature covers the content.
+    public enum Payload: Sendable, Hashable {
+        /// It does. A one-shot stream, which can't be read beforehand, is refused.
+        case signed
+        /// It doesn't: S3 takes that, of any body, over https.
+        case unsigned
+    }
+
+    /// Where the signature goes.
+    public enum Placement: Sendable, Hashable {
+        /// Into `Authorization`.
+        case header
+        /// Into the query, as in a presigned URL that is valid for so long: whole seconds, a week at most.
+        case query(expires: Duration)
+    }
+
+    private let region: String
+    private let service: String
+    private let payload: Payload
+    private let placement: Placement
+    private let credentials: @Sendable () async throws -> AWSCredentials
+    var pathRules: AWSCanonicalRequest.PathRules
+
+    /// A signer for one service in one region.
+    ///
+    /// - Parameters:
+    ///   - region: such as `eu-central-1`.
+    ///   - service: its signing name, such as `s3`, `execute-api` or `dynamodb`.
+    ///   - payload: whether the content is signed too.
+    ///   - placement: where the signature goes.
+    ///   - credentials: asked for each request, so that temporary ones can be renewed.
+    public init(
+        region: String,
+        service: String,
+        payload: Payload = .signed,
+        placement: Placement = .header,
+        credentials: @escaping @Sendable () async throws -> AWSCredentials
+    ) {
+        self.region = region
+        self.service = service
+        self.payload = payload
+        self.placement = placement
+        self.credentials = credentials
+        pathRules = Self.isS3(service) ? .s3 : .standard
+    }
+
+    /// Adds the signature, its date and, for temporary credentials, the session token.
+    public func sign(_ request: inout HTTPRequest, at date: Date) async throws {
+        guard !request.headerFields.contains(.authorization) else { return }
+        let credentials = try await credentials()
+        let stamp = Self.stamp(date)
+        let scope = "\(stamp.prefix(8))/\(region)/\(service)/aws4_request"
+        Self.encodePluses(in: &request)
+        switch placement {
+        case .header:
+            try await signHeader(of: &request, credentials, stamp, scope)
+        case .query(let expires):
+            try await signQuery(of: &request, credentials, stamp, scope, expires)
+        }
+    }
+
+    private static let algorithm = "AWS4-HMAC-SHA256"
+
+    private static func isS3(_ service: String) -> Bool {
+        ["s3", "s3express", "s3-object-lambda", "s3-outposts"].contains(service)
+    }
+
+    static func stamp(_ date: Date) -> String {
+        func digits(_ value: Int, _ count: Int) -> String {
+            let text = String(value)
+            return String(repeating: "0", count: max(0, count - text.utf8.count)) + text
+        }
+        let time = CivilTime(date)
+        return digits(time.year, 4) + digits(time.month, 2) + digits(time.day, 2) + "T"
+            + digits(time.hour, 2) + digits(time.minute, 2) + digits(time.second, 2) + "Z"
+    }
+
+    private static func encodePluses(in request: inout HTTPRequest) {
+        guard var parts = URLComponents(url: request.url, resolvingAgainstBaseURL: true),
+            let query = parts.percentEncodedQuery, query.utf8.contains(UInt8(ascii: "+"))
+        else { return }
+        parts.percentEncodedQuery = query.replacing("+", with: "%2B")
+        if let url = parts.url { request.url = url }
+    }
+}
+
+extension AWSSignatureV4 {
+    private func signHeader(
+        of request: inout HTTPRequest,
+        _ credentials: AWSCredentials,
+        _ stamp: String,
+        _ scope: String
+    ) async throws {
+        request.headerFields["X-Amz-Date"] = stamp
+        request.headerFields["X-Amz-Security-Token"] = credentials.sessionToken
+        let hash = try await payloadHash(of: request)
+        if Self.isS3(service) || payload == .unsigned { request.headerFields["X-Amz-Content-Sha256"] = hash }
+        let canonical = AWSCanonicalRequest(
+            request,
+            query: WireTarget(request).query,
+            headers: AWSCanonicalRequest.headers(of: request),
+            pathRules: pathRules,
+            payloadHash: hash
+        )
+        let signature = try signature(of: canonical, credentials, stamp, scope)
+        request.headerFields[.authorization] =
+            "\(Self.algorithm) Credential=\(credentials.accessKeyID)/\(scope), "
+            + "SignedHeaders=\(canonical.signedHeaders), Signature=\(signature)"
+    }
+
+    private func signQuery(
+        of request: inout HTTPRequest,
+        _ credentials: AWSCredentials,
+        _ stamp: String,
+        _ scope: String,
+        _ expires: Duration
+    ) async throws {
+        // The date stands in the query; a field would contradict it.
+        request.headerFields.remove("X-Amz-Date")
+        let headers = AWSCanonicalRequest.headers(of: request)
+        let hash = Self.isS3(service) ? Self.unsignedPayload : try await payloadHash(of: request)
+        var added = [
+            ("X-Amz-Algorithm", Self.algorithm), ("X-Amz-Credential", "\(credentials.accessKeyID)/\(scope)"),
+            ("X-Amz-Date", stamp), ("X-Amz-Expires", "\(min(max(1, expires.components.seconds), 604_800))"),
+            ("X-Amz-SignedHeaders", headers.map(\.name).sorted().joined(separator: ";")),
+        ]
+        if let token = credentials.sessionToken { added.append(("X-Amz-Security-Token", token)) }
+        let query = Self.query(WireTarget(request).query, adding: added)
+        let canonical = AWSCanonicalRequest(
+            request,
+            query: query,
+            headers: headers,
+            pathRules: pathRules,
+            payloadHash: hash
+        )
+        let signature = try signature(of: canonical, credentials, stamp, scope)
+        var parts = URLComponents(url: request.url, resolvingAgainstBaseURL: true)
+        parts?.percentEncodedQuery = "\(query)&X-Amz-Signature=\(signature)"
+        guard let url = parts?.url else {
+            throw SigningError(.invalidRequest, "The URL can't take a signature in its query.", request: request)
+        }
+        request.url = url
+    }
+
+    private static func query(_ query: String?, adding pairs: [(String, String)]) -> String {
+        let added = pairs.map { "\($0)=\(AWSCanonicalRequest.strictlyEncoded($1.utf8))" }.joined(separator: "&")
+        guard let query, !query.isEmpty else { return added }
+        return "\(query)&\(added)"
+    }
+
+    private static let unsignedPayload = "UNSIGNED-PAYLOAD"
+
+    private func payloadHash(of request: HTTPRequest) async throws -> String {
+        payload == .unsigned ? Self.unsignedPayload : try await request.body.sha256().hexadecimal
+    }
+
+    private func signature(
+        of canonical: AWSCanonicalRequest,
+        _ credentials: AWSCredentials,
+        _ stamp: String,
+        _ scope: String
+    ) throws -> String {
+        let hash = try SigningError.digesting { try MessageDigest.of(Array(canonical.text.utf8)).hexadecimal }
+        let text = "\(Self.algorithm)\n\(stamp)\n\(scope)\n\(hash)"
+        var key = SigningKey("AWS4" + credentials.secretAccessKey)
+        for part in [String(stamp.prefix(8)), region, service, "aws4_request"] {
+            key = SigningKey(try key.hmacSHA256(part))
+        }
+        return try key.hmacSHA256(text).hexadecimal
+    }
+}
+
+extension RequestSigner where Self == AWSSignatureV4 {
+    /// AWS Signature Version 4: see ``AWSSignatureV4``, and its initialiser for the parameters.
+    public static func awsV4(
+        region: String,
+        service: String,
+        payload: AWSSignatureV4.Payload = .signed,
+        placement: AWSSignatureV4.Placement = .header,
+        credentials: AWSCredentials
+    ) -> Self {
+        Self(region: region, service: service, payload: payload, placement: placement) { credentials }
+    }
+
+    /// AWS Signature Version 4, with credentials that are asked for each request: see ``AWSSignatureV4``.
+    public static func awsV4(
+        region: String,
+        service: String,
+        payload: AWSSignatureV4.Payload = .signed,
+        placement: AWSSignatureV4.Placement = .header,
+        credentials: @escaping @Sendable () async throws -> AWSCredentials
+    ) -> Self {
+        Self(region: region, service: service, payload: payload, placement: placement, credentials: credentials)
+    }
+}

@@ -1,0 +1,120 @@
+public import Foundation
+
+/// HTTP message signatures (RFC 9421) with HMAC-SHA256 and a key that both sides share.
+///
+/// ```text
+/// Content-Digest: sha-256=:RK/0qy18MlBSVnWgjwz6lZEWjP/lF5HF9bvEF8FabDg=:
+/// Signature-Input: sig1=("@method" "@target-uri" "content-type" "content-digest");created=1618884473;keyid="shop-app"
+/// Signature: sig1=:…:
+/// ```
+/// By default it covers the method, the URL, and where there is content its type and its digest (RFC 9530), which it adds.
+/// A one-shot stream has no digest before it is sent: it is refused, unless `covering` leaves the digest out.
+public struct HTTPMessageSignature: RequestSigner {
+    private let key: SigningKey
+    private let keyID: String?
+    private let label: String
+    private let components: [String]?
+
+    /// A signer.
+    ///
+    /// - Parameters:
+    ///   - key: the shared secret.
+    ///   - keyID: what the server finds the key by.
+    ///   - label: the name of the signature, `sig1` by default: lower-case letters, digits, `_`, `-`, `.` and `*`.
+    ///   - components: what is covered: names of fields, and `@method`, `@target-uri`, `@authority`, `@scheme`,
+    ///     `@request-target`, `@path`, `@query` (RFC 9421 §2.2). `nil` for the default. Where `content-digest` is among them it
+    ///     is added to the request; any other field must be there.
+    public init(_ key: SigningKey, keyID: String? = nil, label: String = "sig1", covering components: [String]? = nil) {
+        self.key = key
+        self.keyID = keyID
+        self.label = label
+        self.components = components?.map { $0.lowercased() }
+    }
+
+    /// Adds `Signature-Input` and `Signature`, and `Content-Digest` where it is covered.
+    public func sign(_ request: inout HTTPRequest, at date: Date) async throws {
+        let covered = components ?? Self.defaultComponents(of: request)
+        if covered.contains("content-digest"), !request.headerFields.contains("Content-Digest") {
+            let digest = try await request.body.sha256().base64EncodedString()
+            request.headerFields.append("Content-Digest", "sha-256=:\(digest):")
+        }
+        let parameters = try self.parameters(covered, at: date, of: request)
+        let base = try Self.base(covered, parameters, of: request)
+        let signature = try key.hmacSHA256(base).base64EncodedString()
+        request.headerFields.append("Signature-Input", "\(label)=\(parameters)")
+        request.headerFields.append("Signature", "\(label)=:\(signature):")
+    }
+
+    private static func defaultComponents(of request: HTTPRequest) -> [String] {
+        var components = ["@method", "@target-uri"]
+        if request.headerFields.contains(.contentType) { components.append("content-type") }
+        if !request.body.isEmpty { components.append("content-digest") }
+        return components
+    }
+
+    private func parameters(_ covered: [String], at date: Date, of request: HTTPRequest) throws -> String {
+        let isLabel = label.utf8.first.map { UInt8(ascii: "a")...UInt8(ascii: "z") ~= $0 || $0 == UInt8(ascii: "*") }
+        guard isLabel == true, ASCII.isToken(label), label == label.lowercased(), Set(covered).count == covered.count,
+            covered.allSatisfy({ ASCII.isToken($0.first == "@" ? String($0.dropFirst()) : $0) })
+        else {
+            throw SigningError(
+                .invalidRequest,
+                "The label of the signature, or a component that it is to cover, is no valid name, or stands there twice.",
+                request: request
+            )
+        }
+        var text = "(" + covered.map { "\"\($0)\"" }.joined(separator: " ") + ")"
+        text += ";created=\(Int(date.timeIntervalSince1970))"
+        guard let keyID else { return text }
+        guard keyID.utf8.allSatisfy({ 0x20..<0x7F ~= $0 }) else {
+            throw SigningError(
+                .invalidRequest,
+                "The key's ID is not printable ASCII (RFC 8941 §3.3.3).",
+                request: request
+            )
+        }
+        let escaped = keyID.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
+        return text + ";keyid=\"\(escaped)\""
+    }
+
+    static func base(_ covered: [String], _ parameters: String, of request: HTTPRequest) throws -> String {
+        var base = ""
+        for name in covered { base += "\"\(name)\": \(try value(of: name, in: request))\n" }
+        return base + "\"@signature-params\": \(parameters)"
+    }
+
+    // RFC 9421 §2.1 and §2.2.
+    private static func value(of component: String, in request: HTTPRequest) throws -> String {
+        let target = WireTarget(request)
+        switch component {
+        case "@method": return request.method.rawValue
+        case "@target-uri": return "\(target.scheme)://\(target.authority)\(target.requestTarget)"
+        case "@authority": return target.authority
+        case "@scheme": return target.scheme
+        case "@request-target": return target.requestTarget
+        case "@path": return target.path
+        case "@query": return "?\(target.query ?? "")"
+        default:
+            guard let name = HTTPField.Name(component), request.headerFields.contains(name) else {
+                throw SigningError(
+                    .invalidRequest,
+                    "The signature is to cover \(component), which the request hasn't got.",
+                    request: request
+                )
+            }
+            return request.headerFields[values: name].joined(separator: ", ")
+        }
+    }
+}
+
+extension RequestSigner where Self == HTTPMessageSignature {
+    /// HTTP message signatures with HMAC-SHA256: see ``HTTPMessageSignature``, and its initialiser for the parameters.
+    public static func hmacSHA256(
+        _ key: SigningKey,
+        keyID: String? = nil,
+        label: String = "sig1",
+        covering components: [String]? = nil
+    ) -> Self {
+        Self(key, keyID: keyID, label: label, covering: components)
+    }
+}

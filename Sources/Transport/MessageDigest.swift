@@ -1,0 +1,104 @@
+package import Foundation
+
+#if canImport(CryptoKit)
+internal import CryptoKit
+#elseif os(Linux)
+internal import COpenSSL
+#endif
+
+/// Why no digest can be computed here: OpenSSL is missing, or its policy forbids the algorithm.
+package struct DigestUnavailable: Error, Sendable, CustomStringConvertible {
+    package let description: String
+
+    package init(_ description: String) { self.description = description }
+}
+
+/// The digest of bytes that come piece by piece.
+package struct MessageDigest: ~Copyable {
+    package enum Algorithm: Sendable, Hashable {
+        /// RFC 1321: broken for signatures, and only there for servers whose digest authentication knows no other.
+        case md5
+        /// FIPS 180-4.
+        case sha256
+
+        fileprivate var size: Int { self == .md5 ? 16 : 32 }
+    }
+
+    /// The digest of bytes that are all there.
+    package static func of(_ bytes: some DataProtocol, _ algorithm: Algorithm = .sha256) throws -> [UInt8] {
+        var digest = try MessageDigest(algorithm)
+        try digest.update(bytes)
+        return try digest.finish()
+    }
+
+    #if canImport(CryptoKit)
+    private var md5 = Insecure.MD5()
+    private var sha256 = SHA256()
+    private let algorithm: Algorithm
+
+    package init(_ algorithm: Algorithm = .sha256) throws { self.algorithm = algorithm }
+
+    package mutating func update(_ bytes: some DataProtocol) throws {
+        if algorithm == .md5 { md5.update(data: bytes) } else { sha256.update(data: bytes) }
+    }
+
+    package consuming func finish() throws -> [UInt8] {
+        algorithm == .md5 ? Array(md5.finalize()) : Array(sha256.finalize())
+    }
+
+    /// HMAC with SHA-256 (RFC 2104).
+    package static func authenticationCode(of bytes: [UInt8], key: [UInt8]) throws -> [UInt8] {
+        Array(HMAC<SHA256>.authenticationCode(for: bytes, using: SymmetricKey(data: key)))
+    }
+    #elseif os(Linux)
+    private let context: UnsafeMutableRawPointer
+    private let algorithm: Algorithm
+
+    package init(_ algorithm: Algorithm = .sha256) throws {
+        try Self.load()
+        guard let context = cossl_EVP_MD_CTX_new() else { throw Self.failure("no memory") }
+        let type = algorithm == .md5 ? cossl_EVP_md5() : cossl_EVP_sha256()
+        guard cossl_EVP_DigestInit_ex(context, type, nil) == 1 else {
+            cossl_EVP_MD_CTX_free(context)
+            throw Self.failure("it refuses \(algorithm): \(OpenSSLLibrary.takeError())")
+        }
+        self.context = context
+        self.algorithm = algorithm
+    }
+
+    deinit { cossl_EVP_MD_CTX_free(context) }
+
+    package mutating func update(_ bytes: some DataProtocol) throws {
+        for region in bytes.regions {
+            let isDone = region.withUnsafeBytes { cossl_EVP_DigestUpdate(context, $0.baseAddress, $0.count) == 1 }
+            guard isDone else { throw Self.failure(OpenSSLLibrary.takeError()) }
+        }
+    }
+
+    package consuming func finish() throws -> [UInt8] {
+        var digest = [UInt8](repeating: 0, count: algorithm.size)
+        guard cossl_EVP_DigestFinal_ex(context, &digest, nil) == 1 else {
+            throw Self.failure(OpenSSLLibrary.takeError())
+        }
+        return digest
+    }
+
+    /// HMAC with SHA-256 (RFC 2104).
+    package static func authenticationCode(of bytes: [UInt8], key: [UInt8]) throws -> [UInt8] {
+        try load()
+        var code = [UInt8](repeating: 0, count: Algorithm.sha256.size)
+        guard cossl_HMAC(cossl_EVP_sha256(), key, Int32(key.count), bytes, bytes.count, &code, nil) != nil else {
+            throw failure(OpenSSLLibrary.takeError())
+        }
+        return code
+    }
+
+    private static func load() throws {
+        if let reason = cossl_load() { throw failure(String(cString: reason)) }
+    }
+
+    private static func failure(_ reason: String) -> DigestUnavailable {
+        DigestUnavailable("OpenSSL can't be used for digests: \(reason)")
+    }
+    #endif
+}
