@@ -43,7 +43,7 @@ import Testing
         body.discard()
         body.discard()
         #expect(ends.value == 1)
-        #expect(discards.value == 2)
+        #expect(discards.value == 1)
         #expect(!body.isUnderWay)
     }
 
