@@ -39,18 +39,18 @@ extension HTTPBody {
     ///   and with ``SigningError/Code/unsupported`` where the system has no cryptography; what reading throws.
     @concurrent
     public func sha256() async throws -> Data {
-        Data(try await digest(.sha256))
+        do {
+            return Data(try await digest(.sha256))
+        } catch let missing as DigestUnavailable {
+            throw SigningError(.unsupported, "Nothing can be signed: \(missing).")
+        }
     }
 
     func digest(_ algorithm: MessageDigest.Algorithm) async throws -> [UInt8] {
         guard isRestartable else { throw SigningError.bodyNotRestartable }
-        do {
-            if let bytes { return try MessageDigest.of(bytes, algorithm) }
-            var digest = try MessageDigest(algorithm)
-            for try await chunk in self { try digest.update(chunk) }
-            return try digest.finish()
-        } catch let missing as DigestUnavailable {
-            throw SigningError(.unsupported, "Nothing can be signed: \(missing).")
-        }
+        if let bytes { return try MessageDigest.of(bytes, algorithm) }
+        var digest = try MessageDigest(algorithm)
+        for try await chunk in self { try digest.update(chunk) }
+        return try digest.finish()
     }
 }

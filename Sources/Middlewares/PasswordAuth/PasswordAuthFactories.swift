@@ -1,0 +1,61 @@
+extension Interceptor where Self == PasswordAuthInterceptor {
+    /// Answers challenges for a name and a password, the strongest first: see ``PasswordAuthInterceptor``, and its initialiser
+    /// for the parameters.
+    public static func passwordAuth(
+        schemes: Set<PasswordAuthInterceptor.Scheme> = [.digest, .basic],
+        origins: Set<Origin>? = nil,
+        random: RandomSource = .system,
+        credentials: @escaping PasswordAuthInterceptor.Credentials
+    ) -> Self {
+        Self(schemes: schemes, origins: origins, random: random, credentials: credentials)
+    }
+
+    /// Answers digest challenges (RFC 7616) with this name and password: see ``PasswordAuthInterceptor``.
+    ///
+    /// - Parameters:
+    ///   - username: the user's name.
+    ///   - password: the password, which itself is never sent.
+    ///   - origins: whose challenges are answered; `nil` for the origin of the base URL of the client that sends a request.
+    ///   - random: where the client nonces come from.
+    public static func digestAuth(
+        username: String,
+        password: String,
+        origins: Set<Origin>? = nil,
+        random: RandomSource = .system
+    ) -> Self {
+        let credential = PasswordCredential(username: username, password: password)
+        return Self(schemes: [.digest], origins: origins, random: random) { _, _ in credential }
+    }
+
+    /// Answers basic challenges (RFC 7617) with this name and password, in UTF-8: see ``PasswordAuthInterceptor``.
+    ///
+    /// Over http, everybody on the way can read the password.
+    ///
+    /// - Parameters:
+    ///   - username: the user's name, without a colon.
+    ///   - password: the password.
+    ///   - origins: whose challenges are answered; `nil` for the origin of the base URL of the client that sends a request.
+    ///   - atOnce: whether requests carry the password without being asked for it.
+    public static func basicAuth(
+        username: String,
+        password: String,
+        origins: Set<Origin>? = nil,
+        atOnce: Bool = false
+    ) -> Self {
+        let credential = PasswordCredential(username: username, password: password)
+        return Self(
+            schemes: [.basic],
+            origins: origins,
+            random: .system,
+            atOnce: atOnce ? credential : nil,
+            credentials: { _, _ in credential }
+        )
+    }
+}
+
+extension AuthenticationError.Code {
+    /// The scheme that the server asks for can't say this name or password.
+    public static let invalidCredential = Self(rawValue: "invalidCredential")
+    /// The system's cryptography, which an answer needs, is missing or refuses.
+    public static let unsupported = Self(rawValue: "unsupported")
+}

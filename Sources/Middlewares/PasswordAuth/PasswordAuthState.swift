@@ -1,0 +1,123 @@
+/// What is known of the servers that a credential was used with, as a value.
+///
+/// | a server's answer | what becomes of the session |
+/// | --- | --- |
+/// | a challenge, never answered | begins |
+/// | no challenge | is proven: a later rejection concerns what was asked for, not the credential |
+/// | a challenge after an answer, session not proven | ends, and the credential is not used for the realm again |
+/// | a challenge with a new nonce after an answer to an older one | begins anew |
+struct PasswordAuthState: Sendable {
+    enum Session: Sendable {
+        case basic(BasicAnswer)
+        case digest(DigestSession)
+    }
+
+    private struct Realm: Hashable {
+        let origin: Origin
+        let name: String
+    }
+
+    private var sessions: [Origin: Session] = [:]
+    private var proven: [Realm: PasswordCredential] = [:]
+    private var rejected: [Realm: PasswordCredential] = [:]
+
+    // The server chooses the names of realms: it shall not fill the memory with them.
+    private static let limit = 64
+
+    /// What a request is sent with that was not challenged yet.
+    mutating func answerInAdvance(to origin: Origin) -> PasswordAuthAnswer? {
+        switch sessions[origin] {
+        case .basic(let answer): return .basic(answer)
+        case .digest(var session):
+            guard let answer = session.next() else {
+                sessions[origin] = nil
+                return nil
+            }
+            sessions[origin] = .digest(session)
+            return .digest(answer)
+        case nil: return nil
+        }
+    }
+
+    func mayAnswer(_ origin: Origin, realm: String, with credential: PasswordCredential) -> Bool {
+        // What was rejected unasked, before the realm was known, is rejected for any.
+        ![realm, ""].contains { rejected[Realm(origin: origin, name: $0)] == credential }
+    }
+
+    mutating func begin(_ session: Session, at origin: Origin) { sessions[origin] = session }
+
+    mutating func accept(_ answer: PasswordAuthAnswer, at origin: Origin) {
+        let realm = Realm(origin: origin, name: answer.realm)
+        rejected[realm] = nil
+        Self.remember(answer.credential, for: realm, in: &proven)
+    }
+
+    /// A credential that was never accepted is not tried again; one that was may be good for something else.
+    mutating func reject(_ answer: PasswordAuthAnswer, at origin: Origin) {
+        let realm = Realm(origin: origin, name: answer.realm)
+        guard proven[realm] != answer.credential else { return }
+        Self.remember(answer.credential, for: realm, in: &rejected)
+        sessions[origin] = nil
+    }
+
+    mutating func advance(_ answer: DigestAnswer, to nonce: String, clientNonce: String, at origin: Origin) {
+        guard case .digest(var session) = sessions[origin], session.challenge.nonce == answer.challenge.nonce else {
+            return
+        }
+        session.advance(to: nonce, clientNonce: clientNonce)
+        sessions[origin] = .digest(session)
+    }
+
+    private static func remember(
+        _ credential: PasswordCredential,
+        for realm: Realm,
+        in known: inout [Realm: PasswordCredential]
+    ) {
+        if known.count >= limit, known[realm] == nil { known.removeAll() }
+        known[realm] = credential
+    }
+}
+
+/// A name and a password, sent as they are.
+struct BasicAnswer: Sendable {
+    let credential: PasswordCredential
+    /// Whose challenge it answers; empty where it is sent unasked.
+    let realm: String
+}
+
+/// What one request is sent with.
+enum PasswordAuthAnswer: Sendable {
+    case basic(BasicAnswer)
+    case digest(DigestAnswer)
+
+    var credential: PasswordCredential {
+        switch self {
+        case .basic(let answer): answer.credential
+        case .digest(let answer): answer.credential
+        }
+    }
+
+    var realm: String {
+        switch self {
+        case .basic(let answer): answer.realm
+        case .digest(let answer): answer.challenge.realm
+        }
+    }
+
+    /// The value of `Authorization`; `nil` if the challenge can't be answered for this request.
+    func authorization(for request: HTTPRequest) async throws -> String? {
+        switch self {
+        case .basic(let answer):
+            guard let value = answer.credential.basicAuthorization else {
+                throw AuthenticationError(
+                    .invalidCredential,
+                    "The name holds a colon, or name or password a control character: the basic scheme can't say that"
+                        + " (RFC 7617 §2).",
+                    request: request
+                )
+            }
+            return value
+        case .digest(let answer): return try await answer.authorization(for: request)
+        }
+    }
+}

@@ -1,0 +1,167 @@
+import Foundation
+import Testing
+
+@testable import Middlewares
+
+@Suite struct ChallengeTests {
+    private func challenges(_ values: String...) -> [Challenge] {
+        var fields = HTTPFields()
+        for value in values { fields.append(.wwwAuthenticate, value) }
+        return Challenge.all(in: fields)
+    }
+
+    @Test func severalChallengesInOneFieldAndInSeveral() {
+        let found = challenges(
+            #"Newauth realm="apps", type=1, title="Login to \"apps\"", Basic realm="simple""#,
+            "Negotiate, Digest realm=x, nonce=\"a,b\" ,  qop = \"auth,auth-int\""
+        )
+        #expect(
+            found == [
+                Challenge(
+                    scheme: "newauth",
+                    parameters: ["realm": "apps", "type": "1", "title": #"Login to "apps""#]
+                ),
+                Challenge(scheme: "basic", parameters: ["realm": "simple"]), Challenge(scheme: "negotiate"),
+                Challenge(scheme: "digest", parameters: ["realm": "x", "nonce": "a,b", "qop": "auth,auth-int"]),
+            ]
+        )
+    }
+
+    @Test func opaqueValuesAreSteppedOver() {
+        #expect(
+            challenges("Negotiate abc/d+e==, Basic realm=a, NTLM x") == [
+                Challenge(scheme: "negotiate"), Challenge(scheme: "basic", parameters: ["realm": "a"]),
+                Challenge(scheme: "ntlm"),
+            ]
+        )
+    }
+
+    @Test(arguments: [
+        ("", 0), (",,", 0), ("=", 0), ("\"", 0), ("Basic realm=\"open", 0), ("Basic realm=a realm=b", 0),
+        ("Basic realm=a, realm=b", 0), ("Basic realm=a, Digest realm=\"x", 1), ("Basic\u{1}", 0), ("Basic", 1),
+        ("Basic realm=\"a\\", 0), ("Basic realm=a, =b", 0),
+    ])
+    func brokenOnesAreLeftOut(value: String, count: Int) {
+        #expect(challenges(value).count == count)
+    }
+
+    @Test func randomBytesNeverTrap() {
+        let random = RandomSource.seeded(7)
+        let alphabet = Array("Digest realm=\"a\\\",nonce qop auth= ,x\u{7F}é")
+        for _ in 0..<5_000 {
+            let text = String(
+                (0..<Int(random.next() % 40)).map { _ in alphabet[Int(random.next() % UInt64(alphabet.count))] }
+            )
+            _ = challenges(text).compactMap(DigestChallenge.init)
+            _ = Challenge.parameters(in: text)
+        }
+    }
+
+    @Test(arguments: [
+        #"Digest realm="r""#, #"Digest nonce="n""#, #"Digest realm="r", nonce="n", algorithm=SHA-512-256"#,
+        #"Digest realm="r", nonce="n", qop="auth-conf""#, #"Digest realm="r", nonce="n", qop="""#,
+        #"Basic realm="r", nonce="n""#,
+    ])
+    func whatCannotBeAnsweredIsNoDigestChallenge(value: String) {
+        #expect(challenges(value).compactMap(DigestChallenge.init).isEmpty)
+    }
+}
+
+@Suite struct DigestAnswerTests {
+    private func answer(
+        _ challenge: String,
+        _ username: String,
+        _ password: String,
+        clientNonce: String,
+        count: UInt32 = 1
+    ) throws -> DigestAnswer {
+        let parsed = try #require(Challenge.all(in: [.wwwAuthenticate: challenge]).first)
+        return DigestAnswer(
+            challenge: try #require(DigestChallenge(parsed)),
+            credential: PasswordCredential(username: username, password: password),
+            clientNonce: clientNonce,
+            count: count
+        )
+    }
+
+    private func response(_ field: String) -> String? {
+        Challenge.parameters(in: String(field.dropFirst(7)))["response"]
+    }
+
+    // RFC 7616 §3.9.1.
+    @Test(arguments: [
+        ("MD5", "8ca523f5e9506fed4657c9700eebdbec"),
+        ("SHA-256", "753927fa0e85d155564e2e272a28d1802ca10daf4496794697cf8db5856cb6c1"),
+    ])
+    func examplesOfTheRFC(algorithm: String, expected: String) throws {
+        let answer = try answer(
+            #"Digest realm="http-auth@example.org", qop="auth, auth-int", algorithm=\#(algorithm), "#
+                + #"nonce="7ypf/xlj9XXwfDPEoM4URrv/xwf94BcCAzFZH4GiTo0v", opaque="FQhe/qaU925kfnzjCev0ciny7QMkPqMAFRtzCUYo5tdS""#,
+            "Mufasa",
+            "Circle of Life",
+            clientNonce: "f2/wE4q74E6zIJEtWaHKaf5wv/H5QzzpXusqGemxURZJ"
+        )
+        let field = try answer.field(method: "GET", target: "/dir/index.html", protection: .authentication)
+        #expect(
+            field == #"Digest username="Mufasa", realm="http-auth@example.org", "#
+                + #"nonce="7ypf/xlj9XXwfDPEoM4URrv/xwf94BcCAzFZH4GiTo0v", uri="/dir/index.html", "#
+                + #"response="\#(expected)", algorithm=\#(algorithm), "#
+                + #"opaque="FQhe/qaU925kfnzjCev0ciny7QMkPqMAFRtzCUYo5tdS", qop=auth, nc=00000001, "#
+                + #"cnonce="f2/wE4q74E6zIJEtWaHKaf5wv/H5QzzpXusqGemxURZJ""#
+        )
+    }
+
+    // RFC 2617 §3.5, and the same without qop, as RFC 2069 has it.
+    @Test func examplesOfTheOlderRFCs() throws {
+        let challenge = #"Digest realm="testrealm@host.com", nonce="dcd98b7102dd2f0e8b11d0f600bfb0c093""#
+        let old = try answer(challenge, "Mufasa", "Circle Of Life", clientNonce: "0a4f113b")
+        let field = try old.field(method: "GET", target: "/dir/index.html", protection: .authentication)
+        #expect(response(field) == "6629fae49393a05397450978507c4ef1")
+        let older = try old.field(method: "GET", target: "/dir/index.html", protection: nil)
+        #expect(response(older) == "670fd8c2df070c60b045671b8b24ff02")
+        #expect(!older.contains("cnonce") && !older.contains("nc=") && !older.contains("qop"))
+    }
+
+    // By the definitions of RFC 7616 §3.4.2, §3.4.3 and §3.4.4, computed with Python's hashlib.
+    @Test func sessionIntegrityAndUserhash() throws {
+        let answer = try answer(
+            #"Digest realm="api@example.org", qop="auth-int", algorithm=SHA-256-sess, nonce="n0nce", userhash=true"#,
+            "Jäsøn Doe",
+            "Secret, or not?",
+            clientNonce: "cn0nce",
+            count: 26
+        )
+        let content = try MessageDigest.of(Data("body".utf8), .sha256).hexadecimal
+        let field = try answer.field(
+            method: "POST",
+            target: "/doe.json?a=b",
+            protection: .integrity,
+            contentDigest: content
+        )
+        #expect(response(field) == "553538196fe6ca0e392f4d3d530c1cd00adeaa5014232015db5c2180c760b501")
+        #expect(field.contains(#"username="5a1a8a47df5c298551b9b42ba9b05835174a5bd7d511ff7fe9191d8e946fc4e7""#))
+        #expect(field.contains("qop=auth-int, nc=0000001a"))
+        #expect(field.contains("userhash=true"))
+    }
+
+    @Test func nameBeyondASCIIIsSentInItsExtendedForm() throws {
+        let answer = try answer(#"Digest realm="a\"b\\c", nonce="n""#, "Jäsøn Doe", "x", clientNonce: "c")
+        let field = try answer.field(method: "GET", target: "/", protection: nil)
+        #expect(field.hasPrefix(#"Digest username*=UTF-8''J%C3%A4s%C3%B8n%20Doe, realm="a\"b\\c", "#))
+    }
+
+    @Test func countGoesUpAndEndsWithTheNonce() throws {
+        let parsed = try #require(Challenge.all(in: [.wwwAuthenticate: #"Digest realm=r, nonce=n, qop=auth"#]).first)
+        var session = DigestSession(
+            try #require(DigestChallenge(parsed)),
+            PasswordCredential(username: "u", password: "p"),
+            clientNonce: "c"
+        )
+        #expect(session.next()?.count == 1)
+        #expect(session.next()?.count == 2)
+        session.advance(to: "m", clientNonce: "d")
+        #expect(session.next()?.count == 1)
+        session.advance(to: "m", clientNonce: "e")
+        #expect(session.next()?.count == 2)
+    }
+}

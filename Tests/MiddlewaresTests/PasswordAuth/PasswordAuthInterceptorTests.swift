@@ -1,0 +1,386 @@
+import Foundation
+import Testing
+
+@testable import Middlewares
+
+/// A server that asks for digests, and checks them by the definitions of RFC 7616 on its own.
+private final class DigestServer: Transport {
+    struct State {
+        var nonces = ["nonce-1"]
+        var usedCounts: Set<String> = []
+        var requests: [HTTPRequest] = []
+        var nextNonce: String?
+    }
+
+    let state = Shared(State())
+    let qop: String
+    let algorithm: String
+    let password: String
+    let saysStale: Bool
+
+    init(qop: String = "auth", algorithm: String = "SHA-256", password: String = "p", saysStale: Bool = true) {
+        self.qop = qop
+        self.algorithm = algorithm
+        self.password = password
+        self.saysStale = saysStale
+    }
+
+    var requests: [HTTPRequest] { state.value.requests }
+
+    func send(_ request: consuming HTTPRequest) async throws -> HTTPResponse {
+        let request = request
+        let body = try await request.body.collect(upTo: 1 << 20)
+        state.change { $0.requests.append(request) }
+        let state = state.value
+        guard let field = request.headerFields[.authorization], field.hasPrefix("Digest ") else {
+            return challenge(request, isStale: false)
+        }
+        let given = Challenge.parameters(in: String(field.dropFirst(7)))
+        guard try isRight(given, request, body) else { return challenge(request, isStale: false) }
+        guard given["nonce"] == state.nonces.last, !state.usedCounts.contains("\(given)") else {
+            return challenge(request, isStale: saysStale)
+        }
+        self.state.change { $0.usedCounts.insert("\(given)") }
+        var response = HTTPResponse(status: 200, url: request.url)
+        if let next = state.nextNonce {
+            response.headerFields["Authentication-Info"] = "nextnonce=\"\(next)\""
+            self.state.change { $0.nonces.append(next) }
+        }
+        return response
+    }
+
+    private func isRight(_ given: [String: String], _ request: HTTPRequest, _ body: Data) throws -> Bool {
+        func hash(_ text: String) throws -> String {
+            try MessageDigest.of(Data(text.utf8), algorithm.hasPrefix("MD5") ? .md5 : .sha256).hexadecimal
+        }
+        let nonce = given["nonce"] ?? "", clientNonce = given["cnonce"] ?? ""
+        var secret = try hash("u:r:\(password)")
+        if algorithm.hasSuffix("-sess") { secret = try hash("\(secret):\(nonce):\(clientNonce)") }
+        var subject = "\(request.method):\(given["uri"] ?? "")"
+        if given["qop"] == "auth-int" { subject += ":" + (try hash(String(decoding: body, as: UTF8.self))) }
+        let parts = [secret, nonce, given["nc"] ?? "", clientNonce, given["qop"] ?? "", try hash(subject)]
+        let target = request.url.path() + (request.url.query().map { "?\($0)" } ?? "")
+        return try given["response"] == hash(parts.joined(separator: ":")) && given["uri"] == target
+    }
+
+    private func challenge(_ request: HTTPRequest, isStale: Bool) -> HTTPResponse {
+        let nonce = state.value.nonces.last ?? ""
+        return HTTPResponse(
+            status: 401,
+            headerFields: [
+                .wwwAuthenticate:
+                    "Digest realm=\"r\", qop=\"\(qop)\", algorithm=\(algorithm), nonce=\"\(nonce)\", stale=\(isStale)"
+            ],
+            url: request.url
+        )
+    }
+}
+
+@Suite struct PasswordAuthInterceptorTests {
+    private static let home = URL(string: "https://api.example.com/dir/index.html?a=b")!
+    private static let origin = Origin(home)!
+
+    private func digestChain(_ server: some Transport, password: String = "p") -> InterceptorChain {
+        let auth = PasswordAuthInterceptor.digestAuth(
+            username: "u",
+            password: password,
+            origins: [Self.origin],
+            random: .seeded(1)
+        )
+        return InterceptorChain([auth], transport: server)
+    }
+
+    private func basicServer(accepting value: String?) -> Recorder {
+        Recorder { request in
+            if let value, request.headerFields[.authorization] == value {
+                return HTTPResponse(status: 200, url: request.url)
+            }
+            return HTTPResponse(
+                status: 401,
+                headerFields: [.wwwAuthenticate: "Basic realm=\"WallyWorld\", charset=\"UTF-8\""],
+                url: request.url
+            )
+        }
+    }
+
+    private func fields(_ requests: [HTTPRequest]) -> [String] {
+        requests.map { $0.headerFields[.authorization] ?? "-" }
+    }
+
+    // MARK: Basic
+
+    // RFC 7617 §2 and §2.1.
+    @Test(arguments: [
+        ("Aladdin", "open sesame", "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=="), ("test", "123£", "Basic dGVzdDoxMjPCow=="),
+        ("", "", "Basic Og=="), ("u", "p:q", "Basic dTpwOnE="),
+    ])
+    func basicIsUTF8(username: String, password: String, value: String) async throws {
+        let server = basicServer(accepting: value)
+        let auth = PasswordAuthInterceptor.basicAuth(username: username, password: password, origins: [Self.origin])
+        let chain = InterceptorChain([auth], transport: server)
+        #expect(try await chain.send(HTTPRequest(url: Self.home)).status == 200)
+        #expect(try await chain.send(HTTPRequest(url: Self.home)).status == 200)
+        #expect(fields(server.requests) == ["-", value, value])
+    }
+
+    @Test func basicAtOnceIsSentUnaskedUntilItIsRejected() async throws {
+        let server = basicServer(accepting: nil)
+        let auth = PasswordAuthInterceptor.basicAuth(
+            username: "a",
+            password: "b",
+            origins: [Self.origin],
+            atOnce: true
+        )
+        let chain = InterceptorChain([auth], transport: server)
+        for _ in 0..<3 { #expect(try await chain.send(HTTPRequest(url: Self.home)).status == 401) }
+        #expect(fields(server.requests) == ["Basic YTpi", "-", "-"])
+    }
+
+    @Test(arguments: [("a:b", "c"), ("a", "b\n"), ("a\u{0}", "b")])
+    func credentialThatBasicCannotSayIsRefused(username: String, password: String) async throws {
+        let auth = PasswordAuthInterceptor.basicAuth(username: username, password: password, origins: [Self.origin])
+        let chain = InterceptorChain([auth], transport: basicServer(accepting: nil))
+        let error = await #expect(throws: AuthenticationError.self) {
+            try await chain.send(HTTPRequest(url: Self.home))
+        }
+        #expect(error?.code == .invalidCredential)
+    }
+
+    @Test func rejectedCredentialIsNotUsedForTheRealmAgain() async throws {
+        let server = basicServer(accepting: nil)
+        let auth = PasswordAuthInterceptor.basicAuth(username: "a", password: "b", origins: [Self.origin])
+        let chain = InterceptorChain([auth], transport: server)
+        for _ in 0..<3 { #expect(try await chain.send(HTTPRequest(url: Self.home)).status == 401) }
+        #expect(fields(server.requests) == ["-", "Basic YTpi", "-", "-"])
+    }
+
+    @Test func anotherCredentialIsTriedAfterARejection() async throws {
+        let asked = Counter()
+        let server = basicServer(accepting: "Basic YToy")
+        let auth = PasswordAuthInterceptor.passwordAuth(origins: [Self.origin]) { realm, origin in
+            #expect(realm == "WallyWorld" && origin == Self.origin)
+            return PasswordCredential(username: "a", password: "\(asked.next())")
+        }
+        let chain = InterceptorChain([auth], transport: server)
+        #expect(try await chain.send(HTTPRequest(url: Self.home)).status == 401)
+        #expect(try await chain.send(HTTPRequest(url: Self.home)).status == 200)
+        #expect(fields(server.requests) == ["-", "Basic YTox", "-", "Basic YToy"])
+    }
+
+    @Test func rejectionOfOneResourceAfterASuccessLeavesTheOthersAlone() async throws {
+        let server = Recorder { request in
+            let isAllowed = request.headerFields.contains(.authorization) && request.url.path() != "/secret"
+            return HTTPResponse(
+                status: isAllowed ? 200 : 401,
+                headerFields: isAllowed ? [:] : [.wwwAuthenticate: "Basic realm=x"],
+                url: request.url
+            )
+        }
+        let auth = PasswordAuthInterceptor.basicAuth(username: "a", password: "b", origins: [Self.origin])
+        let chain = InterceptorChain([auth], transport: server)
+        #expect(try await chain.send(HTTPRequest(url: Self.home)).status == 200)
+        #expect(try await chain.send(HTTPRequest(url: try url("https://api.example.com/secret"))).status == 401)
+        #expect(try await chain.send(HTTPRequest(url: Self.home)).status == 200)
+        #expect(fields(server.requests) == ["-", "Basic YTpi", "Basic YTpi", "Basic YTpi"])
+    }
+
+    // MARK: Digest
+
+    @Test(arguments: ["MD5", "MD5-sess", "SHA-256", "SHA-256-sess"], ["auth", "auth-int", "auth, auth-int"])
+    func challengeIsAnsweredAndThenAnsweredInAdvance(algorithm: String, qop: String) async throws {
+        let server = DigestServer(qop: qop, algorithm: algorithm)
+        let chain = digestChain(server)
+        let request = HTTPRequest(method: .post, url: Self.home, body: "content")
+        for _ in 0..<3 { #expect(try await chain.send(request).status == 200) }
+        #expect(server.requests.count == 4)
+        let counts = server.requests.dropFirst().compactMap { request in
+            request.headerFields[.authorization].flatMap { Challenge.parameters(in: String($0.dropFirst(7)))["nc"] }
+        }
+        #expect(counts == ["00000001", "00000002", "00000003"])
+        #expect(fields(server.requests).last?.contains(qop == "auth-int" ? "qop=auth-int" : "qop=auth,") == true)
+    }
+
+    @Test(arguments: [true, false]) func staleNonceIsReplacedWithoutTheCaller(saysStale: Bool) async throws {
+        let server = DigestServer(saysStale: saysStale)
+        let chain = digestChain(server)
+        #expect(try await chain.send(HTTPRequest(url: Self.home)).status == 200)
+        server.state.change { $0.nonces.append("nonce-2") }
+        #expect(try await chain.send(HTTPRequest(url: Self.home)).status == 200)
+        #expect(server.requests.count == 4)
+    }
+
+    @Test func nonceGivenInAdvanceIsUsed() async throws {
+        let server = DigestServer()
+        server.state.change { $0.nextNonce = "next" }
+        let chain = digestChain(server)
+        for _ in 0..<2 { #expect(try await chain.send(HTTPRequest(url: Self.home)).status == 200) }
+        #expect(server.requests.count == 3)
+        #expect(fields(server.requests).last?.contains("nonce=\"next\"") == true)
+        #expect(fields(server.requests).last?.contains("nc=00000001") == true)
+    }
+
+    @Test func serverThatCallsEveryNonceStaleGetsAnEnd() async throws {
+        let count = Counter()
+        let server = Recorder { request in
+            HTTPResponse(
+                status: 401,
+                headerFields: [
+                    .wwwAuthenticate: "Digest realm=r, qop=auth, nonce=n\(count.next()), stale=true"
+                ],
+                url: request.url
+            )
+        }
+        #expect(try await digestChain(server).send(HTTPRequest(url: Self.home)).status == 401)
+        #expect(server.requests.count == 3)
+    }
+
+    @Test func wrongPasswordIsSentOnce() async throws {
+        let server = DigestServer()
+        let chain = digestChain(server, password: "wrong")
+        for _ in 0..<3 { #expect(try await chain.send(HTTPRequest(url: Self.home)).status == 401) }
+        #expect(fields(server.requests).count { $0 != "-" } == 1)
+    }
+
+    @Test func parallelRequestsNeverUseACountTwice() async throws {
+        let server = DigestServer()
+        let chain = digestChain(server)
+        #expect(try await chain.send(HTTPRequest(url: Self.home)).status == 200)
+        try await withThrowingTaskGroup { group in
+            for _ in 0..<300 { group.addTask { try await chain.send(HTTPRequest(url: Self.home)).status } }
+            for try await status in group { #expect(status == 200) }
+        }
+        #expect(server.requests.count == 302)
+    }
+
+    @Test func strongestSchemeIsAnswered() async throws {
+        let server = Recorder { request in
+            request.headerFields.contains(.authorization)
+                ? HTTPResponse(status: 200, url: request.url)
+                : HTTPResponse(
+                    status: 401,
+                    headerFields: [
+                        .wwwAuthenticate: "Basic realm=r", .wwwAuthenticate: "Digest realm=r, nonce=n, qop=auth",
+                        .wwwAuthenticate: "Digest realm=r, nonce=n, qop=auth, algorithm=SHA-256",
+                    ],
+                    url: request.url
+                )
+        }
+        let auth = PasswordAuthInterceptor.passwordAuth(origins: [Self.origin]) { _, _ in
+            PasswordCredential(username: "u", password: "p")
+        }
+        _ = try await InterceptorChain([auth], transport: server).send(HTTPRequest(url: Self.home))
+        #expect(fields(server.requests).last?.contains("algorithm=SHA-256") == true)
+    }
+
+    @Test func whereDigestIsAllowedBasicIsNotAnsweredInTheClear() async throws {
+        let plain = try url("http://api.example.com/")
+        let server = basicServer(accepting: nil)
+        let auth = PasswordAuthInterceptor.passwordAuth(origins: [Origin(plain)!]) { _, _ in
+            PasswordCredential(username: "u", password: "p")
+        }
+        #expect(try await InterceptorChain([auth], transport: server).send(HTTPRequest(url: plain)).status == 401)
+        #expect(fields(server.requests) == ["-"])
+    }
+
+    // MARK: Bodies
+
+    @Test func oneShotBodyIsNotResentAndTheNextCallCarriesTheAnswer() async throws {
+        let server = DigestServer()
+        let chain = digestChain(server)
+        let body = HTTPBody.oneShot(Chunks(["a", "b"]))
+        let error = await #expect(throws: TransportError.self) {
+            try await chain.send(HTTPRequest(method: .post, url: Self.home, body: body))
+        }
+        #expect(error?.code == .bodyNotReplayable)
+        #expect(server.requests.count == 1)
+        let again = HTTPBody.oneShot(Chunks(["a", "b"]))
+        #expect(try await chain.send(HTTPRequest(method: .post, url: Self.home, body: again)).status == 200)
+        #expect(server.requests.count == 2)
+    }
+
+    @Test func integrityOfAOneShotBodyIsTheCallersChallenge() async throws {
+        let server = DigestServer(qop: "auth-int")
+        let body = HTTPBody.oneShot(Chunks(["a"]))
+        #expect(
+            try await digestChain(server).send(HTTPRequest(method: .post, url: Self.home, body: body)).status == 401
+        )
+        #expect(server.requests.count == 1)
+    }
+
+    @Test func rejectedResponsesAreDiscarded() async throws {
+        let discards = Counter()
+        let server = Recorder { request in
+            let isAnswered = request.headerFields.contains(.authorization)
+            return HTTPResponse(
+                status: isAnswered ? 200 : 401,
+                headerFields: [.wwwAuthenticate: "Basic realm=r"],
+                body: .oneShot(NoChunks(), onDiscard: { discards.next() }),
+                url: request.url
+            )
+        }
+        let auth = PasswordAuthInterceptor.basicAuth(username: "a", password: "b", origins: [Self.origin])
+        let chain = InterceptorChain([auth], transport: server)
+        #expect(try await chain.send(HTTPRequest(url: Self.home)).status == 200)
+        #expect(discards.value == 1)
+        struct Locked: Error {}
+        let locked = PasswordAuthInterceptor.passwordAuth(origins: [Self.origin]) { _, _ in throw Locked() }
+        await #expect(throws: Locked.self) {
+            try await InterceptorChain([locked], transport: server).send(HTTPRequest(url: Self.home))
+        }
+        #expect(discards.value == 2)
+    }
+
+    // MARK: Origins
+
+    @Test(arguments: ["http://api.example.com/", "https://evil.example/", "https://api.example.com:8443/"])
+    func anotherOriginIsNotAnswered(other: String) async throws {
+        let server = basicServer(accepting: nil)
+        let auth = PasswordAuthInterceptor.basicAuth(
+            username: "a",
+            password: "b",
+            origins: [Self.origin],
+            atOnce: true
+        )
+        let chain = InterceptorChain([auth], transport: server)
+        #expect(try await chain.send(HTTPRequest(url: try url(other))).status == 401)
+        #expect(fields(server.requests) == ["-"])
+    }
+
+    @Test func challengeOfAnotherOriginThatARedirectLedToIsNotAnswered() async throws {
+        let elsewhere = try url("https://evil.example/")
+        let server = Recorder { _ in
+            HTTPResponse(status: 401, headerFields: [.wwwAuthenticate: "Basic realm=r"], url: elsewhere)
+        }
+        let auth = PasswordAuthInterceptor.basicAuth(username: "a", password: "b", origins: [Self.origin])
+        #expect(try await InterceptorChain([auth], transport: server).send(HTTPRequest(url: Self.home)).status == 401)
+        #expect(fields(server.requests) == ["-"])
+    }
+
+    @Test func unknownOriginIsExplainedAndTheClientsIsTheDefault() async throws {
+        let server = basicServer(accepting: "Basic YTpi")
+        let auth = PasswordAuthInterceptor.basicAuth(username: "a", password: "b")
+        let error = await #expect(throws: AuthenticationError.self) {
+            try await InterceptorChain([auth], transport: server).send(HTTPRequest(url: Self.home))
+        }
+        #expect(error?.code == .unknownOrigin)
+        #expect(server.requests.isEmpty)
+        let client = Client(baseURL: Self.home, interceptors: [auth], transport: server)
+        #expect(try await client.send(HTTPRequest(url: Self.home)).status == 200)
+    }
+
+    @Test func requestWithAnAuthorizationOfItsOwnKeepsIt() async throws {
+        let server = basicServer(accepting: nil)
+        let auth = PasswordAuthInterceptor.basicAuth(username: "a", password: "b", atOnce: true)
+        let request = HTTPRequest(url: Self.home, headerFields: [.authorization: "Bearer x"])
+        #expect(try await InterceptorChain([auth], transport: server).send(request).status == 401)
+        #expect(fields(server.requests) == ["Bearer x"])
+    }
+
+    @Test func secretsAreInNoDescriptionAndNoDump() {
+        let credential = PasswordCredential(username: "ada", password: "s3cr3t")
+        var dumped = ""
+        dump(credential, to: &dumped)
+        dump(PasswordAuthInterceptor.basicAuth(username: "ada", password: "s3cr3t", atOnce: true), to: &dumped)
+        for text in ["\(credential)", String(reflecting: credential), dumped] { #expect(!text.contains("s3cr3t")) }
+    }
+}
