@@ -10,10 +10,12 @@ let settings: [SwiftSetting] = [
 
 let middlewares = Target.Dependency.product(name: "Middlewares", package: "Interceptors")
 
-// A package of its own, so that peers may be its dependencies and the root package stays without any.
+// A package of its own, so that nobody who uses the library builds it. What needs other packages is in `Peers/`, so that
+// CI, which runs AllocationCheck, fetches none.
 let package = Package(
     name: "Benchmarks",
     platforms: [.macOS(.v15)],
+    products: [.library(name: "Harness", targets: ["Harness"])],
     dependencies: [.package(name: "Interceptors", path: "..")],
     targets: [
         .target(name: "CAllocations"),

@@ -1,0 +1,178 @@
+#include "CFloor.h"
+
+#include <curl/curl.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+struct lane {
+    struct cfloor *floor;
+    CURL *easy;
+    char *bytes;
+    size_t room;
+    size_t count;
+    int file;
+    int requests;
+    int failures;
+};
+
+struct cfloor {
+    cfloor_settings settings;
+    CURLM *multi;
+    struct lane *lanes;
+};
+
+static size_t on_body(char *bytes, size_t size, size_t count, void *context) {
+    struct lane *lane = context;
+    size_t length = size * count;
+    if (lane->floor->settings.body == CFLOOR_FILE) return (size_t)write(lane->file, bytes, length);
+    if (lane->floor->settings.body == CFLOOR_DISCARD) return length;
+    if (!lane->bytes) {
+        curl_off_t expected = -1;
+        curl_easy_getinfo(lane->easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &expected);
+        lane->room = expected > 0 ? (size_t)expected : 1 << 20;
+        lane->bytes = malloc(lane->room);
+    }
+    if (lane->count + length > lane->room) {
+        lane->room = (lane->count + length) * 2;
+        lane->bytes = realloc(lane->bytes, lane->room);
+    }
+    memcpy(lane->bytes + lane->count, bytes, length);
+    lane->count += length;
+    return length;
+}
+
+static void begin(struct lane *lane) {
+    if (lane->floor->settings.body == CFLOOR_FILE) {
+        lane->file = open(lane->floor->settings.file, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    }
+}
+
+static void end(struct lane *lane, CURLcode code) {
+    if (code != CURLE_OK) lane->failures++;
+    if (lane->floor->settings.body == CFLOOR_FILE) close(lane->file);
+    free(lane->bytes);
+    lane->bytes = NULL;
+    lane->count = 0;
+}
+
+cfloor_t cfloor_open(const cfloor_settings *settings) {
+    struct cfloor *floor = calloc(1, sizeof *floor);
+    floor->settings = *settings;
+    floor->settings.url = strdup(settings->url);
+    floor->settings.roots = settings->roots ? strdup(settings->roots) : NULL;
+    floor->settings.file = settings->file ? strdup(settings->file) : NULL;
+    floor->multi = curl_multi_init();
+    floor->lanes = calloc(settings->in_flight, sizeof *floor->lanes);
+    for (int i = 0; i < settings->in_flight; i++) {
+        struct lane *lane = &floor->lanes[i];
+        lane->floor = floor;
+        lane->easy = curl_easy_init();
+        curl_easy_setopt(lane->easy, CURLOPT_URL, floor->settings.url);
+        curl_easy_setopt(lane->easy, CURLOPT_NOSIGNAL, 1L);
+        curl_easy_setopt(lane->easy, CURLOPT_WRITEFUNCTION, on_body);
+        curl_easy_setopt(lane->easy, CURLOPT_WRITEDATA, lane);
+        curl_easy_setopt(lane->easy, CURLOPT_PRIVATE, lane);
+        if (settings->buffer_size) curl_easy_setopt(lane->easy, CURLOPT_BUFFERSIZE, settings->buffer_size);
+        if (floor->settings.roots) {
+            curl_easy_setopt(lane->easy, CURLOPT_CAPATH, NULL);
+            curl_easy_setopt(lane->easy, CURLOPT_CAINFO, floor->settings.roots);
+        }
+        curl_easy_setopt(
+            lane->easy, CURLOPT_HTTP_VERSION, (long)(settings->http2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1)
+        );
+        if (settings->http2) curl_easy_setopt(lane->easy, CURLOPT_PIPEWAIT, 1L);
+    }
+    return floor;
+}
+
+void cfloor_close(cfloor_t floor) {
+    for (int i = 0; i < floor->settings.in_flight; i++) curl_easy_cleanup(floor->lanes[i].easy);
+    curl_multi_cleanup(floor->multi);
+    free(floor->lanes);
+    free((void *)floor->settings.url);
+    free((void *)floor->settings.roots);
+    free((void *)floor->settings.file);
+    free(floor);
+}
+
+static void *run_lane(void *context) {
+    struct lane *lane = context;
+    for (int i = 0; i < lane->requests; i++) {
+        begin(lane);
+        end(lane, curl_easy_perform(lane->easy));
+    }
+    return NULL;
+}
+
+int cfloor_run_threads(cfloor_t floor, int requests) {
+    int count = floor->settings.in_flight;
+    pthread_t *threads = calloc(count, sizeof *threads);
+    for (int i = 0; i < count; i++) {
+        floor->lanes[i].failures = 0;
+        floor->lanes[i].requests = requests / count + (i < requests % count);
+        if (count == 1) run_lane(&floor->lanes[i]);
+        else pthread_create(&threads[i], NULL, run_lane, &floor->lanes[i]);
+    }
+    int failures = 0;
+    for (int i = 0; i < count; i++) {
+        if (count > 1) pthread_join(threads[i], NULL);
+        failures += floor->lanes[i].failures;
+    }
+    free(threads);
+    return failures;
+}
+
+int cfloor_run_multi(cfloor_t floor, int requests) {
+    int started = 0, ended = 0, failures = 0, running = 0, left = 0;
+    for (; started < floor->settings.in_flight && started < requests; started++) {
+        begin(&floor->lanes[started]);
+        curl_multi_add_handle(floor->multi, floor->lanes[started].easy);
+    }
+    while (ended < requests) {
+        curl_multi_perform(floor->multi, &running);
+        CURLMsg *message;
+        while ((message = curl_multi_info_read(floor->multi, &left))) {
+            CURL *easy = message->easy_handle;
+            CURLcode code = message->data.result;
+            struct lane *lane;
+            curl_easy_getinfo(easy, CURLINFO_PRIVATE, &lane);
+            curl_multi_remove_handle(floor->multi, easy);
+            end(lane, code);
+            failures += code != CURLE_OK;
+            ended++;
+            if (started < requests) {
+                started++;
+                begin(lane);
+                curl_multi_add_handle(floor->multi, easy);
+            }
+        }
+        if (ended < requests) curl_multi_poll(floor->multi, NULL, 0, 1000, NULL);
+    }
+    return failures;
+}
+
+bool cfloor_wrk(const char *command, double *requests_per_second, double *cpu) {
+    struct rusage before, after;
+    getrusage(RUSAGE_CHILDREN, &before);
+    FILE *output = popen(command, "r");
+    if (!output) return false;
+    char line[512];
+    double requests = 0;
+    *requests_per_second = 0;
+    while (fgets(line, sizeof line, output)) {
+        double value;
+        if (sscanf(line, "Requests/sec: %lf", &value) == 1) *requests_per_second = value;
+        if (strstr(line, "requests in") && sscanf(line, " %lf requests in", &value) == 1) requests = value;
+    }
+    if (pclose(output) != 0 || requests == 0) return false;
+    getrusage(RUSAGE_CHILDREN, &after);
+    double user = after.ru_utime.tv_sec - before.ru_utime.tv_sec + (after.ru_utime.tv_usec - before.ru_utime.tv_usec) * 1e-6;
+    double kernel = after.ru_stime.tv_sec - before.ru_stime.tv_sec + (after.ru_stime.tv_usec - before.ru_stime.tv_usec) * 1e-6;
+    *cpu = (user + kernel) * 1e9 / requests;
+    return true;
+}

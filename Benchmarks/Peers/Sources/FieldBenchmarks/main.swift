@@ -1,0 +1,104 @@
+import Foundation
+import HTTPTypes
+import Harness
+import Middlewares
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+typealias OurFields = Middlewares.HTTPFields
+typealias OurName = Middlewares.HTTPField.Name
+typealias PeerFields = HTTPTypes.HTTPFields
+typealias PeerName = HTTPTypes.HTTPField.Name
+
+/// Keeps the optimiser from seeing that a result is not used.
+@inline(never)
+func consume<Value>(_ value: Value) {}
+
+guard let url = URL(string: "http://127.0.0.1/users/42") else { exit(1) }
+let texts = (0..<20).map { ("X-Field-\($0)", "the value of field \($0)") }
+let ourNames = texts.compactMap { OurName($0.0) }
+let peerNames = texts.compactMap { PeerName($0.0) }
+let values = texts.map(\.1)
+
+@Sendable func ours(_ count: Int) -> OurFields {
+    var fields = OurFields()
+    for index in 0..<count { fields.append(ourNames[index], values[index]) }
+    return fields
+}
+
+@Sendable func peers(_ count: Int) -> PeerFields {
+    var fields = PeerFields()
+    for index in 0..<count { fields.append(PeerTypes.field(peerNames[index], values[index])) }
+    return fields
+}
+
+@Sendable func foundations(_ count: Int) -> URLRequest {
+    var request = URLRequest(url: url)
+    for index in 0..<count { request.addValue(values[index], forHTTPHeaderField: texts[index].0) }
+    return request
+}
+
+enum PeerTypes {
+    static func field(_ name: PeerName, _ value: String) -> HTTPTypes.HTTPField {
+        HTTPTypes.HTTPField(name: name, value: value)
+    }
+}
+
+@Sendable func contender(_ name: String, _ work: @escaping @Sendable () -> Void) -> Contender {
+    Contender(name) { repetitions in for _ in 0..<repetitions { work() } }
+}
+
+let (ourTwenty, peerTwenty, foundationTwenty) = (ours(20), peers(20), foundations(20))
+
+for (title, index) in [("first", 0), ("last", 19)] {
+    try await compare(
+        "Look the \(title) of 20 fields up",
+        repetitions: 20_000,
+        [
+            contender("HTTPFields") { consume(ourTwenty[ourNames[index]]) },
+            contender("swift-http-types") { consume(peerTwenty[peerNames[index]]) },
+            contender("URLRequest") { consume(foundationTwenty.value(forHTTPHeaderField: texts[index].0)) },
+        ]
+    )
+}
+try await compare(
+    "Look for a field that none of 20 is",
+    repetitions: 20_000,
+    [
+        contender("HTTPFields") { consume(ourTwenty[.accept]) },
+        contender("swift-http-types") { consume(peerTwenty[.accept]) },
+        contender("URLRequest") { consume(foundationTwenty.value(forHTTPHeaderField: "Accept")) },
+    ]
+)
+try await compare(
+    "Append a field to 5, in a copy",
+    repetitions: 20_000,
+    [
+        contender("HTTPFields") { [five = ours(5)] in
+            var fields = five
+            fields.append(.accept, "application/json")
+            consume(fields)
+        },
+        contender("swift-http-types") { [five = peers(5)] in
+            var fields = five
+            fields.append(PeerTypes.field(.accept, "application/json"))
+            consume(fields)
+        },
+        contender("URLRequest") { [five = foundations(5)] in
+            var request = five
+            request.addValue("application/json", forHTTPHeaderField: "Accept")
+            consume(request)
+        },
+    ]
+)
+try await compare(
+    "Build 20 fields",
+    repetitions: 5_000,
+    [
+        contender("HTTPFields") { consume(ours(20)) },
+        contender("swift-http-types") { consume(peers(20)) },
+        contender("URLRequest") { consume(foundations(20)) },
+    ]
+)

@@ -1,0 +1,118 @@
+import AsyncHTTPClient
+import CFloor
+import Foundation
+import Harness
+import Middlewares
+import NIOCore
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// A large body: in memory, streamed, and to a file.
+func compareLarge(_ server: Server, _ name: String, megabytes: Int, rounds: Int, repetitions: Int) async throws {
+    let url = server.plain.appending(path: name)
+    let bytes = megabytes << 20
+    let client = HTTPClient.tuned(server, inFlight: 1)
+    let transport = CurlTransport()
+    let session = URLSessionTransport(timeouts: Timeouts(idle: .seconds(60)))
+    func floor(_ body: cfloor_body) -> [Contender] {
+        var settings = FloorSettings(url: url, inFlight: 1, body: body, file: "\(server.directory)/floor")
+        let plain = Contender.floor("libcurl in C, blocking", settings, multi: false)
+        settings.bufferSize = 512 * 1024
+        return [plain, .floor("libcurl in C, buffer of 512 KB", settings, multi: false)]
+    }
+    func compare(_ how: String, _ contenders: [Contender]) async throws {
+        try await Harness.compare(
+            "\(megabytes) MB, \(how): for each request",
+            rounds: rounds,
+            repetitions: repetitions,
+            showsMemory: true,
+            contenders
+        )
+    }
+
+    try await compare(
+        "buffered",
+        [
+            .client("CurlTransport", inFlight: 1, send(transport, url, bytes: bytes)),
+            .client("URLSessionTransport", inFlight: 1, send(session, url, bytes: bytes)),
+            .client("URLSession", inFlight: 1, send(URLSession.bare(), url, bytes: bytes)),
+            .client("async-http-client", inFlight: 1, send(client, url, bytes: bytes)),
+        ] + floor(CFLOOR_BUFFER)
+    )
+    try await compare(
+        "streamed",
+        [
+            .client("CurlTransport", inFlight: 1, stream(transport, url, bytes: bytes)),
+            .client("async-http-client", inFlight: 1, stream(client, url, bytes: bytes)),
+        ] + floor(CFLOOR_DISCARD)
+    )
+    let file = "\(server.directory)/received"
+    try await compare(
+        "to a file",
+        [
+            .client("CurlTransport", inFlight: 1, stream(transport, url, bytes: bytes, file: file)),
+            .client("URLSession, download task", inFlight: 1, download(URLSession.bare(), url, bytes: bytes)),
+            .client("async-http-client", inFlight: 1, stream(client, url, bytes: bytes, file: file)),
+        ] + floor(CFLOOR_FILE)
+    )
+    try await client.shutdown()
+}
+
+/// A file being written, or nothing.
+private struct Sink {
+    private let descriptor: Int32?
+
+    init(_ file: String?) throws {
+        descriptor = file.map { open($0, O_WRONLY | O_CREAT | O_TRUNC, 0o600) }
+        if let descriptor, descriptor < 0 { throw WrongAnswer() }
+    }
+
+    func write(_ bytes: UnsafeRawBufferPointer) throws {
+        guard let descriptor else { return }
+        guard Foundation.write(descriptor, bytes.baseAddress, bytes.count) == bytes.count else { throw WrongAnswer() }
+    }
+
+    func close() { if let descriptor { Foundation.close(descriptor) } }
+}
+
+private func stream(_ transport: any Transport, _ url: URL, bytes: Int, file: String? = nil) -> Exchange {
+    {
+        var request = HTTPRequest(url: url)
+        request.context.responseBody = .streamed
+        let response = try await transport.send(request)
+        let sink = try Sink(file)
+        var count = 0
+        for try await chunk in response.body {
+            count += chunk.count
+            try chunk.withUnsafeBytes(sink.write)
+        }
+        sink.close()
+        guard count == bytes else { throw WrongAnswer() }
+    }
+}
+
+private func stream(_ client: HTTPClient, _ url: URL, bytes: Int, file: String? = nil) -> Exchange {
+    let url = url.absoluteString
+    return {
+        let response = try await client.execute(HTTPClientRequest(url: url), timeout: .seconds(60))
+        let sink = try Sink(file)
+        var count = 0
+        for try await chunk in response.body {
+            count += chunk.readableBytes
+            try chunk.withUnsafeReadableBytes(sink.write)
+        }
+        sink.close()
+        guard count == bytes else { throw WrongAnswer() }
+    }
+}
+
+private func download(_ session: URLSession, _ url: URL, bytes: Int) -> Exchange {
+    {
+        let (file, _) = try await session.download(from: url)
+        let attributes = try FileManager.default.attributesOfItem(atPath: file.path)
+        try FileManager.default.removeItem(at: file)
+        guard attributes[.size] as? Int == bytes else { throw WrongAnswer() }
+    }
+}

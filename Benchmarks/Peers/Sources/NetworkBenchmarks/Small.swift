@@ -1,0 +1,101 @@
+import AsyncHTTPClient
+import Foundation
+import Harness
+import Middlewares
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// The size of the small answer.
+let smallSize = 100
+
+/// A small GET over kept-alive connections.
+func compareSmall(_ server: Server, inFlight: Int, rounds: Int) async throws {
+    let url = server.plain.appending(path: "small")
+    let (standard, tuned) = (HTTPClient.standard(server), HTTPClient.tuned(server, inFlight: inFlight))
+    var contenders: [Contender] = [
+        .client("CurlTransport", inFlight: inFlight, send(CurlTransport(), url, bytes: smallSize)),
+        .client(
+            "URLSessionTransport",
+            share: 0.25,
+            inFlight: inFlight,
+            send(URLSessionTransport(), url, bytes: smallSize)
+        ),
+        .client(
+            "URLSession, default",
+            share: 0.25,
+            inFlight: inFlight,
+            send(URLSession(configuration: .default), url, bytes: smallSize)
+        ),
+        .client(
+            "URLSession, no cache, no cookies",
+            share: 0.25,
+            inFlight: inFlight,
+            send(URLSession.bare(), url, bytes: smallSize)
+        ),
+        .client("async-http-client, default", inFlight: inFlight, send(standard, url, bytes: smallSize)),
+        .client("async-http-client, limit = in flight", inFlight: inFlight, send(tuned, url, bytes: smallSize)),
+        .floor(
+            "libcurl in C, blocking, \(inFlight) threads",
+            FloorSettings(url: url, inFlight: inFlight),
+            multi: false
+        ),
+        .floor("libcurl in C, multi, one thread", FloorSettings(url: url, inFlight: inFlight), multi: true),
+    ]
+    contenders.append(.wrk(url, inFlight: inFlight, server.wrk))
+    try await compare(
+        "Small GET, kept-alive connections, \(inFlight) in flight: for each request",
+        rounds: rounds,
+        repetitions: inFlight == 1 ? 1_000 : 3_200,
+        contenders
+    )
+    try await standard.shutdown()
+    try await tuned.shutdown()
+}
+
+/// Small GETs over one HTTP/2 connection.
+func compareHTTP2(_ server: Server, rounds: Int) async throws {
+    let inFlight = 64
+    let url = server.secure.appending(path: "small")
+    let tuned = HTTPClient.tuned(server, inFlight: inFlight)
+    let floor = FloorSettings(url: url, inFlight: inFlight, roots: server.roots, isHTTP2: true)
+    try await compare(
+        "Small GET, HTTP/2 over TLS on one connection, \(inFlight) in flight: for each request",
+        rounds: rounds,
+        repetitions: 3_200,
+        [
+            .client("CurlTransport", inFlight: inFlight, send(CurlTransport(), url, bytes: smallSize)),
+            .client(
+                "URLSessionTransport",
+                share: 0.25,
+                inFlight: inFlight,
+                send(URLSessionTransport(), url, bytes: smallSize)
+            ),
+            .client("async-http-client", inFlight: inFlight, send(tuned, url, bytes: smallSize)),
+            .floor("libcurl in C, multi, one thread", floor, multi: true),
+        ]
+    )
+    try await tuned.shutdown()
+}
+
+/// A small GET over a new TLS connection each.
+func compareHandshakes(_ server: Server, rounds: Int) async throws {
+    let url = server.handshakes.appending(path: "small")
+    let tuned = HTTPClient.tuned(server, inFlight: 1)
+    var own = CurlTransport.Configuration()
+    own.tls.trust = .system(adding: [try TLSCertificate(file: server.certificate)])
+    try await compare(
+        "Small GET over a new TLS connection, one after the other: for each request",
+        rounds: rounds,
+        repetitions: 50,
+        [
+            .client("CurlTransport", inFlight: 1, send(CurlTransport(), url, bytes: smallSize)),
+            .client("CurlTransport, an anchor added", inFlight: 1, send(CurlTransport(own), url, bytes: smallSize)),
+            .client("URLSessionTransport", inFlight: 1, send(URLSessionTransport(), url, bytes: smallSize)),
+            .client("async-http-client", inFlight: 1, send(tuned, url, bytes: smallSize)),
+            .floor("libcurl in C, blocking", FloorSettings(url: url, inFlight: 1, roots: server.roots), multi: false),
+        ]
+    )
+    try await tuned.shutdown()
+}

@@ -1,0 +1,21 @@
+import Foundation
+
+// Run by Scripts/benchmark, which starts the server and tells of it in the environment.
+let server = try Server()
+let parts = Set(CommandLine.arguments.dropFirst())
+func wants(_ part: String) -> Bool { parts.isEmpty || parts.contains { $0.hasPrefix(part) } }
+func wants(_ part: String, _ variant: Int) -> Bool {
+    !parts.contains { $0.hasPrefix(part) } || parts.contains(part) || parts.contains("\(part)-\(variant)")
+}
+
+if wants("small") {
+    for inFlight in [1, 16, 64] where wants("small", inFlight) {
+        try await compareSmall(server, inFlight: inFlight, rounds: 9)
+    }
+}
+if wants("http2") { try await compareHTTP2(server, rounds: 9) }
+if wants("handshakes") { try await compareHandshakes(server, rounds: 9) }
+if wants("large") {
+    try await compareLarge(server, "10m", megabytes: 10, rounds: 9, repetitions: 10)
+    try await compareLarge(server, "1g", megabytes: 1024, rounds: 3, repetitions: 1)
+}

@@ -1,0 +1,136 @@
+internal import Foundation
+
+/// Work to be measured against other work.
+public struct Contender: Sendable {
+    let name: String
+    let share: Double
+    let measure: @Sendable (_ repetitions: Int) async throws -> Cost
+
+    var isWanted: Bool { ProcessInfo.processInfo.environment["BENCHMARK_ONLY"].map(name.contains) ?? true }
+
+    /// Work under a name; `run` does it so many times. A slow contender may be given a share of the repetitions.
+    public init(
+        _ name: String,
+        share: Double = 1,
+        _ run: @escaping @Sendable (_ repetitions: Int) async throws -> Void
+    ) {
+        self.init(name: name, share: share) { repetitions in
+            try await Cost.measured(repetitions) { try await run(repetitions) }
+        }
+    }
+
+    private init(name: String, share: Double, measure: @escaping @Sendable (_ repetitions: Int) async throws -> Cost) {
+        self.name = name
+        self.share = share
+        self.measure = measure
+    }
+
+    /// Work that measures itself, such as a program of its own.
+    public static func external(
+        _ name: String,
+        _ measure: @escaping @Sendable (_ repetitions: Int) async throws -> Cost
+    ) -> Self {
+        Self(name: name, share: 1, measure: measure)
+    }
+}
+
+/// Runs contenders in turn (A B C A B C …), so that what disturbs the machine disturbs all of them, and prints a line for
+/// each: medians over the rounds, half the distance between their quartiles, and the ratios to the first.
+///
+/// `BENCHMARK_ONLY` in the environment leaves those alone whose names contain it, for a profiler.
+public func compare(
+    _ title: String,
+    rounds: Int = 15,
+    repetitions: Int,
+    showsMemory: Bool = false,
+    _ contenders: [Contender]
+) async throws {
+    let contenders = contenders.filter(\.isWanted)
+    guard !contenders.isEmpty else { return }
+    var costs = Array(repeating: [Cost](), count: contenders.count)
+    for round in 0...rounds {
+        for (index, contender) in contenders.enumerated() {
+            let cost = try await contender.measure(max(1, Int(Double(repetitions) * contender.share)))
+            // The first round warms up.
+            if round > 0 { costs[index].append(cost) }
+        }
+    }
+    let summaries = costs.map(Summary.init)
+    let unit = TimeUnit(for: summaries[0].wall.median)
+    print("\n\(title)")
+    let head = ["wall \(unit.name)", "± %", "ratio", "CPU \(unit.name)", "± %", "ratio", "allocations"]
+    print(row("", head + (showsMemory ? ["memory MB"] : [])))
+    for (contender, summary) in zip(contenders, summaries) {
+        print(row(contender.name, summary.columns(relativeTo: summaries[0], unit, showsMemory: showsMemory)))
+    }
+    fflush(nil)
+}
+
+/// A figure over all rounds.
+private struct Figure {
+    let median: Double
+    /// Half the distance between the quartiles.
+    let spread: Double
+
+    init?(_ values: [Double?]) {
+        let values = values.compactMap(\.self).sorted()
+        guard !values.isEmpty else { return nil }
+        median = values[values.count / 2]
+        spread = (values[values.count * 3 / 4] - values[values.count / 4]) / 2
+    }
+
+    init(_ values: [Double]) {
+        let sorted = values.sorted()
+        median = sorted[sorted.count / 2]
+        spread = (sorted[sorted.count * 3 / 4] - sorted[sorted.count / 4]) / 2
+    }
+}
+
+private struct Summary {
+    let wall: Figure
+    let cpu: Figure?
+    let allocations: Figure?
+    let memory: Figure?
+
+    init(_ costs: [Cost]) {
+        wall = Figure(costs.map(\.wall))
+        cpu = Figure(costs.map(\.cpu))
+        allocations = Figure(costs.map(\.allocations))
+        memory = Figure(costs.map(\.memory))
+    }
+
+    func columns(relativeTo first: Summary, _ unit: TimeUnit, showsMemory: Bool) -> [String] {
+        let memory = memory.map { number($0.median / 1_048_576) } ?? "–"
+        return Self.columns(wall, first.wall, unit) + Self.columns(cpu, first.cpu, unit)
+            + [allocations.map { String(format: "%.2f", $0.median) } ?? "–"] + (showsMemory ? [memory] : [])
+    }
+
+    private static func columns(_ figure: Figure?, _ first: Figure?, _ unit: TimeUnit) -> [String] {
+        guard let figure else { return ["–", "–", "–"] }
+        return [
+            number(figure.median / unit.nanoseconds),
+            number(figure.spread / figure.median * 100),
+            first.map { String(format: "%.2f", figure.median / $0.median) } ?? "–",
+        ]
+    }
+}
+
+private struct TimeUnit {
+    let name: String
+    let nanoseconds: Double
+
+    init(for time: Double) {
+        switch time {
+        case ..<10_000: (name, nanoseconds) = ("ns", 1)
+        case ..<2_000_000: (name, nanoseconds) = ("µs", 1e3)
+        default: (name, nanoseconds) = ("ms", 1e6)
+        }
+    }
+}
+
+private func number(_ value: Double) -> String { String(format: value < 100 ? "%.1f" : "%.0f", value) }
+
+private func row(_ name: String, _ columns: [String]) -> String {
+    let padded = columns.map { String(repeating: " ", count: max(1, 12 - $0.count)) + $0 }
+    return name.padding(toLength: 40, withPad: " ", startingAt: 0) + padded.joined()
+}
