@@ -1,6 +1,7 @@
 #if os(Linux)
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 import TransportTesting
 
@@ -12,16 +13,15 @@ import TransportTesting
 
     /// A key pair, a place for the list, and who fetches it.
     fileprivate struct Fixture {
-        let folder: URL
+        let folder: TemporaryFolder
         let key: PinListKey
         let stub = StubTransport()
         let clock = ManualClock()
 
         init(_ kind: String = "ed25519") async throws {
-            folder = FileManager.default.temporaryDirectory.appending(path: "pins-\(UUID().uuidString)")
-            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-            try await Script.signPins("keygen", kind, folder.appending(path: "key").path)
-            key = try PinListKey(Data(contentsOf: folder.appending(path: "key.pub")))
+            folder = try TemporaryFolder()
+            try await Script.signPins("keygen", kind, folder.file("key").path)
+            key = try PinListKey(Data(contentsOf: folder.file("key.pub")))
         }
 
         func list(serial: Int = 1, host: String = "localhost", pin: String = SignedPinsTests.pin) -> String {
@@ -29,9 +29,9 @@ import TransportTesting
         }
 
         func sign(_ list: String) async throws -> Data {
-            let file = folder.appending(path: "list-\(UUID().uuidString).json")
+            let file = folder.file("list-\(UUID().uuidString).json")
             try Data(list.utf8).write(to: file)
-            try await Script.signPins("sign", folder.appending(path: "key.key").path, file.path)
+            try await Script.signPins("sign", folder.file("key.key").path, file.path)
             return try Data(contentsOf: file.appendingPathExtension("sig"))
         }
 
@@ -49,7 +49,7 @@ import TransportTesting
             SignedPins(
                 url: try #require(URL(string: "https://static.example.com/pins.json?v=1")),
                 keys: keys ?? [key],
-                keptIn: folder.appending(path: "kept.json"),
+                keptIn: folder.file("kept.json"),
                 over: stub,
                 clock: clock,
                 now: now
@@ -136,7 +136,7 @@ import TransportTesting
         try await fixture.publish(fixture.list(serial: 7))
         try await fixture.pins().refresh()
         #expect(try await fixture.pins(keys: [Fixture().key]).serial == nil)
-        try Data("garbage".utf8).write(to: fixture.folder.appending(path: "kept.json"))
+        try Data("garbage".utf8).write(to: fixture.folder.file("kept.json"))
         #expect(try fixture.pins().serial == nil)
     }
 

@@ -7,13 +7,11 @@ import TransportTesting
 @testable import Transport
 
 @Suite struct TLSCertificateTests {
-    private func file(_ name: String, _ content: Data) throws -> URL {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "tls-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        let url = folder.appending(path: name)
-        try content.write(to: url)
-        return url
-    }
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func file(_ name: String, _ content: Data) throws -> URL { try folder.write(content, to: name) }
 
     @Test func derAndPEMAreTheSameCertificate() throws {
         let identity = try TestIdentity.selfSigned()

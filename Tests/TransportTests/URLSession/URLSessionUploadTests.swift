@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import TransportTesting
 
@@ -6,24 +7,25 @@ import TransportTesting
 
 @Suite struct URLSessionUploadTests {
     let server: MockServer
-    let directory: URL
+    let spool: TemporaryFolder
+    let folder: TemporaryFolder
     let transport: URLSessionTransport
 
     init() throws {
         server = try MockServer()
         server.on(.put, "/ok") { request in MockResponse(body: "\(request.bodyLength)") }
-        directory = FileManager.default.temporaryDirectory.appendingPathComponent("uploads-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        spool = try TemporaryFolder()
+        folder = try TemporaryFolder()
         transport = URLSessionTransport(
             timeouts: Timeouts(idle: nil),
             streamBuffer: 1 << 20,
             clock: ContinuousClock(),
-            spoolDirectory: directory
+            spoolDirectory: spool.url
         )
     }
 
     private var leftovers: [String] {
-        get throws { try FileManager.default.contentsOfDirectory(atPath: directory.path) }
+        get throws { try FileManager.default.contentsOfDirectory(atPath: spool.url.path) }
     }
 
     private func put(_ body: HTTPBody, _ path: String = "/ok") async throws -> String {
@@ -31,9 +33,7 @@ import TransportTesting
     }
 
     private func file(_ count: Int) throws -> URL {
-        let url = FileManager.default.temporaryDirectory.appendingPathComponent("file-\(UUID().uuidString)")
-        try Data(repeating: 5, count: count).write(to: url)
-        return url
+        try folder.write(Data(repeating: 5, count: count))
     }
 
     private static let pieces = (0..<100).map { Data(repeating: UInt8($0), count: 10_007) }
@@ -55,7 +55,6 @@ import TransportTesting
 
     @Test func filesGoOutWithTheirLength() async throws {
         let url = try file(1_000_003)
-        defer { try? FileManager.default.removeItem(at: url) }
         #expect(try await put(HTTPBody(file: url)) == "1000003")
         #expect(await server.received(1)[0].headerFields[.contentLength] == "1000003")
         #expect(FileManager.default.fileExists(atPath: url.path))
@@ -63,9 +62,8 @@ import TransportTesting
 
     @Test func aLinkIsSentAsTheFileThatItLeadsTo() async throws {
         let url = try file(1_003)
-        defer { try? FileManager.default.removeItem(at: url) }
         let body = try HTTPBody(file: url)
-        let target = directory.appendingPathComponent("target")
+        let target = folder.url.appendingPathComponent("target")
         try FileManager.default.moveItem(at: url, to: target)
         try FileManager.default.createSymbolicLink(at: url, withDestinationURL: target)
         #expect(try await put(body) == "1003")
@@ -74,7 +72,6 @@ import TransportTesting
 
     @Test func anEmptyFileIsSent() async throws {
         let url = try file(0)
-        defer { try? FileManager.default.removeItem(at: url) }
         #expect(try await put(HTTPBody(file: url)) == "0")
     }
 
@@ -122,7 +119,7 @@ import TransportTesting
 
     @Test func aTemporaryFileIsPrivateAndGoesWithTheLastWhoHoldsIt() async throws {
         let count = Notes<Void>()
-        var file: SpooledFile? = try await SpooledFile.spool(.restartable { Self.source() }, in: directory) {
+        var file: SpooledFile? = try await SpooledFile.spool(.restartable { Self.source() }, in: spool.url) {
             count.add(())
         }
         let path = try #require(file?.url.path)
@@ -149,7 +146,7 @@ import TransportTesting
     }
 
     @Test func aMissingTemporaryFolderIsAnError() async throws {
-        try FileManager.default.removeItem(at: directory)
+        try FileManager.default.removeItem(at: spool.url)
         #expect(try await failure { try await put(.oneShot(Self.source())) }.code == .other)
     }
 
@@ -191,7 +188,6 @@ import TransportTesting
 
     @Test func aFileThatShrinksWhileItIsSentEndsTheCall() async throws {
         let url = try file(50_000_000)
-        defer { try? FileManager.default.removeItem(at: url) }
         let clock = ManualClock()
         let transport = URLSessionTransport(timeouts: Timeouts(idle: nil, whole: .seconds(60)), clock: clock)
         let (progress, continuation) = AsyncStream.makeStream(of: Void.self)
@@ -210,7 +206,6 @@ import TransportTesting
 
     @Test func uploadProgressTellsWhatHasGoneOut() async throws {
         let url = try file(300_000)
-        defer { try? FileManager.default.removeItem(at: url) }
         for body in [HTTPBody(Data(count: 300_000)), try HTTPBody(file: url)] {
             let notes = Notes<TransferProgress>()
             var request = try makeRequest(server, "/ok", .put, body: body)
