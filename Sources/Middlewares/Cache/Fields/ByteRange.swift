@@ -1,0 +1,82 @@
+internal import Interceptors
+
+/// A single range of bytes, as `Range` asks for it (RFC 9110 §14.1.2).
+enum ByteRange: Equatable {
+    case from(Int64, through: Int64?)
+    case suffix(Int64)
+
+    /// What a request asks for.
+    enum Request: Equatable {
+        case none
+        case single(ByteRange)
+        /// Several ranges, another unit, or what can't be read: for the server to judge.
+        case other
+    }
+
+    static func requested(in fields: HTTPFields) -> Request {
+        guard let text = fields[.range] else { return .none }
+        var cursor = FieldCursor(text)
+        guard cursor.takeToken().map(ASCII.lowercased) == Array("bytes".utf8), cursor.take("=") else { return .other }
+        cursor.skipWhitespace()
+        guard let range = take(&cursor) else { return .other }
+        cursor.skipWhitespace()
+        return cursor.isAtEnd ? .single(range) : .other
+    }
+
+    private static func take(_ cursor: inout FieldCursor) -> ByteRange? {
+        if cursor.take("-") { return cursor.takeNumber().map { .suffix($0) } }
+        guard let first = cursor.takeNumber(), cursor.take("-") else { return nil }
+        let last = cursor.takeNumber()
+        if let last, last < first { return nil }
+        return .from(first, through: last)
+    }
+
+    /// The bytes of a representation of so many that are meant, `nil` if there are none (RFC 9110 §14.1.1).
+    func bytes(of length: Int64) -> Range<Int64>? {
+        switch self {
+        case .from(let first, let last):
+            guard first < length else { return nil }
+            let end = last.map { $0 < length - 1 ? $0 + 1 : length } ?? length
+            return first..<end
+        case .suffix(let count):
+            guard count > 0, length > 0 else { return nil }
+            return (length - min(count, length))..<length
+        }
+    }
+}
+
+/// The value of `Content-Range` (RFC 9110 §14.4), for bytes.
+struct ContentRange: Equatable, CustomStringConvertible {
+    /// Which bytes are there, `nil` when none could be given.
+    let bytes: Range<Int64>?
+    /// How many there are in all, where that is known.
+    let total: Int64?
+
+    init(bytes: Range<Int64>?, total: Int64?) {
+        self.bytes = bytes
+        self.total = total
+    }
+
+    init?(_ text: String) {
+        var cursor = FieldCursor(text)
+        guard cursor.takeToken().map(ASCII.lowercased) == Array("bytes".utf8), cursor.take(" ") else { return nil }
+        var bytes: Range<Int64>?
+        if !cursor.take("*") {
+            guard let first = cursor.takeNumber(), cursor.take("-"), let last = cursor.takeNumber(), last >= first,
+                last < .max
+            else { return nil }
+            bytes = first..<(last + 1)
+        }
+        guard cursor.take("/") else { return nil }
+        let total = cursor.take("*") ? nil : cursor.takeNumber()
+        guard cursor.isAtEnd, text.utf8.last != UInt8(ascii: "/") else { return nil }
+        if let bytes, let total, bytes.upperBound > total { return nil }
+        if bytes == nil && total == nil { return nil }
+        self.init(bytes: bytes, total: total)
+    }
+
+    var description: String {
+        let range = bytes.map { "\($0.lowerBound)-\($0.upperBound - 1)" } ?? "*"
+        return "bytes \(range)/\(total.map { String($0) } ?? "*")"
+    }
+}

@@ -1,0 +1,134 @@
+internal import Interceptors
+
+/// The directives of `Cache-Control`, in a request or a response (RFC 9111 §5.2).
+///
+/// Where a value is broken, or given twice with two meanings, the most restrictive reading is taken (RFC 9111 §4.2.1).
+struct CacheControl: Equatable {
+    /// A number of seconds a directive gives.
+    enum Seconds: Equatable {
+        case absent
+        case value(Int64)
+        /// There, but not with one number that is to be read one way.
+        case invalid
+
+        var value: Int64? { if case .value(let seconds) = self { seconds } else { nil } }
+        var isPresent: Bool { self != .absent }
+    }
+
+    /// A directive that stands alone or names fields, such as `no-cache`.
+    enum Scope: Equatable {
+        case absent
+        case fields(Set<String>)
+        case whole
+    }
+
+    var maxAge = Seconds.absent
+    var minFresh = Seconds.absent
+    var maxStale = Seconds.absent
+    /// `max-stale` without a number: whatever the age.
+    var acceptsAnyStale = false
+    var staleWhileRevalidate = Seconds.absent
+    var staleIfError = Seconds.absent
+    var noCache = Scope.absent
+    var isPrivate = false
+    var noStore = false
+    var onlyIfCached = false
+    var mustRevalidate = false
+    var mustUnderstand = false
+    var isPublic = false
+    var immutable = false
+    /// Whether there is such a field at all.
+    var isPresent = false
+
+    init() {}
+
+    init(_ fields: HTTPFields) {
+        for line in fields where line.name == .cacheControl {
+            isPresent = true
+            read(FieldCursor(line.value))
+        }
+    }
+
+    private mutating func read(_ start: FieldCursor) {
+        var cursor = start
+        while !cursor.isAtEnd {
+            cursor.skipWhitespace()
+            if cursor.take(",") { continue }
+            let name = String(decoding: cursor.takeToken().map(ASCII.lowercased), as: UTF8.self)
+            let argument = Self.takeArgument(&cursor)
+            if !name.isEmpty { apply(name, argument) }
+        }
+    }
+
+    private enum Argument {
+        case none
+        case some([UInt8])
+        case malformed
+    }
+
+    /// Reads to the comma that ends the directive, or to the end.
+    private static func takeArgument(_ cursor: inout FieldCursor) -> Argument {
+        var argument = Argument.none
+        if cursor.take("=") {
+            if cursor.peek == UInt8(ascii: "\"") {
+                guard let content = cursor.takeQuotedString() else {
+                    // A quote that never ends must not hide the directives behind it.
+                    cursor.advance()
+                    return .malformed
+                }
+                argument = .some(content)
+            } else {
+                let token = cursor.takeToken()
+                argument = token.isEmpty ? .malformed : .some(token)
+            }
+        }
+        cursor.skipWhitespace()
+        while let byte = cursor.peek, byte != UInt8(ascii: ",") {
+            argument = .malformed
+            if byte != UInt8(ascii: "\"") || cursor.takeQuotedString() == nil { cursor.advance() }
+        }
+        return argument
+    }
+
+    private mutating func apply(_ name: String, _ argument: Argument) {
+        switch name {
+        case "max-age": Self.set(&maxAge, argument)
+        case "min-fresh": Self.set(&minFresh, argument)
+        case "max-stale":
+            if case .none = argument { acceptsAnyStale = true } else { Self.set(&maxStale, argument) }
+        case "stale-while-revalidate": Self.set(&staleWhileRevalidate, argument)
+        case "stale-if-error": Self.set(&staleIfError, argument)
+        case "no-cache": applyNoCache(argument)
+        case "private": isPrivate = true
+        case "no-store": noStore = true
+        case "only-if-cached": onlyIfCached = true
+        case "must-revalidate": mustRevalidate = true
+        case "must-understand": mustUnderstand = true
+        case "public": isPublic = true
+        case "immutable": immutable = true
+        default: break
+        }
+    }
+
+    private static func set(_ directive: inout Seconds, _ argument: Argument) {
+        guard case .some(let bytes) = argument, let seconds = DeltaSeconds.parse(bytes) else {
+            directive = .invalid
+            return
+        }
+        directive = directive == .absent || directive == .value(seconds) ? .value(seconds) : .invalid
+    }
+
+    private mutating func applyNoCache(_ argument: Argument) {
+        guard case .some(let bytes) = argument,
+            let names = TokenList.parse(String(decoding: bytes, as: UTF8.self)), !names.isEmpty
+        else {
+            noCache = .whole
+            return
+        }
+        switch noCache {
+        case .absent: noCache = .fields(Set(names))
+        case .fields(let others): noCache = .fields(others.union(names))
+        case .whole: break
+        }
+    }
+}

@@ -1,0 +1,76 @@
+internal import Interceptors
+
+/// A validator that a server made up (RFC 9110 §8.8.3).
+struct EntityTag: Hashable, CustomStringConvertible {
+    let isWeak: Bool
+    /// What stands between the quotes.
+    let opaque: [UInt8]
+
+    /// The tag, `nil` unless the text is exactly one.
+    init?(_ text: String) {
+        var cursor = FieldCursor(text)
+        cursor.skipWhitespace()
+        guard let tag = Self.take(&cursor) else { return nil }
+        cursor.skipWhitespace()
+        guard cursor.isAtEnd else { return nil }
+        self = tag
+    }
+
+    private init(isWeak: Bool, opaque: [UInt8]) {
+        self.isWeak = isWeak
+        self.opaque = opaque
+    }
+
+    // There is no escaping within a tag.
+    fileprivate static func take(_ cursor: inout FieldCursor) -> EntityTag? {
+        let isWeak = cursor.take("W")
+        if isWeak && !cursor.take("/") { return nil }
+        guard cursor.take("\"") else { return nil }
+        let opaque = cursor.takeWhile { $0 == 0x21 || 0x23...0x7E ~= $0 || $0 >= 0x80 }
+        return cursor.take("\"") ? EntityTag(isWeak: isWeak, opaque: opaque) : nil
+    }
+
+    /// Whether both are strong and the same (RFC 9110 §8.8.3.2).
+    func matchesStrongly(_ other: EntityTag) -> Bool { !isWeak && !other.isWeak && opaque == other.opaque }
+
+    /// Whether both are the same, strong or weak (RFC 9110 §8.8.3.2).
+    func matchesWeakly(_ other: EntityTag) -> Bool { opaque == other.opaque }
+
+    var description: String { (isWeak ? "W/" : "") + "\"" + String(decoding: opaque, as: UTF8.self) + "\"" }
+}
+
+/// The value of `If-None-Match` (RFC 9110 §13.1.2).
+enum EntityTagCondition: Equatable {
+    case any
+    case tags([EntityTag])
+
+    /// The condition of a request, `nil` where there is none or it can't be read.
+    init?(_ fields: HTTPFields) {
+        guard let text = fields[.ifNoneMatch] else { return nil }
+        var cursor = FieldCursor(text)
+        cursor.skipWhitespace()
+        if cursor.take("*") {
+            cursor.skipWhitespace()
+            guard cursor.isAtEnd else { return nil }
+            self = .any
+            return
+        }
+        var tags: [EntityTag] = []
+        while !cursor.isAtEnd {
+            if cursor.take(",") || cursor.skipWhitespace() { continue }
+            guard let tag = EntityTag.take(&cursor) else { return nil }
+            tags.append(tag)
+            cursor.skipWhitespace()
+            guard cursor.isAtEnd || cursor.peek == UInt8(ascii: ",") else { return nil }
+        }
+        if tags.isEmpty { return nil }
+        self = .tags(tags)
+    }
+
+    func matches(_ tag: EntityTag?) -> Bool {
+        switch self {
+        case .any: true
+        case .tags(let tags): tag.map { tag in tags.contains { $0.matchesWeakly(tag) } } ?? false
+        }
+    }
+}
