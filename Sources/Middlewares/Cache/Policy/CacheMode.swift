@@ -1,0 +1,46 @@
+public import Interceptors
+
+/// How one request uses the cache.
+///
+/// ```swift
+/// request.context.cacheMode = .revalidate
+/// ```
+/// The request's own `Cache-Control` is honoured in every mode.
+public struct CacheMode: Sendable, Hashable, CustomStringConvertible {
+    /// The name of the mode.
+    public let description: String
+
+    /// As RFC 9111 says. What a request has that asks for nothing else.
+    public static let standard = Self(description: "standard")
+    /// Nothing that is stored is used; the response is stored. Caches on the way are told by `Cache-Control: no-cache`.
+    public static let reload = Self(description: "reload")
+    /// What is stored is used once the server has confirmed it, however fresh it is; an `immutable` response needs that
+    /// only when it is stale (RFC 8246).
+    public static let revalidate = Self(description: "revalidate")
+    /// What is stored is used where the protocol allows it; nothing is sent, and a 504 is the answer otherwise.
+    public static let onlyIfCached = Self(description: "onlyIfCached")
+    /// Anything stored is used, however old and whatever it says of itself, as a history is (RFC 9111 §6): for a program
+    /// that knows itself to be without a network. Nothing is sent, and a 504 is the answer where there is nothing.
+    public static let offline = Self(description: "offline")
+    /// As ``standard``, but nothing is stored or updated.
+    public static let doNotStore = Self(description: "doNotStore")
+}
+
+extension HTTPContext {
+    private enum CacheModeKey: HTTPContextKey { static var defaultValue: CacheMode { .standard } }
+    private enum CachePartitionKey: HTTPContextKey { static var defaultValue: String? { nil } }
+
+    /// On a request: how it uses the cache.
+    public var cacheMode: CacheMode {
+        get { self[CacheModeKey.self] }
+        set { self[CacheModeKey.self] = newValue }
+    }
+
+    /// On a request: whose entries it may see and make, such as an account's ID; `nil` for what its credentials tell.
+    ///
+    /// With it the cache may stand outside of what adds the credentials, and entries outlive a change of the token.
+    public var cachePartition: String? {
+        get { self[CachePartitionKey.self] }
+        set { self[CachePartitionKey.self] = newValue }
+    }
+}

@@ -1,0 +1,87 @@
+internal import Interceptors
+
+extension CachePolicy {
+    /// How old a stored response is, and how old it may become (RFC 9111 §4.2).
+    struct Freshness: Equatable {
+        let lifetime: Int64
+        /// The age, `nil` if it is not known: the clock says that the response has yet to arrive.
+        let age: Int64?
+
+        var isFresh: Bool { age.map { lifetime > $0 } ?? false }
+        /// By how much it is too old, `nil` if that isn't known.
+        var staleness: Int64? { age.map { max(0, $0 - lifetime) } }
+    }
+
+    func freshness(of response: CachedResponse, now: Int64) -> Freshness {
+        Freshness(lifetime: lifetime(of: response), age: Self.age(of: response, now: now))
+    }
+
+    // current_age (§4.2.3)
+    static func age(of response: CachedResponse, now: Int64) -> Int64? {
+        let (resident, overflow) = now.subtractingReportingOverflow(response.responseTime)
+        guard !overflow, resident >= 0, response.initialAge >= 0 else { return nil }
+        return min(resident, .max / 4) + min(response.initialAge, .max / 4)
+    }
+
+    // freshness_lifetime (§4.2.1)
+    func lifetime(of response: CachedResponse) -> Int64 {
+        let fields = response.headerFields
+        let directives = CacheControl(fields)
+        if directives.maxAge.isPresent { return directives.maxAge.value ?? 0 }
+        let date = Self.date(fields, .date, now: response.responseTime) ?? response.responseTime
+        let expires = Set(fields[values: .expires])
+        if !expires.isEmpty {
+            guard expires.count == 1, let text = expires.first,
+                let end = HTTPDate.parse(text, now: response.responseTime)
+            else { return 0 }
+            return max(0, end - date)
+        }
+        return heuristicLifetime(of: response, directives, date: date)
+    }
+
+    // §4.2.2
+    private func heuristicLifetime(of response: CachedResponse, _ directives: CacheControl, date: Int64) -> Int64 {
+        guard Self.isHeuristicallyCacheable(response.status) || directives.isPublic || directives.isPrivate,
+            let modified = Self.date(response.headerFields, .lastModified, now: response.responseTime), modified < date
+        else { return 0 }
+        return min(heuristicLimit, Int64(Double(date - modified) * heuristicFraction))
+    }
+
+    static func date(_ fields: HTTPFields, _ name: HTTPField.Name, now: Int64) -> Int64? {
+        fields.first { $0.name == name }.flatMap { HTTPDate.parse($0.value, now: now) }
+    }
+
+    /// corrected_initial_age (§4.2.3), in seconds of the wall clock.
+    static func initialAge(_ fields: HTTPFields, timing: Timing) -> Int64 {
+        let date = date(fields, .date, now: timing.wallTime) ?? timing.wallTime
+        let apparent = max(0, timing.wallTime - date)
+        let corrected = (DeltaSeconds.age(in: fields) ?? 0) + max(0, timing.delay)
+        return max(apparent, corrected)
+    }
+
+    /// When a response arrived.
+    struct Timing: Equatable {
+        /// On the cache's own clock, which never goes back.
+        var responseTime: Int64
+        /// On the wall clock, which is compared with the server's.
+        var wallTime: Int64
+        /// How long the exchange took, in seconds.
+        var delay: Int64
+    }
+
+    /// Statuses that may be stored without being told so (RFC 9110 §15.1), a part of something excepted.
+    static func isHeuristicallyCacheable(_ status: HTTPResponse.Status) -> Bool {
+        switch status.code {
+        case 200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501: true
+        default: false
+        }
+    }
+
+    /// Statuses whose meaning for a cache is known here (§5.2.2.3).
+    static func isUnderstood(_ status: HTTPResponse.Status) -> Bool {
+        switch status.code {
+        case 200...205, 300...303, 307, 308, 400...405, 408...410, 412...417, 421, 422, 426, 500...505: true
+        default: false
+        }
+    }
+}

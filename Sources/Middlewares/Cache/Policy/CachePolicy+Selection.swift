@@ -1,0 +1,134 @@
+internal import Interceptors
+
+extension CachePolicy {
+    /// The stored response that a request selects, `nil` if there is none (RFC 9111 §4, §4.1).
+    static func select(from stored: [Stored], for request: HTTPRequest) -> Int? {
+        stored.indices.filter { matches(stored[$0].response, request) }.max { left, right in
+            rank(stored[left].response) < rank(stored[right].response)
+        }
+    }
+
+    // One that says what it varies by before one that does not; of these the most recent.
+    private static func rank(_ response: CachedResponse) -> (Int, Int64, Int64) {
+        let date = date(response.headerFields, .date, now: response.responseTime) ?? response.responseTime
+        return (response.headerFields.contains(.vary) ? 1 : 0, date, response.responseTime)
+    }
+
+    static func matches(_ response: CachedResponse, _ request: HTTPRequest) -> Bool {
+        guard case .names(let names) = VaryField(response.headerFields) else { return false }
+        return names.allSatisfy { name in
+            guard let name = HTTPField.Name(name) else { return false }
+            return normalized(name, in: request.headerFields) == response.selectingFields[name]
+        }
+    }
+
+    /// The fields of a request that the response says it was selected by.
+    static func selectingFields(_ request: HTTPFields, for response: HTTPFields) -> HTTPFields {
+        guard case .names(let names) = VaryField(response) else { return [:] }
+        var selecting = HTTPFields()
+        for name in names.compactMap({ HTTPField.Name($0) }) {
+            if let value = normalized(name, in: request) { selecting.append(name, value) }
+        }
+        return selecting
+    }
+
+    /// A value in the form that all with its meaning share, as far as that is known (§4.1).
+    static func normalized(_ name: HTTPField.Name, in fields: HTTPFields) -> String? {
+        guard let value = fields[name] else { return nil }
+        var members = listMembers(of: value)
+        switch name {
+        case .acceptEncoding: members = members.map { $0.lowercased().filter { $0 != " " && $0 != "\t" } }.sorted()
+        case .acceptLanguage: members = members.map { $0.lowercased().filter { $0 != " " && $0 != "\t" } }
+        default: break
+        }
+        return members.joined(separator: ",")
+    }
+
+    // Split at commas outside of quotes, without the whitespace around.
+    private static func listMembers(of value: String) -> [String] {
+        var cursor = FieldCursor(value)
+        var members: [[UInt8]] = []
+        var member: [UInt8] = []
+        while let byte = cursor.peek {
+            if byte == UInt8(ascii: ",") {
+                members.append(member)
+                member = []
+                cursor.advance()
+            } else if byte == UInt8(ascii: "\"") {
+                let before = cursor
+                if cursor.takeQuotedString() == nil { cursor.advance() }
+                member += before.rest.prefix(cursor.index - before.index)
+            } else {
+                member.append(byte)
+                cursor.advance()
+            }
+        }
+        members.append(member)
+        return members.map { HTTPField(unchecked: .vary, String(decoding: $0, as: UTF8.self)).value }
+            .filter { !$0.isEmpty }
+    }
+}
+
+extension CachePolicy {
+    /// What of a stored response answers the request; `nil` where only the server can say.
+    static func form(of stored: Stored, for request: HTTPRequest) -> Form? {
+        let fields = request.headerFields
+        // Preconditions and ranges mean something only where the plain answer is a 200 (RFC 9110 §13.2.1, §14.2).
+        guard stored.response.status == 200 else { return request.method == .head ? .head : .full }
+        if isNotModified(stored.response, fields) { return .notModified }
+        if request.method == .head { return .head }
+        guard case .single(let range) = ByteRange.requested(in: fields) else { return .full }
+        guard isRangeWanted(of: stored.response, fields) else { return .full }
+        return range.bytes(of: stored.length).map { .partial($0) } ?? .unsatisfiableRange
+    }
+
+    // RFC 9111 §4.3.2
+    static func isNotModified(_ response: CachedResponse, _ request: HTTPFields) -> Bool {
+        if request.contains(.ifNoneMatch) {
+            let tag = response.headerFields[.eTag].flatMap { EntityTag($0) }
+            return EntityTagCondition(request)?.matches(tag) ?? false
+        }
+        guard let since = date(request, .ifModifiedSince, now: response.responseTime),
+            request[values: .ifModifiedSince].count == 1
+        else { return false }
+        let fields = response.headerFields
+        let modified =
+            date(fields, .lastModified, now: response.responseTime)
+            ?? (fields.contains(.lastModified) ? nil : date(fields, .date, now: response.responseTime))
+        return modified.map { $0 <= since } ?? false
+    }
+
+    // RFC 9110 §13.1.5: the validator must be strong, and exactly the one stored.
+    private static func isRangeWanted(of response: CachedResponse, _ request: HTTPFields) -> Bool {
+        guard let condition = request[.ifRange] else { return true }
+        let fields = response.headerFields
+        if let tag = EntityTag(condition) {
+            return fields[.eTag].flatMap { EntityTag($0) }.map { tag.matchesStrongly($0) } ?? false
+        }
+        guard let modified = date(fields, .lastModified, now: response.responseTime),
+            let date = date(fields, .date, now: response.responseTime), date > modified
+        else { return false }
+        return HTTPDate.parse(condition, now: response.responseTime) == modified
+    }
+
+    /// The fields that ask the server whether a stored response still holds (RFC 9111 §4.3.1).
+    func validation(of stored: Stored, for request: HTTPRequest) -> HTTPFields {
+        guard request.method == .get, stored.response.status == 200, !request.headerFields.contains(.ifRange)
+        else { return [:] }
+        let own = stored.response.headerFields
+        let tag = own[.eTag].flatMap { EntityTag($0) }
+        if request.headerFields.contains(.ifNoneMatch) {
+            guard let tag, case .tags(let tags) = EntityTagCondition(request.headerFields),
+                let list = request.headerFields[.ifNoneMatch], !tags.contains(where: { $0.matchesWeakly(tag) })
+            else { return [:] }
+            return [.ifNoneMatch: "\(list), \(tag)"]
+        }
+        guard !request.headerFields.contains(.ifModifiedSince) else { return [:] }
+        var fields = HTTPFields()
+        if let tag { fields.append(.ifNoneMatch, tag.description) }
+        if let modified = own[.lastModified], Self.date(own, .lastModified, now: stored.response.responseTime) != nil {
+            fields.append(.ifModifiedSince, modified)
+        }
+        return fields
+    }
+}

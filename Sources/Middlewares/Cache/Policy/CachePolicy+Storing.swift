@@ -1,0 +1,270 @@
+internal import Foundation
+internal import Interceptors
+
+extension CachePolicy {
+    /// Why a response is not stored, `nil` if it is to be (RFC 9111 §3).
+    static func refusal(_ response: HTTPResponse, to request: HTTPRequest) -> CacheOutcome.Storing? {
+        guard request.method == .get else { return .method }
+        guard request.body.isEmpty, request.context.cacheMode != .doNotStore,
+            !CacheControl(request.headerFields).noStore
+        else { return .request }
+        let fields = response.headerFields
+        let directives = CacheControl(fields)
+        let status = response.status
+        if status == 206 { return .partial }
+        guard status.code >= 200, status != 304 else { return .status }
+        // §5.2.2.3: what must be understood, and is, may be stored in spite of no-store.
+        if directives.mustUnderstand && !isUnderstood(status) { return .notUnderstood }
+        if directives.noStore && !directives.mustUnderstand { return .noStore }
+        if VaryField(fields) == .everything { return .vary }
+        let isAllowed =
+            directives.isPublic || directives.isPrivate || directives.maxAge.isPresent || fields.contains(.expires)
+            || isHeuristicallyCacheable(status)
+        return isAllowed ? nil : .status
+    }
+
+    /// What is stored of a response.
+    static func stored(_ response: HTTPResponse, to request: HTTPRequest, timing: Timing) -> CachedResponse {
+        var fields = kept(response.headerFields)
+        // RFC 9110 §6.6.1: without a date, or with one that is none, it is dated by its arrival.
+        if date(fields, .date, now: timing.wallTime) == nil { fields[.date] = HTTPDate.format(timing.wallTime) }
+        return CachedResponse(
+            status: response.status,
+            headerFields: fields,
+            selectingFields: selectingFields(request.headerFields, for: fields),
+            initialAge: initialAge(response.headerFields, timing: timing),
+            responseTime: timing.responseTime
+        )
+    }
+
+    private static let hopByHop: Set<HTTPField.Name> = [
+        .connection, .keepAlive, "Proxy-Connection", .te, .trailer, .transferEncoding, .upgrade, .proxyAuthenticate,
+        "Proxy-Authentication-Info", .proxyAuthorization, .age,
+    ]
+
+    /// The fields that are stored: not those of one connection, nor those of a proxy (§3.1). `Age` is kept as a number.
+    static func kept(_ fields: HTTPFields) -> HTTPFields {
+        var dropped = hopByHop
+        for value in fields[values: .connection] {
+            for option in value.split(separator: ",") {
+                if let name = HTTPField.Name(String(option.filter { $0 != " " && $0 != "\t" })) { dropped.insert(name) }
+            }
+        }
+        dropped.remove(.cacheControl)
+        return HTTPFields(fields.filter { !dropped.contains($0.name) })
+    }
+
+    private static let notUpdated: Set<HTTPField.Name> = [
+        .contentEncoding, .contentLength, "Content-MD5", .contentRange, .eTag,
+    ]
+
+    /// A stored response with the fields that a 304 or an answer to HEAD brought (§3.2, §4.3.4).
+    static func freshened(
+        _ stored: CachedResponse,
+        by response: HTTPResponse,
+        to request: HTTPRequest,
+        timing: Timing
+    ) -> CachedResponse {
+        var new = stored
+        var fields = HTTPFields(kept(response.headerFields).filter { !notUpdated.contains($0.name) })
+        if date(fields, .date, now: timing.wallTime) == nil { fields[.date] = HTTPDate.format(timing.wallTime) }
+        new.headerFields.override(with: fields)
+        new.initialAge = initialAge(response.headerFields, timing: timing)
+        new.responseTime = timing.responseTime
+        new.needsValidation = false
+        if fields.contains(.vary) { new.selectingFields = selectingFields(request.headerFields, for: new.headerFields) }
+        return new
+    }
+}
+
+extension CachePolicy {
+    /// What to do with the server's response to a request that was forwarded.
+    enum Reception: Equatable {
+        /// Hand it out; store it in place of some, or don't and say why.
+        case store(CachedResponse, replacing: [Int])
+        case pass(CacheOutcome.Storing, removing: [Int] = [])
+        /// Give stored responses new fields; answer with the selected one, or hand the response out as it is.
+        case freshen([Int: CachedResponse], answer: Bool, mayStore: Bool)
+        /// Throw it away, and answer with the stored response that is stale.
+        case serveStale(CacheOutcome.StaleReason)
+        /// It answers a question that only the cache had asked: send the request as the caller made it.
+        case sendAgain
+    }
+
+    /// - Parameter request: as the caller made it, without the fields of `forward`.
+    func receive(
+        _ response: HTTPResponse,
+        to request: HTTPRequest,
+        _ forward: Forward,
+        stored: [Stored],
+        timing: Timing
+    ) -> Reception {
+        if forward.reason == .bypass || forward.reason == .method {
+            return receiveUnselected(response, request, timing)
+        }
+        if request.method == .head { return receiveHead(response, request, stored: stored, timing: timing) }
+        if response.status == 304 { return receiveNotModified(response, request, forward, stored: stored, timing) }
+        if let selected = forward.selected, Self.isServerFailure(response.status),
+            let reason = staleAfterFailure(stored[selected].response, request, now: timing.responseTime),
+            reason != .disconnected
+        {
+            return .serveStale(reason)
+        }
+        let outdated = stored.indices.filter { Self.matches(stored[$0].response, request) }
+        if let refusal = Self.refusal(response, to: request) {
+            let replaces = response.status.kind == .successful && response.status != 206
+            let isGone = response.status == 404 || response.status == 410
+            return .pass(refusal, removing: replaces || isGone ? outdated : [])
+        }
+        return .store(Self.stored(response, to: request, timing: timing), replacing: outdated)
+    }
+
+    private func receiveUnselected(_ response: HTTPResponse, _ request: HTTPRequest, _ timing: Timing) -> Reception {
+        if let refusal = Self.refusal(response, to: request) { return .pass(refusal) }
+        return .store(Self.stored(response, to: request, timing: timing), replacing: [])
+    }
+
+    // RFC 9111 §4.3.5
+    private func receiveHead(
+        _ response: HTTPResponse,
+        _ request: HTTPRequest,
+        stored: [Stored],
+        timing: Timing
+    ) -> Reception {
+        guard response.status == 200, request.context.cacheMode != .doNotStore,
+            !CacheControl(request.headerFields).noStore
+        else { return .pass(.method) }
+        var updates: [Int: CachedResponse] = [:]
+        for index in stored.indices where Self.matches(stored[index].response, request) {
+            let old = stored[index]
+            guard old.response.status == 200 else { continue }
+            if Self.describes(response.headerFields, old), !CacheControl(response.headerFields).noStore {
+                updates[index] = Self.freshened(old.response, by: response, to: request, timing: timing)
+            } else {
+                updates[index] = old.response
+                updates[index]?.needsValidation = true
+            }
+        }
+        return updates.isEmpty ? .pass(.method) : .freshen(updates, answer: false, mayStore: true)
+    }
+
+    private static func describes(_ head: HTTPFields, _ stored: Stored) -> Bool {
+        let own = stored.response.headerFields
+        for name in [HTTPField.Name.eTag, .lastModified] {
+            if let value = head[name], value != own[name] { return false }
+        }
+        return head[.contentLength].map { $0 == own[.contentLength] ?? String(stored.length) } ?? true
+    }
+
+    // RFC 9111 §4.3.3, §4.3.4
+    private func receiveNotModified(
+        _ response: HTTPResponse,
+        _ request: HTTPRequest,
+        _ forward: Forward,
+        stored: [Stored],
+        _ timing: Timing
+    ) -> Reception {
+        let asked = forward.isConditional
+        let callersOwn = request.headerFields.contains(.ifNoneMatch) || request.headerFields.contains(.ifModifiedSince)
+        let mayStore =
+            request.context.cacheMode != .doNotStore && !CacheControl(request.headerFields).noStore
+            && !CacheControl(response.headerFields).noStore
+        let confirmed = Self.confirmed(
+            by: response.headerFields,
+            stored: stored,
+            request,
+            only: asked && !callersOwn ? forward.selected : nil
+        )
+        var updates: [Int: CachedResponse] = [:]
+        for index in confirmed {
+            updates[index] = Self.freshened(stored[index].response, by: response, to: request, timing: timing)
+        }
+        if asked, let selected = forward.selected, updates[selected] != nil {
+            return .freshen(updates, answer: true, mayStore: mayStore)
+        }
+        if callersOwn, !asked || Self.isCallers(response.headerFields, request.headerFields) {
+            return updates.isEmpty ? .pass(.status) : .freshen(updates, answer: false, mayStore: mayStore)
+        }
+        return asked ? .sendAgain : .pass(.status)
+    }
+
+    private static func isCallers(_ response: HTTPFields, _ request: HTTPFields) -> Bool {
+        guard let tag = response[.eTag].flatMap({ EntityTag($0) }) else { return false }
+        return EntityTagCondition(request)?.matches(tag) ?? false
+    }
+
+    private static func confirmed(
+        by fields: HTTPFields,
+        stored: [Stored],
+        _ request: HTTPRequest,
+        only nominated: Int?
+    ) -> [Int] {
+        let candidates = stored.indices.filter {
+            stored[$0].response.status == 200 && matches(stored[$0].response, request)
+        }
+        if let tag = fields[.eTag].flatMap({ EntityTag($0) }) {
+            let same = candidates.filter { index in
+                stored[index].response.headerFields[.eTag].flatMap { EntityTag($0) }
+                    .map { tag.isWeak ? $0.matchesWeakly(tag) : $0.matchesStrongly(tag) } ?? false
+            }
+            if !same.isEmpty || !tag.isWeak { return tag.isWeak ? mostRecent(same, stored) : same }
+            return []
+        }
+        if let modified = fields[.lastModified] {
+            return mostRecent(candidates.filter { stored[$0].response.headerFields[.lastModified] == modified }, stored)
+        }
+        // Without a validator it can only speak of the one that was asked about.
+        return nominated.map { [$0] } ?? []
+    }
+
+    private static func mostRecent(_ indices: [Int], _ stored: [Stored]) -> [Int] {
+        indices.max { stored[$0].response.responseTime < stored[$1].response.responseTime }.map { [$0] } ?? []
+    }
+
+    static func isServerFailure(_ status: HTTPResponse.Status) -> Bool {
+        switch status.code {
+        case 500, 502, 503, 504: true
+        default: false
+        }
+    }
+}
+
+extension CachePolicy {
+    /// Why the stored response may be served when the server failed or can't be reached; `nil` if it must not be
+    /// (RFC 9111 §4.2.4, RFC 5861 §4).
+    func staleAfterFailure(_ response: CachedResponse, _ request: HTTPRequest, now: Int64) -> CacheOutcome.StaleReason?
+    {
+        guard !Self.forbidsStale(response), request.context.cacheMode != .reload else { return nil }
+        let constraints = Constraints(request)
+        guard !constraints.demandsValidation, !constraints.directives.minFresh.isPresent else { return nil }
+        let freshness = freshness(of: response, now: now)
+        let windows = [CacheControl(response.headerFields).staleIfError, constraints.directives.staleIfError]
+        if let staleness = freshness.staleness, windows.contains(where: { ($0.value ?? -1) >= staleness }) {
+            return .staleIfError
+        }
+        guard !constraints.directives.maxAge.isPresent || constraints.allowStale(freshness) else { return nil }
+        return .disconnected
+    }
+
+    /// Whether a response must never be served without validation once it is stale.
+    static func forbidsStale(_ response: CachedResponse) -> Bool {
+        let directives = CacheControl(response.headerFields)
+        return directives.mustRevalidate || directives.noCache == .whole || response.needsValidation
+    }
+
+    /// The keys whose stored responses an unsafe request makes invalid (RFC 9111 §4.4): none after an error.
+    static func invalidated(by response: HTTPResponse, to request: HTTPRequest) -> [URL] {
+        guard !request.method.isSafe, 200..<400 ~= response.status.code, let origin = Origin(request.url) else {
+            return []
+        }
+        var urls = [request.url]
+        for name in [HTTPField.Name.location, .contentLocation] {
+            for value in response.headerFields[values: name] {
+                if let url = URL(string: value, relativeTo: request.url)?.absoluteURL, Origin(url) == origin {
+                    urls.append(url)
+                }
+            }
+        }
+        return urls
+    }
+}

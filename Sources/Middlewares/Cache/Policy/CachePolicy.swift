@@ -1,0 +1,180 @@
+internal import Interceptors
+
+/// What a private cache does, decided as RFC 9111 says, without doing it.
+///
+/// Times are seconds since 1970.
+struct CachePolicy: Sendable, Equatable {
+    /// The share of the time since the last modification for which a response is fresh that doesn't say (§4.2.2).
+    var heuristicFraction = 0.1
+    /// The longest such time, in seconds.
+    var heuristicLimit: Int64 = 86_400
+
+    /// What to do with a request.
+    enum Decision: Equatable {
+        case serve(Served)
+        case forward(Forward)
+        /// Answer 504: nothing may be sent, and nothing that is stored may be used (§5.2.1.7).
+        case unsatisfiable
+    }
+
+    /// An answer from the store.
+    struct Served: Equatable {
+        /// Which of the stored responses.
+        var index: Int
+        var form: Form
+        var age: Int64?
+        var lifetime: Int64
+        /// Why it is served although it is stale, `nil` for a fresh one.
+        var stale: CacheOutcome.StaleReason?
+        /// Fields that must not be served without validation (§5.2.2.4).
+        var omitted: Set<String> = []
+
+        var revalidatesInBackground: Bool { stale == .staleWhileRevalidate }
+    }
+
+    /// What of a stored response the request asks for.
+    enum Form: Equatable {
+        case full
+        /// The fields alone, as an answer to HEAD.
+        case head
+        /// A 304: the caller has it already (§4.3.2).
+        case notModified
+        /// A 206.
+        case partial(Range<Int64>)
+        /// A 416.
+        case unsatisfiableRange
+    }
+
+    /// A request on its way to the server.
+    struct Forward: Equatable {
+        var reason: CacheOutcome.ForwardReason
+        /// The stored response that answers if the server confirms it, or can't be reached.
+        var selected: Int?
+        /// Fields to set on the request: those that make it conditional (§4.3.1), or pass the mode on.
+        var fields = HTTPFields()
+        /// Whether `fields` make it conditional.
+        var isConditional: Bool { fields.contains(.ifNoneMatch) || fields.contains(.ifModifiedSince) }
+    }
+
+    /// A stored response, as far as the decision needs it.
+    struct Stored: Equatable {
+        var response: CachedResponse
+        /// The count of the body's bytes.
+        var length: Int64
+    }
+
+    /// What to do with a request, when `stored` is what there is for its key.
+    func decide(_ request: HTTPRequest, stored: [Stored], now: Int64) -> Decision {
+        let mode = request.context.cacheMode
+        guard request.method == .get || request.method == .head else { return .forward(Forward(reason: .method)) }
+        guard request.body.isEmpty, !Self.isForTheServer(request.headerFields) else {
+            return .forward(Forward(reason: .bypass))
+        }
+        let constraints = Constraints(request)
+        let sendsNothing = constraints.directives.onlyIfCached || mode == .onlyIfCached || mode == .offline
+        guard let index = Self.select(from: stored, for: request) else {
+            if sendsNothing { return .unsatisfiable }
+            var forward = Forward(reason: stored.isEmpty ? .uriMiss : .varyMiss)
+            if mode == .reload { forward.fields = Self.reloadFields(request) }
+            return .forward(forward)
+        }
+        if mode == .reload, !sendsNothing {
+            return .forward(Forward(reason: .request, selected: index, fields: Self.reloadFields(request)))
+        }
+        let freshness = freshness(of: stored[index].response, now: now)
+        let use = use(stored[index].response, freshness, under: constraints, mode: mode)
+        if let form = use.isAllowed ? Self.form(of: stored[index], for: request) : nil {
+            return .serve(
+                Served(
+                    index: index,
+                    form: form,
+                    age: freshness.age,
+                    lifetime: freshness.lifetime,
+                    stale: freshness.isFresh ? nil : use.stale,
+                    omitted: Self.omitted(stored[index].response, mode: mode)
+                )
+            )
+        }
+        if sendsNothing { return .unsatisfiable }
+        let reason: CacheOutcome.ForwardReason = freshness.isFresh ? .request : .stale
+        return .forward(Forward(reason: reason, selected: index, fields: validation(of: stored[index], for: request)))
+    }
+
+    // Preconditions that only an origin server may judge (§4.3.2), and ranges that are left to it.
+    private static func isForTheServer(_ fields: HTTPFields) -> Bool {
+        fields.contains(.ifMatch) || fields.contains(.ifUnmodifiedSince) || ByteRange.requested(in: fields) == .other
+    }
+
+    private static func reloadFields(_ request: HTTPRequest) -> HTTPFields {
+        request.headerFields.contains(.cacheControl) ? [:] : [.cacheControl: "no-cache", .pragma: "no-cache"]
+    }
+
+    private static func omitted(_ response: CachedResponse, mode: CacheMode) -> Set<String> {
+        guard case .fields(let names) = CacheControl(response.headerFields).noCache else { return [] }
+        return names
+    }
+}
+
+extension CachePolicy {
+    /// What a request demands of a stored response.
+    struct Constraints {
+        let directives: CacheControl
+        /// Whether it must be validated: `no-cache`, or `Pragma` where there is no Cache-Control (§5.2.1.4, §5.4).
+        let demandsValidation: Bool
+
+        init(_ request: HTTPRequest) {
+            directives = CacheControl(request.headerFields)
+            let pragma = request.headerFields[.pragma]
+            let isPragma = pragma.map { CacheControl([.cacheControl: $0]).noCache != .absent } ?? false
+            demandsValidation = directives.noCache != .absent || (!directives.isPresent && isPragma)
+        }
+
+        /// Whether age and remaining freshness are such as the request wants them. What can't be read wants too much.
+        func allow(_ freshness: Freshness) -> Bool {
+            if directives.maxAge.isPresent {
+                guard let limit = directives.maxAge.value, let age = freshness.age, age <= limit else { return false }
+            }
+            if directives.minFresh.isPresent {
+                guard let least = directives.minFresh.value, let age = freshness.age,
+                    freshness.lifetime - age >= least
+                else { return false }
+            }
+            return true
+        }
+
+        /// Whether the request takes a response that is stale by so much (§5.2.1.2).
+        func allowStale(_ freshness: Freshness) -> Bool {
+            if directives.acceptsAnyStale { return true }
+            guard let limit = directives.maxStale.value, let staleness = freshness.staleness else { return false }
+            return staleness <= limit
+        }
+
+        var wantsFresh: Bool {
+            directives.maxAge.isPresent || directives.minFresh.isPresent
+        }
+    }
+
+    private func use(
+        _ response: CachedResponse,
+        _ freshness: Freshness,
+        under constraints: Constraints,
+        mode: CacheMode
+    ) -> (isAllowed: Bool, stale: CacheOutcome.StaleReason?) {
+        if mode == .offline { return (true, .offline) }
+        let directives = CacheControl(response.headerFields)
+        if response.needsValidation || directives.noCache == .whole || constraints.demandsValidation {
+            return (false, nil)
+        }
+        if mode == .revalidate, !(directives.immutable && freshness.isFresh) { return (false, nil) }
+        guard constraints.allow(freshness) else { return (false, nil) }
+        if freshness.isFresh { return (true, nil) }
+        guard !directives.mustRevalidate else { return (false, nil) }
+        if constraints.allowStale(freshness) { return (true, .maxStale) }
+        if !constraints.wantsFresh, let window = directives.staleWhileRevalidate.value,
+            let staleness = freshness.staleness, staleness <= window
+        {
+            return (true, .staleWhileRevalidate)
+        }
+        return (false, nil)
+    }
+}

@@ -1,0 +1,36 @@
+public import Interceptors
+
+/// A response as a ``CacheStore`` keeps it, without its body.
+///
+/// A store keeps every part and gives it back as it was; what the parts mean is the cache's affair.
+public struct CachedResponse: Sendable, Hashable {
+    /// The status.
+    public var status: HTTPResponse.Status
+    /// The fields to be kept: without hop-by-hop fields and `Age`, always with a `Date`.
+    public var headerFields: HTTPFields
+    /// The request fields that `Vary` names, as they were, one line each, normalised (RFC 9111 §4.1).
+    public var selectingFields: HTTPFields
+    /// The age that the response had when it arrived, in seconds (`corrected_initial_age`, RFC 9111 §4.2.3).
+    public var initialAge: Int64
+    /// When it arrived, or was last validated, in seconds since 1970.
+    public var responseTime: Int64
+    /// Whether it must be validated before it is used, however fresh it looks (RFC 9111 §4.3.5).
+    public var needsValidation: Bool
+
+    /// A response to be kept.
+    public init(
+        status: HTTPResponse.Status,
+        headerFields: HTTPFields,
+        selectingFields: HTTPFields = HTTPFields(),
+        initialAge: Int64 = 0,
+        responseTime: Int64,
+        needsValidation: Bool = false
+    ) {
+        self.status = status
+        self.headerFields = headerFields
+        self.selectingFields = selectingFields
+        self.initialAge = initialAge
+        self.responseTime = responseTime
+        self.needsValidation = needsValidation
+    }
+}
