@@ -1,4 +1,6 @@
-/// What the cache did for a request: ``Interceptors/HTTPResponse/context`` of its response carries it.
+public import Interceptors
+
+/// What the cache did for a request: the context of its response carries it.
 ///
 /// ```swift
 /// if response.context.cacheOutcome?.result == .stale { showAsOutdated() }
@@ -100,4 +102,14 @@ public struct CacheOutcome: Sendable, Hashable {
     public var forwardStatus: Int?
 
     init(_ result: Result) { self.result = result }
+}
+
+extension HTTPContext {
+    private enum CacheOutcomeKey: HTTPContextKey { static var defaultValue: CacheOutcome? { nil } }
+
+    /// On a response: what the cache did, `nil` where none stands in the chain.
+    public internal(set) var cacheOutcome: CacheOutcome? {
+        get { self[CacheOutcomeKey.self] }
+        set { self[CacheOutcomeKey.self] = newValue }
+    }
 }

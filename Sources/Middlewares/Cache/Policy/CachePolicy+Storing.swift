@@ -234,7 +234,9 @@ extension CachePolicy {
     /// (RFC 9111 §4.2.4, RFC 5861 §4).
     func staleAfterFailure(_ response: CachedResponse, _ request: HTTPRequest, now: Int64) -> CacheOutcome.StaleReason?
     {
-        guard !Self.forbidsStale(response), request.context.cacheMode != .reload else { return nil }
+        guard !Self.forbidsStale(response), ![.reload, .revalidate].contains(request.context.cacheMode) else {
+            return nil
+        }
         let constraints = Constraints(request)
         guard !constraints.demandsValidation, !constraints.directives.minFresh.isPresent else { return nil }
         let freshness = freshness(of: response, now: now)

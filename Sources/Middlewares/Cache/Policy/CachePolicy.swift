@@ -91,7 +91,7 @@ struct CachePolicy: Sendable, Equatable {
                     age: freshness.age,
                     lifetime: freshness.lifetime,
                     stale: freshness.isFresh ? nil : use.stale,
-                    omitted: Self.omitted(stored[index].response, mode: mode)
+                    omitted: Self.omitted(stored[index].response)
                 )
             )
         }
@@ -109,7 +109,7 @@ struct CachePolicy: Sendable, Equatable {
         request.headerFields.contains(.cacheControl) ? [:] : [.cacheControl: "no-cache", .pragma: "no-cache"]
     }
 
-    private static func omitted(_ response: CachedResponse, mode: CacheMode) -> Set<String> {
+    static func omitted(_ response: CachedResponse) -> Set<String> {
         guard case .fields(let names) = CacheControl(response.headerFields).noCache else { return [] }
         return names
     }

@@ -1,0 +1,85 @@
+internal import Foundation
+internal import Interceptors
+
+/// Makes responses out of what is stored.
+enum CacheAnswers {
+    /// The response to a request that is served from the store (RFC 9111 §4), its body in memory unless it is streamed.
+    static func response(
+        _ served: CachePolicy.Served,
+        from entry: CacheEntry,
+        to request: HTTPRequest,
+        outcome: CacheOutcome
+    ) async throws -> HTTPResponse {
+        var outcome = outcome
+        outcome.age = served.age.map { .seconds($0) }
+        outcome.timeToLive = served.age.map { .seconds(served.lifetime - $0) }
+        outcome.staleReason = outcome.staleReason ?? served.stale
+        var fields = entry.response.headerFields
+        if !served.omitted.isEmpty {
+            fields.removeAll { served.omitted.contains($0.name.rawName.lowercased()) }
+        }
+        fields[.age] = String(served.age ?? entry.response.initialAge)
+        var response = HTTPResponse(status: entry.response.status, headerFields: fields, url: request.url)
+        try await apply(served.form, entry, to: &response, bufferLimit: request.context.responseBody.bufferLimit)
+        mark(&response, outcome)
+        return response
+    }
+
+    private static func apply(
+        _ form: CachePolicy.Form,
+        _ entry: CacheEntry,
+        to response: inout HTTPResponse,
+        bufferLimit: Int?
+    ) async throws {
+        var range: Range<Int64>?
+        switch form {
+        case .full: range = 0..<entry.length
+        case .head: break
+        case .notModified:
+            response.status = 304
+            // RFC 9110 §15.4.5: no metadata of a representation that isn't sent, but its location.
+            response.headerFields.removeAll { isOfContent($0.name) && $0.name != .contentLocation }
+        case .partial(let bytes):
+            response.status = 206
+            response.headerFields[.contentRange] = ContentRange(bytes: bytes, total: entry.length).description
+            response.headerFields[.contentLength] = String(bytes.count)
+            range = bytes
+        case .unsatisfiableRange:
+            response.status = 416
+            response.headerFields.removeAll { isOfContent($0.name) || $0.name == .eTag || $0.name == .lastModified }
+            response.headerFields[.contentRange] = ContentRange(bytes: nil, total: entry.length).description
+        }
+        guard let range, !range.isEmpty else { return }
+        let body = try entry.body(range)
+        response.body = if let bufferLimit { HTTPBody(try await body.collect(upTo: bufferLimit)) } else { body }
+    }
+
+    private static func isOfContent(_ name: HTTPField.Name) -> Bool {
+        name.rawName.lowercased().hasPrefix("content-")
+    }
+
+    /// The answer where nothing may be sent, or a stale response not be used (RFC 9111 §5.2.1.7, §5.2.2.2).
+    static func gatewayTimeout(_ request: HTTPRequest, _ outcome: CacheOutcome) -> HTTPResponse {
+        var response = HTTPResponse(status: 504, url: request.url)
+        mark(&response, outcome)
+        return response
+    }
+
+    /// Says what happened: for programs in the context, for people in `Cache-Status` (RFC 9211).
+    static func mark(_ response: inout HTTPResponse, _ outcome: CacheOutcome) {
+        response.context.cacheOutcome = outcome
+        var status = "Interceptors"
+        if outcome.result == .hit || (outcome.result == .stale && outcome.forwardReason == nil) {
+            status += "; hit"
+        } else if let reason = outcome.forwardReason {
+            status += "; fwd=\(reason)"
+            if let code = outcome.forwardStatus { status += "; fwd-status=\(code)" }
+        }
+        if let ttl = outcome.timeToLive { status += "; ttl=\(ttl.components.seconds)" }
+        if outcome.storing == .stored || outcome.storing == .updated { status += "; stored" }
+        if let reason = outcome.staleReason { status += "; detail=\(reason)" }
+        if outcome.result == .unsatisfiable { status += "; detail=unsatisfiable" }
+        // Each cache adds its member after those of the caches nearer to the server (RFC 9211 §2).
+        response.headerFields.append(.cacheStatus, status)
+    }
+}

@@ -1,0 +1,337 @@
+internal import Foundation
+internal import Interceptors
+internal import Synchronization
+
+/// Does what ``CachePolicy`` decides.
+final class CacheCore: Sendable {
+    let store: any CacheStore
+    let time: CacheTime
+    let policy = CachePolicy()
+    let flights = CacheFlights()
+    let isDisconnection: @Sendable (any Error) -> Bool
+    let report: @Sendable (any Error) -> Void
+    private let revalidations = Mutex<[CacheKey: Task<Void, Never>?]>([:])
+
+    init(
+        store: any CacheStore,
+        time: CacheTime,
+        isDisconnection: @escaping @Sendable (any Error) -> Bool,
+        report: @escaping @Sendable (any Error) -> Void
+    ) {
+        self.store = store
+        self.time = time
+        self.isDisconnection = isDisconnection
+        self.report = report
+    }
+
+    func answer(_ request: HTTPRequest, _ key: CacheKey, _ next: Next) async throws -> HTTPResponse {
+        let entries = request.method == .get || request.method == .head ? await entries(for: key) : []
+        switch policy.decide(request, stored: entries.map(\.policyView), now: time.read().steady) {
+        case .serve(let served):
+            let outcome = CacheOutcome(served.stale == nil ? .hit : .stale)
+            let entry = entries[served.index]
+            if let response = try await serve(served, entry, request, key, outcome) {
+                if served.revalidatesInBackground { revalidate(request, key, next) }
+                return response
+            }
+            return try await answerWithoutStore(request, key, next)
+        case .unsatisfiable:
+            return CacheAnswers.gatewayTimeout(request, CacheOutcome(.unsatisfiable))
+        case .forward(let forward):
+            return try await send(CacheExchange(request, key, forward, entries), next)
+        }
+    }
+
+    // What can't be read is not there.
+    private func answerWithoutStore(_ request: HTTPRequest, _ key: CacheKey, _ next: Next) async throws -> HTTPResponse
+    {
+        guard case .forward(let forward) = policy.decide(request, stored: [], now: time.read().steady) else {
+            return CacheAnswers.gatewayTimeout(request, CacheOutcome(.unsatisfiable))
+        }
+        return try await send(CacheExchange(request, key, forward, []), next)
+    }
+
+    /// What is stored for a key; nothing if the store fails.
+    private func entries(for key: CacheKey) async -> [CacheEntry] {
+        do {
+            return try await store.entries(for: key)
+        } catch {
+            report(error)
+            return []
+        }
+    }
+
+    /// The response, or `nil` if the entry can't be read: then it has been removed.
+    private func serve(
+        _ served: CachePolicy.Served,
+        _ entry: CacheEntry,
+        _ request: HTTPRequest,
+        _ key: CacheKey,
+        _ outcome: CacheOutcome
+    ) async throws -> HTTPResponse? {
+        do {
+            return try await CacheAnswers.response(served, from: entry, to: request, outcome: outcome)
+        } catch let error as TransportError where error.code == .bodyTooLarge {
+            throw error
+        } catch {
+            if error is CancellationError || Task.isCancelled { throw CancellationError() }
+            report(error)
+            await attempt { try await $0.remove([entry.id], of: key) }
+            return nil
+        }
+    }
+
+    func send(_ exchange: CacheExchange, _ next: Next) async throws -> HTTPResponse {
+        var outgoing = exchange.request
+        outgoing.headerFields.override(with: exchange.forward.fields)
+        let flight = flights.begin(exchange.key)
+        let start = time.read()
+        let response: HTTPResponse
+        do {
+            response = try await next(outgoing)
+        } catch {
+            // The fate of an unsafe request that failed is not known: what it may have changed is not kept.
+            if !exchange.request.method.isSafe { await remove([exchange.key]) }
+            return try await recover(from: error, exchange)
+        }
+        let end = time.read()
+        let timing = CachePolicy.Timing(
+            responseTime: end.steady,
+            wallTime: end.wall,
+            delay: end.steady - start.steady
+        )
+        return try await receive(response, exchange, flight, timing, next)
+    }
+
+    // The server gave no answer (RFC 9111 §4.2.4).
+    private func recover(from error: any Error, _ exchange: CacheExchange) async throws -> HTTPResponse {
+        guard !(error is CancellationError), !Task.isCancelled, let entry = exchange.selected, isDisconnection(error)
+        else { throw error }
+        let now = time.read().steady
+        var outcome = CacheOutcome(.stale)
+        outcome.forwardReason = exchange.forward.reason
+        if let reason = policy.staleAfterFailure(entry.response, exchange.request, now: now) {
+            report(error)
+            if let response = try await serveSelected(exchange, entry, now, outcome, reason) { return response }
+            throw error
+        }
+        guard CacheControl(entry.response.headerFields).mustRevalidate,
+            !policy.freshness(of: entry.response, now: now).isFresh
+        else { throw error }
+        report(error)
+        outcome.result = .unsatisfiable
+        return CacheAnswers.gatewayTimeout(exchange.request, outcome)
+    }
+
+    private func serveSelected(
+        _ exchange: CacheExchange,
+        _ entry: CacheEntry,
+        _ now: Int64,
+        _ outcome: CacheOutcome,
+        _ stale: CacheOutcome.StaleReason?
+    ) async throws -> HTTPResponse? {
+        guard let form = CachePolicy.form(of: entry.policyView, for: exchange.request) else { return nil }
+        let freshness = policy.freshness(of: entry.response, now: now)
+        var served = CachePolicy.Served(index: 0, form: form, age: freshness.age, lifetime: freshness.lifetime)
+        served.stale = stale
+        if stale != nil { served.omitted = CachePolicy.omitted(entry.response) }
+        return try await serve(served, entry, exchange.request, exchange.key, outcome)
+    }
+}
+
+extension CacheCore {
+    // A switch over what the policy says; each case acts.
+    private func receive(
+        _ response: HTTPResponse,
+        _ exchange: CacheExchange,
+        _ flight: CacheFlights.Flight,
+        _ timing: CachePolicy.Timing,
+        _ next: Next
+    ) async throws -> HTTPResponse {
+        var outcome = CacheOutcome(.miss)
+        outcome.forwardReason = exchange.forward.reason
+        outcome.forwardStatus = response.status.code
+        let views = exchange.entries.map(\.policyView)
+        switch policy.receive(response, to: exchange.request, exchange.forward, stored: views, timing: timing) {
+        case .pass(let reason, let removed):
+            outcome.storing = reason
+            if await invalidate(by: response, exchange) { outcome.storing = .invalidated }
+            await attempt { try await $0.remove(removed.map { exchange.entries[$0].id }, of: exchange.key) }
+            return marked(response, outcome)
+        case .store(let stored, let replaced):
+            return await record(response, stored, replaced.map { exchange.entries[$0].id }, flight, outcome)
+        case .freshen(let updates, let answers, let mayStore):
+            if mayStore, flight.isValid {
+                for (index, update) in updates {
+                    await attempt { try await $0.update(exchange.entries[index].id, of: exchange.key, to: update) }
+                }
+                outcome.storing = .updated
+            }
+            guard answers, let selected = exchange.forward.selected, let update = updates[selected] else {
+                return marked(response, outcome)
+            }
+            response.body.discard()
+            outcome.result = .revalidated
+            let entry = exchange.entries[selected].with(update)
+            if let answer = try await serveSelected(exchange, entry, timing.responseTime, outcome, nil) {
+                return answer
+            }
+            return try await send(exchange.unconditional, next)
+        case .serveStale(let reason):
+            outcome.result = .stale
+            if let entry = exchange.selected,
+                let answer = try await serveSelected(exchange, entry, timing.responseTime, outcome, reason)
+            {
+                response.body.discard()
+                return answer
+            }
+            outcome.result = .miss
+            return marked(response, outcome)
+        case .sendAgain:
+            response.body.discard()
+            return try await send(exchange.unconditional, next)
+        }
+    }
+
+    private func marked(_ response: HTTPResponse, _ outcome: CacheOutcome) -> HTTPResponse {
+        var response = response
+        CacheAnswers.mark(&response, outcome)
+        return response
+    }
+
+    private func attempt(_ work: (any CacheStore) async throws -> Void) async {
+        do {
+            try await work(store)
+        } catch {
+            report(error)
+        }
+    }
+
+    // RFC 9111 §4.4
+    private func invalidate(by response: HTTPResponse, _ exchange: CacheExchange) async -> Bool {
+        let keys = CachePolicy.invalidated(by: response, to: exchange.request)
+            .compactMap { CacheKey(url: $0, partition: exchange.key.partition) }
+        await remove(Set(keys))
+        return !keys.isEmpty
+    }
+
+    private func remove(_ keys: Set<CacheKey>) async {
+        for key in keys {
+            flights.invalidate(key)
+            await attempt { try await $0.removeAll(of: key) }
+        }
+    }
+
+    private func record(
+        _ response: HTTPResponse,
+        _ stored: CachedResponse,
+        _ replaced: [CacheEntry.ID],
+        _ flight: CacheFlights.Flight,
+        _ outcome: CacheOutcome
+    ) async -> HTTPResponse {
+        var outcome = outcome
+        outcome.storing = .refused
+        let length = response.headerFields[.contentLength].flatMap { Int64($0) }
+        let writer: any CacheWriter
+        do {
+            writer = try await store.write(
+                stored,
+                for: flight.key,
+                replacing: replaced,
+                length: response.body.length ?? length
+            )
+        } catch {
+            report(error)
+            // The old response must not outlive the one that can't be stored.
+            await attempt { try await $0.remove(replaced, of: flight.key) }
+            return marked(response, outcome)
+        }
+        let recording = CacheRecording(writer, flight: flight, store: store, length: length, report: report)
+        var answer = response
+        if let bytes = response.body.bytes ?? (response.body.isEmpty ? Data() : nil) {
+            if !bytes.isEmpty { await recording.append(bytes) }
+            if await recording.finish() { outcome.storing = .stored }
+        } else {
+            let body = response.body
+            answer.body = .oneShot(RecordedBody(body: body, recording: recording), length: body.length) {
+                recording.abandon()
+                body.discard()
+            }
+            outcome.storing = .stored
+        }
+        return marked(answer, outcome)
+    }
+}
+
+extension CacheCore {
+    /// Validates what is stored while its reader has it already (RFC 5861 §3): once at a time for a key.
+    private func revalidate(_ request: HTTPRequest, _ key: CacheKey, _ next: Next) {
+        let isFirst = revalidations.withLock { revalidations in
+            guard !revalidations.keys.contains(key) else { return false }
+            revalidations[key] = .some(nil)
+            return true
+        }
+        guard isFirst else { return }
+        var request = request
+        request.method = .get
+        for name in [HTTPField.Name.ifNoneMatch, .ifModifiedSince, .range, .ifRange] {
+            request.headerFields.remove(name)
+        }
+        request.context.downloadProgress = nil
+        request.context.uploadProgress = nil
+        let task = Task { [request] in
+            await validate(request, key, next)
+            revalidations.withLock { _ = $0.removeValue(forKey: key) }
+        }
+        revalidations.withLock { if $0.keys.contains(key) { $0[key] = task } }
+    }
+
+    private func validate(_ request: HTTPRequest, _ key: CacheKey, _ next: Next) async {
+        let entries = await entries(for: key)
+        let views = entries.map(\.policyView)
+        guard let selected = CachePolicy.select(from: views, for: request) else { return }
+        let fields = policy.validation(of: views[selected], for: request)
+        let forward = CachePolicy.Forward(reason: .stale, selected: selected, fields: fields)
+        do {
+            let response = try await send(CacheExchange(request, key, forward, entries), next)
+            for try await _ in response.body {}
+        } catch {
+            report(error)
+        }
+    }
+
+    /// Waits until no revalidation is under way.
+    func revalidationsEnd() async {
+        while let task = revalidations.withLock({ $0.values.compactMap(\.self).first }) { await task.value }
+    }
+}
+
+/// One request on its way, and what was stored for it when it left.
+struct CacheExchange: Sendable {
+    let request: HTTPRequest
+    let key: CacheKey
+    let forward: CachePolicy.Forward
+    let entries: [CacheEntry]
+
+    init(_ request: HTTPRequest, _ key: CacheKey, _ forward: CachePolicy.Forward, _ entries: [CacheEntry]) {
+        self.request = request
+        self.key = key
+        self.forward = forward
+        self.entries = entries
+    }
+
+    var selected: CacheEntry? { forward.selected.map { entries[$0] } }
+
+    /// The same without the conditions of the cache.
+    var unconditional: CacheExchange {
+        CacheExchange(request, key, CachePolicy.Forward(reason: forward.reason), entries)
+    }
+}
+
+extension CacheEntry {
+    var policyView: CachePolicy.Stored { CachePolicy.Stored(response: response, length: length) }
+
+    func with(_ response: CachedResponse) -> CacheEntry {
+        CacheEntry(id: id, response: response, length: length) { try body($0) }
+    }
+}

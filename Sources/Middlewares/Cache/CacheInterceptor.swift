@@ -1,0 +1,91 @@
+public import Foundation
+public import Interceptors
+
+/// Answers requests with stored responses where HTTP allows it: a private cache after RFC 9111.
+///
+/// ```swift
+/// let store = MemoryCacheStore()
+/// let client = Client(
+///     baseURL: url,
+///     interceptors: [.validateStatus(), .retryOnUnauthorized(tokens), .bearerAuth(tokens), .cache(store)]
+/// )
+/// var request = try client.request(.get, "/news")
+/// request.context.cacheMode = .revalidate
+/// ```
+/// ## Its place
+/// Inside what identifies the caller, since it must know who asks; outside a retry, since a hit needs none and a failure
+/// after the last attempt may be answered with a stale response. With ``Interceptors/HTTPContext/cachePartition`` set by
+/// something outside, it may stand outside of what identifies, and then serves while nobody can sign in.
+///
+/// ## Who sees what
+/// Each caller has a partition. A request names it (``Interceptors/HTTPContext/cachePartition``), or it is a fingerprint
+/// of every field with a sensitive name (`Authorization`, `Cookie`, `X-API-Key`, …). A new token is a new partition, so a
+/// program that rotates tokens often does well to name it.
+///
+/// ## What is stored
+/// Complete responses to GET, as the protocol allows, while the caller reads them: what isn't read to its end isn't
+/// stored. Parts (206) are handed on. An unsafe request that succeeds removes what is stored for its URL, `Location` and
+/// `Content-Location` in the partition of its caller, and voids what is on its way.
+///
+/// ## What happened
+/// stands in `Cache-Status` (RFC 9211), and in ``Interceptors/HTTPContext/cacheOutcome`` of the response.
+public struct CacheInterceptor: Interceptor {
+    let core: CacheCore
+
+    /// A cache.
+    ///
+    /// - Parameters:
+    ///   - store: keeps the responses.
+    ///   - clock: measures how long exchanges take, and goes on when the wall clock is moved back.
+    ///   - now: the wall clock, by which ages are told.
+    ///   - isDisconnection: whether an error says that the server can't be reached, so that a stale response may be
+    ///     served where the protocol allows it; by default a ``Transport/TransportError`` about the host, the connection
+    ///     or a time limit.
+    ///   - report: gets what the store throws, and what fails a revalidation in the background. No request fails of it.
+    public init(
+        store: any CacheStore,
+        clock: any Clock<Duration> = ContinuousClock(),
+        now: @escaping @Sendable () -> Date = { Date() },
+        isDisconnection: @escaping @Sendable (any Error) -> Bool = CacheInterceptor.isDisconnection,
+        report: @escaping @Sendable (any Error) -> Void = { _ in }
+    ) {
+        core = CacheCore(
+            store: store,
+            time: CacheTime(clock: clock, now: now),
+            isDisconnection: isDisconnection,
+            report: report
+        )
+    }
+
+    /// Answers from the store, or passes the request on and stores the response.
+    public func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
+        guard let key = CacheKey(url: request.url, partition: CachePartition.of(request)) else {
+            return try await next(request)
+        }
+        return try await core.answer(request, key, next)
+    }
+
+    /// Whether an error is a ``Transport/TransportError`` which says that the server can't be reached.
+    public static func isDisconnection(_ error: any Error) -> Bool {
+        guard let error = error as? TransportError else { return false }
+        return [.cannotFindHost, .cannotConnect, .connectionLost, .timedOut].contains(error.code)
+    }
+}
+
+extension Interceptor where Self == CacheInterceptor {
+    /// Answers requests with stored responses where HTTP allows it: see ``CacheInterceptor``.
+    ///
+    /// - Parameters:
+    ///   - store: keeps the responses, such as `.memory()`.
+    ///   - clock: measures how long exchanges take, and goes on when the wall clock is moved back.
+    ///   - now: the wall clock, by which ages are told.
+    ///   - report: gets what the store throws, and what fails a revalidation in the background. No request fails of it.
+    public static func cache(
+        _ store: some CacheStore,
+        clock: any Clock<Duration> = ContinuousClock(),
+        now: @escaping @Sendable () -> Date = { Date() },
+        report: @escaping @Sendable (any Error) -> Void = { _ in }
+    ) -> Self {
+        Self(store: store, clock: clock, now: now, report: report)
+    }
+}

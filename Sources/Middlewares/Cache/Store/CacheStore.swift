@@ -1,0 +1,175 @@
+public import Foundation
+public import Interceptors
+
+/// Keeps responses and their bodies for a ``CacheInterceptor``.
+///
+/// ## Choose one
+/// ``MemoryCacheStore`` keeps them as long as the process lives.
+///
+/// ## Implement one
+/// A store decides nothing about HTTP: the cache tells it what to keep, and asks for it by key. It promises:
+/// - an entry that ``entries(for:)`` gives is whole: its body was ended by ``CacheWriter/commit()``, and it is the body
+///   that belongs to the response. What is damaged is left out and removed;
+/// - ``entries(for:)`` gives all variants of a key with their metadata in one go, so that one file can answer it; bodies
+///   are read when they are asked for, or come with the metadata if they are small;
+/// - a removal holds for those who look after it; an entry that is being read meanwhile may be read to its end;
+/// - any of its functions may be called at once from any task, for the same key too;
+/// - it may drop any entry at any time, and refuse any write: a store that fails costs a request to the server, never
+///   a request's success. What it throws is handed to the cache's `report`, and the cache goes on without it.
+public protocol CacheStore: Sendable {
+    /// All that is stored for a key: several where a server varies its responses.
+    func entries(for key: CacheKey) async throws -> [CacheEntry]
+
+    /// Begins to store a response. Nobody sees it until ``CacheWriter/commit()``, which replaces at once those entries
+    /// that are named, and any of the same key with the same ``CachedResponse/selectingFields``.
+    ///
+    /// - Parameters:
+    ///   - length: the count of the body's bytes, where it is known beforehand.
+    /// - Throws: ``CacheStoreError`` with ``CacheStoreError/Code/tooLarge`` if the body is known not to fit.
+    func write(
+        _ response: CachedResponse,
+        for key: CacheKey,
+        replacing entries: [CacheEntry.ID],
+        length: Int64?
+    ) async throws -> any CacheWriter
+
+    /// Gives an entry new metadata. One that is gone, or has been replaced, stays so.
+    func update(_ entry: CacheEntry.ID, of key: CacheKey, to response: CachedResponse) async throws
+
+    /// Removes some entries of a key.
+    func remove(_ entries: [CacheEntry.ID], of key: CacheKey) async throws
+
+    /// Removes every entry of a key.
+    func removeAll(of key: CacheKey) async throws
+
+    /// Removes what the predicate says.
+    func removeAll(where isRemoved: @Sendable (CacheListing) -> Bool) async throws
+
+    /// What is stored, in no particular order.
+    func listing() async throws -> [CacheListing]
+}
+
+/// Takes the body of one response, chunk by chunk. One task at a time uses it.
+public protocol CacheWriter: Sendable {
+    /// Adds bytes to the body.
+    ///
+    /// - Throws: ``CacheStoreError`` with ``CacheStoreError/Code/tooLarge`` if it has become too long.
+    func append(_ chunk: Data) async throws
+
+    /// Ends the body, and makes the entry visible as a whole.
+    func commit() async throws
+
+    /// Gives up: nothing remains. After ``commit()`` it does nothing.
+    func abandon()
+}
+
+/// A stored response, and the way to its body.
+public struct CacheEntry: Sendable, Identifiable {
+    /// What a store tells the entries of a key apart by. An entry that replaces another has an ID of its own.
+    public typealias ID = UInt64
+
+    /// Tells it apart from others of its key.
+    public let id: ID
+    /// The response without its body.
+    public let response: CachedResponse
+    /// The count of the body's bytes.
+    public let length: Int64
+    private let read: @Sendable (Range<Int64>) throws -> HTTPBody
+
+    /// An entry.
+    ///
+    /// - Parameter read: makes a body of the bytes in a range that lies within the length.
+    public init(
+        id: ID,
+        response: CachedResponse,
+        length: Int64,
+        read: @escaping @Sendable (Range<Int64>) throws -> HTTPBody
+    ) {
+        self.id = id
+        self.response = response
+        self.length = length
+        self.read = read
+    }
+
+    /// The body, or some bytes of it.
+    public func body(_ range: Range<Int64>? = nil) throws -> HTTPBody {
+        try read((range ?? 0..<length).clamped(to: 0..<length))
+    }
+}
+
+/// A line in the list of what is stored.
+public struct CacheListing: Sendable, Hashable, CustomStringConvertible {
+    /// The URL and the partition.
+    public let key: CacheKey
+    /// The response without its body.
+    public let response: CachedResponse
+    /// The count of the body's bytes.
+    public let length: Int64
+
+    /// A line.
+    public init(key: CacheKey, response: CachedResponse, length: Int64) {
+        self.key = key
+        self.response = response
+        self.length = length
+    }
+
+    /// Status, length and URL, with what is secret in the URL redacted.
+    public var description: String {
+        let url = URL(string: key.url).map { Redaction.standard.string(for: $0) } ?? "a URL"
+        return "\(response.status.code), \(length) bytes, \(url)"
+    }
+}
+
+extension CacheStore {
+    /// Removes what is stored for a URL, in one partition or in all.
+    public func removeAll(url: URL, partition: String? = nil) async throws {
+        guard let key = CacheKey(url: url, partition: partition ?? "") else { return }
+        if partition != nil { return try await removeAll(of: key) }
+        try await removeAll { $0.key.url == key.url }
+    }
+
+    /// Removes what is stored for the URL and for all that continue it, as text: `https://a.example/users/` for all below.
+    public func removeAll(prefix: URL, partition: String? = nil) async throws {
+        guard let key = CacheKey(url: prefix) else { return }
+        try await removeAll { $0.key.url.hasPrefix(key.url) && (partition == nil || $0.key.partition == partition) }
+    }
+
+    /// Removes what is stored for a partition, as when an account signs out.
+    public func removeAll(partition: String) async throws {
+        try await removeAll { $0.key.partition == partition }
+    }
+
+    /// Removes everything.
+    public func removeAll() async throws { try await removeAll { _ in true } }
+}
+
+/// Why a store did not keep or find something. It never fails a request.
+public struct CacheStoreError: Error, Sendable, CustomStringConvertible {
+    /// What went wrong. An open set.
+    public struct Code: Sendable, Hashable, RawRepresentable, CustomStringConvertible {
+        /// The name of the code.
+        public let rawValue: String
+        /// A code by its name, for stores that need one of their own.
+        public init(rawValue: String) { self.rawValue = rawValue }
+        /// The name of the code.
+        public var description: String { rawValue }
+        /// The body is longer than the store keeps.
+        public static let tooLarge = Self(rawValue: "tooLarge")
+        /// The body ended before or after the length that was announced for it.
+        public static let incomplete = Self(rawValue: "incomplete")
+    }
+
+    /// What went wrong.
+    public let code: Code
+    /// What went wrong, for a person, without secrets.
+    public let message: String
+
+    /// An error.
+    public init(_ code: Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+
+    /// Code and message.
+    public var description: String { "CacheStoreError.\(code): \(message)" }
+}

@@ -1,0 +1,275 @@
+import Foundation
+import Middlewares
+import Testing
+
+@testable import Middlewares
+
+@Suite struct CachePolicyReceptionTests {
+    // Section numbers are those of RFC 9111 unless they name another.
+    @Test(arguments: [
+        Row("3", ["Cache-Control: max-age=60"], "stored"),
+        Row("3", ["X: nothing said"], "stored"),
+        Row("3", ["X: nothing said"], status: 404, "stored"),
+        Row("3", ["X: nothing said"], status: 301, "stored"),
+        Row("3", ["X: nothing said"], status: 302, "not stored: status"),
+        Row("3", ["X: nothing said"], status: 500, "not stored: status"),
+        Row("3", ["X: nothing said"], status: 299, "not stored: status"),
+        Row("3", ["Cache-Control: max-age=60"], status: 299, "stored"),
+        Row("3", ["Cache-Control: max-age=60"], status: 599, "stored"),
+        Row("3", ["Cache-Control: max-age=0"], status: 500, "stored"),
+        Row("3", ["Expires: {60}"], status: 302, "stored"),
+        Row("3", ["Cache-Control: public"], status: 302, "stored"),
+        Row("3", ["Cache-Control: private"], status: 302, "stored"),
+        Row("3", ["Cache-Control: s-maxage=60"], status: 302, "not stored: status"),
+        Row("3", ["Cache-Control: max-age=60"], status: 304, "not stored: status"),
+        Row("3", ["Cache-Control: max-age=60"], status: 103, "not stored: status"),
+        Row("3.3", ["Cache-Control: max-age=60", "Content-Range: bytes 0-1/10"], status: 206, "not stored: partial"),
+        Row("3", ["Cache-Control: max-age=60"], method: .post, "not stored: method"),
+        Row("3", ["Cache-Control: max-age=60"], method: .head, "not stored: method"),
+        Row("3", ["Cache-Control: max-age=60"], method: .query, "not stored: method"),
+        Row("3.5", ["Cache-Control: max-age=60"], request: ["Authorization: Bearer a"], "stored"),
+        Row("5.2.1.5", ["Cache-Control: max-age=60"], request: ["Cache-Control: no-store"], "not stored: request"),
+        Row("5.2.2.5", ["Cache-Control: max-age=60, no-store"], "not stored: no-store"),
+        Row("5.2.2.5", ["Cache-Control: NO-STORE=x"], "not stored: no-store"),
+        Row("5.2.2.3", ["Cache-Control: no-store, must-understand, max-age=60"], "stored"),
+        Row(
+            "5.2.2.3",
+            ["Cache-Control: no-store, must-understand, max-age=60"],
+            status: 299,
+            "not stored: must-understand"
+        ),
+        Row("5.2.2.3", ["Cache-Control: must-understand, max-age=60"], status: 599, "not stored: must-understand"),
+        Row("5.2.2.4", ["Cache-Control: no-cache"], "stored"),
+        Row("5.2.2.7", ["Cache-Control: private=\"x\", max-age=60"], "stored"),
+        Row("4.1", ["Cache-Control: max-age=60", "Vary: *"], "not stored: Vary"),
+        Row("4.1", ["Cache-Control: max-age=60", "Vary: Accept, *"], "not stored: Vary"),
+        Row("5.4", ["Pragma: no-cache", "Cache-Control: max-age=60"], "stored"),
+        Row("7.3", ["Set-Cookie: a=b", "Cache-Control: max-age=60"], "stored"),
+        Row("mode", ["Cache-Control: max-age=60"], mode: .doNotStore, "not stored: request"),
+        Row("mode", ["Cache-Control: max-age=60"], mode: .reload, "stored"),
+    ])
+    func storing(row: Row) throws {
+        let refusal = CachePolicy.refusal(row.httpResponse, to: try row.httpRequest())
+        #expect((refusal?.description ?? "stored") == row.expected)
+    }
+
+    @Test func hopByHopFieldsAreNeverStoredThoseThatConnectionListsIncluded() throws {
+        let entry = try stored([
+            "Connection: close, X-Hop", "Connection: x-other", "X-Hop: 1", "X-Other: 2", "Keep-Alive: 5",
+            "TE: trailers",
+            "Transfer-Encoding: chunked", "Upgrade: h2c", "Proxy-Authenticate: Basic", "Proxy-Authentication-Info: a",
+            "Proxy-Authorization: a", "Proxy-Connection: close", "Trailer: X", "Age: 5", "X-Kept: 1", "Set-Cookie: a",
+            "Set-Cookie: b", "Date: {0}", "Cache-Control: max-age=1",
+        ])
+        #expect(
+            entry.response.headerFields.map(\.name.rawName) == [
+                "X-Kept", "Set-Cookie", "Set-Cookie", "Date", "Cache-Control",
+            ]
+        )
+        #expect(entry.response.initialAge == 5)
+    }
+
+    @Test func connectionCannotRemoveCacheControl() throws {
+        #expect(
+            try stored(["Connection: cache-control", "Cache-Control: no-cache"]).response.headerFields.contains(
+                .cacheControl
+            )
+        )
+    }
+
+    @Test(arguments: [[], ["Date: soon"]])
+    func aResponseWithoutADateIsDatedByItsArrival(lines: [String]) throws {
+        #expect(try stored(lines, at: 7).response.headerFields[.date] == date(7))
+    }
+
+    private func receive(
+        _ status: HTTPResponse.Status,
+        _ lines: [String],
+        on entries: [CachePolicy.Stored],
+        request: [String] = [],
+        method: HTTPRequest.Method = .get,
+        mode: CacheMode = .standard,
+        at offset: Int64 = 100
+    ) throws -> CachePolicy.Reception {
+        let request = try Row("", [], request: request, method: method, mode: mode, "").httpRequest()
+        guard case .forward(let forward) = CachePolicy().decide(request, stored: entries, now: start + offset) else {
+            Issue.record("served")
+            return .sendAgain
+        }
+        let response = HTTPResponse(status: status, headerFields: fields(lines))
+        return CachePolicy().receive(response, to: request, forward, stored: entries, timing: .at(offset))
+    }
+
+    @Test func a304UpdatesTheStoredFieldsButNotThoseOfItsBody() throws {
+        let old = try stored([
+            "Cache-Control: max-age=5", "ETag: \"a\"", "Content-Length: 10", "Content-Encoding: x", "X: old", "Y: kept",
+            "Age: 9",
+        ])
+        let lines = [
+            "ETag: W/\"a\"", "Cache-Control: max-age=60", "Content-Length: 0", "Content-Encoding: gzip",
+            "Content-Range: bytes 0-1/2",
+            "Content-MD5: x", "X: new", "X: newer", "Connection: Z", "Z: hop", "Date: {99}",
+        ]
+        guard case .freshen(let updates, true, true) = try receive(304, lines, on: [old]), let new = updates[0] else {
+            Issue.record("not freshened")
+            return
+        }
+        let kept = new.headerFields
+        #expect(kept[.cacheControl] == "max-age=60" && kept[values: "X"] == ["new", "newer"] && kept["Y"] == "kept")
+        #expect(kept[.contentLength] == "10" && kept[.contentEncoding] == "x" && kept[.eTag] == "\"a\"")
+        #expect(!kept.contains("Z") && !kept.contains(.contentRange) && !kept.contains("Content-MD5"))
+        #expect(new.initialAge == 1 && new.responseTime == start + 100)
+    }
+
+    @Test func a304WithAStrongValidatorUpdatesThoseThatHaveItAndNoOther() throws {
+        let entry = try stored(["Cache-Control: max-age=5", "ETag: \"a\""])
+        guard case .freshen(let updates, true, true) = try receive(304, ["ETag: \"a\""], on: [entry]) else {
+            Issue.record("§4.3.4")
+            return
+        }
+        #expect(updates.count == 1)
+        #expect(try receive(304, ["ETag: \"b\""], on: [entry]) == .sendAgain, "§4.3.4: it must not update any")
+        let weak = try stored(["Cache-Control: max-age=5", "ETag: W/\"a\""])
+        #expect(
+            try receive(304, ["ETag: \"a\""], on: [weak]) == .sendAgain,
+            "a strong validator needs the same strong one"
+        )
+    }
+
+    @Test func eTagsCompareWeaklyForGETRevalidation() throws {
+        let entry = try stored(["Cache-Control: max-age=5", "ETag: \"a\""])
+        guard case .freshen = try receive(304, ["ETag: W/\"a\""], on: [entry]) else {
+            Issue.record("RFC 9110 §13.1.2")
+            return
+        }
+    }
+
+    @Test func a304WithoutAValidatorSpeaksOfTheOneThatWasAskedAbout() throws {
+        let entry = try stored(["Cache-Control: max-age=5", "ETag: \"a\""])
+        guard case .freshen(_, true, true) = try receive(304, [], on: [entry]) else {
+            Issue.record("not freshened")
+            return
+        }
+        #expect(
+            try receive(304, [], on: [entry], request: ["If-None-Match: \"b\""]) == .sendAgain,
+            "it may be the caller's"
+        )
+        #expect(try receive(304, ["ETag: \"b\""], on: [entry], request: ["If-None-Match: \"b\""]) == .pass(.status))
+        guard
+            case .freshen(_, true, _) = try receive(
+                304,
+                ["ETag: \"a\""],
+                on: [entry],
+                request: ["If-None-Match: \"b\""]
+            )
+        else {
+            Issue.record("§4.3.2: the caller gets a 200")
+            return
+        }
+    }
+
+    @Test func aFullResponseReplacesWhatTheRequestSelects() throws {
+        let entries = [
+            try stored(["Vary: A", "Cache-Control: max-age=5"], for: ["A: 1"]),
+            try stored(["Vary: A", "Cache-Control: max-age=5"], for: ["A: 2"]),
+        ]
+        guard case .store(_, [1]) = try receive(200, ["Vary: A"], on: entries, request: ["A: 2"]) else {
+            Issue.record("§4.3.3")
+            return
+        }
+        #expect(
+            try receive(200, ["Cache-Control: no-store"], on: entries, request: ["A: 1"])
+                == .pass(.noStore, removing: [0])
+        )
+        #expect(
+            try receive(410, ["Cache-Control: no-store"], on: entries, request: ["A: 1"])
+                == .pass(.noStore, removing: [0])
+        )
+        #expect(try receive(500, [], on: entries, request: ["A: 1"]) == .pass(.status))
+        #expect(try receive(206, [], on: entries, request: ["A: 1", "Range: bytes=0-1"]) == .pass(.partial))
+    }
+
+    @Test(
+        arguments: [
+            ("RFC 5861 4", "stale-if-error=95", [], 500, true), ("RFC 5861 4", "stale-if-error=94", [], 500, false),
+            ("RFC 5861 4", "stale-if-error=95", [], 502, true), ("RFC 5861 4", "stale-if-error=95", [], 503, true),
+            ("RFC 5861 4", "stale-if-error=95", [], 504, true), ("RFC 5861 4", "stale-if-error=95", [], 501, false),
+            ("RFC 5861 4", "stale-if-error=95", [], 404, false),
+            ("RFC 5861 4", "x", ["Cache-Control: stale-if-error=95"], 500, true),
+            ("4.2.4", "stale-if-error=95, must-revalidate", [], 500, false),
+            ("4.2.4", "stale-if-error=95, no-cache", [], 500, false),
+            ("5.2.1.4", "stale-if-error=95", ["Cache-Control: no-cache"], 500, false),
+            ("4.3.3", "x", [], 500, false),
+        ] as [(String, String, [String], Int, Bool)]
+    )
+    func staleIfError(section: String, directives: String, request: [String], code: Int, isServed: Bool) throws {
+        let entry = try stored(["Cache-Control: max-age=5, \(directives)", "ETag: \"a\""])
+        let status = try #require(HTTPResponse.Status(code: code))
+        #expect((try receive(status, [], on: [entry], request: request) == .serveStale(.staleIfError)) == isServed)
+    }
+
+    @Test(
+        arguments: [
+            ("4.2.4", "max-age=5", [], CacheMode.standard, CacheOutcome.StaleReason.disconnected),
+            ("5.2.2.2", "max-age=5, must-revalidate", [], .standard, nil),
+            ("5.2.2.4", "max-age=5, no-cache", [], .standard, nil),
+            ("5.2.1.1", "max-age=5", ["Cache-Control: max-age=10"], .standard, nil),
+            ("5.2.1.4", "max-age=5", ["Cache-Control: no-cache"], .standard, nil),
+            ("5.4", "max-age=5", ["Pragma: no-cache"], .standard, nil),
+            ("mode", "max-age=5", [], .reload, nil), ("mode", "max-age=5", [], .revalidate, nil),
+            ("RFC 5861 4", "max-age=5, stale-if-error=99", [], .standard, .staleIfError),
+        ] as [(String, String, [String], CacheMode, CacheOutcome.StaleReason?)]
+    )
+    func staleWhenDisconnected(
+        section: String,
+        directives: String,
+        request: [String],
+        mode: CacheMode,
+        expected: CacheOutcome.StaleReason?
+    ) throws {
+        let entry = try stored(["Cache-Control: \(directives)"])
+        let request = try Row("", [], request: request, mode: mode, "").httpRequest()
+        #expect(CachePolicy().staleAfterFailure(entry.response, request, now: start + 100) == expected)
+    }
+
+    @Test(
+        arguments: [
+            (["ETag: \"a\"", "X: new"], "updated"), (["ETag: \"b\""], "invalid"), (["Last-Modified: {-5}"], "invalid"),
+            (["Content-Length: 10"], "updated"), (["Content-Length: 11"], "invalid"), (["X: new"], "updated"),
+        ] as [([String], String)]
+    )
+    func headUpdatesOrInvalidatesWhatIsStored(lines: [String], expected: String) throws {
+        let entry = try stored(["Cache-Control: max-age=5", "ETag: \"a\"", "X: old"])
+        guard case .freshen(let updates, false, true) = try receive(200, lines, on: [entry], method: .head),
+            let new = updates[0]
+        else {
+            Issue.record("§4.3.5")
+            return
+        }
+        #expect(new.needsValidation == (expected == "invalid"))
+        #expect(new.responseTime == start + (expected == "updated" ? 100 : 0))
+    }
+
+    @Test(
+        arguments: [
+            (.post, 200, [], ["x?q"]), (.put, 204, [], ["x?q"]), (.delete, 302, [], ["x?q"]),
+            ("UNKNOWN", 200, [], ["x?q"]),
+            (.post, 400, [], []), (.post, 500, [], []), (.get, 200, ["Location: /y"], []), (.options, 200, [], []),
+            (.post, 201, ["Location: /y?z", "Content-Location: w"], ["x?q", "y?z", "w"]),
+            (.post, 201, ["Location: https://b.example/y", "Content-Location: http://a.example/y"], ["x?q"]),
+            (.post, 201, ["Location: https://a.example:443/y"], ["x?q", "y"]),
+            (.post, 201, ["Location: //b.example/y"], ["x?q"]),
+        ] as [(HTTPRequest.Method, Int, [String], [String])]
+    )
+    func unsafeMethodsInvalidateOfTheSameOriginAlone(
+        method: HTTPRequest.Method,
+        code: Int,
+        lines: [String],
+        paths: [String]
+    ) throws {
+        let response = HTTPResponse(status: try #require(HTTPResponse.Status(code: code)), headerFields: fields(lines))
+        let request = try Row("4.4", [], method: method, "").httpRequest()
+        let keys = CachePolicy.invalidated(by: response, to: request).compactMap { CacheKey(url: $0) }
+        #expect(keys == (try paths.compactMap { CacheKey(url: try url("https://a.example/\($0)")) }))
+    }
+}

@@ -1,0 +1,162 @@
+import Foundation
+import Middlewares
+import Testing
+
+@testable import Middlewares
+
+@Suite struct MemoryCacheStoreTests {
+    private func key(_ path: String, _ partition: String = "") throws -> CacheKey {
+        try #require(CacheKey(url: try url("https://a.example/\(path)"), partition: partition))
+    }
+
+    private func response(_ variant: String = "") -> CachedResponse {
+        CachedResponse(status: 200, headerFields: [:], selectingFields: ["A": variant], responseTime: start)
+    }
+
+    private func put(
+        _ store: MemoryCacheStore,
+        _ key: CacheKey,
+        _ body: String = "x",
+        _ variant: String = ""
+    ) async throws {
+        let writer = try await store.write(response(variant), for: key, replacing: [], length: nil)
+        try await writer.append(Data(body.utf8))
+        try await writer.commit()
+    }
+
+    @Test func nothingIsSeenBeforeTheCommitAndNothingAfterAnAbandon() async throws {
+        let store = MemoryCacheStore()
+        let first = try await store.write(response(), for: try key("a"), replacing: [], length: nil)
+        try await first.append(Data("abc".utf8))
+        #expect(try await store.entries(for: try key("a")).isEmpty)
+        first.abandon()
+        try await first.commit()
+        #expect(store.count == 0 && store.byteCount == 0)
+        try await put(store, try key("a"), "abc")
+        let entry = try #require(try await store.entries(for: try key("a")).first)
+        #expect(try entry.body().bytes == Data("abc".utf8) && entry.length == 3)
+        #expect(try entry.body(1..<2).bytes == Data("b".utf8) && entry.body(2..<99).bytes == Data("c".utf8))
+    }
+
+    @Test func theLeastRecentlyUsedGoesFirst() async throws {
+        let store = MemoryCacheStore(entryLimit: 2)
+        try await put(store, try key("a"))
+        try await put(store, try key("b"))
+        _ = try await store.entries(for: try key("a"))
+        try await put(store, try key("c"))
+        #expect(try await Set(store.listing().map(\.key)) == [try key("a"), try key("c")])
+    }
+
+    @Test func theBytesAndEachEntryHaveALimit() async throws {
+        let store = MemoryCacheStore(byteLimit: 10_000, entryByteLimit: 4_000)
+        for index in 0..<20 { try await put(store, try key("\(index)"), String(repeating: "x", count: 3_000)) }
+        #expect(store.byteCount <= 10_000 && store.count >= 2)
+        await #expect(throws: CacheStoreError.self) {
+            try await put(store, try key("long"), String(repeating: "x", count: 4_001))
+        }
+        await #expect(throws: CacheStoreError.self) {
+            _ = try await store.write(response(), for: try key("long"), replacing: [], length: 4_001)
+        }
+        #expect(try await store.entries(for: try key("long")).isEmpty)
+        try await store.removeAll()
+        #expect(store.count == 0 && store.byteCount == 0)
+    }
+
+    @Test func aWriteReplacesTheSameVariantAndThoseNamed() async throws {
+        let store = MemoryCacheStore()
+        for variant in ["1", "2", "1"] { try await put(store, try key("a"), "x", variant) }
+        #expect(try await store.entries(for: try key("a")).count == 2)
+        let ids = try await store.entries(for: try key("a")).map(\.id)
+        let writer = try await store.write(response("3"), for: try key("a"), replacing: ids, length: nil)
+        try await writer.commit()
+        #expect(try await store.entries(for: try key("a")).map(\.response.selectingFields) == [["A": "3"]])
+        for index in 0..<100 { try await put(store, try key("a"), "x", "v\(index)") }
+        #expect(store.count == 16)
+    }
+
+    @Test func updatesOfWhatIsGoneChangeNothing() async throws {
+        let store = MemoryCacheStore()
+        try await put(store, try key("a"))
+        let id = try #require(try await store.entries(for: try key("a")).first?.id)
+        try await store.update(id, of: try key("b"), to: response("b"))
+        try await store.update(id + 1, of: try key("a"), to: response("b"))
+        #expect(try await store.entries(for: try key("a")).map(\.response) == [response()])
+        try await store.update(id, of: try key("a"), to: response("new"))
+        #expect(try await store.entries(for: try key("a")).map(\.response) == [response("new")])
+    }
+
+    @Test func removalIsByURLPrefixPartitionPredicateOrAll() async throws {
+        let store = MemoryCacheStore()
+        func fill() async throws {
+            for path in ["a/1", "a/2", "ab", "b?q"] {
+                for partition in ["", "u"] { try await put(store, try key(path, partition)) }
+            }
+        }
+        func left() async throws -> [String] {
+            try await store.listing().map { $0.key.text.replacingOccurrences(of: "https://a.example:443/", with: "") }
+                .sorted()
+        }
+        try await fill()
+        try await store.removeAll(url: try url("https://a.example/b?q"))
+        #expect(try await left() == ["0::a/1", "0::a/2", "0::ab", "1:u:a/1", "1:u:a/2", "1:u:ab"])
+        try await store.removeAll(prefix: try url("https://a.example/a/"), partition: "u")
+        #expect(try await left() == ["0::a/1", "0::a/2", "0::ab", "1:u:ab"])
+        try await store.removeAll(partition: "u")
+        #expect(try await left() == ["0::a/1", "0::a/2", "0::ab"])
+        try await store.removeAll { $0.key.url.hasSuffix("ab") }
+        #expect(try await left() == ["0::a/1", "0::a/2"])
+        try await store.removeAll()
+        #expect(try await left().isEmpty)
+    }
+
+    @Test func keysEscapeTheirDelimitersAndHoldTheQuery() throws {
+        func text(_ url: String, _ partition: String) throws -> String {
+            try #require(CacheKey(url: try address(url), partition: partition)).text
+        }
+        #expect(try text("https://a.example/x", "1:u:https://") != text("https://a.example/x", "1"))
+        #expect(try text("https://a.example/x?a", "") != text("https://a.example/x?b", ""))
+        #expect(try text("https://a.example/x?", "") != text("https://a.example/x", ""))
+        #expect(try text("https://a.example/x%3Fa", "") != text("https://a.example/x?a", ""))
+        #expect(try text("HTTPS://A.example:443#top", "") == text("https://a.example/", ""))
+        #expect(try text("http://a.example/", "") != text("https://a.example/", ""))
+    }
+
+    private func address(_ text: String) throws -> URL { try url(text) }
+
+    @Test func manyTasksLeaveTheCountsRight() async throws {
+        let store = MemoryCacheStore(byteLimit: 100_000, entryLimit: 50)
+        await withTaskGroup(of: Void.self) { group in
+            for task in 0..<100 {
+                group.addTask {
+                    for step in 0..<20 {
+                        guard let key = try? key("\((task * 7 + step) % 80)") else { continue }
+                        try? await put(store, key, String(repeating: "x", count: step * 100))
+                        if step % 5 == 0 { try? await store.removeAll(of: key) }
+                        _ = try? await store.entries(for: key)
+                    }
+                }
+            }
+        }
+        #expect(store.count <= 50 && store.byteCount <= 100_000)
+        #expect(try await store.listing().count == store.count)
+        try await store.removeAll()
+        #expect(store.count == 0 && store.byteCount == 0)
+    }
+
+    @Test func theOrderOfUseIsThatOfAList() {
+        var generator = SeededGenerator(state: 3)
+        var uses = RecentUse()
+        var model: [UInt64] = []
+        for _ in 0..<5_000 {
+            let id = UInt64.random(in: 0..<30, using: &generator)
+            model.removeAll { $0 == id }
+            if Bool.random(using: &generator) {
+                uses.use(id)
+                model.append(id)
+            } else {
+                uses.remove(id)
+            }
+            #expect(uses.leastRecent == model.first && uses.count == model.count)
+        }
+    }
+}
