@@ -1,0 +1,158 @@
+import Foundation
+import Middlewares
+import Synchronization
+import TransportTesting
+
+@testable import Middlewares
+
+/// A cache before a stub, in a time that stands still.
+final class CacheWorld: Sendable {
+    let clock = ManualClock()
+    let store: any CacheStore
+    let stub: StubTransport
+    let cache: CacheInterceptor
+    let reports = Mutex<[String]>([])
+    private let wallOffset: Box
+
+    final class Box: Sendable {
+        let value = Mutex<Double>(0)
+        let reports = Mutex<[String]>([])
+    }
+
+    init(store: any CacheStore = MemoryCacheStore()) {
+        let box = Box()
+        let clock = clock
+        self.store = store
+        stub = StubTransport(clock: clock)
+        wallOffset = box
+        cache = CacheInterceptor(
+            store: store,
+            clock: clock,
+            now: {
+                let elapsed = Double(clock.now.elapsed.components.seconds)
+                return Date(timeIntervalSince1970: Double(start) + elapsed + box.value.withLock { $0 })
+            },
+            report: { error in box.reports.withLock { $0.append("\(error)") } }
+        )
+    }
+
+    var reported: [String] { wallOffset.reports.withLock { $0 } }
+
+    func moveWallClock(by seconds: Double) { wallOffset.value.withLock { $0 += seconds } }
+
+    func advance(_ seconds: Int) { clock.advance(by: .seconds(seconds)) }
+
+    var chain: InterceptorChain { InterceptorChain([cache], transport: stub) }
+
+    /// A request of `/x`, with fields as lines.
+    func request(
+        _ lines: [String] = [],
+        _ method: HTTPRequest.Method = .get,
+        path: String = "x",
+        mode: CacheMode = .standard,
+        partition: String? = nil,
+        streamed: Bool = false
+    ) throws -> HTTPRequest {
+        var request = HTTPRequest(
+            method: method,
+            url: try url("https://a.example/\(path)"),
+            headerFields: fields(lines)
+        )
+        request.context.cacheMode = mode
+        request.context.cachePartition = partition
+        if streamed { request.context.responseBody = .streamed }
+        return request
+    }
+
+    /// Sends one, and says in a line what came: `200 hit "body" Age=1`.
+    func send(
+        _ lines: [String] = [],
+        _ method: HTTPRequest.Method = .get,
+        path: String = "x",
+        mode: CacheMode = .standard,
+        partition: String? = nil
+    ) async throws -> String {
+        let request = try request(lines, method, path: path, mode: mode, partition: partition)
+        let response = try await chain.send(request)
+        let body = String(decoding: try await response.body.collect(upTo: 1 << 20), as: UTF8.self)
+        let result = response.context.cacheOutcome?.result.description ?? "none"
+        return "\(response.status.code) \(result) \(body)" + (response.headerFields[.age].map { " age \($0)" } ?? "")
+    }
+
+    func answer(_ status: HTTPResponse.Status, _ lines: [String], _ body: String = "", times: Int = 1) {
+        for _ in 0..<times { stub.enqueue(.status(status, headers: fields(lines), body: HTTPBody(body))) }
+    }
+
+    func answer(_ lines: [String], _ body: String = "", times: Int = 1) { answer(200, lines, body, times: times) }
+
+    func entries(_ path: String = "x", partition: String = "") async throws -> [CacheEntry] {
+        guard let key = CacheKey(url: try url("https://a.example/\(path)"), partition: partition) else { return [] }
+        return try await store.entries(for: key)
+    }
+}
+
+/// A store that fails at everything.
+struct BrokenStore: CacheStore {
+    struct Broken: Error {}
+
+    func entries(for key: CacheKey) async throws -> [CacheEntry] { throw Broken() }
+    func write(
+        _ response: CachedResponse,
+        for key: CacheKey,
+        replacing entries: [CacheEntry.ID],
+        length: Int64?
+    ) async throws -> any CacheWriter { throw Broken() }
+    func update(_ entry: CacheEntry.ID, of key: CacheKey, to response: CachedResponse) async throws { throw Broken() }
+    func remove(_ entries: [CacheEntry.ID], of key: CacheKey) async throws { throw Broken() }
+    func removeAll(of key: CacheKey) async throws { throw Broken() }
+    func removeAll(where isRemoved: @Sendable (CacheListing) -> Bool) async throws { throw Broken() }
+    func listing() async throws -> [CacheListing] { throw Broken() }
+}
+
+/// A store whose writers or bodies fail.
+struct FragileStore: CacheStore {
+    struct Damaged: Error {}
+    enum Weakness { case append, commit, read }
+    struct Writer: CacheWriter {
+        let weakness: Weakness
+        let inner: any CacheWriter
+        func append(_ chunk: Data) async throws {
+            if weakness == .append { throw Damaged() }
+            try await inner.append(chunk)
+        }
+        func commit() async throws {
+            if weakness == .commit { throw Damaged() }
+            try await inner.commit()
+        }
+        func abandon() { inner.abandon() }
+    }
+
+    let weakness: Weakness
+    let inner = MemoryCacheStore()
+
+    func entries(for key: CacheKey) async throws -> [CacheEntry] {
+        let entries = try await inner.entries(for: key)
+        guard weakness == .read else { return entries }
+        return entries.map { CacheEntry(id: $0.id, response: $0.response, length: $0.length) { _ in throw Damaged() } }
+    }
+    func write(
+        _ response: CachedResponse,
+        for key: CacheKey,
+        replacing entries: [CacheEntry.ID],
+        length: Int64?
+    ) async throws -> any CacheWriter {
+        Writer(
+            weakness: weakness,
+            inner: try await inner.write(response, for: key, replacing: entries, length: length)
+        )
+    }
+    func update(_ entry: CacheEntry.ID, of key: CacheKey, to response: CachedResponse) async throws {
+        try await inner.update(entry, of: key, to: response)
+    }
+    func remove(_ entries: [CacheEntry.ID], of key: CacheKey) async throws { try await inner.remove(entries, of: key) }
+    func removeAll(of key: CacheKey) async throws { try await inner.removeAll(of: key) }
+    func removeAll(where isRemoved: @Sendable (CacheListing) -> Bool) async throws {
+        try await inner.removeAll(where: isRemoved)
+    }
+    func listing() async throws -> [CacheListing] { try await inner.listing() }
+}
