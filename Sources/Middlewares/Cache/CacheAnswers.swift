@@ -50,7 +50,7 @@ enum CacheAnswers {
             response.headerFields[.contentRange] = ContentRange(bytes: nil, total: entry.length).description
         }
         guard let range, !range.isEmpty else { return }
-        let body = try entry.body(range)
+        let body = try await entry.body(range)
         response.body = if let bufferLimit { HTTPBody(try await body.collect(upTo: bufferLimit)) } else { body }
     }
 

@@ -91,7 +91,9 @@ final class CacheCore: Sendable {
             response = try await next(outgoing)
         } catch {
             // The fate of an unsafe request that failed is not known: what it may have changed is not kept.
-            if !exchange.request.method.isSafe { await remove([exchange.key]) }
+            if !exchange.request.method.isSafe {
+                await remove([exchange.request.url], seenBy: exchange.key.partition)
+            }
             return try await recover(from: error, exchange)
         }
         let end = time.read()
@@ -209,10 +211,16 @@ extension CacheCore {
 
     // RFC 9111 §4.4
     private func invalidate(by response: HTTPResponse, _ exchange: CacheExchange) async -> Bool {
-        let keys = CachePolicy.invalidated(by: response, to: exchange.request)
-            .compactMap { CacheKey(url: $0, partition: exchange.key.partition) }
-        await remove(Set(keys))
-        return !keys.isEmpty
+        let urls = CachePolicy.invalidated(by: response, to: exchange.request)
+        await remove(urls, seenBy: exchange.key.partition)
+        return !urls.isEmpty
+    }
+
+    // What a caller changes is neither for it nor for those without a partition what it was.
+    private func remove(_ urls: [URL], seenBy partition: String) async {
+        await remove(
+            Set(urls.flatMap { url in Set([partition, ""]).compactMap { CacheKey(url: url, partition: $0) } })
+        )
     }
 
     private func remove(_ keys: Set<CacheKey>) async {
@@ -279,6 +287,8 @@ extension CacheCore {
         }
         request.context.downloadProgress = nil
         request.context.uploadProgress = nil
+        // The caller has its answer: its deadline is not this one's.
+        request.context.deadline = nil
         let task = Task { [request] in
             await validate(request, key, next)
             revalidations.withLock { _ = $0.removeValue(forKey: key) }
@@ -332,6 +342,6 @@ extension CacheEntry {
     var policyView: CachePolicy.Stored { CachePolicy.Stored(response: response, length: length) }
 
     func with(_ response: CachedResponse) -> CacheEntry {
-        CacheEntry(id: id, response: response, length: length) { try body($0) }
+        CacheEntry(id: id, response: response, length: length) { try await body($0) }
     }
 }

@@ -25,7 +25,7 @@ public import Interceptors
 /// ## What is stored
 /// Complete responses to GET, as the protocol allows, while the caller reads them: what isn't read to its end isn't
 /// stored. Parts (206) are handed on. An unsafe request that succeeds removes what is stored for its URL, `Location` and
-/// `Content-Location` in the partition of its caller, and voids what is on its way.
+/// `Content-Location`, for its caller and for those without a partition, and voids what is on its way.
 ///
 /// ## What happened
 /// stands in `Cache-Status` (RFC 9211), and in ``Interceptors/HTTPContext/cacheOutcome`` of the response.

@@ -1,5 +1,8 @@
 /// The hash function SHA-256 (FIPS 180-4 §6.2), for names that tell nothing of what they are made from.
-struct SHA256 {
+///
+/// The system's need OpenSSL on Linux, which a cache must not; and this is called for each look-up, so it allocates nothing
+/// but its result.
+enum SHA256 {
     private static let constants: [UInt32] = [
         0x428a_2f98, 0x7137_4491, 0xb5c0_fbcf, 0xe9b5_dba5, 0x3956_c25b, 0x59f1_11f1, 0x923f_82a4, 0xab1c_5ed5,
         0xd807_aa98, 0x1283_5b01, 0x2431_85be, 0x550c_7dc3, 0x72be_5d74, 0x80de_b1fe, 0x9bdc_06a7, 0xc19b_f174,
@@ -11,44 +14,82 @@ struct SHA256 {
         0x748f_82ee, 0x78a5_636f, 0x84c8_7814, 0x8cc7_0208, 0x90be_fffa, 0xa450_6ceb, 0xbef9_a3f7, 0xc671_78f2,
     ]
 
-    private var state: [UInt32] = [
+    private static let initial: [UInt32] = [
         0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19,
     ]
 
     /// The 32 bytes of the digest.
-    static func digest(_ message: [UInt8]) -> [UInt8] {
-        var hash = SHA256()
-        var padded = message
-        padded.append(0x80)
-        padded += [UInt8](repeating: 0, count: (119 - message.count % 64) % 64)
-        let bitCount = UInt64(message.count) * 8
-        padded += (0..<8).map { UInt8(truncatingIfNeeded: bitCount >> (56 - 8 * $0)) }
-        for start in stride(from: 0, to: padded.count, by: 64) { hash.compress(padded[start..<(start + 64)]) }
-        return hash.state.flatMap { word in (0..<4).map { UInt8(truncatingIfNeeded: word >> (24 - 8 * UInt32($0))) } }
+    static func digest(_ message: [UInt8]) -> [UInt8] { message.withUnsafeBytes { digest($0) } }
+
+    /// The 32 bytes of the digest.
+    static func digest(_ message: UnsafeRawBufferPointer) -> [UInt8] {
+        withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 72) { memory in
+            let words = UnsafeMutableBufferPointer(rebasing: memory[0..<64])
+            let state = UnsafeMutableBufferPointer(rebasing: memory[64..<72])
+            _ = state.initialize(from: initial)
+            words.initialize(repeating: 0)
+            let whole = message.count / 64 * 64
+            for start in stride(from: 0, to: whole, by: 64) {
+                compress(UnsafeRawBufferPointer(rebasing: message[start..<(start + 64)]), words, state)
+            }
+            finish(UnsafeRawBufferPointer(rebasing: message[whole...]), count: message.count, words, state)
+            return [UInt8](unsafeUninitializedCapacity: 32) { digest, count in
+                for index in 0..<32 {
+                    digest[index] = UInt8(truncatingIfNeeded: state[index / 4] >> (24 - 8 * UInt32(index % 4)))
+                }
+                count = 32
+            }
+        }
     }
 
-    private mutating func compress(_ block: ArraySlice<UInt8>) {
-        let start = block.startIndex
-        var words = (0..<16).map { index in
-            block[(start + 4 * index)..<(start + 4 * index + 4)].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+    // The rest of the message, a bit that ends it, and its length in bits, in one block or two.
+    private static func finish(
+        _ rest: UnsafeRawBufferPointer,
+        count: Int,
+        _ words: UnsafeMutableBufferPointer<UInt32>,
+        _ state: UnsafeMutableBufferPointer<UInt32>
+    ) {
+        withUnsafeTemporaryAllocation(byteCount: 128, alignment: 8) { padded in
+            padded.initializeMemory(as: UInt8.self, repeating: 0)
+            padded.copyMemory(from: rest)
+            padded[rest.count] = 0x80
+            let end = rest.count < 56 ? 64 : 128
+            padded.storeBytes(of: (UInt64(count) * 8).bigEndian, toByteOffset: end - 8, as: UInt64.self)
+            for start in stride(from: 0, to: end, by: 64) {
+                compress(UnsafeRawBufferPointer(rebasing: padded[start..<(start + 64)]), words, state)
+            }
+        }
+    }
+
+    private static func compress(
+        _ block: UnsafeRawBufferPointer,
+        _ words: UnsafeMutableBufferPointer<UInt32>,
+        _ state: UnsafeMutableBufferPointer<UInt32>
+    ) {
+        for index in 0..<16 {
+            words[index] = UInt32(bigEndian: block.loadUnaligned(fromByteOffset: 4 * index, as: UInt32.self))
         }
         for index in 16..<64 {
             let (first, second) = (words[index - 15], words[index - 2])
-            let low = Self.rotate(first, 7) ^ Self.rotate(first, 18) ^ (first >> 3)
-            let high = Self.rotate(second, 17) ^ Self.rotate(second, 19) ^ (second >> 10)
-            words.append(words[index - 16] &+ low &+ words[index - 7] &+ high)
+            let low = rotate(first, 7) ^ rotate(first, 18) ^ (first >> 3)
+            let high = rotate(second, 17) ^ rotate(second, 19) ^ (second >> 10)
+            words[index] = words[index - 16] &+ low &+ words[index - 7] &+ high
         }
-        var work = state
-        for index in 0..<64 {
-            let sum1 = Self.rotate(work[4], 6) ^ Self.rotate(work[4], 11) ^ Self.rotate(work[4], 25)
-            let choice = (work[4] & work[5]) ^ (~work[4] & work[6])
-            let first = work[7] &+ sum1 &+ choice &+ Self.constants[index] &+ words[index]
-            let sum0 = Self.rotate(work[0], 2) ^ Self.rotate(work[0], 13) ^ Self.rotate(work[0], 22)
-            let majority = (work[0] & work[1]) ^ (work[0] & work[2]) ^ (work[1] & work[2])
-            work = [first &+ sum0 &+ majority, work[0], work[1], work[2], work[3] &+ first, work[4], work[5], work[6]]
+        var (a, b, c, d) = (state[0], state[1], state[2], state[3])
+        var (e, f, g, h) = (state[4], state[5], state[6], state[7])
+        constants.withUnsafeBufferPointer { constants in
+            for index in 0..<64 {
+                let choice = (e & f) ^ (~e & g)
+                let first =
+                    h &+ (rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)) &+ choice &+ constants[index] &+ words[index]
+                let majority = (a & b) ^ (a & c) ^ (b & c)
+                let second = (rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22)) &+ majority
+                (h, g, f, e, d, c, b, a) = (g, f, e, d &+ first, c, b, a, first &+ second)
+            }
         }
-        for index in 0..<8 { state[index] &+= work[index] }
+        (state[0], state[1], state[2], state[3]) = (state[0] &+ a, state[1] &+ b, state[2] &+ c, state[3] &+ d)
+        (state[4], state[5], state[6], state[7]) = (state[4] &+ e, state[5] &+ f, state[6] &+ g, state[7] &+ h)
     }
 
-    private static func rotate(_ word: UInt32, _ count: UInt32) -> UInt32 { word >> count | word << (32 - count) }
+    private static func rotate(_ word: UInt32, _ count: UInt32) -> UInt32 { word &>> count | word &<< (32 &- count) }
 }

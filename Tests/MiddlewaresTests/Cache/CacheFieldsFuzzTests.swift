@@ -1,4 +1,5 @@
 import Middlewares
+import TestSupport
 import Testing
 
 @testable import Middlewares
@@ -19,7 +20,7 @@ import Testing
 
     @Test(arguments: [1, 2, 3, 4] as [UInt64])
     func noTextTrapsAParserOrGivesANumberBeyondTheCeiling(seed: UInt64) {
-        var generator = SeededGenerator(state: seed)
+        var generator = SeededGenerator(seed: seed)
         for _ in 0..<5_000 {
             let text = soup(&generator)
             let fields: HTTPFields = [
@@ -43,7 +44,7 @@ import Testing
 
     // Each directive is written by itself and the whole is shuffled, padded and split over lines: it means the same.
     @Test func orderWhitespaceAndLinesDoNotChangeTheMeaning() {
-        var generator = SeededGenerator(state: 42)
+        var generator = SeededGenerator(seed: 42)
         let all = [
             "max-age=60", "no-store", "no-cache=\"a,b\"", "private", "must-revalidate", "public", "x=\"no-store, ,\"",
             "stale-if-error=5", "stale-while-revalidate=\"7\"", "immutable", "unknown=token", "max-stale=3",
@@ -70,7 +71,7 @@ import Testing
 
     // A text with a restrictive directive at its top level is never read as being without it.
     @Test func noGarbageHidesARestriction() {
-        var generator = SeededGenerator(state: 7)
+        var generator = SeededGenerator(seed: 7)
         for _ in 0..<5_000 {
             let before = soup(&generator).filter { $0 != "\"" }
             let after = soup(&generator)

@@ -101,6 +101,18 @@ import TransportTesting
         #expect(try await world.entries("x?q").count == 1)
     }
 
+    @Test func aUsersUnsafeRequestInvalidatesWhatThoseWithoutAUserSee() async throws {
+        for partition in [nil, "ada", "bob"] {
+            world.answer(["Cache-Control: max-age=60"], partition ?? "nobody")
+            _ = try await world.send(partition: partition)
+        }
+        world.answer(204, [])
+        _ = try await world.send([], .post, partition: "ada")
+        #expect(try await world.entries().isEmpty)
+        #expect(try await world.entries(partition: "n:ada").isEmpty)
+        #expect(try await world.entries(partition: "n:bob").count == 1)
+    }
+
     @Test func anUnsafeRequestThatFailedInvalidatesItsURL() async throws {
         world.answer(["Cache-Control: max-age=60"], "x")
         _ = try await world.send()

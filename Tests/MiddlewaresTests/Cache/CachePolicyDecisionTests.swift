@@ -72,6 +72,7 @@ import Testing
         Row("5.2.1.1", ["Cache-Control: max-age=60"], request: ["Cache-Control: max-age=10"], "fresh"),
         Row("5.2.1.1", ["Cache-Control: max-age=60"], request: ["Cache-Control: max-age=9"], "request"),
         Row("5.2.1.1", ["Cache-Control: max-age=60"], request: ["Cache-Control: max-age=x"], "request"),
+        Row("5.2.1.1", ["Cache-Control: max-age=60"], age: 0, request: ["Cache-Control: max-age=0"], "request"),
         Row("5.2.1.1", ["Cache-Control: max-age=60"], request: ["Cache-Control: max-age=0, max-stale"], "request"),
         Row("5.2.1.2", ["Cache-Control: max-age=5"], request: ["Cache-Control: max-stale"], "max-stale"),
         Row("5.2.1.2", ["Cache-Control: max-age=5"], request: ["Cache-Control: max-stale=5"], "max-stale"),

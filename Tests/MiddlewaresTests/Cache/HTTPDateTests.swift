@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Middlewares
@@ -48,7 +49,7 @@ import Testing
     }
 
     @Test func whatIsWrittenIsReadBack() {
-        var generator = SeededGenerator(state: 9111)
+        var generator = SeededGenerator(seed: 9111)
         for _ in 0..<5_000 {
             let seconds = Int64.random(in: -62_135_596_800...253_402_300_799, using: &generator)
             #expect(HTTPDate.parse(HTTPDate.format(seconds), now: now) == seconds)

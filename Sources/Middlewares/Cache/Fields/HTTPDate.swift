@@ -2,6 +2,7 @@ internal import Interceptors
 
 /// A date as HTTP writes them (RFC 9110 §5.6.7), in seconds since 1970, UTC.
 enum HTTPDate {
+    private static let fiftyYears: Int64 = 50 * 31_556_952
     private static let months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
     private static let days = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"]
     private static let longDays = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"]
@@ -51,8 +52,8 @@ enum HTTPDate {
             cursor.take(" "), isGMT(&cursor)
         else { return nil }
         let thisYear = civil(days: floorDivide(now, 86_400)).year
-        var year = thisYear - floorModulo(thisYear, 100) + shortYear
-        if year > thisYear + 50 { year -= 100 }
+        var year = thisYear - floorModulo(thisYear, 100) + shortYear + 100
+        while year > thisYear + 50 || (seconds(year, month, day, time) ?? now) > now + fiftyYears { year -= 100 }
         return seconds(year, month, day, time)
     }
 

@@ -12,7 +12,8 @@ extension CachePolicy {
         let directives = CacheControl(fields)
         let status = response.status
         if status == 206 { return .partial }
-        guard status.code >= 200, status != 304 else { return .status }
+        // These judge a condition or a range of this request, not the resource: another request must not get them.
+        guard status.code >= 200, ![304, 412, 416].contains(status.code) else { return .status }
         // §5.2.2.3: what must be understood, and is, may be stored in spite of no-store.
         if directives.mustUnderstand && !isUnderstood(status) { return .notUnderstood }
         if directives.noStore && !directives.mustUnderstand { return .noStore }
@@ -54,9 +55,8 @@ extension CachePolicy {
         return HTTPFields(fields.filter { !dropped.contains($0.name) })
     }
 
-    private static let notUpdated: Set<HTTPField.Name> = [
-        .contentEncoding, .contentLength, "Content-MD5", .contentRange, .eTag,
-    ]
+    // §3.2: the length never; the coding, since the stored body may have been decoded; the range is of another body.
+    private static let notUpdated: Set<HTTPField.Name> = [.contentEncoding, .contentLength, .contentRange]
 
     /// A stored response with the fields that a 304 or an answer to HEAD brought (§3.2, §4.3.4).
     static func freshened(

@@ -119,14 +119,17 @@ extension CachePolicy {
     /// What a request demands of a stored response.
     struct Constraints {
         let directives: CacheControl
-        /// Whether it must be validated: `no-cache`, or `Pragma` where there is no Cache-Control (§5.2.1.4, §5.4).
+        /// Whether it must be validated: `no-cache`, `max-age=0`, or `Pragma` where there is no Cache-Control (§5.2.1.1,
+        /// §5.2.1.4, §5.4).
         let demandsValidation: Bool
 
         init(_ request: HTTPRequest) {
             directives = CacheControl(request.headerFields)
             let pragma = request.headerFields[.pragma]
             let isPragma = pragma.map { CacheControl([.cacheControl: $0]).noCache != .absent } ?? false
-            demandsValidation = directives.noCache != .absent || (!directives.isPresent && isPragma)
+            // An age in whole seconds is rounded down: nothing stored is younger than 0 seconds.
+            demandsValidation =
+                directives.noCache != .absent || (!directives.isPresent && isPragma) || directives.maxAge == .value(0)
         }
 
         /// Whether age and remaining freshness are such as the request wants them. What can't be read wants too much.

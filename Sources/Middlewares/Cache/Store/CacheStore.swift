@@ -45,6 +45,9 @@ public protocol CacheStore: Sendable {
     /// Removes what the predicate says.
     func removeAll(where isRemoved: @Sendable (CacheListing) -> Bool) async throws
 
+    /// Removes everything. By default with a predicate that everything fulfils.
+    func removeAll() async throws
+
     /// What is stored, in no particular order.
     func listing() async throws -> [CacheListing]
 }
@@ -74,16 +77,17 @@ public struct CacheEntry: Sendable, Identifiable {
     public let response: CachedResponse
     /// The count of the body's bytes.
     public let length: Int64
-    private let read: @Sendable (Range<Int64>) throws -> HTTPBody
+    private let read: @Sendable (Range<Int64>) async throws -> HTTPBody
 
     /// An entry.
     ///
-    /// - Parameter read: makes a body of the bytes in a range that lies within the length.
+    /// - Parameter read: makes a body of the bytes in a range that lies within the length, or throws if they can't be read
+    ///   whole: once it has returned, nothing but the loss of the medium should fail the reading.
     public init(
         id: ID,
         response: CachedResponse,
         length: Int64,
-        read: @escaping @Sendable (Range<Int64>) throws -> HTTPBody
+        read: @escaping @Sendable (Range<Int64>) async throws -> HTTPBody
     ) {
         self.id = id
         self.response = response
@@ -92,8 +96,10 @@ public struct CacheEntry: Sendable, Identifiable {
     }
 
     /// The body, or some bytes of it.
-    public func body(_ range: Range<Int64>? = nil) throws -> HTTPBody {
-        try read((range ?? 0..<length).clamped(to: 0..<length))
+    ///
+    /// - Throws: what the store throws if it can't be read; ``CacheStoreError/Code/damaged`` if it isn't what was stored.
+    public func body(_ range: Range<Int64>? = nil) async throws -> HTTPBody {
+        try await read((range ?? 0..<length).clamped(to: 0..<length))
     }
 }
 
@@ -157,6 +163,12 @@ public struct CacheStoreError: Error, Sendable, CustomStringConvertible {
         public static let tooLarge = Self(rawValue: "tooLarge")
         /// The body ended before or after the length that was announced for it.
         public static let incomplete = Self(rawValue: "incomplete")
+        /// What is stored is not what was written: it has been removed.
+        public static let damaged = Self(rawValue: "damaged")
+        /// The directory or a file in it can't be read or written.
+        public static let unavailable = Self(rawValue: "unavailable")
+        /// Another process has held what is needed for too long.
+        public static let busy = Self(rawValue: "busy")
     }
 
     /// What went wrong.
