@@ -1,0 +1,93 @@
+public import Foundation
+internal import Synchronization
+
+/// The cookies of one client, or of several that share it on purpose.
+///
+/// It follows RFC 6265 and, where that is too lenient, the draft of its successor: a cookie over http neither is secure nor
+/// takes the place of a secure one, the prefixes `__Secure-` and `__Host-` are held to, and none lives longer than 400 days.
+/// It lives in memory: to keep cookies, store ``cookies`` (they are `Codable`) and hand them to the next jar.
+///
+/// It doesn't use Foundation's `HTTPCookieStorage`, which on Linux sends cookies to paths that they are not for and secure
+/// ones over http, ignores `Max-Age`, lets one host set those of another, and keeps all in a file that programs share. To
+/// exchange cookies with it or with a web view there are ``Cookie/init(_:)`` and ``Cookie/httpCookie``.
+///
+/// ## Public suffixes
+/// A server can set cookies for a domain above it. For `Domain=com` that is refused, since a single label is nobody's own;
+/// of longer suffixes such as `co.uk` or `github.io` only a list knows, which isn't part of this package. Where a
+/// client talks to hosts that don't trust their neighbours, hand in such a list by `isPublicSuffix`, or refuse every domain by
+/// `{ _ in true }`: then each cookie goes to the host alone that set it.
+public final class CookieJar: Sendable {
+    private let store: Mutex<CookieStore>
+    private let now: @Sendable () -> Date
+
+    /// A jar.
+    ///
+    /// - Parameters:
+    ///   - cookies: what it holds to begin with.
+    ///   - limit: the most cookies that it holds; beyond it, those go that were not used for longest.
+    ///   - limitPerDomain: the most that it holds of one domain.
+    ///   - now: the wall clock that expiries are compared with.
+    ///   - isPublicSuffix: whether a domain, in lower case, is one that nobody may set cookies for. By default those of a
+    ///     single label are.
+    public init(
+        _ cookies: [Cookie] = [],
+        limit: Int = 3000,
+        limitPerDomain: Int = 50,
+        now: @escaping @Sendable () -> Date = { Date() },
+        isPublicSuffix: @escaping @Sendable (String) -> Bool = { !$0.contains(".") }
+    ) {
+        var store = CookieStore(limit: limit, limitPerDomain: limitPerDomain, isPublicSuffix: isPublicSuffix)
+        for cookie in cookies { store.insert(cookie, at: now()) }
+        self.store = Mutex(store)
+        self.now = now
+    }
+
+    /// All cookies that have not expired, the oldest first.
+    public var cookies: [Cookie] {
+        let date = now()
+        return store.withLock { $0.all(at: date) }
+    }
+
+    /// The cookies that a request to this URL is sent with, in their order.
+    public func cookies(for url: URL) -> [Cookie] {
+        guard let host = CookieHost(url) else { return [] }
+        let date = now()
+        return store.withLock { $0.cookies(for: host, at: date) }
+    }
+
+    /// Takes the cookies that a response sets: each `Set-Cookie` field on its own.
+    ///
+    /// - Parameters:
+    ///   - fields: the response's fields.
+    ///   - url: the URL of the request that it answers.
+    public func receive(_ fields: HTTPFields, from url: URL) {
+        guard fields.contains(.setCookie), let host = CookieHost(url) else { return }
+        let date = now()
+        let settings = fields[values: .setCookie].compactMap { SetCookie($0) }
+        store.withLock { store in
+            for setting in settings { store.receive(setting, from: host, at: date) }
+        }
+    }
+
+    /// Puts a cookie in, in the place of one of the same name, domain and path.
+    public func insert(_ cookie: Cookie) {
+        let date = now()
+        store.withLock { $0.insert(cookie, at: date) }
+    }
+
+    /// Takes cookies out; by default all of them.
+    public func removeAll(where matches: (Cookie) -> Bool = { _ in true }) {
+        store.withLock { $0.remove(where: matches) }
+    }
+}
+
+extension CookieJar: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// How many cookies it holds.
+    public var description: String { "CookieJar(\(cookies.count) cookies)" }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// A mirror without values.
+    public var customMirror: Mirror { Mirror(self, children: ["cookies": cookies], displayStyle: .class) }
+}

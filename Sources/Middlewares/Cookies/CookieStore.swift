@@ -1,0 +1,206 @@
+internal import Foundation
+
+/// Whom a request is made to, or a response came from, as far as cookies care.
+struct CookieHost: Sendable {
+    let name: String
+    let path: String
+    let isSecure: Bool
+
+    init?(_ url: URL) {
+        guard let host = url.host(percentEncoded: true)?.lowercased(), !host.isEmpty else { return nil }
+        name = host
+        isSecure = url.scheme?.lowercased() == "https"
+        let path = URLComponents(url: url, resolvingAgainstBaseURL: true)?.percentEncodedPath ?? ""
+        self.path = path.hasPrefix("/") ? path : "/"
+    }
+
+    /// RFC 6265 §5.1.4.
+    var defaultPath: String {
+        guard let slash = path.lastIndex(of: "/"), slash != path.startIndex else { return "/" }
+        return String(path[..<slash])
+    }
+
+    /// Names of other hosts end in a domain; an address ends in nothing (RFC 6265 §5.1.3).
+    var isAddress: Bool {
+        name.contains(":") || name.utf8.allSatisfy { $0 == UInt8(ascii: ".") || $0 &- UInt8(ascii: "0") < 10 }
+    }
+
+    func matches(domain: String) -> Bool { name == domain || !isAddress && name.hasSuffix(".\(domain)") }
+
+    /// RFC 6265 §5.1.4.
+    static func path(_ path: String, isBelow parent: String) -> Bool {
+        guard path.utf8.starts(with: parent.utf8) else { return false }
+        return path.utf8.count == parent.utf8.count || parent.hasSuffix("/")
+            || path.utf8.dropFirst(parent.utf8.count).first == UInt8(ascii: "/")
+    }
+}
+
+/// The cookies of a jar, by their domains, as a value.
+struct CookieStore: Sendable {
+    private struct Entry: Sendable {
+        var cookie: Cookie
+        var created: Int
+        var used: Int
+    }
+
+    private var entries: [String: [Entry]] = [:]
+    private var count = 0
+    private var tick = 0
+    private let limit: Int
+    private let limitPerDomain: Int
+    private let isPublicSuffix: @Sendable (String) -> Bool
+
+    // No cookie lives longer without being set again (draft-ietf-httpbis-rfc6265bis §5.5).
+    private static let longestLife: Double = 400 * 86_400
+
+    init(limit: Int, limitPerDomain: Int, isPublicSuffix: @escaping @Sendable (String) -> Bool) {
+        self.limit = max(0, limit)
+        self.limitPerDomain = max(0, limitPerDomain)
+        self.isPublicSuffix = isPublicSuffix
+    }
+
+    func all(at date: Date) -> [Cookie] {
+        entries.values.joined().filter { !Self.isOver($0.cookie, at: date) }.sorted { $0.created < $1.created }
+            .map(\.cookie)
+    }
+
+    // MARK: Sending
+
+    /// What goes to a host: longer paths first, then the older first (RFC 6265 §5.4).
+    mutating func cookies(for host: CookieHost, at date: Date) -> [Cookie] {
+        guard count > 0 else { return [] }
+        tick += 1
+        var found: [Entry] = []
+        for domain in Self.domains(of: host) {
+            guard var held = entries[domain] else { continue }
+            var isChanged = false
+            for index in held.indices where Self.goes(held[index].cookie, to: host, at: date) {
+                held[index].used = tick
+                isChanged = true
+                found.append(held[index])
+            }
+            if isChanged { entries[domain] = held }
+        }
+        return found.sorted { left, right in
+            let (leftLength, rightLength) = (left.cookie.path.utf8.count, right.cookie.path.utf8.count)
+            return leftLength == rightLength ? left.created < right.created : leftLength > rightLength
+        }.map(\.cookie)
+    }
+
+    private static func domains(of host: CookieHost) -> [String] {
+        guard !host.isAddress else { return [host.name] }
+        let labels = host.name.split(separator: ".", omittingEmptySubsequences: false)
+        return labels.indices.map { labels[$0...].joined(separator: ".") }
+    }
+
+    private static func goes(_ cookie: Cookie, to host: CookieHost, at date: Date) -> Bool {
+        (cookie.isHostOnly ? host.name == cookie.domain : host.matches(domain: cookie.domain))
+            && CookieHost.path(host.path, isBelow: cookie.path) && (host.isSecure || !cookie.isSecure)
+            && !isOver(cookie, at: date)
+    }
+
+    private static func isOver(_ cookie: Cookie, at date: Date) -> Bool { cookie.expires.map { $0 <= date } ?? false }
+
+    // MARK: Receiving
+
+    /// Takes what a host sets, if it may (RFC 6265 §5.3).
+    mutating func receive(_ setting: SetCookie, from host: CookieHost, at date: Date) {
+        guard let cookie = cookie(setting, from: host, at: date) else { return }
+        insert(cookie, at: date)
+    }
+
+    private func cookie(_ setting: SetCookie, from host: CookieHost, at date: Date) -> Cookie? {
+        var domain = setting.domain
+        if let named = domain, isPublicSuffix(named) || host.isAddress {
+            // What all of `com` would get is nobody's to set, but a host that is itself a suffix keeps its own.
+            guard named == host.name else { return nil }
+            domain = nil
+        }
+        if let domain, !host.matches(domain: domain) { return nil }
+        let cookie = Cookie(
+            name: setting.name,
+            value: setting.value,
+            domain: domain ?? host.name,
+            isHostOnly: domain == nil,
+            path: setting.path ?? host.defaultPath,
+            expires: Self.expiry(of: setting, at: date),
+            isSecure: setting.isSecure,
+            isHTTPOnly: setting.isHTTPOnly
+        )
+        guard Self.keepsPromise(of: cookie), host.isSecure || !cookie.isSecure && !hidesSecure(cookie, of: host) else {
+            return nil
+        }
+        return cookie
+    }
+
+    private static func expiry(of setting: SetCookie, at date: Date) -> Date? {
+        let latest = date.addingTimeInterval(longestLife)
+        if let age = setting.maxAge { return age <= 0 ? .distantPast : min(latest, date.addingTimeInterval(age)) }
+        return setting.expires.map { min(latest, $0) }
+    }
+
+    // draft-ietf-httpbis-rfc6265bis §4.1.3: names that promise how a cookie was set.
+    private static func keepsPromise(of cookie: Cookie) -> Bool {
+        let name = cookie.name.lowercased()
+        if name.hasPrefix("__secure-") { return cookie.isSecure }
+        if name.hasPrefix("__host-") { return cookie.isSecure && cookie.isHostOnly && cookie.path == "/" }
+        return true
+    }
+
+    // The same, §5.7: over http nobody replaces, nor goes before, what was set over https.
+    private func hidesSecure(_ cookie: Cookie, of host: CookieHost) -> Bool {
+        Self.domains(of: host).contains { domain in
+            entries[domain, default: []].contains { entry in
+                entry.cookie.name == cookie.name && entry.cookie.isSecure
+                    && CookieHost.path(cookie.path, isBelow: entry.cookie.path)
+            }
+        }
+    }
+
+    // MARK: Keeping
+
+    mutating func insert(_ cookie: Cookie, at date: Date) {
+        tick += 1
+        var held = entries[cookie.domain] ?? []
+        let before = held.count
+        var created = tick
+        if let index = held.firstIndex(where: { Self.isSame($0.cookie, cookie) }) {
+            created = held.remove(at: index).created
+        }
+        if !Self.isOver(cookie, at: date) { held.append(Entry(cookie: cookie, created: created, used: tick)) }
+        if held.count > limitPerDomain {
+            held.removeAll { Self.isOver($0.cookie, at: date) }
+            if held.count > limitPerDomain, let oldest = held.indices.min(by: { held[$0].used < held[$1].used }) {
+                held.remove(at: oldest)
+            }
+        }
+        entries[cookie.domain] = held.isEmpty ? nil : held
+        count += held.count - before
+        if count > limit { evict(at: date) }
+    }
+
+    mutating func remove(where matches: (Cookie) -> Bool) {
+        entries = entries.compactMapValues { held in
+            let kept = held.filter { !matches($0.cookie) }
+            return kept.isEmpty ? nil : kept
+        }
+        count = entries.values.reduce(0) { $0 + $1.count }
+    }
+
+    private static func isSame(_ left: Cookie, _ right: Cookie) -> Bool {
+        left.name == right.name && left.path == right.path && left.isHostOnly == right.isHostOnly
+    }
+
+    // A tenth at once, so that a full jar isn't searched for each new cookie.
+    private mutating func evict(at date: Date) {
+        remove { Self.isOver($0, at: date) }
+        guard count > limit else { return }
+        let kept = entries.values.joined().map(\.used).sorted(by: >).prefix(limit - limit / 10)
+        let threshold = kept.last ?? .max
+        entries = entries.compactMapValues { held in
+            let rest = held.filter { $0.used >= threshold }
+            return rest.isEmpty ? nil : rest
+        }
+        count = entries.values.reduce(0) { $0 + $1.count }
+    }
+}
