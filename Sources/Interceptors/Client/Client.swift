@@ -60,14 +60,15 @@ public struct Client: Transport {
     /// - Parameters:
     ///   - baseURL: an absolute http or https URL. Without it, every call must name one. If it can't be used, relative
     ///     calls fail with ``TransportError/Code/unsupportedURL``.
-    ///   - interceptors: the outermost first.
+    ///   - interceptors: the outermost first. The array is taken literally: without one that follows redirects, none is
+    ///     followed. (`Middlewares` has an initialiser without it, whose client follows redirects and does nothing else.)
     ///   - transport: what the innermost interceptor calls; by default the best one of the platform, with connections of
     ///     its own.
     ///   - encoder: encodes the values that are sent.
     ///   - decoder: decodes the values that come back.
     public init(
         baseURL: URL? = nil,
-        interceptors: [any Interceptor] = [],
+        interceptors: [any Interceptor],
         transport: any Transport = .platform(),
         encoder: any BodyEncoder = JSONEncoder(),
         decoder: any BodyDecoder = JSONDecoder()

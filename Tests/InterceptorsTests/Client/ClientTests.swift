@@ -173,7 +173,7 @@ func makeClient(_ stub: StubTransport, _ interceptors: [any Interceptor] = []) -
     @Test func originIsThatOfTheRequestsHoweverTheBaseIsSpelled() async throws {
         let stub = StubTransport { _ in HTTPResponse(status: 204) }
         for base in ["https://b\u{FC}cher.example/v1", "HTTPS://API.example.com:443", "http://[::1]:8080/x"] {
-            let client = Client(baseURL: URL(string: base), transport: stub)
+            let client = Client(baseURL: URL(string: base), interceptors: [], transport: stub)
             try await client.delete("/x")
             let request = try #require(stub.requests.last)
             #expect(request.context.clientOrigin != nil)
@@ -185,7 +185,7 @@ func makeClient(_ stub: StubTransport, _ interceptors: [any Interceptor] = []) -
         let server = try MockServer()
         defer { server.stop() }
         server.on(.post, "/v1/users") { request in MockResponse(status: 201, body: request.body) }
-        let client = Client(baseURL: server.url.appending(path: "v1"))
+        let client = Client(baseURL: server.url.appending(path: "v1"), interceptors: [])
         let created: User = try await client.post("/users", body: User(id: 7, name: "Jos\u{E9}"), query: ["q": "a b+c"])
         #expect(created == User(id: 7, name: "Jos\u{E9}"))
         let request = try #require(server.requests.first)
@@ -207,10 +207,11 @@ func makeClient(_ stub: StubTransport, _ interceptors: [any Interceptor] = []) -
             seen.append(request.context.clientOrigin)
             return HTTPResponse(status: 204)
         }
-        let outer = Client(baseURL: URL(string: "https://outer"), transport: makeClient(stub))
+        let outer = Client(baseURL: URL(string: "https://outer"), interceptors: [], transport: makeClient(stub))
         try await outer.delete("/x")
-        try await Client(transport: stub).delete("https://h/x")
-        try await Client(baseURL: URL(string: "https://outer"), transport: Client(transport: stub)).delete("x")
+        let bare = Client(interceptors: [], transport: stub)
+        try await bare.delete("https://h/x")
+        try await Client(baseURL: URL(string: "https://outer"), interceptors: [], transport: bare).delete("x")
         #expect(seen.values.map { $0?.host } == ["api.example.com", nil, "outer"])
     }
 

@@ -19,7 +19,7 @@ import Testing
     ) async throws -> DecodingFailure {
         let stub = StubTransport()
         stub.enqueue(.data(body, contentType: contentType))
-        let client = Client(baseURL: URL(string: "https://h"), transport: stub, decoder: decoder)
+        let client = Client(baseURL: URL(string: "https://h"), interceptors: [], transport: stub, decoder: decoder)
         let error = await #expect(throws: DecodingFailure.self) {
             try await client.get("/people?token=hunter2", as: Person.self)
         }

@@ -112,7 +112,10 @@ import Testing
     @Test func endlessErrorPageIsReadNoFurtherThanItsExcerpt() async throws {
         let discarded = Atomic<Int>(0)
         let stub = StubTransport()
-        let client = Client(transport: EndlessTransport(status: 500) { discarded.add(1, ordering: .relaxed) })
+        let client = Client(
+            interceptors: [],
+            transport: EndlessTransport(status: 500) { discarded.add(1, ordering: .relaxed) }
+        )
         var context = HTTPContext()
         context.responseBody = .streamed
         let error = await #expect(throws: DecodingFailure.self) {
@@ -134,7 +137,10 @@ import Testing
 
     @Test func streamBeyondTheLimitIsAnErrorThatNamesTheRequest() async throws {
         let discarded = Atomic<Int>(0)
-        let client = Client(transport: EndlessTransport(status: 200) { discarded.add(1, ordering: .relaxed) })
+        let client = Client(
+            interceptors: [],
+            transport: EndlessTransport(status: 200) { discarded.add(1, ordering: .relaxed) }
+        )
         let error = await #expect(throws: TransportError.self) {
             try await client.get("https://h/x", as: Data.self)
         }

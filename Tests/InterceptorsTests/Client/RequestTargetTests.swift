@@ -7,7 +7,7 @@ import Testing
     private let stub = StubTransport { _ in HTTPResponse(status: 204) }
 
     private func url(_ target: RequestTarget, base: String?, query: HTTPQuery = [:]) async throws -> String {
-        let client = Client(baseURL: base.flatMap(URL.init(string:)), transport: stub)
+        let client = Client(baseURL: base.flatMap(URL.init(string:)), interceptors: [], transport: stub)
         let _: NoContent = try await client.get(target, query: query)
         return try #require(stub.requests.last).url.absoluteString
     }
@@ -183,7 +183,7 @@ import Testing
     private let stub = StubTransport { _ in HTTPResponse(status: 204) }
 
     private func url(_ target: RequestTarget) async throws -> String {
-        let client = Client(baseURL: URL(string: "https://h/v1"), transport: stub)
+        let client = Client(baseURL: URL(string: "https://h/v1"), interceptors: [], transport: stub)
         let _: NoContent = try await client.get(target)
         return try #require(stub.requests.last).url.absoluteString
     }

@@ -1,0 +1,101 @@
+import Foundation
+import Middlewares
+import Testing
+import TransportTesting
+
+/// Redirects together with others, and over real sockets.
+@Suite(.timeLimit(.minutes(1)))
+struct RedirectChainTests {
+    @Test func clientWithoutInterceptorsFollowsRedirectsAndDoesNothingElse() async throws {
+        let site = site(["https://h/a": (302, "/b")])
+        let client = Client(baseURL: try url("https://h"), transport: site)
+        #expect(client.chain.interceptors.count == 1)
+        #expect(client.chain.interceptors.first is FollowRedirectsInterceptor)
+        #expect(try await client.get("/a", as: Data.self) == Data("https://h/b".utf8))
+        #expect(site.requests.allSatisfy { $0.headerFields.isEmpty })
+    }
+
+    @Test func arrayOfInterceptorsIsTakenLiterally() async throws {
+        let site = site(["https://h/a": (302, "/b")])
+        let client = Client(baseURL: try url("https://h"), interceptors: [], transport: site)
+        #expect(try await client.send(HTTPRequest(url: url("https://h/a"))).status == 302)
+        #expect(site.requests.count == 1)
+    }
+
+    @Test func bearerTokenNeverFollowsARedirectToAnotherOrigin() async throws {
+        let site = site([
+            "https://api.example/a": (307, "https://evil.example/b"),
+            "https://evil.example/b": (307, "https://api.example/c"),
+        ])
+        let tokens = TokenStore(.init("hunter2")) { _ in throw Refused() }
+        let client = Client(
+            baseURL: try url("https://api.example"),
+            interceptors: [.followRedirects(), .retryOnUnauthorized(tokens), .bearerAuth(tokens)],
+            transport: site
+        )
+        _ = try await client.send(HTTPRequest(method: .post, url: url("https://api.example/a"), body: "x"))
+        #expect(site.requests.map { $0.headerFields[.authorization] } == ["Bearer hunter2", nil, "Bearer hunter2"])
+    }
+
+    @Test func bearerTokenAddedOutsideIsDroppedAtTheOriginsBorder() async throws {
+        let site = site(["https://api.example/a": (302, "https://evil.example/b")])
+        let tokens = TokenStore(.init("hunter2")) { _ in throw Refused() }
+        let client = Client(
+            baseURL: try url("https://api.example"),
+            interceptors: [.bearerAuth(tokens), .followRedirects()],
+            transport: site
+        )
+        _ = try await client.send(HTTPRequest(url: url("https://api.example/a")))
+        #expect(site.requests.map { $0.headerFields[.authorization] } == ["Bearer hunter2", nil])
+    }
+
+    @Test func unauthorizedFromAnotherOriginCausesNoRefresh() async throws {
+        let refreshes = Counter()
+        let tokens = TokenStore(.init("hunter2")) { _ in
+            refreshes.next()
+            return .init("new")
+        }
+        let transport = Recorder { request in
+            request.url.host() == "api.example" ? redirect(302, "https://evil.example/") : HTTPResponse(status: 401)
+        }
+        let client = Client(
+            baseURL: try url("https://api.example"),
+            interceptors: [.retryOnUnauthorized(tokens), .followRedirects(), .bearerAuth(tokens)],
+            transport: transport
+        )
+        #expect(try await client.send(HTTPRequest(url: url("https://api.example/a"))).status == 401)
+        #expect(refreshes.value == 0)
+    }
+
+    @Test func validateStatusOutsideSeesTheFinalStatusAlone() async throws {
+        let site = site(["https://h/a": (302, "/b")])
+        let chain = InterceptorChain([.validateStatus(), .followRedirects()], transport: site)
+        #expect(try await chain.send(HTTPRequest(url: url("https://h/a"))).status == 200)
+    }
+
+    @Test func overRealSocketsPostBecomesGetWithoutContentAndSecretsStayAtTheirPort() async throws {
+        let first = try MockServer()
+        let second = try MockServer()
+        defer {
+            first.stop()
+            second.stop()
+        }
+        let target = second.url.appending(path: "b").absoluteString
+        first.on(.post, "/a") { _ in MockResponse(status: 303, headers: [.location: target], body: "moved") }
+        second.on(nil, "/b") { request in MockResponse(status: 200, headers: [:], body: "\(request.method)") }
+        let client = Client(baseURL: first.url)
+        let request = HTTPRequest(
+            method: .post,
+            url: first.url.appending(path: "a"),
+            headerFields: [.authorization: "Bearer hunter2", .contentType: "text/plain"],
+            body: "content"
+        )
+        let response = try await client.send(request)
+        #expect(response.body.bytes == Data("GET".utf8))
+        #expect(response.url?.absoluteString == target)
+        let received = try #require(second.requests.first)
+        #expect(received.body.isEmpty)
+        #expect(!received.headerFields.contains(.authorization))
+        #expect(!received.headerFields.contains(.contentType))
+    }
+}
