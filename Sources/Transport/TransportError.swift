@@ -3,7 +3,7 @@ public import Foundation
 /// Why a request got no response, or a body could not be read.
 ///
 /// The description names the request with secrets redacted. A cancelled call throws `CancellationError` instead.
-public struct TransportError: Error, Sendable {
+public struct TransportError: ContextualError, Sendable {
     /// What went wrong. An open set: handle the ones you know, and keep a default.
     public struct Code: Sendable, Hashable, RawRepresentable, CustomStringConvertible {
         /// The name of the code, such as `timedOut`.
@@ -24,6 +24,8 @@ public struct TransportError: Error, Sendable {
     public let url: String?
     /// The error that this one reports, where it can add something.
     public let underlying: (any Error)?
+    /// What is to be known about the failed call beyond the failure itself, such as the attempts that were made.
+    public var context = HTTPContext()
 
     /// An error about a request.
     ///

@@ -31,9 +31,11 @@ import TransportTesting
                 .validateStatus(),
                 .headers([.accept: "application/json"]),
                 .transactionID(),
+                .followRedirects(),
                 .retryOnUnauthorized(tokens),
                 .bearerAuth(tokens),
                 .unwrapEnvelope(payload: "object"),
+                .retry(.exponential(maxAttempts: 3)),
                 .logging(.headers, to: LogSink { _ in }),
             ],
             transport: stub

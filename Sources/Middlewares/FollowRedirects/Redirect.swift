@@ -20,6 +20,9 @@ public struct Redirect: Sendable {
         self.url = url
         self.target = target
     }
+
+    /// Whether what followed was a retrieval of what the method had done, and not the method again.
+    var changesMethod: Bool { !method.isSafe && RedirectRules.dropsContent(status, method) }
 }
 
 extension Redirect: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {

@@ -3,7 +3,7 @@ public import Foundation
 /// Why a redirect was not followed.
 ///
 /// What it prints shows the hops with secrets redacted.
-public struct RedirectError: Error, Sendable {
+public struct RedirectError: ContextualError, Sendable {
     /// What went wrong. An open set: handle the ones you know, and keep a default.
     public struct Code: Sendable, Hashable, RawRepresentable, CustomStringConvertible {
         /// The name of the code, such as `tooManyRedirects`.
@@ -35,6 +35,8 @@ public struct RedirectError: Error, Sendable {
     public let method: HTTPRequest.Method
     /// The URL of the last request, with secrets redacted.
     public let url: String
+    /// What is to be known about the failed call beyond the failure itself, such as the attempts that were made.
+    public var context = HTTPContext()
 
     init(_ code: Code, limit: Int, redirects: [Redirect], status: HTTPResponse.Status, request: HTTPRequest) {
         self.code = code

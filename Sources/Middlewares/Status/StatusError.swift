@@ -13,7 +13,7 @@ public import Foundation
 /// received.
 public struct StatusError: Error, Sendable {
     /// The response as received, but that its body is in memory and no longer than the limit: ``isBodyComplete``.
-    public let response: HTTPResponse
+    public internal(set) var response: HTTPResponse
     /// The body, up to the limit; as received, so possibly with secrets.
     public let body: Data
     /// Whether ``body`` is all of it. If not, it was longer than the limit, or could not be read to its end.
@@ -96,6 +96,14 @@ extension StatusError {
         }
         return "redirects to \(Redaction.standard.string(for: target)), and nothing inside validateStatus followed it."
             + " To follow it, put .followRedirects() after .validateStatus() in the array."
+    }
+}
+
+extension StatusError: ContextualError {
+    /// The context of the response.
+    public var context: HTTPContext {
+        get { response.context }
+        set { response.context = newValue }
     }
 }
 

@@ -13,7 +13,8 @@
 ///   in time. A deadline that the caller set on the request is kept too: `.timeout()` without a limit does only that.
 /// - When the time is up the rest of the chain is cancelled, and waited for, so that nothing of it runs on; then the call
 ///   fails with ``TransportError/Code/timedOut`` and a message that says which limit it was. An answer that comes in spite
-///   of it is discarded. What doesn't honour cancellation delays the failure.
+///   of it is discarded. What doesn't honour cancellation delays the failure. Its context has what those inside noted, such
+///   as the attempts of a retry (``HTTPContext/attempts``).
 /// - Cancelling the caller's task stays `CancellationError`.
 /// - The time runs until the response is here: with its content if that is buffered, otherwise with its head. For the
 ///   content of a streamed response there is ``Timeouts/whole`` and ``Timeouts/idle``: ``HTTPContext/timeouts``.
@@ -49,11 +50,15 @@ public struct TimeoutInterceptor: Interceptor {
         var request = request
         request.context.deadline = Self.earlier(own, given)
         request.context.deadline?.isEnforced = true
+        let notes = request.context.interruptionNotes ?? InterruptionNotes()
+        request.context.interruptionNotes = notes
         if !deadline.hasPassed, let answer = await Self.answer(of: next, to: request, before: deadline) {
             return try answer.get()
         }
         try Task.checkCancellation()
-        throw failure(of: request, isOwn: isOwn)
+        var failure = failure(of: request, isOwn: isOwn)
+        failure.context = notes.context
+        throw failure
     }
 
     private static func earlier(_ left: Deadline?, _ right: Deadline?) -> Deadline? {

@@ -10,7 +10,7 @@ public import Foundation
 /// }
 /// ```
 /// Its descriptions show the request's URL and the beginning of the body with secrets redacted; ``body`` is as it came.
-public struct EnvelopeError: Error, Sendable {
+public struct EnvelopeError: ContextualError, Sendable {
     /// What went wrong. An open set: handle the ones you know, and keep a default.
     public struct Reason: Sendable, Hashable, RawRepresentable, CustomStringConvertible {
         /// The name of the reason, such as `refused`.
@@ -46,6 +46,8 @@ public struct EnvelopeError: Error, Sendable {
     public let method: HTTPRequest.Method?
     /// The URL that the response came from, with secrets redacted.
     public let url: String?
+    /// What is to be known about the failed call beyond the failure itself, such as the attempts that were made.
+    public var context = HTTPContext()
 
     /// An error about a response.
     public init(

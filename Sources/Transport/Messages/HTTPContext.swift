@@ -51,3 +51,14 @@ public struct HTTPContext: Sendable {
     /// Whether nothing was set.
     public var isEmpty: Bool { entries.isEmpty }
 }
+
+/// An error with a context, as a response has one: so that what interceptors have to say about a call reaches the caller
+/// when the call fails, too.
+///
+/// ```swift
+/// catch let error as any ContextualError { print(error.context.attempts) }
+/// ```
+public protocol ContextualError: Error {
+    /// What is to be known about the failed call beyond the failure itself.
+    var context: HTTPContext { get set }
+}

@@ -1,0 +1,64 @@
+/// Which answers are worth another attempt.
+///
+/// ```swift
+/// .retry(RetryPolicy(condition: .standard || .status(409) || .error(EnvelopeError.self) { $0.code == 1003 }))
+/// ```
+/// Whether the request may be sent again is another question: see ``RetryPolicy``.
+public struct RetryCondition: Sendable {
+    private let isMet: @Sendable (HTTPRequest, Result<HTTPResponse, any Error>) -> Bool
+
+    private init(_ isMet: @escaping @Sendable (HTTPRequest, Result<HTTPResponse, any Error>) -> Bool) {
+        self.isMet = isMet
+    }
+
+    /// What passes by itself, usually: the statuses 408, 429, 500, 502, 503 and 504, and a ``TransportError`` with
+    /// `cannotFindHost`, `cannotConnect`, `connectionLost`, `timedOut` or `truncated`.
+    public static let standard =
+        status(408, 429, 500, 502, 503, 504)
+        || transportError(.cannotFindHost, .cannotConnect, .connectionLost, .timedOut, .truncated)
+
+    /// What a closure says of a request and the answer of the rest of the chain. It must not consume the response's body; one
+    /// that is buffered can be looked at: ``HTTPBody/bytes``. Cancellations are not shown to it.
+    public static func answer(
+        where isRetried: @escaping @Sendable (HTTPRequest, Result<HTTPResponse, any Error>) -> Bool
+    ) -> Self {
+        Self(isRetried)
+    }
+
+    /// A response with one of these statuses.
+    public static func status(_ statuses: HTTPResponse.Status...) -> Self {
+        Self { _, answer in
+            if case .success(let response) = answer { statuses.contains(response.status) } else { false }
+        }
+    }
+
+    /// A ``TransportError`` with one of these codes.
+    public static func transportError(_ codes: TransportError.Code...) -> Self {
+        error(TransportError.self) { codes.contains($0.code) }
+    }
+
+    /// An error of this type that the rest of the chain throws.
+    ///
+    /// - Parameters:
+    ///   - type: the type of the error.
+    ///   - isRetried: tells which of them count; by default all.
+    public static func error<Failure: Error>(
+        _ type: Failure.Type,
+        where isRetried: @escaping @Sendable (Failure) -> Bool = { _ in true }
+    ) -> Self {
+        Self { _, answer in
+            if case .failure(let error as Failure) = answer { isRetried(error) } else { false }
+        }
+    }
+
+    /// What meets one condition or the other.
+    public static func || (left: Self, right: Self) -> Self {
+        Self { left.isMet($0, $1) || right.isMet($0, $1) }
+    }
+
+    /// Whether the answer to a request meets the condition. A cancellation never does.
+    public func matches(_ answer: Result<HTTPResponse, any Error>, to request: HTTPRequest) -> Bool {
+        if case .failure(is CancellationError) = answer { return false }
+        return isMet(request, answer)
+    }
+}

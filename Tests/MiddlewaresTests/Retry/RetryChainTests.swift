@@ -1,0 +1,209 @@
+import Foundation
+import Testing
+import TransportTesting
+
+@testable import Middlewares
+
+/// Retry together with others.
+@Suite(.timeLimit(.minutes(1)))
+struct RetryChainTests {
+    private let clock = ManualClock()
+
+    @Test func retryAroundARefreshTriesAFailedRefreshAgainAndRefreshesOnce() async throws {
+        let server = TokenServer(accepting: ["new"])
+        let refreshes = Counter()
+        let tokens = TokenStore(.old, origins: [apiOrigin]) { _ in
+            if refreshes.next() == 1 { throw TransportError(.connectionLost, "The log-in server is gone.") }
+            return .new
+        }
+        let chain = InterceptorChain(
+            [.retry(.constant(.zero)), .retryOnUnauthorized(tokens), .bearerAuth(tokens)],
+            transport: server
+        )
+        let response = try await chain.send(HTTPRequest(url: apiURL))
+        #expect(response.status == 200)
+        #expect(refreshes.value == 2)
+        #expect(server.authorizations == ["Bearer old", "Bearer old", "Bearer new"])
+        #expect(response.context.attempts.count == 2)
+    }
+
+    @Test func retryInsideARefreshSendsTheSameTokenWithEachAttempt() async throws {
+        let tokens = TokenStore(.old, origins: [apiOrigin]) { _ in .new }
+        let count = Counter()
+        let transport = Recorder { request in
+            guard count.next() % 2 == 0 else { return HTTPResponse(status: 503) }
+            return HTTPResponse(status: request.headerFields[.authorization] == "Bearer new" ? 200 : 401)
+        }
+        let chain = InterceptorChain(
+            [.retryOnUnauthorized(tokens), .bearerAuth(tokens), .retry(.constant(.zero))],
+            transport: transport
+        )
+        #expect(try await chain.get() == 200)
+        let sent = transport.requests.map { $0.headerFields[.authorization] }
+        #expect(sent == ["Bearer old", "Bearer old", "Bearer new", "Bearer new"])
+    }
+
+    @Test func hundredsOfRetriesAroundOneRefreshRefreshOnce() async throws {
+        let refreshes = Counter()
+        let server = TokenServer(accepting: ["new"])
+        let waiting = Tally()
+        let tokens = TokenStore(.old, origins: [apiOrigin], observe: counting(waiting)) { _ in
+            refreshes.next()
+            await waiting.reached(300)
+            return .new
+        }
+        let chain = InterceptorChain(
+            [.retry(.constant(.zero)), .retryOnUnauthorized(tokens), .bearerAuth(tokens)],
+            transport: server
+        )
+        let good = try await withThrowingTaskGroup(of: HTTPResponse.Status.self) { group in
+            for _ in 0..<300 { group.addTask { try await chain.get() } }
+            return try await group.reduce(0) { $0 + ($1 == 200 ? 1 : 0) }
+        }
+        #expect(good == 300)
+        #expect(refreshes.value == 1)
+    }
+
+    @Test func deadlineOfAnAttemptAndThatOfTheWholeAreSeparateAndTheWholeIncludesTheBackoff() async throws {
+        let (attempts, ended) = (Counter(), Tally())
+        let transport = Recorder { [clock] _ in
+            attempts.next()
+            defer { ended.count() }
+            try await clock.sleep(for: .seconds(1_000))
+            return HTTPResponse(status: 200)
+        }
+        let chain = InterceptorChain(
+            [
+                .timeout(.seconds(25), of: "the whole call", clock: clock),
+                .retry(.constant(.seconds(4), maxAttempts: 10), clock: clock),
+                .timeout(.seconds(10), of: "one attempt", clock: clock),
+            ],
+            transport: transport
+        )
+        let task = Task { try await chain.send(HTTPRequest(url: apiURL)) }
+        // The first attempt: timers of the whole and of the attempt, and the transport.
+        await clock.sleepers(3)
+        clock.advance(by: .seconds(10))
+        // The wait, and the timer of the whole.
+        await ended.reached(1)
+        await clock.sleepers(2)
+        #expect(attempts.value == 1)
+        clock.advance(by: .seconds(4))
+        await clock.sleepers(3)
+        #expect(attempts.value == 2)
+        // The second attempt ends at 24 s; after a wait of 4 s the whole would be over.
+        clock.advance(by: .seconds(10))
+        let error = await #expect(throws: TransportError.self) { try await task.value }
+        #expect(error?.code == .timedOut)
+        #expect(error?.message.contains("one attempt") == true)
+        #expect(error?.context.attempts.map(\.wait) == [.seconds(4), nil])
+        #expect(error?.context.attempts.last?.stop == .deadline)
+        #expect(clock.now.elapsed == .seconds(24))
+        #expect(clock.pendingSleeps == 0)
+    }
+
+    @Test func wholeTimeoutDuringABackoffNamesTheWhole() async throws {
+        let transport = answering([.success(HTTPResponse(status: 503))])
+        let other = ManualClock()
+        let chain = InterceptorChain(
+            [
+                .timeout(.seconds(25), of: "the whole call", clock: clock),
+                .retry(.constant(.seconds(4), maxAttempts: 10), clock: other),
+            ],
+            transport: transport
+        )
+        let task = Task { try await chain.send(HTTPRequest(url: apiURL)) }
+        await other.sleepers(1)
+        await clock.sleepers(1)
+        clock.advance(by: .seconds(25))
+        let error = await #expect(throws: TransportError.self) { try await task.value }
+        #expect(error?.message.contains("25.0 seconds, the limit of the whole call") == true)
+        #expect(error?.context.attempts.map(\.wait) == [.seconds(4)])
+        #expect(other.pendingSleeps == 0)
+    }
+
+    @Test func wholeTimeoutDuringAnAttemptSaysWhatWasTried() async throws {
+        let count = Counter()
+        let transport = Recorder { [clock] _ in
+            if count.next() == 2 { try await clock.sleep(for: .seconds(1_000)) }
+            return HTTPResponse(status: 503)
+        }
+        let chain = InterceptorChain(
+            [
+                .timeout(.seconds(25), of: "the whole call", clock: clock), .timeout(.seconds(30), clock: clock),
+                .retry(.constant(.zero), clock: clock), .timeout(.seconds(60), clock: clock),
+            ],
+            transport: transport
+        )
+        let task = Task { try await chain.send(HTTPRequest(url: apiURL)) }
+        await clock.sleepers(4)
+        clock.advance(by: .seconds(25))
+        let error = await #expect(throws: TransportError.self) { try await task.value }
+        #expect(error?.message.contains("the whole call") == true)
+        #expect(error?.context.attempts.map(\.status) == [503, nil])
+        #expect(error?.context.attempts.map(\.stop) == [nil, .cancelled])
+    }
+
+    @Test func placedOrderIsNotPlacedAgainWhenThePageAfterItFails() async throws {
+        for failure in [TransportError.Code.cannotConnect, .cannotFindHost] {
+            let transport = Recorder { request in
+                guard request.method == .post else { throw TransportError(failure, "It failed.", request: request) }
+                return redirect(303, "/receipt")
+            }
+            let chain = InterceptorChain([.retry(.constant(.zero)), .followRedirects()], transport: transport)
+            let error = await #expect(throws: TransportError.self) {
+                try await chain.send(HTTPRequest(method: .post, url: apiURL, body: "order"))
+            }
+            #expect(transport.requests.map(\.method) == [.post, .get])
+            #expect(error?.context.attempts.map(\.stop) == [.notIdempotent])
+        }
+    }
+
+    @Test func eachHopOfARedirectGetsAttemptsOfItsOwn() async throws {
+        let count = Counter()
+        let transport = Recorder { request in
+            guard count.next() % 2 == 0 else { return HTTPResponse(status: 503) }
+            return request.url.path == "/a" ? redirect(307, "/b") : HTTPResponse(status: 200)
+        }
+        let chain = InterceptorChain(
+            [.followRedirects(), .retry(.constant(.zero, maxAttempts: 2))],
+            transport: transport
+        )
+        let response = try await chain.send(HTTPRequest(method: .put, url: url("https://h/a"), body: "x"))
+        #expect(response.status == 200)
+        #expect(transport.requests.map(\.url.path) == ["/a", "/a", "/b", "/b"])
+        #expect(response.context.redirects.count == 1)
+        #expect(response.context.attempts.count == 2)
+    }
+
+    @Test func transactionIDOutsideStaysTheSameAndInsideIsNew() async throws {
+        let ids = Counter()
+        let transport = answering([.success(HTTPResponse(status: 503)), .success(HTTPResponse(status: 200))])
+        let chain = InterceptorChain(
+            [
+                .transactionID { "\(ids.next())" },
+                .retry(.constant(.zero)),
+                .transactionID(named: "X-Attempt") { "\(ids.next())" },
+            ],
+            transport: transport
+        )
+        _ = try await chain.send(HTTPRequest(url: apiURL))
+        #expect(transport.requests.map { $0.headerFields[.transactionID] } == ["1", "1"])
+        #expect(transport.requests.map { $0.headerFields["X-Attempt"] } == ["2", "3"])
+    }
+
+    @Test func overRealSocketsAServerThatBreaksOffIsTriedAgain() async throws {
+        let server = try MockServer()
+        defer { server.stop() }
+        server.enqueue(
+            .closeInBody(after: 2, of: 10),
+            MockResponse(status: 503),
+            MockResponse(status: 200, body: "at last")
+        )
+        let client = Client(baseURL: server.url, interceptors: [.retry(.constant(.zero))])
+        let response = try await client.send(HTTPRequest(url: server.url.appending(path: "x")))
+        #expect(response.body.bytes == Data("at last".utf8))
+        #expect(response.context.attempts.map(\.status) == [nil, 503, 200])
+        #expect(server.requests.count == 3)
+    }
+}

@@ -1,0 +1,162 @@
+import Foundation
+import Testing
+
+@testable import Middlewares
+
+@Suite struct RetryPolicyTests {
+    typealias Answer = Result<HTTPResponse, any Error>
+
+    private func decision(
+        _ policy: RetryPolicy,
+        after attempt: Int = 1,
+        _ answer: Answer,
+        to request: HTTPRequest = HTTPRequest(url: apiURL)
+    ) -> RetryDecision {
+        policy.decision(after: attempt, answer, to: request, random: .system, now: Date(timeIntervalSince1970: 0))
+    }
+
+    private func decision(_ answer: Answer, to request: HTTPRequest = HTTPRequest(url: apiURL)) -> RetryDecision {
+        decision(.constant(.seconds(1)), answer, to: request)
+    }
+
+    private func status(_ status: HTTPResponse.Status, _ fields: HTTPFields = [:]) -> Answer {
+        .success(HTTPResponse(status: status, headerFields: fields))
+    }
+
+    private func failure(_ code: TransportError.Code) -> Answer { .failure(TransportError(code, "It failed.")) }
+
+    @Test(arguments: [
+        (200, false), (204, false), (301, false), (304, false), (400, false), (401, false), (403, false), (404, false),
+        (408, true), (409, false), (425, false), (429, true), (500, true), (501, false), (502, true), (503, true),
+        (504, true), (505, false), (599, false),
+    ])
+    func standardStatuses(code: Int, isRetried: Bool) throws {
+        let answer = status(try #require(HTTPResponse.Status(code: code)))
+        #expect(decision(answer) == (isRetried ? .retry(after: .seconds(1)) : .accept))
+    }
+
+    @Test(arguments: [
+        (TransportError.Code.cannotFindHost, true), (.cannotConnect, true), (.connectionLost, true), (.timedOut, true),
+        (.truncated, true), (.tlsFailed, false), (.invalidRequest, false), (.unsupportedURL, false), (.noStub, false),
+        (.bodyNotReplayable, false), (.bodyTooLarge, false), (.invalidResponse, false), (.other, false),
+    ])
+    func standardErrors(code: TransportError.Code, isRetried: Bool) {
+        #expect(decision(failure(code)) == (isRetried ? .retry(after: .seconds(1)) : .accept))
+    }
+
+    @Test func cancellationIsNeverRetriedWhateverTheConditionSays() {
+        let policy = RetryPolicy.constant(.zero, condition: .answer { _, _ in true } || .error(CancellationError.self))
+        #expect(decision(policy, .failure(CancellationError())) == .accept)
+        #expect(decision(policy, .failure(Refused())) == .retry(after: .zero))
+    }
+
+    @Test func conditionsByStatusErrorAndClosure() {
+        let policy = RetryPolicy.constant(
+            .zero,
+            condition: .status(409) || .error(RefreshRefused.self) { $0.attempt < 3 }
+                || .answer { request, answer in
+                    if case .success(let response) = answer {
+                        request.method == .get && response.status == 204
+                    } else {
+                        false
+                    }
+                }
+        )
+        #expect(decision(policy, status(409)) == .retry(after: .zero))
+        #expect(decision(policy, status(503)) == .accept)
+        #expect(decision(policy, .failure(RefreshRefused(attempt: 2))) == .retry(after: .zero))
+        #expect(decision(policy, .failure(RefreshRefused(attempt: 3))) == .accept)
+        #expect(decision(policy, status(204)) == .retry(after: .zero))
+        #expect(decision(policy, status(204), to: HTTPRequest(method: .head, url: apiURL)) == .accept)
+    }
+
+    @Test func attemptsAreCountedWithTheFirst() {
+        #expect(decision(.constant(.zero, maxAttempts: 3), after: 2, status(503)) == .retry(after: .zero))
+        #expect(decision(.constant(.zero, maxAttempts: 3), after: 3, status(503)) == .stop(.attemptsUsedUp))
+        #expect(decision(.constant(.zero, maxAttempts: 1), after: 1, status(503)) == .stop(.attemptsUsedUp))
+        #expect(decision(.constant(.zero, maxAttempts: -1), after: 1, status(503)) == .stop(.attemptsUsedUp))
+        #expect(decision(.constant(.zero, maxAttempts: 1), after: 1, status(200)) == .accept)
+    }
+
+    @Test(arguments: [
+        ("GET", true), ("HEAD", true), ("OPTIONS", true), ("TRACE", true), ("QUERY", true), ("PUT", true),
+        ("DELETE", true), ("POST", false), ("PATCH", false), ("CONNECT", false), ("PURGE", false), ("get", false),
+    ])
+    func requestOfUnknownFateIsRetriedOnlyIfItIsIdempotent(method: String, isRetried: Bool) throws {
+        let request = HTTPRequest(method: try #require(HTTPRequest.Method(rawValue: method)), url: apiURL)
+        let expected: RetryDecision = isRetried ? .retry(after: .seconds(1)) : .stop(.notIdempotent)
+        for answer in [
+            status(500), status(502), status(503), status(504), failure(.connectionLost), failure(.timedOut),
+        ] {
+            #expect(decision(answer, to: request) == expected)
+        }
+    }
+
+    @Test func idempotencyKeyOrTheCallerMakeItIdempotent() {
+        var keyed = HTTPRequest(method: .post, url: apiURL, headerFields: ["idempotency-key": "1"])
+        #expect(decision(failure(.timedOut), to: keyed) == .retry(after: .seconds(1)))
+        keyed.context.isIdempotent = false
+        #expect(decision(failure(.timedOut), to: keyed) == .stop(.notIdempotent))
+        var allowed = HTTPRequest(method: .patch, url: apiURL)
+        allowed.context.isIdempotent = true
+        #expect(decision(failure(.timedOut), to: allowed) == .retry(after: .seconds(1)))
+        var forbidden = HTTPRequest(method: .get, url: apiURL)
+        forbidden.context.isIdempotent = false
+        #expect(decision(status(500), to: forbidden) == .stop(.notIdempotent))
+    }
+
+    @Test func whatTheServerDidNotActOnIsRetriedWhateverItsMethod() {
+        let post = HTTPRequest(method: .post, url: apiURL)
+        let answers = [
+            status(408), status(429), status(503, [.retryAfter: "0"]), failure(.cannotConnect),
+            failure(.cannotFindHost),
+        ]
+        for answer in answers { #expect(decision(answer, to: post) == .retry(after: .seconds(1))) }
+        let tls = RetryPolicy.constant(.zero, condition: .transportError(.tlsFailed))
+        #expect(decision(tls, failure(.tlsFailed), to: post) == .retry(after: .zero))
+    }
+
+    @Test func whatARedirectShowsToBeDoneIsNotDoneAgain() throws {
+        let post = HTTPRequest(method: .post, url: apiURL)
+        // POST /orders is answered by 303, and the retrieval that follows fails: the order has been placed.
+        for (status, isRetried) in [(303, false), (302, false), (301, false), (307, true), (308, true)] {
+            var answer = HTTPResponse(status: 429)
+            answer.context.redirects = [
+                Redirect(status: try #require(.init(code: status)), method: .post, url: apiURL, target: apiURL)
+            ]
+            let expected: RetryDecision = isRetried ? .retry(after: .seconds(1)) : .stop(.notIdempotent)
+            #expect(decision(.success(answer), to: post) == expected)
+        }
+        let unreachable = TransportError(.cannotConnect, "It failed.", request: HTTPRequest(url: apiURL))
+        #expect(decision(.failure(unreachable), to: post) == .stop(.notIdempotent))
+    }
+
+    @Test func oneShotBodyThatWasReadIsNeverSentAgain() async throws {
+        let request = HTTPRequest(method: .put, url: apiURL, body: .oneShot(Chunks(["x"])))
+        #expect(decision(status(503), to: request) == .retry(after: .seconds(1)))
+        _ = try await request.body.collect(upTo: 10)
+        #expect(decision(status(503), to: request) == .stop(.bodyNotReplayable))
+    }
+
+    @Test(arguments: [
+        ("0", 1), ("1", 1), ("30", 30), ("60", 60), ("61", 60), ("99999999999999999999", 60), ("nonsense", 1),
+        ("Thu, 01 Jan 1970 00:00:10 GMT", 10), ("Wed, 31 Dec 1969 00:00:00 GMT", 1),
+        ("Fri, 31 Dec 9999 23:59:59 GMT", 60),
+    ])
+    func retryAfterIsWaitedForUpToACapAndNeverShortensTheBackoff(value: String, seconds: Int) {
+        for code in [429, 503, 500] as [HTTPResponse.Status] {
+            #expect(decision(status(code, [.retryAfter: value])) == .retry(after: .seconds(seconds)))
+        }
+    }
+
+    @Test func retryAfterOverTheLimitCanBeRefusedOrIgnored() {
+        var policy = RetryPolicy.constant(.seconds(1))
+        policy.retryAfter = .refused(over: .seconds(5))
+        #expect(decision(policy, status(503, [.retryAfter: "5"])) == .retry(after: .seconds(5)))
+        #expect(decision(policy, status(503, [.retryAfter: "6"])) == .stop(.retryAfterTooLong))
+        policy.retryAfter = .ignored
+        #expect(decision(policy, status(503, [.retryAfter: "6"])) == .retry(after: .seconds(1)))
+        policy.retryAfter = .capped(at: .seconds(-1))
+        #expect(decision(policy, status(503, [.retryAfter: "6"])) == .retry(after: .seconds(1)))
+    }
+}
