@@ -35,8 +35,6 @@ static struct {
     const char *(*easy_strerror)(int);
     int (*easy_setopt)(void *, int, ...);
     int (*easy_getinfo)(void *, int, ...);
-    void *(*slist_append)(void *, const char *);
-    void (*slist_free_all)(void *);
     void *(*multi_init)(void);
     int (*multi_cleanup)(void *);
     int (*multi_setopt)(void *, int, ...);
@@ -75,8 +73,6 @@ static void load(void) {
     RESOLVE(easy_strerror)
     RESOLVE(easy_setopt)
     RESOLVE(easy_getinfo)
-    RESOLVE(slist_append)
-    RESOLVE(slist_free_all)
     RESOLVE(multi_init)
     RESOLVE(multi_cleanup)
     RESOLVE(multi_setopt)
@@ -133,9 +129,6 @@ int ccurl_easy_setopt_prerequest_callback(void *easy, ccurl_prerequest_callback 
 int ccurl_easy_setopt_ssl_context_callback(void *easy, ccurl_ssl_context_callback callback) {
     return curl.easy_setopt(easy, CCURLOPT_SSL_CTX_FUNCTION, callback);
 }
-
-void *ccurl_slist_append(void *list, const char *text) { return curl.slist_append(list, text); }
-void ccurl_slist_free_all(void *list) { curl.slist_free_all(list); }
 
 void *ccurl_multi_init(void) { return curl.multi_init(); }
 int ccurl_multi_cleanup(void *multi) { return curl.multi_cleanup(multi); }

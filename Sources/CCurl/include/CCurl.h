@@ -35,9 +35,11 @@ int ccurl_easy_setopt_data_callback(void *easy, int option, ccurl_data_callback 
 int ccurl_easy_setopt_prerequest_callback(void *easy, ccurl_prerequest_callback callback);
 int ccurl_easy_setopt_ssl_context_callback(void *easy, ccurl_ssl_context_callback callback);
 
-// Appends a copy of text; returns NULL when out of memory.
-void *ccurl_slist_append(void *list, const char *text);
-void ccurl_slist_free_all(void *list);
+// libcurl's own list of texts. It only reads the lists that it is given; whoever made one frees it.
+typedef struct ccurl_list {
+    char *text;
+    struct ccurl_list *next;
+} ccurl_list;
 
 void *ccurl_multi_init(void);
 int ccurl_multi_cleanup(void *multi);

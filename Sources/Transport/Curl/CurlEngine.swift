@@ -12,8 +12,12 @@ final class CurlEngine: Sendable {
 
     init(_ configuration: CurlTransport.Configuration) throws {
         try CurlLibrary.load()
-        tls = try CurlTLS(configuration.tls)
-        pool = EasyHandlePool()
+        let tls = try CurlTLS(configuration.tls)
+        self.tls = tls
+        pool = EasyHandlePool { easy in
+            Self.setCommon(easy, configuration)
+            tls.prepare(easy)
+        }
         loop = try CurlLoop(
             limits: configuration.connectionLimits,
             clock: LoopClock(configuration.clock),
@@ -51,7 +55,8 @@ final class CurlEngine: Sendable {
 
     private func reply(of transfer: CurlTransfer) async throws -> CurlReply {
         try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
+            // A transfer resumes its continuation once, whatever happens: see CurlTransfer.finish(_:).
+            try await withUnsafeThrowingContinuation { continuation in
                 transfer.await(continuation)
                 loop.send(.start(transfer))
             }
@@ -104,11 +109,15 @@ extension CurlEngine {
                 ? CurlUpload(length: request.body.length, onProgress: request.context.uploadProgress) : nil
         )
         if request.context.responseBody.bufferLimit == nil { transfer.download = makeDownload(for: transfer) }
-        setBasics(easy, request, configuration, transfer)
+        let hasUser = setTarget(easy, request, configuration, transfer)
         if freshConnection { easy.set(CCURLOPT_FRESH_CONNECT, 1) }
-        setMethodAndBody(easy, request, transfer)
+        let isPlainGet = setMethodAndBody(easy, request, transfer)
         setFields(easy, request, transfer)
-        setCallbacks(easy, transfer)
+        setContexts(easy, transfer)
+        // All that is set beyond the settings of the pool is overwritten by the next transfer, or else reset.
+        transfer.leavesHandleClean =
+            isPlainGet && !hasUser && !freshConnection && transfer.handshake == nil && transfer.decodesContent
+            && transfer.download == nil
         return transfer
     }
 
@@ -129,13 +138,8 @@ extension CurlEngine {
         return bytes.count > inlineBodyLimit
     }
 
-    private func setBasics(
-        _ easy: EasyHandle,
-        _ request: HTTPRequest,
-        _ configuration: CurlTransport.Configuration,
-        _ transfer: CurlTransfer
-    ) {
-        easy.set(CCURLOPT_URL, text: request.url.absoluteString)
+    /// What all transfers of a transport share.
+    private static func setCommon(_ easy: EasyHandle, _ configuration: CurlTransport.Configuration) {
         easy.set(CCURLOPT_NOSIGNAL, 1)
         easy.set(CCURLOPT_PROTOCOLS, Int(CCURLPROTO_HTTP.rawValue | CCURLPROTO_HTTPS.rawValue))
         easy.set(CCURLOPT_FOLLOWLOCATION, 0)
@@ -145,19 +149,35 @@ extension CurlEngine {
         if configuration.versions != .negotiated || CurlLibrary.hasHTTP2 {
             easy.set(CCURLOPT_HTTP_VERSION, Int(configuration.versions.option))
         }
-        // Without it each request that finds no idle connection opens one, instead of waiting whether one can be shared.
-        let isTLS = request.url.scheme?.lowercased() == "https"
-        if configuration.versions != .http1, isTLS || configuration.versions == .http2PriorKnowledge {
-            easy.set(CCURLOPT_PIPEWAIT, 1)
-        }
-        // A proxy may be spoken to over TLS, too.
-        if isTLS || configuration.proxy.url != nil || !configuration.tls.isPlain {
-            transfer.handshake = tls.prepare(easy, for: request)
-        }
         if let proxy = configuration.proxy.url { easy.set(CCURLOPT_PROXY, text: proxy) }
+        easy.set(CCURLOPT_ACCEPT_ENCODING, text: "")
+        easy.set(CCURLOPT_HEADERFUNCTION, callback: onHeader)
+        easy.set(CCURLOPT_WRITEFUNCTION, callback: onBody)
+        _ = ccurl_easy_setopt_prerequest_callback(easy.pointer, onPrerequest)
     }
 
-    private func setMethodAndBody(_ easy: EasyHandle, _ request: HTTPRequest, _ transfer: CurlTransfer) {
+    /// Returns whether the URL may name a user, whom libcurl keeps with the handle.
+    private func setTarget(
+        _ easy: EasyHandle,
+        _ request: HTTPRequest,
+        _ configuration: CurlTransport.Configuration,
+        _ transfer: CurlTransfer
+    ) -> Bool {
+        let url = request.url.absoluteString
+        easy.set(CCURLOPT_URL, text: url)
+        // Without it each request that finds no idle connection opens one, instead of waiting whether one can be shared.
+        let isTLS = request.url.scheme?.lowercased() == "https"
+        let canShare = configuration.versions != .http1 && (isTLS || configuration.versions == .http2PriorKnowledge)
+        easy.set(CCURLOPT_PIPEWAIT, canShare ? 1 : 0)
+        // A proxy may be spoken to over TLS, too.
+        if isTLS || configuration.proxy.url != nil || !configuration.tls.isPlain {
+            transfer.handshake = tls.prepareHandshake(easy, for: request)
+        }
+        return url.utf8.contains(UInt8(ascii: "@"))
+    }
+
+    /// Returns whether it is a GET without content.
+    private func setMethodAndBody(_ easy: EasyHandle, _ request: HTTPRequest, _ transfer: CurlTransfer) -> Bool {
         let method = request.method
         if transfer.upload != nil {
             easy.set(CCURLOPT_UPLOAD, 1)
@@ -177,39 +197,28 @@ extension CurlEngine {
         if !isImplied, method != .head || !request.body.isEmpty {
             easy.set(CCURLOPT_CUSTOMREQUEST, text: method.rawValue)
         }
+        return isImplied
     }
 
     private func setFields(_ easy: EasyHandle, _ request: HTTPRequest, _ transfer: CurlTransfer) {
-        var list: UnsafeMutableRawPointer?
-        func add(_ line: String) { list = ccurl_slist_append(list, line) ?? list }
-        for field in request.headerFields where field.name != .contentLength {
-            // An empty value needs libcurl's own notation: "Name:" would remove a field.
-            add(field.value.isEmpty ? "\(field.name.rawName);" : "\(field.name.rawName): \(field.value)")
-        }
-        // libcurl adds these of its own accord.
         let fields = request.headerFields
-        if !fields.contains(.accept) { add("Accept:") }
+        // libcurl adds these of its own accord.
+        var suppressed: [StaticString] = fields.contains(.accept) ? [] : ["Accept:"]
         if !request.body.isEmpty || transfer.upload != nil || request.method != .get {
-            if !fields.contains(.contentType) { add("Content-Type:") }
-            if !fields.contains(.expect) { add("Expect:") }
+            if !fields.contains(.contentType) { suppressed.append("Content-Type:") }
+            if !fields.contains(.expect) { suppressed.append("Expect:") }
         }
-        if !fields.contains(.acceptEncoding) {
-            easy.set(CCURLOPT_ACCEPT_ENCODING, text: "")
-            transfer.decodesContent = true
-        }
-        transfer.headerList = list
-        easy.set(CCURLOPT_HTTPHEADER, list)
+        transfer.decodesContent = !fields.contains(.acceptEncoding)
+        if !transfer.decodesContent { easy.set(CCURLOPT_ACCEPT_ENCODING, nil) }
+        transfer.fieldList = CurlFieldList(fields, suppressing: suppressed)
+        easy.set(CCURLOPT_HTTPHEADER, transfer.fieldList?.pointer)
     }
 
-    private func setCallbacks(_ easy: EasyHandle, _ transfer: CurlTransfer) {
-        transfer.clock = loop.clock
+    private func setContexts(_ easy: EasyHandle, _ transfer: CurlTransfer) {
         let context = Unmanaged.passUnretained(transfer).toOpaque()
         easy.set(CCURLOPT_HEADERDATA, context)
-        easy.set(CCURLOPT_HEADERFUNCTION, callback: onHeader)
         easy.set(CCURLOPT_WRITEDATA, context)
-        easy.set(CCURLOPT_WRITEFUNCTION, callback: onBody)
         easy.set(CCURLOPT_PREREQDATA, context)
-        _ = ccurl_easy_setopt_prerequest_callback(easy.pointer, onPrerequest)
         guard transfer.upload != nil else { return }
         easy.set(CCURLOPT_READDATA, context)
         easy.set(CCURLOPT_READFUNCTION, callback: onRead)

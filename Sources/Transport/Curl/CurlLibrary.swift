@@ -13,9 +13,14 @@ enum CurlLibrary {
     static var hasHTTP2: Bool { ccurl_features() & Int32(CCURL_VERSION_HTTP2.rawValue) != 0 }
 }
 
-/// A libcurl easy handle: the settings and the state of one transfer. One thread at a time uses it.
-struct EasyHandle {
+/// A libcurl easy handle: the settings and the state of one transfer.
+///
+/// `@unchecked Sendable`: it is in one place at a time, in the pool, with the task that sets a transfer up, or with the
+/// loop, and goes from one to the other through the mutex of the pool or of the loop.
+struct EasyHandle: @unchecked Sendable {
     let pointer: UnsafeMutableRawPointer
+    /// Where libcurl says what went wrong, `CURL_ERROR_SIZE` bytes.
+    let errorText: UnsafeMutablePointer<CChar>
 
     func set(_ option: ccurl_option, _ value: Int) {
         check(ccurl_easy_setopt_long(pointer, Int32(option.rawValue), value))
@@ -56,35 +61,60 @@ struct EasyHandle {
     }
 }
 
-/// Easy handles that are not in use. Making one costs more than resetting it.
+/// Easy handles that are not in use, with the settings that all transfers of a transport share: making one, or all of its
+/// settings, costs more than the few that differ.
 final class EasyHandlePool: Sendable {
     private static let most = 256
 
-    // Raw pointers as bit patterns, since a pointer is not Sendable; a handle is in one place at a time.
-    private let idle = Mutex<[UInt]>([])
+    private let idle = Mutex<[EasyHandle]>([])
+    private let configure: @Sendable (EasyHandle) -> Void
+
+    /// - Parameter configure: sets on a new handle what all transfers share.
+    init(configure: @escaping @Sendable (EasyHandle) -> Void) { self.configure = configure }
 
     func take() throws -> EasyHandle {
-        if let bits = idle.withLock({ $0.popLast() }), let pointer = UnsafeMutableRawPointer(bitPattern: bits) {
-            return EasyHandle(pointer: pointer)
-        }
+        if let easy = idle.withLock({ $0.popLast() }) { return easy }
         guard let pointer = ccurl_easy_init() else {
             throw TransportError(.other, "libcurl could not make a handle: out of memory.")
         }
-        return EasyHandle(pointer: pointer)
+        let easy = EasyHandle(pointer: pointer, errorText: .allocate(capacity: 256))
+        easy.errorText.initialize(repeating: 0, count: 256)
+        prepare(easy)
+        return easy
     }
 
-    func give(_ easy: EasyHandle) {
-        ccurl_easy_reset(easy.pointer)
+    /// Takes a handle back.
+    ///
+    /// - Parameter isClean: whether it has no setting that the next transfer doesn't overwrite. Others are reset.
+    func give(_ easy: EasyHandle, isClean: Bool) {
+        if isClean {
+            // The next transfer has a list of its own; until then, none that is gone.
+            easy.set(CCURLOPT_HTTPHEADER, nil)
+        } else {
+            ccurl_easy_reset(easy.pointer)
+            prepare(easy)
+        }
+        easy.errorText[0] = 0
         let isKept = idle.withLock { idle in
             guard idle.count < Self.most else { return false }
-            idle.append(UInt(bitPattern: easy.pointer))
+            idle.append(easy)
             return true
         }
-        if !isKept { ccurl_easy_cleanup(easy.pointer) }
+        if !isKept { Self.free(easy) }
+    }
+
+    private func prepare(_ easy: EasyHandle) {
+        easy.set(CCURLOPT_ERRORBUFFER, easy.errorText)
+        configure(easy)
+    }
+
+    private static func free(_ easy: EasyHandle) {
+        ccurl_easy_cleanup(easy.pointer)
+        easy.errorText.deallocate()
     }
 
     deinit {
-        for bits in idle.withLock({ $0 }) { ccurl_easy_cleanup(UnsafeMutableRawPointer(bitPattern: bits)) }
+        for easy in idle.withLock({ $0 }) { Self.free(easy) }
     }
 }
 #endif

@@ -84,20 +84,23 @@ final class CurlLoop: Sendable {
     }
 
     /// Gives back what a transfer has used, once libcurl no longer knows it.
-    private func release(_ transfer: CurlTransfer) {
+    private func release(_ transfer: CurlTransfer, isClean: Bool = false) {
         transfer.upload?.close()
-        pool.give(transfer.easy)
+        pool.give(transfer.easy, isClean: isClean)
     }
 
     private func run() {
         Self.blockPipeSignal()
         var run = CurlLoopRun(multi: multi.pointer, loop: self)
+        var commands: [Command] = []
         while true {
-            let (commands, isStopped) = inbox.withLock { inbox in
-                defer { inbox.commands = [] }
-                return (inbox.commands, inbox.isStopped)
+            // Both arrays are kept, each in turn the inbox.
+            let isStopped = inbox.withLock { inbox in
+                swap(&inbox.commands, &commands)
+                return inbox.isStopped
             }
             for command in commands { run.handle(command) }
+            commands.removeAll(keepingCapacity: true)
             if isStopped { break }
             run.turn()
         }
@@ -120,7 +123,7 @@ final class CurlLoop: Sendable {
         pthread_sigmask(SIG_BLOCK, &signals, nil)
     }
 
-    fileprivate func didEnd(_ transfer: CurlTransfer) { release(transfer) }
+    fileprivate func didEnd(_ transfer: CurlTransfer, isClean: Bool = false) { release(transfer, isClean: isClean) }
 }
 
 /// What the loop's thread alone knows.
@@ -128,7 +131,7 @@ private struct CurlLoopRun {
     private let multi: UnsafeMutableRawPointer
     private let loop: CurlLoop
     private var active: [ObjectIdentifier: CurlTransfer] = [:]
-    private var now: Duration = .zero
+    private let time = LoopTime()
     // No deadline lies before it: activity only moves deadlines later, so most turns need not look at the transfers.
     private var nextCheck: Duration = .seconds(Int64.max / 2)
     private var alarm: (time: Duration, task: Task<Void, Never>)?
@@ -136,6 +139,7 @@ private struct CurlLoopRun {
     init(multi: UnsafeMutableRawPointer, loop: CurlLoop) {
         self.multi = multi
         self.loop = loop
+        time.now = loop.clock.now()
     }
 
     mutating func handle(_ command: CurlLoop.Command) {
@@ -147,7 +151,7 @@ private struct CurlLoopRun {
         case .unpause(let transfer):
             guard active[ObjectIdentifier(transfer)] != nil else { return }
             transfer.isReceivingPaused = false
-            transfer.lastActivity = loop.clock.now()
+            transfer.lastActivity = time.now
             // The silence that ends the transfer counts again.
             if let deadline = transfer.nextDeadline { nextCheck = min(nextCheck, deadline.time) }
             _ = ccurl_easy_pause(transfer.easy.pointer, Int32(CCURLPAUSE_CONT.rawValue))
@@ -161,9 +165,10 @@ private struct CurlLoopRun {
         _ = ccurl_multi_perform(multi, &running)
         var code: Int32 = 0
         while let easy = ccurl_multi_next_done(multi, &code) { complete(easy, code) }
-        now = loop.clock.now()
-        if now >= nextCheck { checkDeadlines() }
+        time.now = loop.clock.now()
+        if time.now >= nextCheck { checkDeadlines() }
         _ = ccurl_multi_poll(multi, pollTimeout())
+        time.now = loop.clock.now()
     }
 
     mutating func endAll() {
@@ -174,9 +179,9 @@ private struct CurlLoopRun {
     private mutating func start(_ transfer: CurlTransfer) {
         // Cancelled before it began.
         guard !transfer.isFinished else { return loop.didEnd(transfer) }
-        now = loop.clock.now()
-        transfer.startedAt = now
-        transfer.lastActivity = now
+        transfer.time = time
+        transfer.startedAt = time.now
+        transfer.lastActivity = time.now
         transfer.easy.set(CCURLOPT_PRIVATE, Unmanaged.passUnretained(transfer).toOpaque())
         active[ObjectIdentifier(transfer)] = transfer
         let code = ccurl_multi_add_handle(multi, transfer.easy.pointer)
@@ -210,14 +215,15 @@ private struct CurlLoopRun {
         }
         _ = ccurl_multi_remove_handle(multi, transfer.easy.pointer)
         transfer.download?.end(result.mapError { ($0 as? TransportError)?.about(transfer.request) ?? $0 })
-        loop.didEnd(transfer)
+        let isClean = if case .success = result { transfer.leavesHandleClean } else { false }
+        loop.didEnd(transfer, isClean: isClean)
     }
 
     private mutating func checkDeadlines() {
         nextCheck = .seconds(Int64.max / 2)
         for transfer in active.values {
             guard let deadline = transfer.nextDeadline else { continue }
-            if deadline.time <= now {
+            if deadline.time <= time.now {
                 end(transfer, .failure(TransportError(.timedOut, deadline.message)))
             } else {
                 nextCheck = min(nextCheck, deadline.time)
@@ -233,7 +239,7 @@ private struct CurlLoopRun {
             nextCheck = .seconds(Int64.max / 2)
             return longest
         }
-        let remaining = nextCheck - now
+        let remaining = nextCheck - time.now
         guard remaining < .seconds(Int64.max / 4) else { return longest }
         guard loop.clock.isRealTime else {
             setAlarm(for: nextCheck)
@@ -247,7 +253,7 @@ private struct CurlLoopRun {
     private mutating func setAlarm(for time: Duration) {
         if let alarm, alarm.time <= time { return }
         alarm?.task.cancel()
-        let (loop, delay) = (loop, max(.zero, time - now))
+        let (loop, delay) = (loop, max(.zero, time - self.time.now))
         let task = Task {
             // Cancelled: another alarm stands in its place.
             guard (try? await loop.clock.sleep(delay)) != nil else { return }
@@ -255,6 +261,13 @@ private struct CurlLoopRun {
         }
         alarm = (time, task)
     }
+}
+
+/// The loop's time as it was when it last asked, on either side of its wait: callbacks of libcurl, a dozen to a response, need
+/// not ask again.
+/// The loop's thread alone uses it.
+final class LoopTime {
+    var now: Duration = .zero
 }
 
 /// A clock as the loop needs it: its time as a duration, and its sleep.

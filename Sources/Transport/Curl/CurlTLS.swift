@@ -45,21 +45,23 @@ struct CurlTLS: Sendable {
         )
     }
 
-    /// Sets a handle up. What it returns must live as long as the handle uses it.
-    func prepare(_ easy: EasyHandle, for request: HTTPRequest) -> CurlHandshake? {
+    /// Sets on a handle what all transfers share.
+    func prepare(_ easy: EasyHandle) {
         let version = tls.minimumVersion >= .tls13 ? CCURL_SSLVERSION_TLSv1_3 : CCURL_SSLVERSION_TLSv1_2
         easy.set(CCURLOPT_SSLVERSION, Int(version.rawValue))
         easy.set(CCURLOPT_PROXY_SSLVERSION, Int(version.rawValue))
-        guard let verifier else {
-            CertificateBundle.system.use(in: easy)
-            return nil
-        }
-        let host = request.url.host(percentEncoded: false) ?? ""
-        let handshake = CurlHandshake(verifier: verifier, host: host)
+        guard verifier != nil else { return CertificateBundle.system.use(in: easy) }
         // The verifier has roots of its own; those of libcurl are not even read.
         easy.set(CCURLOPT_CAPATH, nil)
         easy.set(CCURLOPT_CAINFO, nil)
         easy.set(CCURLOPT_SSL_SESSIONID_CACHE, 0)
+    }
+
+    /// Sets a handle up for a request. What it returns must live as long as the handle uses it.
+    func prepareHandshake(_ easy: EasyHandle, for request: HTTPRequest) -> CurlHandshake? {
+        guard let verifier else { return nil }
+        let host = request.url.host(percentEncoded: false) ?? ""
+        let handshake = CurlHandshake(verifier: verifier, host: host)
         if tls.acceptsAnyHostName(from: host) { easy.set(CCURLOPT_SSL_VERIFYHOST, 0) }
         easy.set(CCURLOPT_SSL_CTX_DATA, Unmanaged.passUnretained(handshake).toOpaque())
         _ = ccurl_easy_setopt_ssl_context_callback(easy.pointer, onSSLContext)

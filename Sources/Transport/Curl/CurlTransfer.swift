@@ -19,7 +19,7 @@ struct CurlReply: Sendable {
 final class CurlTransfer: @unchecked Sendable {
     private enum Waiter {
         case none
-        case waiting(CheckedContinuation<CurlReply, any Error>)
+        case waiting(UnsafeContinuation<CurlReply, any Error>)
         case done(Result<CurlReply, any Error>?)
     }
 
@@ -36,10 +36,11 @@ final class CurlTransfer: @unchecked Sendable {
 
     // Set before the transfer is handed over, then constant.
     var download: CurlDownload?
-    var clock: LoopClock?
-    var headerList: UnsafeMutableRawPointer?
+    var fieldList: CurlFieldList?
     var decodesContent = false
     var handshake: CurlHandshake?
+    /// Whether it sets nothing on its handle that the next transfer would not overwrite.
+    var leavesHandleClean = false
     private var inlineBody: UnsafeMutableRawBufferPointer?
 
     // The loop's own.
@@ -48,11 +49,11 @@ final class CurlTransfer: @unchecked Sendable {
     var received: Int64 = 0
     var failure: TransportError?
     var attempts = 0
+    var time: LoopTime?
     var startedAt: Duration = .zero
     var lastActivity: Duration = .zero
     var isConnected = false
     var isReceivingPaused = false
-    private let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: 256)
 
     init(
         easy: EasyHandle,
@@ -67,14 +68,11 @@ final class CurlTransfer: @unchecked Sendable {
         self.isIdempotent = request.method.isIdempotent || request.headerFields.contains(.idempotencyKey)
         self.upload = upload
         self.onDownload = request.context.downloadProgress
-        errorText.initialize(repeating: 0, count: 256)
-        easy.set(CCURLOPT_ERRORBUFFER, errorText)
     }
 
     deinit {
-        errorText.deallocate()
         inlineBody?.deallocate()
-        if let headerList { ccurl_slist_free_all(headerList) }
+        fieldList?.free()
     }
 
     /// Keeps a copy of a small body where libcurl can find it until the transfer ends.
@@ -86,12 +84,12 @@ final class CurlTransfer: @unchecked Sendable {
     }
 
     /// What libcurl says of the last failure.
-    var errorMessage: String { String(cString: errorText) }
+    var errorMessage: String { String(cString: easy.errorText) }
 
     /// Gives the caller its reply, once; later ones are ignored. Returns whether this was the one.
     @discardableResult
     func finish(_ result: Result<CurlReply, any Error>) -> Bool {
-        let (continuation, isFirst): (CheckedContinuation<CurlReply, any Error>?, Bool) = waiter.withLock { waiter in
+        let (continuation, isFirst): (UnsafeContinuation<CurlReply, any Error>?, Bool) = waiter.withLock { waiter in
             switch waiter {
             case .none:
                 waiter = .done(result)
@@ -112,7 +110,7 @@ final class CurlTransfer: @unchecked Sendable {
     }
 
     /// Registers who waits; at once resumed where the transfer has ended already.
-    func await(_ continuation: CheckedContinuation<CurlReply, any Error>) {
+    func await(_ continuation: UnsafeContinuation<CurlReply, any Error>) {
         let result: Result<CurlReply, any Error>? = waiter.withLock { waiter in
             if case .done(let result) = waiter { return result ?? .failure(CancellationError()) }
             waiter = .waiting(continuation)
@@ -188,7 +186,7 @@ extension CurlTransfer {
     }
 
     private func touch() {
-        if let clock { lastActivity = clock.now() }
+        if let time { lastActivity = time.now }
     }
 
     private var contentLength: Int64? {

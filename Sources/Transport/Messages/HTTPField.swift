@@ -27,6 +27,13 @@ public struct HTTPField: Sendable, Hashable {
         self.isValid = name.isValid && !hasControl
     }
 
+    /// A field whose value was trimmed and looked through already.
+    init(name: Name, trimmed value: String, hasControl: Bool) {
+        self.name = name
+        self.value = value
+        isValid = name.isValid && !hasControl
+    }
+
     /// Names compare without regard to case, values exactly.
     public static func == (left: Self, right: Self) -> Bool {
         left.name == right.name && left.value == right.value

@@ -24,14 +24,24 @@ extension HTTPField {
 
         init(unchecked name: String) {
             rawName = name
+            (foldedHash, isValid) = Self.inspect(name.utf8)
+        }
+
+        /// A name whose bytes are at hand.
+        init(_ name: String, spelled bytes: UnsafeBufferPointer<UInt8>) {
+            rawName = name
+            (foldedHash, isValid) = Self.inspect(bytes)
+        }
+
+        @inline(__always)
+        private static func inspect(_ bytes: some Collection<UInt8>) -> (foldedHash: UInt32, isToken: Bool) {
             var hash: UInt32 = 2_166_136_261
-            var isToken = !name.isEmpty
-            for byte in name.utf8 {
+            var isToken = !bytes.isEmpty
+            for byte in bytes {
                 isToken = isToken && ASCII.isToken(byte)
                 hash = (hash ^ UInt32(ASCII.lowercased(byte))) &* 16_777_619
             }
-            foldedHash = hash
-            isValid = isToken
+            return (hash, isToken)
         }
     }
 }

@@ -6,34 +6,93 @@ struct WireHead {
     /// Reads a head whose lines end in LF or CRLF, or gives `nil` if its first line is no status line. A line without a
     /// colon is passed over, one that begins with white space continues the one before it (RFC 9112 §5.2).
     init?(parsing bytes: [UInt8]) {
-        var lines = bytes.split(separator: 0x0A, omittingEmptySubsequences: true).lazy
-            .map { $0.last == 0x0D ? $0.dropLast() : $0 }
-            .makeIterator()
-        guard let first = lines.next(), let status = Self.status(first) else { return nil }
-        self.status = status
-        var pending: (name: HTTPField.Name, value: String)?
-        while let line = lines.next() {
-            if let start = line.first, start == 0x20 || start == 0x09, let folded = pending {
-                pending = (folded.name, folded.value + " " + HTTPField(unchecked: "", Self.text(line)).value)
-                continue
-            }
-            if let (name, value) = pending { fields.append(name, value) }
-            pending = nil
-            guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { continue }
-            pending = (HTTPField.Name(unchecked: Self.text(line[..<colon])), Self.text(line[(colon + 1)...]))
-        }
-        if let (name, value) = pending { fields.append(name, value) }
+        // One pass over the bytes, without a slice or a text that is not kept: this is done for each response.
+        let head = bytes.withUnsafeBufferPointer { Self.parsed($0) }
+        guard let head else { return nil }
+        self = head
     }
 
-    private static func status(_ line: ArraySlice<UInt8>) -> HTTPResponse.Status? {
-        let parts = line.split(separator: 0x20, maxSplits: 2, omittingEmptySubsequences: false)
-        guard parts.count >= 2, parts[1].count == 3, let code = Int(text(parts[1])) else { return nil }
-        let phrase = parts.count == 3 ? text(parts[2]) : ""
+    private init(status: HTTPResponse.Status) { self.status = status }
+
+    private typealias Bytes = UnsafeBufferPointer<UInt8>
+
+    private static func parsed(_ bytes: Bytes) -> WireHead? {
+        var rest = bytes
+        guard let first = nextLine(&rest), let status = status(first) else { return nil }
+        var head = WireHead(status: status)
+        var pending: HTTPField?
+        while let line = nextLine(&rest) {
+            if isWhitespace(line[0]), let folded = pending {
+                pending = HTTPField(unchecked: folded.name, "\(folded.value) \(text(trimmed(line)).text)")
+                continue
+            }
+            if let field = pending { head.fields.append(field) }
+            pending = field(line)
+        }
+        if let field = pending { head.fields.append(field) }
+        return head
+    }
+
+    /// The next line that is not empty, without its end.
+    private static func nextLine(_ rest: inout Bytes) -> Bytes? {
+        while !rest.isEmpty {
+            let end = rest.firstIndex(of: 0x0A) ?? rest.endIndex
+            let line = part(rest, 0, end > 0 && rest[end - 1] == 0x0D ? end - 1 : end)
+            let next = min(end + 1, rest.endIndex)
+            rest = part(rest, next, rest.endIndex)
+            if !line.isEmpty { return line }
+        }
+        return nil
+    }
+
+    private static func field(_ line: Bytes) -> HTTPField? {
+        guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return nil }
+        let name = part(line, 0, colon)
+        let value = text(trimmed(part(line, colon + 1, line.endIndex)))
+        return HTTPField(
+            name: HTTPField.Name(text(name).text, spelled: name),
+            trimmed: value.text,
+            hasControl: value.hasControl
+        )
+    }
+
+    private static func status(_ line: Bytes) -> HTTPResponse.Status? {
+        guard let space = line.firstIndex(of: 0x20), line.count >= space + 4 else { return nil }
+        guard line.count == space + 4 || line[space + 4] == 0x20 else { return nil }
+        var code = 0
+        for digit in line[(space + 1)..<(space + 4)] {
+            guard UInt8(ascii: "0")...UInt8(ascii: "9") ~= digit else { return nil }
+            code = code * 10 + Int(digit - UInt8(ascii: "0"))
+        }
+        let phrase = text(part(line, min(space + 5, line.endIndex), line.endIndex)).text
         return HTTPResponse.Status(code: code, reasonPhrase: phrase.isEmpty ? nil : phrase)
     }
 
-    /// UTF-8, or else ISO 8859-1, which every byte is (RFC 9110 §5.5).
-    private static func text(_ bytes: ArraySlice<UInt8>) -> String {
-        String(validating: bytes, as: UTF8.self) ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
+    private static func part(_ bytes: Bytes, _ start: Int, _ end: Int) -> Bytes {
+        Bytes(rebasing: bytes[start..<end])
+    }
+
+    private static func isWhitespace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
+
+    private static func trimmed(_ bytes: Bytes) -> Bytes {
+        var (start, end) = (0, bytes.count)
+        while start < end, isWhitespace(bytes[start]) { start += 1 }
+        while end > start, isWhitespace(bytes[end - 1]) { end -= 1 }
+        return part(bytes, start, end)
+    }
+
+    /// UTF-8, or else ISO 8859-1, which every byte is (RFC 9110 §5.5); and whether a control character but tab is in it.
+    private static func text(_ bytes: Bytes) -> (text: String, hasControl: Bool) {
+        var all: UInt8 = 0
+        var hasControl = false
+        for byte in bytes {
+            all |= byte
+            if byte < 0x20 && byte != 0x09 || byte == 0x7F { hasControl = true }
+        }
+        if all < 0x80 { return (String(decoding: bytes, as: UTF8.self), hasControl) }
+        let text =
+            String(validating: bytes, as: UTF8.self)
+            ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
+        return (text, hasControl)
     }
 }

@@ -1,0 +1,77 @@
+#if os(Linux)
+internal import CCurl
+
+/// The header lines of a request in libcurl's form, all of them in one piece of memory.
+struct CurlFieldList {
+    private let memory: UnsafeMutableRawPointer
+    /// What libcurl is given; it must not be used after ``free()``.
+    var pointer: UnsafeRawPointer { UnsafeRawPointer(memory) }
+
+    /// The fields but for `Content-Length`, then lines without a colon to spare, such as `Accept:`, which keep libcurl from
+    /// adding a field of its own. `nil` if there are none.
+    init?(_ fields: HTTPFields, suppressing suppressed: [StaticString]) {
+        var (count, bytes) = (suppressed.count, 0)
+        for field in fields where field.name != .contentLength {
+            count += 1
+            bytes += field.name.rawName.utf8.count + field.value.utf8.count + 3
+        }
+        for line in suppressed { bytes += line.utf8CodeUnitCount + 1 }
+        guard count > 0 else { return nil }
+        let nodes = count * MemoryLayout<ccurl_list>.stride
+        memory = .allocate(byteCount: nodes + bytes, alignment: MemoryLayout<ccurl_list>.alignment)
+        var writer = Writer(memory, count: count)
+        for field in fields where field.name != .contentLength {
+            // An empty value needs libcurl's own notation: "Name:" would remove a field.
+            writer.begin()
+            writer.add(field.name.rawName)
+            writer.add(field.value.isEmpty ? ";" : ": ")
+            writer.add(field.value)
+            writer.end()
+        }
+        for line in suppressed {
+            writer.begin()
+            writer.add(UnsafeBufferPointer(start: line.utf8Start, count: line.utf8CodeUnitCount))
+            writer.end()
+        }
+    }
+
+    func free() { memory.deallocate() }
+
+    /// Fills the memory: the nodes first, then their texts.
+    private struct Writer {
+        private let nodes: UnsafeMutablePointer<ccurl_list>
+        private let count: Int
+        private var node = 0
+        private var text: UnsafeMutablePointer<CChar>
+
+        init(_ memory: UnsafeMutableRawPointer, count: Int) {
+            nodes = memory.bindMemory(to: ccurl_list.self, capacity: count)
+            text = (memory + count * MemoryLayout<ccurl_list>.stride).assumingMemoryBound(to: CChar.self)
+            self.count = count
+        }
+
+        mutating func begin() {
+            let next = node + 1 < count ? nodes + node + 1 : nil
+            (nodes + node).initialize(to: ccurl_list(text: text, next: next))
+            node += 1
+        }
+
+        mutating func add(_ part: String) {
+            var part = part
+            part.withUTF8 { add($0) }
+        }
+
+        mutating func add(_ part: UnsafeBufferPointer<UInt8>) {
+            for byte in part {
+                text.initialize(to: CChar(bitPattern: byte))
+                text += 1
+            }
+        }
+
+        mutating func end() {
+            text.initialize(to: 0)
+            text += 1
+        }
+    }
+}
+#endif
