@@ -42,6 +42,12 @@ let package = Package(
             path: "Examples/Quickstart",
             swiftSettings: settings
         ),
+        .executableTarget(
+            name: "Resilience",
+            dependencies: ["Middlewares", "TransportTesting"],
+            path: "Examples/Resilience",
+            swiftSettings: settings
+        ),
 
         .target(name: "TestSupport", path: "Tests/Support", swiftSettings: settings),
         .testTarget(
