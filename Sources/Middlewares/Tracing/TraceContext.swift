@@ -1,0 +1,147 @@
+/// A place in a distributed trace (W3C Trace Context): which trace, which span in it, and whether it is recorded.
+///
+/// ```swift
+/// var request = HTTPRequest(url: url)
+/// request.context.trace = TraceContext(traceparent: incoming[.traceparent] ?? "", tracestate: incoming[.tracestate])
+/// ```
+public struct TraceContext: Sendable, Hashable {
+    /// The trace: 16 bytes, not all zero, in two halves.
+    private let high: UInt64
+    private let low: UInt64
+    /// The span: 8 bytes, not all zero.
+    private let span: UInt64
+    private let flags: UInt8
+    /// The value of `tracestate`: what tracing systems add of their own; `nil` for nothing.
+    public let tracestate: String?
+
+    // Of the flags only these are known: sampled, and that the trace's ID is random (level 2 of the recommendation).
+    private static let knownFlags: UInt8 = 0b11
+
+    init(high: UInt64, low: UInt64, span: UInt64, isSampled: Bool, tracestate: String? = nil) {
+        self.init(high: high, low: low, span: span, flags: isSampled ? 1 : 0, tracestate: tracestate)
+    }
+
+    private init(high: UInt64, low: UInt64, span: UInt64, flags: UInt8, tracestate: String?) {
+        self.high = high
+        self.low = low
+        self.span = span
+        self.flags = flags
+        self.tracestate = tracestate
+    }
+
+    /// The ID of the trace: 32 hexadecimal digits in lower case.
+    public var traceID: String { Self.hexadecimal(high) + Self.hexadecimal(low) }
+
+    /// The ID of the span: 16 hexadecimal digits in lower case.
+    public var spanID: String { Self.hexadecimal(span) }
+
+    /// Whether the trace is recorded.
+    public var isSampled: Bool { flags & 1 == 1 }
+
+    /// The value of `traceparent`, in version 00.
+    public var traceparent: String { "00-\(traceID)-\(spanID)-\([flags].hexadecimal)" }
+
+    /// Another span of the same trace.
+    func child(span: UInt64) -> TraceContext {
+        TraceContext(high: high, low: low, span: span, flags: flags, tracestate: tracestate)
+    }
+
+    private static func hexadecimal(_ word: UInt64) -> String {
+        (0..<8).map { UInt8(truncatingIfNeeded: word >> (56 - 8 * UInt64($0))) }.hexadecimal
+    }
+}
+
+// MARK: Reading
+
+extension TraceContext {
+    /// What the two fields of a message say; `nil` if `traceparent` is not valid, and then `tracestate` counts for nothing.
+    ///
+    /// A later version than 00 is read as far as it agrees with it. An invalid `tracestate` is left out.
+    public init?(traceparent: String, tracestate: String? = nil) {
+        let text = Array(traceparent.utf8)
+        guard text.count >= 55, text[2] == Self.dash, text[35] == Self.dash, text[52] == Self.dash,
+            let version = Self.number(text[0..<2]), version != 0xFF, text.count == 55 || version > 0,
+            text.count == 55 || text[55] == Self.dash,
+            let high = Self.number(text[3..<19]), let low = Self.number(text[19..<35]),
+            let span = Self.number(text[36..<52]), let flags = Self.number(text[53..<55]),
+            high | low != 0, span != 0
+        else { return nil }
+        self.init(
+            high: high,
+            low: low,
+            span: span,
+            flags: UInt8(truncatingIfNeeded: flags) & Self.knownFlags,
+            tracestate: tracestate.flatMap(Self.validated)
+        )
+    }
+
+    private static let dash = UInt8(ascii: "-")
+
+    private static func number(_ digits: ArraySlice<UInt8>) -> UInt64? {
+        var value: UInt64 = 0
+        for digit in digits {
+            switch digit {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): value = value << 4 | UInt64(digit - UInt8(ascii: "0"))
+            case UInt8(ascii: "a")...UInt8(ascii: "f"): value = value << 4 | UInt64(digit - UInt8(ascii: "a") + 10)
+            default: return nil
+            }
+        }
+        return value
+    }
+
+    /// The list as it may be passed on: 32 members at most, each key once.
+    static func validated(_ tracestate: String) -> String? {
+        var keys: Set<String> = []
+        var members: [String] = []
+        for part in tracestate.split(separator: ",") {
+            let member = String(part).trimmedOfSpaces
+            if member.isEmpty { continue }
+            let pair = member.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            guard pair.count == 2, isKey(pair[0]), isValue(pair[1]), keys.insert(pair[0]).inserted, keys.count <= 32
+            else {
+                return nil
+            }
+            members.append(member)
+        }
+        return members.isEmpty ? nil : members.joined(separator: ",")
+    }
+
+    // §3.3.1.3.1: a key, or one of a system of several tenants, `tenant@system`.
+    private static func isKey(_ key: String) -> Bool {
+        let parts = key.split(separator: "@", omittingEmptySubsequences: false)
+        let lengths = parts.count == 1 ? [256] : [241, 14]
+        guard parts.count <= 2, let first = parts[0].utf8.first, let last = parts.last?.utf8.first,
+            zip(parts, lengths).allSatisfy({ !$0.isEmpty && $0.utf8.count <= $1 })
+        else { return false }
+        let mayBeginWithDigit = parts.count == 2
+        return (isLetter(first) || mayBeginWithDigit && isDigit(first)) && isLetter(last)
+            && key.utf8.allSatisfy { isLetter($0) || isDigit($0) || "_-*/@".utf8.contains($0) }
+    }
+
+    private static func isValue(_ value: String) -> Bool {
+        !value.isEmpty && value.utf8.count <= 256
+            && value.utf8.allSatisfy { 0x20...0x7E ~= $0 && $0 != UInt8(ascii: "=") && $0 != UInt8(ascii: ",") }
+    }
+
+    private static func isLetter(_ byte: UInt8) -> Bool { UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte }
+    private static func isDigit(_ byte: UInt8) -> Bool { UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte }
+}
+
+extension String {
+    fileprivate var trimmedOfSpaces: String {
+        let start = drop { $0 == " " || $0 == "\t" }
+        guard let last = start.lastIndex(where: { $0 != " " && $0 != "\t" }) else { return "" }
+        return String(start[...last])
+    }
+}
+
+extension HTTPContext {
+    private enum TraceKey: HTTPContextKey { static var defaultValue: TraceContext? { nil } }
+
+    /// On a request: the trace that it belongs to, for instance that of a request which a server is answering; `tracing`
+    /// goes on with it. On a response: the span that its request was sent as.
+    public var trace: TraceContext? {
+        get { self[TraceKey.self] }
+        set { self[TraceKey.self] = newValue }
+    }
+}
