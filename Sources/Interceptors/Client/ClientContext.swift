@@ -2,6 +2,9 @@ extension HTTPContext {
     private enum ClientOriginKey: HTTPContextKey { static var defaultValue: Origin? { nil } }
     private enum ClientFieldsKey: HTTPContextKey { static var defaultValue: HTTPFields { HTTPFields() } }
     private enum StatusAcceptedKey: HTTPContextKey { static var defaultValue: Bool { false } }
+    private enum DecodingObserversKey: HTTPContextKey {
+        static var defaultValue: [@Sendable (DecodingFailure) -> Void] { [] }
+    }
 
     /// On a request: the origin of the base URL of the ``Client`` that made it; `nil` without a client or a base URL.
     ///
@@ -26,6 +29,16 @@ extension HTTPContext {
         get { self[StatusAcceptedKey.self] }
         set { self[StatusAcceptedKey.self] = newValue }
     }
+
+    /// On a response: has a closure told if a typed call of a ``Client`` can't decode it, which no interceptor sees.
+    ///
+    /// Several are told one after the other, before the call throws.
+    public mutating func observeDecodingFailures(_ observe: @escaping @Sendable (DecodingFailure) -> Void) {
+        self[DecodingObserversKey.self].append(observe)
+    }
+
+    /// Those who want to be told.
+    var decodingObservers: [@Sendable (DecodingFailure) -> Void] { self[DecodingObserversKey.self] }
 }
 
 extension HTTPRequest {

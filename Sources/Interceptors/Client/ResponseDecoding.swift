@@ -17,6 +17,18 @@ struct ResponseDecoding: Sendable {
     private static let streamLimit = ResponseBodyMode.buffered.bufferLimit ?? 64 << 20
 
     func value<Value: Decodable & Sendable>(_ type: Value.Type, of response: HTTPResponse) async throws -> Value {
+        do {
+            return try await decoded(type, of: response)
+        } catch let failure as DecodingFailure {
+            for observe in response.context.decodingObservers { observe(failure) }
+            throw failure
+        }
+    }
+
+    private func decoded<Value: Decodable & Sendable>(
+        _ type: Value.Type,
+        of response: HTTPResponse
+    ) async throws -> Value {
         guard response.status.kind == .successful || response.context.isStatusAccepted else {
             throw failure(.unsuccessfulStatus, type, response, body: try await beginning(of: response.body))
         }

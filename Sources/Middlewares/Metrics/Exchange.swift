@@ -1,0 +1,94 @@
+internal import Foundation
+internal import Synchronization
+
+/// One exchange, which ends once: when somebody says so, or when nobody is left who could.
+final class Exchange: Sendable {
+    private struct State {
+        var hasEnded = false
+        var bytes: Int64 = 0
+        var response: HTTPResponse?
+        var timeToResponse: Duration?
+    }
+
+    let start: ExchangeStart
+    private let elapsed: @Sendable () -> Duration
+    private let report: @Sendable (ExchangeEvent) -> Void
+    private let state = Mutex(State())
+
+    init(
+        _ start: ExchangeStart,
+        elapsed: @escaping @Sendable () -> Duration,
+        report: @escaping @Sendable (ExchangeEvent) -> Void
+    ) {
+        self.start = start
+        self.elapsed = elapsed
+        self.report = report
+        report(.began(start))
+    }
+
+    deinit { end(.abandoned) }
+
+    /// The head of a response has come by.
+    func receive(_ response: HTTPResponse) {
+        // Without its body, which holds on to this exchange.
+        let head = HTTPResponse(status: response.status, url: response.url, context: response.context)
+        let time = elapsed()
+        state.withLock { state in
+            state.response = head
+            state.timeToResponse = time
+        }
+    }
+
+    func count(_ bytes: Int) { state.withLock { $0.bytes += Int64(bytes) } }
+
+    func end(with error: any Error) { end(error is CancellationError ? .cancelled : .failed(error)) }
+
+    func end(_ outcome: ExchangeEnd.Outcome, bytes: Int64? = nil) {
+        let ended: State? = state.withLock { state in
+            guard !state.hasEnded else { return nil }
+            state.hasEnded = true
+            return state
+        }
+        guard let ended else { return }
+        let end = ExchangeEnd(
+            start: start,
+            outcome: outcome,
+            status: ended.response?.status,
+            responseBytes: bytes ?? ended.bytes,
+            timeToResponse: ended.timeToResponse,
+            duration: elapsed(),
+            timings: ended.response?.context.timings,
+            context: ended.response?.context ?? HTTPContext()
+        )
+        report(.ended(end))
+    }
+}
+
+/// The chunks of a body, counted as they go by.
+struct MeteredChunks: AsyncSequence, Sendable {
+    let body: HTTPBody
+    let exchange: Exchange
+
+    struct Iterator: AsyncIteratorProtocol {
+        var chunks: HTTPBody.AsyncIterator
+        let exchange: Exchange
+
+        mutating func next() async throws -> Data? { try await next(isolation: #isolation) }
+
+        mutating func next(isolation actor: isolated (any Actor)?) async throws -> Data? {
+            do {
+                guard let chunk = try await chunks.next(isolation: actor) else {
+                    exchange.end(.completed)
+                    return nil
+                }
+                exchange.count(chunk.count)
+                return chunk
+            } catch {
+                exchange.end(with: error)
+                throw error
+            }
+        }
+    }
+
+    func makeAsyncIterator() -> Iterator { Iterator(chunks: body.makeAsyncIterator(), exchange: exchange) }
+}
