@@ -21,6 +21,10 @@ let package = Package(
         .target(name: "CCurl"),
         .target(name: "COpenSSL"),
         .target(
+            name: "CZlib",
+            linkerSettings: [.linkedLibrary("z", .when(platforms: [.macOS, .iOS, .tvOS, .watchOS, .visionOS]))]
+        ),
+        .target(
             name: "Transport",
             dependencies: [
                 .target(name: "CCurl", condition: .when(platforms: [.linux])),
@@ -29,7 +33,7 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(name: "Interceptors", dependencies: ["Transport"], swiftSettings: settings),
-        .target(name: "Middlewares", dependencies: ["Interceptors"], swiftSettings: settings),
+        .target(name: "Middlewares", dependencies: ["Interceptors", "CZlib"], swiftSettings: settings),
         .target(
             name: "TransportTesting",
             dependencies: ["Interceptors", .target(name: "COpenSSL", condition: .when(platforms: [.linux]))],

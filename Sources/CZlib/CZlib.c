@@ -1,0 +1,107 @@
+#include "CZlib.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// z_stream, which is part of zlib's ABI since 1995.
+struct z_stream {
+    const uint8_t *next_in;
+    unsigned avail_in;
+    unsigned long total_in;
+    uint8_t *next_out;
+    unsigned avail_out;
+    unsigned long total_out;
+    const char *msg;
+    void *state;
+    void *zalloc;
+    void *zfree;
+    void *opaque;
+    int data_type;
+    unsigned long adler;
+    unsigned long reserved;
+};
+
+enum { NO_FLUSH = 0, FINISH = 4, OK = 0, STREAM_END = 1, BUFFER_ERROR = -5, DEFLATED = 8, GZIP_WINDOW = 15 + 16 };
+
+#if defined(__linux__)
+
+#include <dlfcn.h>
+#include <pthread.h>
+
+static struct {
+    const char *(*version)(void);
+    int (*deflate_init)(struct z_stream *, int, int, int, int, int, const char *, int);
+    int (*deflate)(struct z_stream *, int);
+    int (*deflate_end)(struct z_stream *);
+} zlib;
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static const char *load_error = 0;
+
+static void load(void) {
+    void *library = dlopen("libz.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (!library) {
+        load_error = "libz.so.1 was not found: install zlib (Debian, Ubuntu: zlib1g; Fedora: zlib)";
+        return;
+    }
+    *(void **)&zlib.version = dlsym(library, "zlibVersion");
+    *(void **)&zlib.deflate_init = dlsym(library, "deflateInit2_");
+    *(void **)&zlib.deflate = dlsym(library, "deflate");
+    *(void **)&zlib.deflate_end = dlsym(library, "deflateEnd");
+    if (!zlib.version || !zlib.deflate_init || !zlib.deflate || !zlib.deflate_end) {
+        load_error = "this build of zlib lacks deflate";
+    }
+}
+
+const char *czlib_load(void) {
+    pthread_once(&once, load);
+    return load_error;
+}
+
+#else
+
+extern const char *zlibVersion(void);
+extern int deflateInit2_(struct z_stream *, int, int, int, int, int, const char *, int);
+extern int deflate(struct z_stream *, int);
+extern int deflateEnd(struct z_stream *);
+
+static const struct {
+    const char *(*version)(void);
+    int (*deflate_init)(struct z_stream *, int, int, int, int, int, const char *, int);
+    int (*deflate)(struct z_stream *, int);
+    int (*deflate_end)(struct z_stream *);
+} zlib = {zlibVersion, deflateInit2_, deflate, deflateEnd};
+
+const char *czlib_load(void) { return 0; }
+
+#endif
+
+void *czlib_new_gzip(int level) {
+    struct z_stream *stream = calloc(1, sizeof *stream);
+    if (!stream) { return 0; }
+    if (zlib.deflate_init(stream, level, DEFLATED, GZIP_WINDOW, 8, 0, zlib.version(), (int)sizeof *stream) != OK) {
+        free(stream);
+        return 0;
+    }
+    return stream;
+}
+
+void czlib_free(void *stream) {
+    if (!stream) { return; }
+    zlib.deflate_end(stream);
+    free(stream);
+}
+
+int czlib_deflate(void *raw, const uint8_t *input, uint32_t input_size, uint32_t *taken, uint8_t *output,
+                  uint32_t output_size, uint32_t *made, int finish) {
+    struct z_stream *stream = raw;
+    stream->next_in = input;
+    stream->avail_in = input_size;
+    stream->next_out = output;
+    stream->avail_out = output_size;
+    int result = zlib.deflate(stream, finish ? FINISH : NO_FLUSH);
+    *taken = input_size - stream->avail_in;
+    *made = output_size - stream->avail_out;
+    if (result == STREAM_END) { return CZLIB_END; }
+    return result == OK || result == BUFFER_ERROR ? CZLIB_MORE : CZLIB_FAILED;
+}

@@ -1,0 +1,25 @@
+// A thin shim over the system's zlib: building needs none of its headers. On Linux it is loaded at run time, on Apple's
+// platforms linked. No logic lives here. Nothing but czlib_load may be called before that has returned NULL.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+// Loads zlib once. Returns NULL, or why it can't be used (a static text).
+const char *czlib_load(void);
+
+// A stream that compresses to the gzip format (RFC 1952) at a level from 1 to 9; NULL if there is no memory.
+void *czlib_new_gzip(int level);
+// Ends a stream and frees it.
+void czlib_free(void *stream);
+
+enum czlib_result {
+    CZLIB_MORE = 0,
+    CZLIB_END = 1,
+    CZLIB_FAILED = -1,
+};
+
+// deflate() over pieces of memory: says how much of the input was taken, and how much output was made.
+// With `finish` it makes all that is left, until it returns CZLIB_END.
+int czlib_deflate(void *stream, const uint8_t *input, uint32_t input_size, uint32_t *taken, uint8_t *output,
+                  uint32_t output_size, uint32_t *made, int finish);

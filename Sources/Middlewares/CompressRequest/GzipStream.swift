@@ -1,0 +1,118 @@
+internal import CZlib
+internal import Foundation
+internal import Synchronization
+
+/// Bytes on their way into the gzip format (RFC 1952), by the system's zlib.
+///
+/// The same bytes give the same result, however they are cut into chunks: the header has no time.
+final class GzipStream: Sendable {
+    private struct Deflate: ~Copyable {
+        let stream: UnsafeMutableRawPointer
+        deinit { czlib_free(stream) }
+    }
+
+    private let deflate: Mutex<Deflate>
+
+    private static let outputSize = 64 * 1024
+
+    /// Whether the system has zlib.
+    static let isAvailable = czlib_load() == nil
+
+    /// A stream, or `nil` if there is no zlib or no memory.
+    init?(level: Int) {
+        guard Self.isAvailable, let stream = czlib_new_gzip(Int32(min(max(1, level), 9))) else { return nil }
+        deflate = Mutex(Deflate(stream: stream))
+    }
+
+    /// Takes bytes in, and gives those that come out, which may be none.
+    ///
+    /// - Parameter isLast: whether no more will come: then all that is left comes out.
+    func compress(_ input: Data, isLast: Bool) throws -> Data {
+        try deflate.withLock { deflate in
+            var output = Data()
+            for piece in Self.pieces(of: input) {
+                let isLastPiece = isLast && piece.upperBound == input.endIndex
+                try Self.run(deflate.stream, input[piece], isLast: isLastPiece, into: &output)
+            }
+            return output
+        }
+    }
+
+    // zlib counts in 32 bits.
+    private static func pieces(of input: Data) -> [Range<Data.Index>] {
+        let size = 1 << 30
+        guard !input.isEmpty else { return [input.startIndex..<input.startIndex] }
+        return stride(from: input.startIndex, to: input.endIndex, by: size)
+            .map { $0..<min($0 + size, input.endIndex) }
+    }
+
+    private static func run(
+        _ stream: UnsafeMutableRawPointer,
+        _ input: Data,
+        isLast: Bool,
+        into output: inout Data
+    ) throws {
+        try input.withUnsafeBytes { (bytes: UnsafeRawBufferPointer) in
+            var position = 0
+            try withUnsafeTemporaryAllocation(of: UInt8.self, capacity: outputSize) { buffer in
+                while true {
+                    var (taken, made): (UInt32, UInt32) = (0, 0)
+                    let start = bytes.baseAddress?.advanced(by: position).assumingMemoryBound(to: UInt8.self)
+                    let left = UInt32(bytes.count - position)
+                    let room = UInt32(buffer.count)
+                    let result = czlib_deflate(
+                        stream,
+                        start,
+                        left,
+                        &taken,
+                        buffer.baseAddress,
+                        room,
+                        &made,
+                        isLast ? 1 : 0
+                    )
+                    guard result != CZLIB_FAILED.rawValue else {
+                        throw TransportError(.other, "zlib could not compress the request's body.")
+                    }
+                    position += Int(taken)
+                    output.append(contentsOf: buffer[..<Int(made)])
+                    if isLast ? result == CZLIB_END.rawValue : made < room && position == bytes.count { return }
+                }
+            }
+        }
+    }
+}
+
+/// The chunks of a body, compressed as they are read.
+struct GzipChunks: AsyncSequence, Sendable {
+    let body: HTTPBody
+    let level: Int
+
+    struct Iterator: AsyncIteratorProtocol {
+        var chunks: HTTPBody.AsyncIterator
+        let stream: GzipStream?
+        var hasEnded = false
+
+        mutating func next() async throws -> Data? { try await next(isolation: #isolation) }
+
+        mutating func next(isolation actor: isolated (any Actor)?) async throws -> Data? {
+            guard let stream else { throw TransportError(.other, "There is no memory to compress the request's body.") }
+            while !hasEnded {
+                let chunk = try await chunks.next(isolation: actor)
+                hasEnded = chunk == nil
+                let output = try await Self.compress(chunk ?? Data(), with: stream, isLast: hasEnded)
+                if !output.isEmpty { return output }
+            }
+            return nil
+        }
+
+        // It takes its time: not on the caller's actor.
+        @concurrent
+        private static func compress(_ chunk: Data, with stream: GzipStream, isLast: Bool) async throws -> Data {
+            try stream.compress(chunk, isLast: isLast)
+        }
+    }
+
+    func makeAsyncIterator() -> Iterator {
+        Iterator(chunks: body.makeAsyncIterator(), stream: GzipStream(level: level))
+    }
+}
