@@ -1,5 +1,3 @@
-internal import Synchronization
-
 /// Answers the challenges of servers that ask for a name and a password: digest (RFC 7616) and basic (RFC 7617).
 ///
 /// ```swift
@@ -19,7 +17,7 @@ internal import Synchronization
 ///   basic is answered over https alone, so that nobody in between can ask for the password instead.
 /// - A credential that a realm rejected, and never had accepted, is not used for it again; the 401 is the answer. So is one
 ///   whose challenge can't be answered: an unknown algorithm, or `auth-int` for a one-shot body.
-/// - Credentials go to their origins only. A request with an `Authorization` field of its own keeps it.
+/// - Names and passwords are taken as UTF-8. They go to their origins only. A request with an `Authorization` field of its own keeps it.
 /// - A one-shot body that the challenged request used up is not sent again: the call fails with
 ///   ``TransportError/Code/bodyNotReplayable``, and the next one carries the answer in advance.
 public struct PasswordAuthInterceptor: Interceptor {
@@ -36,16 +34,12 @@ public struct PasswordAuthInterceptor: Interceptor {
     /// Gives the credential for a realm of an origin, `nil` for none.
     public typealias Credentials = @Sendable (_ realm: String, _ origin: Origin) async throws -> PasswordCredential?
 
-    private final class Shared: Sendable {
-        let state = Mutex(PasswordAuthState())
-    }
-
     private let credentials: Credentials
     private let atOnce: PasswordCredential?
     private let schemes: Set<Scheme>
     private let origins: Set<Origin>?
     private let random: RandomSource
-    private let shared = Shared()
+    private let shared = PasswordAuthMemory()
 
     // What was answered is rejected twice at most: a stale nonce, and then for good.
     private static let mostAnswers = 2
@@ -90,44 +84,29 @@ public struct PasswordAuthInterceptor: Interceptor {
         guard !request.headerFields.contains(.authorization), let origin = try origin(of: request) else {
             return try await next(request)
         }
-        var answer = answerInAdvance(to: origin)
-        var field = try await answer?.authorization(for: request)
+        var sent = try await shared.answerInAdvance(to: origin, atOnce: atOnce)?.field(for: request)
         var answersLeft = Self.mostAnswers
         while true {
             var attempt = request
-            attempt.headerFields[.authorization] = field
+            attempt.headerFields[.authorization] = sent?.value
             let response = try await next(attempt)
-            let sent = field == nil ? nil : answer
             guard response.status.code == 401, response.url.flatMap(Origin.init) ?? origin == origin else {
-                learn(from: response, to: sent, at: origin)
+                shared.learn(from: response, to: sent?.answer, at: origin, random)
                 return response
             }
-            let offer = ChallengeOffer(
-                response,
-                schemes: schemes,
-                origin: origin,
-                rejected: sent,
-                wasInAdvance: answersLeft == Self.mostAnswers
-            )
-            do {
-                answer = answersLeft > 0 ? try await self.answer(to: offer, at: origin) : nil
-                field = try await answer?.authorization(for: request)
-            } catch {
-                response.body.discard()
-                throw error
-            }
-            guard field != nil else {
-                if let sent, !offer.isStale { shared.state.withLock { $0.reject(sent, at: origin) } }
+            let isFirst = answersLeft == Self.mostAnswers
+            let offer = ChallengeOffer(response, schemes, origin, rejected: sent?.answer, wasInAdvance: isFirst)
+            guard answersLeft > 0, let field = try await field(for: request, offer, response, origin) else {
+                if let sent, !offer.isStale { shared.reject(sent.answer, at: origin) }
                 return response
             }
+            sent = field
             answersLeft -= 1
             response.body.discard()
             guard request.body.isReadable else { throw Self.bodyUsedUp(request) }
         }
     }
-}
 
-extension PasswordAuthInterceptor {
     private func origin(of request: HTTPRequest) throws -> Origin? {
         guard let allowed = origins ?? request.context.clientOrigin.map({ [$0] }) else {
             throw AuthenticationError(
@@ -140,44 +119,21 @@ extension PasswordAuthInterceptor {
         return Origin(request.url).flatMap { allowed.contains($0) ? $0 : nil }
     }
 
-    private func answerInAdvance(to origin: Origin) -> PasswordAuthAnswer? {
-        shared.state.withLock { state in
-            if let answer = state.answerInAdvance(to: origin) { return answer }
-            guard let atOnce, state.mayAnswer(origin, realm: "", with: atOnce) else { return nil }
-            return .basic(BasicAnswer(credential: atOnce, realm: ""))
+    /// The answer to what is offered; a response that nobody will see, because there is an error instead, is discarded.
+    private func field(
+        for request: HTTPRequest,
+        _ offer: ChallengeOffer,
+        _ response: HTTPResponse,
+        _ origin: Origin
+    ) async throws -> PasswordAuthField? {
+        guard let realm = offer.realm else { return nil }
+        do {
+            guard let credential = try await credentials(realm, origin) else { return nil }
+            return try await shared.answer(to: offer, with: credential, at: origin, random)?.field(for: request)
+        } catch {
+            response.body.discard()
+            throw error
         }
-    }
-
-    private func answer(to offer: ChallengeOffer, at origin: Origin) async throws -> PasswordAuthAnswer? {
-        guard let realm = offer.digest?.realm ?? offer.basicRealm,
-            let credential = try await credentials(realm, origin),
-            shared.state.withLock({ $0.mayAnswer(origin, realm: realm, with: credential) })
-        else { return nil }
-        guard let challenge = offer.digest else {
-            let answer = BasicAnswer(credential: credential, realm: realm)
-            shared.state.withLock { $0.begin(.basic(answer), at: origin) }
-            return .basic(answer)
-        }
-        var session = DigestSession(challenge, credential, clientNonce: clientNonce())
-        let answer = session.next()
-        shared.state.withLock { [session] in $0.begin(.digest(session), at: origin) }
-        return answer.map { .digest($0) }
-    }
-
-    private func learn(from response: HTTPResponse, to answer: PasswordAuthAnswer?, at origin: Origin) {
-        guard let answer, response.status.kind == .successful || response.status.kind == .redirection else { return }
-        let next = response.headerFields["Authentication-Info"].flatMap { Challenge.parameters(in: $0)["nextnonce"] }
-        shared.state.withLock { state in
-            state.accept(answer, at: origin)
-            if case .digest(let digest) = answer, let next {
-                state.advance(digest, to: next, clientNonce: clientNonce(), at: origin)
-            }
-        }
-    }
-
-    private func clientNonce() -> String {
-        [random.next(), random.next()].flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> ($0 * 8)) } }
-            .hexadecimal
     }
 
     private static func bodyUsedUp(_ request: HTTPRequest) -> TransportError {
@@ -188,51 +144,5 @@ extension PasswordAuthInterceptor {
                 + " HTTPBody.restartable, bytes or a file.",
             request: request
         )
-    }
-}
-
-/// What of a 401's challenges is to be answered.
-struct ChallengeOffer: Sendable {
-    /// The strongest digest challenge.
-    var digest: DigestChallenge?
-    /// The realm of a basic challenge, where there is nothing better.
-    var basicRealm: String?
-    /// Whether the server says that it was only the nonce that it didn't accept.
-    var isStale: Bool
-
-    init(
-        _ response: HTTPResponse,
-        schemes: Set<PasswordAuthInterceptor.Scheme>,
-        origin: Origin,
-        rejected: PasswordAuthAnswer?,
-        wasInAdvance: Bool
-    ) {
-        let challenges = Challenge.all(in: response.headerFields)
-        let digests = challenges.compactMap(DigestChallenge.init)
-        isStale = digests.contains { challenge in
-            if case .digest(let answer) = rejected {
-                challenge.isStale && challenge.realm == answer.challenge.realm
-            } else {
-                false
-            }
-        }
-        if schemes.contains(.digest) {
-            let open = digests.filter { Self.isOpen($0, after: rejected, wasInAdvance: wasInAdvance) }
-            digest = open.first { $0.algorithm == .sha256 } ?? open.first
-        }
-        guard digest == nil, rejected == nil, schemes.contains(.basic),
-            origin.scheme == "https" || !schemes.contains(.digest)
-        else { return }
-        basicRealm = challenges.first { $0.scheme == "basic" && $0.parameters["realm"] != nil }?.parameters["realm"]
-    }
-
-    private static func isOpen(
-        _ challenge: DigestChallenge,
-        after rejected: PasswordAuthAnswer?,
-        wasInAdvance: Bool
-    ) -> Bool {
-        guard case .digest(let answer) = rejected else { return true }
-        let isNew = challenge.nonce != answer.challenge.nonce
-        return challenge.realm != answer.challenge.realm || isNew && (challenge.isStale || wasInAdvance)
     }
 }

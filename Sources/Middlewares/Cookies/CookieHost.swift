@@ -1,0 +1,36 @@
+internal import Foundation
+
+/// Whom a request is made to, or a response came from, as far as cookies care.
+struct CookieHost: Sendable {
+    let name: String
+    let path: String
+    let isSecure: Bool
+
+    init?(_ url: URL) {
+        guard let host = url.host(percentEncoded: true)?.lowercased(), !host.isEmpty else { return nil }
+        name = host
+        isSecure = url.scheme?.lowercased() == "https"
+        let path = URLComponents(url: url, resolvingAgainstBaseURL: true)?.percentEncodedPath ?? ""
+        self.path = path.hasPrefix("/") ? path : "/"
+    }
+
+    /// RFC 6265 §5.1.4.
+    var defaultPath: String {
+        guard let slash = path.lastIndex(of: "/"), slash != path.startIndex else { return "/" }
+        return String(path[..<slash])
+    }
+
+    /// Names of other hosts end in a domain; an address ends in nothing (RFC 6265 §5.1.3).
+    var isAddress: Bool {
+        name.contains(":") || name.utf8.allSatisfy { $0 == UInt8(ascii: ".") || $0 &- UInt8(ascii: "0") < 10 }
+    }
+
+    func matches(domain: String) -> Bool { name == domain || !isAddress && name.hasSuffix(".\(domain)") }
+
+    /// RFC 6265 §5.1.4.
+    static func path(_ path: String, isBelow parent: String) -> Bool {
+        guard path.utf8.starts(with: parent.utf8) else { return false }
+        return path.utf8.count == parent.utf8.count || parent.hasSuffix("/")
+            || path.utf8.dropFirst(parent.utf8.count).first == UInt8(ascii: "/")
+    }
+}

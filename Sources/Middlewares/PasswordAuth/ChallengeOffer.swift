@@ -1,0 +1,48 @@
+/// What of a 401's challenges is to be answered.
+struct ChallengeOffer: Sendable {
+    /// The strongest digest challenge.
+    var digest: DigestChallenge?
+    /// The realm of a basic challenge, where there is nothing better.
+    var basicRealm: String?
+    /// Whether the server says that it was only the nonce that it didn't accept.
+    var isStale: Bool
+
+    /// Whose password is asked for; `nil` where there is nothing to answer.
+    var realm: String? { digest?.realm ?? basicRealm }
+
+    init(
+        _ response: HTTPResponse,
+        _ schemes: Set<PasswordAuthInterceptor.Scheme>,
+        _ origin: Origin,
+        rejected: PasswordAuthAnswer?,
+        wasInAdvance: Bool
+    ) {
+        let challenges = Challenge.all(in: response.headerFields)
+        let digests = challenges.compactMap(DigestChallenge.init)
+        isStale = digests.contains { challenge in
+            if case .digest(let answer) = rejected {
+                challenge.isStale && challenge.realm == answer.challenge.realm
+            } else {
+                false
+            }
+        }
+        if schemes.contains(.digest) {
+            let open = digests.filter { Self.isOpen($0, after: rejected, wasInAdvance: wasInAdvance) }
+            digest = open.first { $0.algorithm == .sha256 } ?? open.first
+        }
+        guard digest == nil, rejected == nil, schemes.contains(.basic),
+            origin.scheme == "https" || !schemes.contains(.digest)
+        else { return }
+        basicRealm = challenges.first { $0.scheme == "basic" && $0.parameters["realm"] != nil }?.parameters["realm"]
+    }
+
+    private static func isOpen(
+        _ challenge: DigestChallenge,
+        after rejected: PasswordAuthAnswer?,
+        wasInAdvance: Bool
+    ) -> Bool {
+        guard case .digest(let answer) = rejected else { return true }
+        let isNew = challenge.nonce != answer.challenge.nonce
+        return challenge.realm != answer.challenge.realm || isNew && (challenge.isStale || wasInAdvance)
+    }
+}

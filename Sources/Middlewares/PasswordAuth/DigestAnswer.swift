@@ -1,0 +1,93 @@
+internal import Foundation
+
+/// The answer to a digest challenge for one request (RFC 7616 §3.4).
+struct DigestAnswer: Sendable {
+    let challenge: DigestChallenge
+    let credential: PasswordCredential
+    let clientNonce: String
+    let count: UInt32
+
+    /// The value of `Authorization`; `nil` if the server insists on a digest of a body that can't be read beforehand.
+    func authorization(for request: HTTPRequest) async throws -> String? {
+        let protection: DigestChallenge.Protection?
+        switch challenge.protections {
+        case nil: protection = nil
+        case let offered? where offered.contains(.authentication): protection = .authentication
+        default:
+            guard request.body.isRestartable else { return nil }
+            protection = .integrity
+        }
+        var content = ""
+        if protection == .integrity { content = try await Self.digest(of: request.body, challenge.algorithm) }
+        return try field(
+            method: request.method.rawValue,
+            target: WireTarget(request).requestTarget,
+            protection: protection,
+            contentDigest: content
+        )
+    }
+
+    // Reading and hashing may take its time: not on the caller's actor.
+    @concurrent
+    private static func digest(of body: HTTPBody, _ algorithm: MessageDigest.Algorithm) async throws -> String {
+        do {
+            return try await body.digest(algorithm).hexadecimal
+        } catch let missing as DigestUnavailable {
+            throw unanswerable(missing)
+        }
+    }
+
+    private static func unanswerable(_ missing: DigestUnavailable) -> AuthenticationError {
+        AuthenticationError(.unsupported, "The server's challenge can't be answered: \(missing).")
+    }
+
+    func field(
+        method: String,
+        target: String,
+        protection: DigestChallenge.Protection?,
+        contentDigest: String = ""
+    ) throws -> String {
+        let user = "\(credential.username):\(challenge.realm)"
+        var secret = try hash("\(user):\(credential.password)")
+        if challenge.isSession { secret = try hash("\(secret):\(challenge.nonce):\(clientNonce)") }
+        let subject = try hash(
+            protection == .integrity ? "\(method):\(target):\(contentDigest)" : "\(method):\(target)"
+        )
+        let hexCount = String(count, radix: 16)
+        let paddedCount = String(repeating: "0", count: max(0, 8 - hexCount.utf8.count)) + hexCount
+        let response =
+            if let protection {
+                try hash("\(secret):\(challenge.nonce):\(paddedCount):\(clientNonce):\(protection.rawValue):\(subject)")
+            } else {
+                try hash("\(secret):\(challenge.nonce):\(subject)")
+            }
+        var parts = [try username(user), "realm=\(Self.quoted(challenge.realm))"]
+        parts += ["nonce=\(Self.quoted(challenge.nonce))", "uri=\(Self.quoted(target))", "response=\"\(response)\""]
+        if let name = challenge.algorithmName { parts.append("algorithm=\(name)") }
+        if let opaque = challenge.opaque { parts.append("opaque=\(Self.quoted(opaque))") }
+        if let protection { parts += ["qop=\(protection.rawValue)", "nc=\(paddedCount)"] }
+        if protection != nil || challenge.isSession { parts.append("cnonce=\"\(clientNonce)\"") }
+        if challenge.hashesUsername { parts.append("userhash=true") }
+        return "Digest " + parts.joined(separator: ", ")
+    }
+
+    private func username(_ user: String) throws -> String {
+        if challenge.hashesUsername { return "username=\"\(try hash(user))\"" }
+        let isPlain = credential.username.utf8.allSatisfy { 0x20..<0x7F ~= $0 }
+        if isPlain { return "username=\(Self.quoted(credential.username))" }
+        // RFC 7616 §3.4, in the notation of RFC 8187.
+        return "username*=UTF-8''\(AWSCanonicalRequest.strictlyEncoded(credential.username.utf8))"
+    }
+
+    private func hash(_ text: String) throws -> String {
+        do {
+            return try MessageDigest.of(Array(text.utf8), challenge.algorithm).hexadecimal
+        } catch let missing as DigestUnavailable {
+            throw Self.unanswerable(missing)
+        }
+    }
+
+    private static func quoted(_ text: String) -> String {
+        "\"" + text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
+    }
+}
