@@ -87,6 +87,7 @@ struct Quickstart {
                 ("validateStatus", .validateStatus()),
                 ("headers", .headers([.accept: "*/*", .userAgent: "Interceptors-Quickstart"])),
                 ("transactionID", .transactionID()),
+                ("followRedirects", .followRedirects()),
                 ("logging", .logging(.headers, to: LogSink(show))),
             ])
         )
