@@ -33,7 +33,7 @@ private struct Returns: Interceptor {
     func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         do {
             let response = try await next(request)
-            let text = response.body.bytes.map { Redaction.standard.excerpt(of: $0, limit: 90) } ?? ""
+            let text = response.body.bytes.map { Redaction.standard.excerpt(of: $0, limit: 90) } ?? "a stream"
             tell("↑ \(name)", "\(response.status)  \(text)", depth: depth)
             return response
         } catch {
@@ -45,6 +45,8 @@ private struct Returns: Interceptor {
 
 private func tell(_ event: String, _ note: String, depth: Int?) {
     let line = String(repeating: "  ", count: depth.map { $0 + 1 } ?? 0) + event
+    // One line, whatever the server's text is made of.
+    let note = note.split(whereSeparator: \.isWhitespace).joined(separator: " ")
     say(note.isEmpty ? line : line.padding(toLength: max(40, line.count + 2), withPad: " ", startingAt: 0) + note)
 }
 
@@ -63,6 +65,12 @@ extension HTTPContext {
 }
 
 /// Prints a line at once, also where the output is a file.
-func say(_ line: String = "") {
-    FileHandle.standardOutput.write(Data((line + "\n").utf8))
+func say(_ line: String = "") { write(line, to: .standardOutput) }
+
+/// Prints text of which a part may come from a server: without what could control the terminal.
+func write(_ text: String, to file: FileHandle) {
+    let shown = text.unicodeScalars.map { scalar in
+        scalar.properties.generalCategory == .control && scalar != "\n" && scalar != "\t" ? "\u{FFFD}" : scalar
+    }
+    file.write(Data((String(String.UnicodeScalarView(shown)) + "\n").utf8))
 }

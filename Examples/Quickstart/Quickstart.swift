@@ -15,13 +15,22 @@ struct Quickstart {
         do {
             switch CommandLine.arguments.dropFirst().first {
             case nil: try await tour()
+            case "-h", "--help": say(usage)
             case let address?: try await fetch(address)
             }
+        } catch let error as TransportError where error.code == .unsupportedURL {
+            write("\(error.message)\n\(usage)", to: .standardError)
+            exit(1)
         } catch {
-            FileHandle.standardError.write(Data("\(error)\n".utf8))
+            write("\n\(error)", to: .standardError)
             exit(1)
         }
     }
+
+    private static let usage = """
+        Usage: swift run Quickstart          a tour of one request through a chain, on a server of its own
+               swift run Quickstart <URL>    the same kind of chain against an http or https server
+        """
 
     private static func tour() async throws {
         let server = try startDemoServer()
@@ -42,7 +51,7 @@ struct Quickstart {
             say("\nThe caller gets \(error)")
         }
 
-        say("\nWhat the server saw, over \(server.connectionsOpened) connection(s):")
+        say("\nWhat the server saw, over \(server.connectionsOpened) connections:")
         for request in server.requests {
             let id = request.headerFields[.transactionID] ?? "none"
             say("  \(request)  TransactionId: \(id)")
@@ -78,12 +87,14 @@ struct Quickstart {
                 ("validateStatus", .validateStatus()),
                 ("headers", .headers([.accept: "*/*", .userAgent: "Interceptors-Quickstart"])),
                 ("transactionID", .transactionID()),
+                ("followRedirects", .followRedirects()),
                 ("logging", .logging(.headers, to: LogSink(show))),
             ])
         )
         let response = try await client.send(HTTPRequest(string: address))
         let body = try await response.body.collect(upTo: 64 << 20)
-        say("\n\(response)\n\(response.headerFields)\n\(body.count) bytes, which begin with:\n")
+        say("\n\(response)\n\(response.headerFields)\n")
+        say(body.isEmpty ? "No content." : "\(body.count) bytes of content:\n")
         say(Redaction.standard.excerpt(of: body, limit: 400))
     }
 }

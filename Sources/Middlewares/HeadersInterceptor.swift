@@ -10,6 +10,9 @@
 /// Anywhere outside what logs, signs or caches by the fields. Outside a retry a closure is asked once for all attempts,
 /// inside it once for each.
 ///
+/// It adds its fields to every request, wherever that goes, also to another server by an absolute URL or a redirect. So it is
+/// **not for credentials**: `bearerAuth` binds a token to its origins, and a closure can look at `request.url`.
+///
 /// A name counts as given however it is spelled, and even with an empty value; what a ``Client`` filled in on its own,
 /// `Accept` and `Content-Type`, doesn't. Of a name that stands twice among the
 /// added fields both are sent. A field with a control character is never sent: the transport refuses the request with

@@ -28,13 +28,13 @@ import TransportTesting
         let api = Client(
             baseURL: URL(string: "https://api.example.com/v1")!,
             interceptors: [
+                .unwrapEnvelope(payload: "object"),
                 .validateStatus(),
                 .headers([.accept: "application/json"]),
                 .transactionID(),
                 .followRedirects(),
                 .retryOnUnauthorized(tokens),
                 .bearerAuth(tokens),
-                .unwrapEnvelope(payload: "object"),
                 .retry(.exponential(maxAttempts: 3)),
                 .logging(.headers, to: LogSink { _ in }),
             ],

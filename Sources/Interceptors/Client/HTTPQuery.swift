@@ -100,11 +100,12 @@ extension HTTPQuery: ExpressibleByDictionaryLiteral {
 }
 
 extension HTTPQuery: CustomStringConvertible, CustomDebugStringConvertible {
-    /// The names with the values of sensitive ones redacted.
+    /// The query with the values of sensitive names redacted, and values that hold secrets themselves, such as another URL.
     public var description: String {
         items.flatMap { item in
             Redaction.standard.isSensitive(item.name)
-                ? ["\(PercentEncoding.component(item.name))=\(Redaction.standard.placeholder)"] : pairs(of: item)
+                ? ["\(PercentEncoding.component(item.name))=\(Redaction.standard.placeholder)"]
+                : pairs(of: item).map { URLText.redacted(pair: $0) }
         }
         .joined(separator: "&")
     }

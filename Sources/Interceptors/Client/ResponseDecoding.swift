@@ -37,13 +37,13 @@ struct ResponseDecoding: Sendable {
             return nothing
         }
         let body = try await collect(response)
-        if let bytes = body as? Value { return bytes }
-        if body.isEmpty {
+        if body.isEmpty, type != Data.self {
             guard let optional = type as? any ExpressibleByNilLiteral.Type,
                 let none = optional.init(nilLiteral: ()) as? Value
             else { throw failure(.empty, type, response, body: body) }
             return none
         }
+        if let bytes = body as? Value { return bytes }
         return try await decode(type, from: body, of: response)
     }
 

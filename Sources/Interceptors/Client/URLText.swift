@@ -146,6 +146,14 @@ extension URLText {
         return shown.prefix(200) + (isCut || end != bytes.endIndex ? "…" : "")
     }
 
+    /// A pair of a query as it may be printed.
+    static func redacted(pair: String) -> String {
+        guard let url = URL(string: "?" + pair, encodingInvalidCharacters: false) else {
+            return Redaction.standard.placeholder
+        }
+        return String(Redaction.standard.string(for: url).dropFirst())
+    }
+
     static func failure(_ problem: String, _ text: String) -> TransportError {
         TransportError(.unsupportedURL, "\"\(PrintableText.line(redacted(text)))\" \(problem).")
     }

@@ -16,11 +16,9 @@ public struct UnauthorizedCondition: Sendable {
         Self(isUnauthorized)
     }
 
-    /// A response with one of these statuses.
+    /// A response with one of these statuses, or the ``StatusError`` that a `validateStatus` inside has made of it.
     public static func status(_ statuses: HTTPResponse.Status...) -> Self {
-        Self { answer in
-            if case .success(let response) = answer { statuses.contains(response.status) } else { false }
-        }
+        Self { answer in answer.answered.map { statuses.contains($0.status) } ?? false }
     }
 
     /// An error of this type that an interceptor inside throws, such as one that unwraps envelopes.

@@ -73,9 +73,7 @@ struct SessionSource: UnauthorizedSource {
         to record: AuthorizationRecord
     ) -> CredentialGeneration? {
         // A redirect, followed inside, may have led elsewhere.
-        if case .success(let response) = answer, let origin = response.url.flatMap(Origin.init),
-            !record.origins.contains(origin)
-        {
+        if let origin = answer.answered?.url.flatMap(Origin.init), !record.origins.contains(origin) {
             return nil
         }
         return if case .used(let generation) = record.last { generation } else { nil }

@@ -99,6 +99,8 @@ extension StatusError {
     }
 }
 
+extension StatusError: ResponseError {}
+
 extension StatusError: ContextualError {
     /// The context of the response.
     public var context: HTTPContext {

@@ -103,7 +103,7 @@ extension UnwrapEnvelopeInterceptor {
         var collected = Data()
         do {
             for try await chunk in body {
-                let room = limit - collected.count
+                let room = max(0, limit - collected.count)
                 collected.append(chunk.prefix(room))
                 if chunk.count > room { return (collected, false) }
             }

@@ -88,7 +88,6 @@ public struct UnwrapEnvelopeInterceptor: Interceptor {
         do {
             return HTTPBody(try await body.collect(upTo: limit))
         } catch {
-            body.discard()
             guard let error = error as? TransportError, error.url == nil else { throw error }
             // Whoever reads a body doesn't know of the request.
             let request = HTTPRequest(method: origin.method, url: origin.url)

@@ -109,14 +109,18 @@ extension HTTPBody {
         if case .file(let file) = storage { file.url } else { nil }
     }
 
-    /// All of the content, in memory. If it throws, what has not been read is given up, as by ``discard()``.
+    /// All of the content, in memory. If it throws, what has not been read is given up, as by ``discard()``; a body that
+    /// somebody else is reading stays theirs.
     ///
     /// - Parameter limit: the most bytes to accept. Never more than a chunk beyond it is held.
     /// - Throws: ``TransportError`` with ``TransportError/Code/bodyTooLarge`` beyond the limit, with
     ///   ``TransportError/Code/bodyNotReplayable`` if it was read before and can't be again, or what reading throws.
     public func collect(upTo limit: Int) async throws -> Data {
+        guard isReadable else { throw TransportError.bodyNotReplayable() }
         do {
             return try await collected(upTo: limit)
+        } catch let error as TransportError where error.code == .bodyNotReplayable {
+            throw error
         } catch {
             discard()
             throw error

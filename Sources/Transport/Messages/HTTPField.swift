@@ -67,6 +67,7 @@ public struct HTTPField: Sendable, Hashable {
 }
 
 extension HTTPField: CustomStringConvertible {
-    /// The field as it would stand in a message, with the value of a sensitive field redacted.
-    public var description: String { "\(name): \(Redaction.standard.value(of: self))" }
+    /// The field as it would stand in a message, with the value of a sensitive field redacted and control characters
+    /// escaped.
+    public var description: String { PrintableText.line("\(name): \(Redaction.standard.value(of: self))") }
 }

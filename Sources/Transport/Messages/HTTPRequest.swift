@@ -152,8 +152,8 @@ extension URL {
 }
 
 extension HTTPRequest: CustomStringConvertible, CustomDebugStringConvertible {
-    /// Method and URL, with what is secret in the URL redacted.
-    public var description: String { "\(method) \(Redaction.standard.string(for: url))" }
+    /// Method and URL on one line, with what is secret in the URL redacted.
+    public var description: String { PrintableText.line("\(method) \(Redaction.standard.string(for: url))") }
 
     /// The same as ``description``: a secret is not printed by accident.
     public var debugDescription: String { description }

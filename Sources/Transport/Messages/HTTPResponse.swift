@@ -115,10 +115,10 @@ extension HTTPResponse.Status: Hashable, ExpressibleByIntegerLiteral, CustomStri
 }
 
 extension HTTPResponse: CustomStringConvertible, CustomDebugStringConvertible {
-    /// Status and URL, with what is secret in the URL redacted.
+    /// Status and URL on one line, with what is secret in the URL redacted.
     public var description: String {
-        guard let url else { return status.description }
-        return "\(status) from \(Redaction.standard.string(for: url))"
+        let origin = url.map { " from \(Redaction.standard.string(for: $0))" } ?? ""
+        return PrintableText.line("\(status)\(origin)")
     }
 
     /// The same as ``description``: a secret is not printed by accident.

@@ -118,6 +118,9 @@ struct TextRedactor {
             } else if bytes[sign] == UInt8(ascii: "="), sign >= plainUntil {
                 redactEncodedValue(sign: sign)
             }
+        } else if isOpening(at: position), redaction.isSensitive(word), let arguments = quotedArguments(at: position) {
+            position = arguments.upperBound
+            hide(from: arguments.lowerBound)
         } else if isRevealing(encoded: word, isCut: isCut && position == bytes.count) {
             hide(from: start)
         } else if Self.isScheme(word) {

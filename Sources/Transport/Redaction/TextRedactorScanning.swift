@@ -90,6 +90,17 @@ extension TextRedactor {
         return end
     }
 
+    /// What stands between the parentheses after a word, if it begins with a text in quotes: so Swift prints the value of
+    /// an enumeration's case, such as `badPassword("…")`.
+    func quotedArguments(at open: Int) -> Range<Int>? {
+        let quote = bytes[(open + 1)...].firstIndex { $0 != UInt8(ascii: "\\") } ?? bytes.count
+        guard quote < bytes.count, bytes[quote] == UInt8(ascii: "\"") else { return nil }
+        let end = endOfNested(at: open)
+        return (open + 1)..<(bytes[end - 1] == UInt8(ascii: ")") ? end - 1 : end)
+    }
+
+    func isOpening(at index: Int) -> Bool { index < bytes.count && bytes[index] == UInt8(ascii: "(") }
+
     private func endOfNested(at open: Int) -> Int {
         var nesting = 0
         var index = open

@@ -1,6 +1,7 @@
 import Foundation
 import Interceptors
 import Testing
+import TransportTesting
 
 @Suite struct HTTPQueryTests {
     @Test(arguments: [
@@ -91,5 +92,25 @@ import Testing
     @Test func descriptionShowsNoSecret() {
         let query: HTTPQuery = ["api_key": "hunter2", "tokens": ["hunter2"], "q": "cats"]
         #expect(String(reflecting: query) == "api_key=<redacted>&tokens=<redacted>&q=cats")
+        let nested: HTTPQuery = ["next": "https://h/?token=hunter2", "q": "a+b", "tags": ["x", "y"]]
+        #expect(nested.description == "next=<redacted>&q=a%2Bb&tags=x&tags=y")
+    }
+
+    @Test func noDumpShowsASecret() throws {
+        let client = Client(
+            baseURL: URL(string: "https://ada:hunter2@h/?token=hunter2"),
+            interceptors: [],
+            transport: StubTransport()
+        )
+        let endpoint = AnyEndpoint<NoContent>(
+            path: "https://ada:hunter2@h/x?token=hunter2",
+            query: ["password": "hunter2"],
+            body: .form(["password": "hunter2"])
+        )
+        var text = ""
+        dump(client, to: &text)
+        dump(endpoint, to: &text)
+        #expect(!text.contains("hunter2"), "\(text)")
+        #expect(text.contains("password=<redacted>"))
     }
 }

@@ -58,6 +58,10 @@ import Testing
 
     private enum Unlabelled: Error { case rejected(String), lost }
     private enum Labelled: Error { case rejected(token: String) }
+    private struct WithReason: Error {
+        enum Reason { case badPassword(String) }
+        let reason: Reason
+    }
     private struct WithFields: Error { let password = "hush", id = 7 }
     private struct WithWords: Error, CustomStringConvertible {
         let description: String
@@ -68,6 +72,11 @@ import Testing
             (Unlabelled.rejected("hush"), "Unlabelled.rejected(…)"),
             (Unlabelled.lost, "Unlabelled.lost"),
             (Labelled.rejected(token: "hush"), "Labelled.rejected(…)"),
+            (WithReason(reason: .badPassword("hush")), "Reason.badPassword(<redacted>))"),
+            (
+                TransportError(.other, "No.", underlying: WithReason(reason: .badPassword("hush"))),
+                "Reason.badPassword(<redacted>))"
+            ),
             (WithFields(), #"WithFields(password: "<redacted>", id: 7)"#),
             (
                 WithWords(description: "GET https://u:hush@h/?token=hush failed"),

@@ -42,6 +42,27 @@ struct UnauthorizedConditionTests {
         #expect(condition.matches(.failure(OtherFailure())))
     }
 
+    @Test func validateStatusInsideDoesNotHideARejection() async throws {
+        let server = TokenServer(accepting: ["new"])
+        let tokens = TokenStore(.old, origins: [apiOrigin]) { _ in .new }
+        let chain = InterceptorChain(
+            [.retryOnUnauthorized(tokens), .validateStatus(), .bearerAuth(tokens)],
+            transport: server
+        )
+        #expect(try await chain.get() == 200)
+        #expect(server.authorizations == ["Bearer old", "Bearer new"])
+    }
+
+    @Test func statusErrorOfAnotherOriginCausesNoLogIn() async throws {
+        let elsewhere = URL(string: "https://other.example.com/")
+        let chain = InterceptorChain(
+            [.retryOnUnauthorized { Issue.record("Not our 401.") }, .validateStatus()],
+            transport: Recorder { _ in HTTPResponse(status: 401, url: elsewhere) }
+        )
+        let error = await #expect(throws: StatusError.self) { try await chain.get() }
+        #expect(error?.status == 401)
+    }
+
     @Test func envelopeErrorOfAnInterceptorInsideRefreshes() async throws {
         let server = TokenServer(accepting: ["new"])
         let tokens = TokenStore(.old, origins: [apiOrigin]) { _ in .new }

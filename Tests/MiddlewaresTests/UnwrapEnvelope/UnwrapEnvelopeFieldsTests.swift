@@ -116,6 +116,18 @@ import Testing
         #expect(discards.value == 1)
     }
 
+    @Test func aNegativeLimitKeepsNothing() async throws {
+        let error = try await #require(throws: EnvelopeError.self) {
+            let body = HTTPBody.oneShot(Chunks(["abcd"]))
+            return try await send(
+                ["success": "false"],
+                body: body,
+                through: .unwrapEnvelope(headers: .standard, limit: -1)
+            )
+        }
+        #expect(error.body.isEmpty && !error.isBodyComplete)
+    }
+
     @Test func aBodyThatBreaksOffDoesNotHideTheFailure() async throws {
         let error = try await #require(throws: EnvelopeError.self) {
             let chunks = Chunks(["ab"], failure: TransportError(.truncated, "Cut."))

@@ -321,6 +321,17 @@ private func expectFailure<Value>(
         }
     }
 
+    @Test(arguments: [nil, 6, 100] as [Int64?])
+    func whoComesLateTakesNothingFromTheReader(length: Int64?) async throws {
+        let discards = Mutex(0)
+        let body = HTTPBody.oneShot(chunks("abc", "def"), length: length) { discards.withLock { $0 += 1 } }
+        var reading = body.makeAsyncIterator()
+        #expect(try await reading.next() == Data("abc".utf8))
+        await expectFailure(.bodyNotReplayable) { try await body.collect(upTo: 10) }
+        #expect(discards.withLock { $0 } == 0)
+        #expect(try await reading.next() == Data("def".utf8))
+    }
+
     @Test func aLinkIsReadAsWhatItLeadsTo() async throws {
         let file = try TemporaryFile(Data("abc".utf8))
         let link = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)

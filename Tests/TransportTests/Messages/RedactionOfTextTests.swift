@@ -15,6 +15,11 @@ import Transport
         ("  password: hush with spaces\nuser: ada", "  password: <redacted>\nuser: ada"),
         (#"MyError(token: "hush", id: 7)"#, #"MyError(token: "<redacted>", id: 7)"#),
         (#"MyError(token: Optional("hush"), id: 7)"#, "MyError(token: <redacted>, id: 7)"),
+        (
+            #"Failed(reason: App.Reason.badPassword("hush", 7), id: 7)"#,
+            "Failed(reason: App.Reason.badPassword(<redacted>), id: 7)"
+        ),
+        (#"badPassword(\"hush\"#, "badPassword(<redacted>"),
         (#"["token": ["hush", "hush"], "id": 7]"#, #"["token": "<redacted>", "id": 7]"#),
         (#"{\"password\":\"hush\",\"id\":7}"#, #"{\"password\":\"<redacted>\",\"id\":7}"#),
         ("{token: 'hush', id: 7}", "{token: '<redacted>', id: 7}"),
@@ -44,14 +49,16 @@ import Transport
         "Basic settings and bearer of news", "<Error><Code>AccessDenied</Code></Error>", "code=404", "code: -32601",
         "text/html; charset=utf-8", "max-age=60, must-revalidate", "Tue, 15 Nov 1994 08:12:31 GMT",
         "Bearer error=\"invalid_token\"", "https://example.com/a?b=c", "100% = all", "%", "%4", "a%=%zz",
-        "<p>tokens are fine</p>", "no value for key CodingKeys(stringValue: \"access_token\", intValue: nil)",
+        "<p>tokens are fine</p>", "password(s)", "token()", "makeToken(for: user)", "print(\"hello\")", "token(",
+        "no value for key CodingKeys(stringValue: \"access_token\", intValue: nil)",
     ])
     func whatIsNoSecretStays(text: String) {
         #expect(redaction.text(text) == text)
     }
 
     @Test(arguments: [
-        "token=", "token:", "token=\"", "token=\\", "token=\\\"", "token=[", "token=(((", "<token", "<token>",
+        "token(\"", "token(\")", "token(\\", "token=", "token:", "token=\"", "token=\\", "token=\\\"", "token=[",
+        "token=(((", "<token", "<token>",
         "<token></toke",
         "token%3D", "token%3", "//@", "//", "<", "</", "Bearer ", "eyJ", "token='", "token: {\"a\": \"",
         "\u{0}token=\u{0}",
@@ -74,7 +81,7 @@ import Transport
     @Test(arguments: [
         "<a", "<token", "token=", "token:", "token ", "\"", "\\", "//", "//a@", "token=(", "token=\\\"", "% ", "%3D",
         "Bearer ",
-        "<token>", "a ", "token \"", "eyJ.", "[", "x=1&",
+        "<token>", "a ", "token(", "token(\"", "a(\"", "token(\\", "token \"", "eyJ.", "[", "x=1&",
     ])
     func timeIsProportionalToTheLength(piece: String) {
         let text = String(repeating: piece, count: 40_000 / piece.utf8.count)
@@ -90,6 +97,7 @@ import Transport
         (#"{"note":"my token: hush","id":7}"#, #"{"note":"my token: <redacted>","id":7}"#),
         (#"{"title":"Secret: ","id":7}"#, #"{"title":"Secret: ","id":7}"#),
         (#"{"inner":"{\"password\":\"hush\"}","id":7}"#, #"{"inner":"{\"password\":\"<redacted>\"}","id":7}"#),
+        (#"{"error":"badPassword(\"hush\")","id":7}"#, #"{"error":"badPassword(<redacted>)","id":7}"#),
         (#"{"log":"a\npin: hush","id":7}"#, #"{"log":"a\npin: <redacted>","id":7}"#),
         (#"{"next":"https://h/?q=1&token=hush","id":7}"#, #"{"next":"https://h/?q=1&token=<redacted>","id":7}"#),
         (#"{password: "hush", id: 7}"#, #"{password: "<redacted>", id: 7}"#),

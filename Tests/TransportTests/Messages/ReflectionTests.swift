@@ -28,4 +28,20 @@ import Transport
         #expect(text.contains("text/plain"))
         #expect(text.contains("4 bytes"))
     }
+
+    @Test func noDescriptionForgesALineOrControlsATerminal() throws {
+        let hostile = "OK\u{1B}[2J\u{202E}\r\nforged"
+        let response = HTTPResponse(
+            status: try #require(HTTPResponse.Status(code: 200, reasonPhrase: hostile)),
+            headerFields: ["X-A": hostile]
+        )
+        let request = HTTPRequest(
+            method: HTTPRequest.Method(stringLiteral: hostile),
+            url: try #require(URL(string: "https://h.example/"))
+        )
+        for text in ["\(response)", "\(response.headerFields)", "\(request)", "\(response.headerFields[0])"] {
+            #expect(!text.unicodeScalars.contains { $0.value < 0x20 || $0 == "\u{202E}" }, "\(text)")
+            #expect(text.contains(#"OK\u{1B}[2J\u{202E}\r\nforged"#))
+        }
+    }
 }
