@@ -79,6 +79,15 @@ extension AuthenticationError {
         )
     }
 
+    static func sharedExchange(of request: HTTPRequest) -> Self {
+        Self(
+            .wrongOrder,
+            "coalesce stands outside of bearerAuth: it can't see who asks, so that users could share an answer."
+                + " The right order is [.bearerAuth(tokens), .coalesce()].",
+            request: request
+        )
+    }
+
     static func invalidToken(for request: HTTPRequest) -> Self {
         Self(
             .invalidToken,

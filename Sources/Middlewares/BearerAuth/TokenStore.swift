@@ -156,6 +156,7 @@ extension TokenStore {
         let record = request.context.authorizationRecord(of: self)
         record?.note(.withheld)
         guard !request.headerFields.contains(.authorization), try isForRequest(request) else { return }
+        if request.context.isShared { throw AuthenticationError.sharedExchange(of: request) }
 
         let credential = try await usableCredential()
         record?.note(.used(credential.generation))

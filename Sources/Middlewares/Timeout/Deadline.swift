@@ -21,7 +21,7 @@ public struct Deadline: Sendable {
         self = Self.make(duration, clock)
     }
 
-    private init(
+    init(
         remaining: @escaping @Sendable () -> Duration,
         sleep: @escaping @Sendable () async throws -> Void
     ) {

@@ -1,0 +1,48 @@
+internal import Foundation
+
+/// What must be the same for two requests to share an exchange: whatever could make their answers differ.
+struct ExchangeIdentity: Sendable, Hashable {
+    private struct Field: Sendable, Hashable {
+        let name: String
+        let values: [String]
+    }
+
+    /// What credentials stand in, never to be left out.
+    static let credentials: Set<HTTPField.Name> = [.authorization, .cookie, .proxyAuthorization]
+
+    private let url: String
+    private let fields: [Field]
+    private let responseBody: ResponseBodyMode
+    private let timeouts: Timeouts?
+    private let clientOrigin: Origin?
+    private let apart: String?
+
+    /// The identity of a request; `nil` if it shares with none: it is no GET, has content or wants its response as a stream
+    /// or its progress told.
+    ///
+    /// - Parameters:
+    ///   - ignored: names of fields that make no difference.
+    ///   - apart: what else makes one.
+    init?(of request: borrowing HTTPRequest, ignoring ignored: Set<HTTPField.Name>, apart: String? = nil) {
+        guard request.method == .get, request.body.isEmpty, request.context.responseBody.bufferLimit != nil,
+            request.context.downloadProgress == nil, request.context.uploadProgress == nil
+        else { return nil }
+        let text = request.url.absoluteString
+        // A fragment is not sent (RFC 9110 §4.2.5).
+        url = String(text.prefix { $0 != "#" })
+        fields = Self.fields(of: request.headerFields, ignoring: ignored.subtracting(Self.credentials))
+        responseBody = request.context.responseBody
+        timeouts = request.context.timeouts
+        clientOrigin = request.context.clientOrigin
+        self.apart = apart
+    }
+
+    // The order of different names makes no difference, that of the values of one does (RFC 9110 §5.3).
+    private static func fields(of fields: HTTPFields, ignoring ignored: Set<HTTPField.Name>) -> [Field] {
+        var values: [String: [String]] = [:]
+        for field in fields where !ignored.contains(field.name) {
+            values[field.name.rawName.lowercased(), default: []].append(field.value)
+        }
+        return values.map { Field(name: $0, values: $1) }.sorted { $0.name < $1.name }
+    }
+}

@@ -1,0 +1,240 @@
+import Foundation
+import TestSupport
+import Testing
+import TransportTesting
+
+@testable import Middlewares
+
+/// How what limits, shares and gives up meets what tries again, refreshes and ends in time.
+@Suite(.timeLimit(.minutes(1)))
+struct LimitChainTests {
+    private let clock = ManualClock()
+
+    private func retry(_ maxAttempts: Int = 3) -> RetryInterceptor {
+        .retry(.constant(.zero, maxAttempts: maxAttempts), clock: clock)
+    }
+
+    /// Moves the clock on whenever somebody sleeps on it, until the work is done.
+    private func advancing<Result: Sendable>(_ work: () async throws -> Result) async rethrows -> Result {
+        let driver = Task { [clock] in
+            while !Task.isCancelled {
+                await clock.sleepers(1)
+                if let next = clock.nextDeadline { clock.advance(to: next) }
+                await Task.yield()
+            }
+        }
+        defer { driver.cancel() }
+        return try await work()
+    }
+
+    @Test(arguments: [true, false])
+    func retryAroundRefreshAroundOnePermitDoesNotDeadlock(isLimitOutside: Bool) async throws {
+        let failures = Tally()
+        let server = TokenServer(accepting: ["new"]) { request in
+            if failures.count().isMultiple(of: 3) {
+                throw TransportError(.connectionLost, "Cut off.", request: request)
+            }
+        }
+        let chain = Shared<InterceptorChain?>(nil)
+        let refreshes = Tally()
+        let tokens = TokenStore(.old, origins: [apiOrigin]) { _ in
+            refreshes.count()
+            _ = try? await chain.value?.get(URL(string: "https://api.example.com/login")!)
+            return .new
+        }
+        let limit = LimitConcurrencyInterceptor(1)
+        let inside: [any Interceptor] = [retry(50), .retryOnUnauthorized(tokens), .bearerAuth(tokens)]
+        let all = InterceptorChain(isLimitOutside ? [limit] + inside : inside + [limit], transport: server)
+        chain.value = all
+        try await withThrowingTaskGroup { group in
+            for _ in 0..<100 { group.addTask { try await all.get() } }
+            for try await status in group { #expect(status == 200) }
+        }
+        chain.value = nil
+        #expect(refreshes.value == 1)
+        #expect(limit.pool.counts == (0, 0, 0))
+    }
+
+    @Test func timeoutEndsTheWaitForAPermitAndLosesNone() async throws {
+        let limit = LimitConcurrencyInterceptor(1)
+        let server = Recorder { [clock] _ in
+            try await clock.sleep(for: .seconds(100))
+            return HTTPResponse(status: 200)
+        }
+        let chain = InterceptorChain([.timeout(.seconds(5), clock: clock), limit], transport: server)
+        let tasks = (0..<20).map { _ in Task { try await chain.get() } }
+        // A timer for each, and the one whose request was sent.
+        await clock.sleepers(21)
+        clock.advance(by: .seconds(5))
+        for task in tasks {
+            let error = await #expect(throws: TransportError.self) { try await task.value }
+            #expect(error?.code == .timedOut)
+        }
+        #expect(limit.pool.counts == (0, 0, 0))
+        #expect(clock.pendingSleeps == 0)
+    }
+
+    @Test func rateLimitDoesNotLetARequestWaitBeyondTheTimeoutOutside() async throws {
+        let server = Recorder()
+        let chain = InterceptorChain(
+            [.timeout(.seconds(5), clock: clock), .rateLimit(1, per: .seconds(10), clock: clock)],
+            transport: server
+        )
+        #expect(try await chain.get() == 200)
+        let error = await #expect(throws: TransportError.self) { try await chain.get() }
+        #expect(error?.code == .timedOut)
+        #expect(clock.now.elapsed == .zero)
+        #expect(server.requests.count == 1)
+    }
+
+    @Test func openCircuitEndsTheRetries() async throws {
+        let server = Recorder { _ in HTTPResponse(status: 503) }
+        let chain = InterceptorChain(
+            [retry(10), .circuitBreaker(.consecutiveFailures(3), clock: clock)],
+            transport: server
+        )
+        await #expect(throws: CircuitOpenError.self) { try await chain.get() }
+        #expect(server.requests.count == 3)
+    }
+
+    @Test func timeoutInsideACircuitBreakerIsAFailureOfTheHostAndOneOutsideIsNot() async throws {
+        let server = Recorder { [clock] _ in
+            try await clock.sleep(for: .seconds(100))
+            return HTTPResponse(status: 200)
+        }
+        let timeout: TimeoutInterceptor = .timeout(.seconds(1), clock: clock)
+        let breaker: CircuitBreakerInterceptor = .circuitBreaker(.consecutiveFailures(1), clock: clock)
+        for interceptors: [any Interceptor] in [[timeout, breaker], [breaker, timeout]] {
+            let chain = InterceptorChain(interceptors, transport: server)
+            let task = Task { try await chain.get() }
+            await clock.sleepers(2)
+            clock.advance(by: .seconds(1))
+            let error = await #expect(throws: TransportError.self) { try await task.value }
+            #expect(error?.code == .timedOut)
+        }
+        await #expect(throws: CircuitOpenError.self) { try await InterceptorChain([breaker], transport: server).get() }
+    }
+
+    @Test(arguments: [true, false])
+    func followersAreServedWhenTheLeaderIsRetriedOrCancelled(isRetryInside: Bool) async throws {
+        let (joined, gate, arrivals) = (Tally(), Latch(), Tally())
+        let coalesce = CoalesceInterceptor(observe: counting(joined))
+        let server = Recorder { _ in
+            let number = arrivals.count()
+            await gate.opened()
+            return HTTPResponse(status: number == 1 ? 503 : 200)
+        }
+        let chain = InterceptorChain(isRetryInside ? [coalesce, retry()] : [retry(), coalesce], transport: server)
+        let leader = Task { try await chain.get() }
+        await arrivals.reached(1)
+        let followers = (0..<50).map { _ in Task { try await chain.get() } }
+        await joined.reached(51)
+        leader.cancel()
+        await #expect(throws: CancellationError.self) { try await leader.value }
+        gate.open()
+        for follower in followers { #expect(try await follower.value == 200) }
+        #expect(isRetryInside ? arrivals.value == 2 : arrivals.value <= 51)
+        #expect(coalesce.coalescer.counts == (0, 0))
+    }
+
+    @Test func sharedRejectionLeadsToOneRefreshAndOneMoreExchange() async throws {
+        let joined = Tally()
+        let gate = Latch()
+        let server = TokenServer(accepting: ["new"]) { request in
+            if request.headerFields[.authorization] == "Bearer old" { await gate.opened() }
+        }
+        let refreshes = Tally()
+        let tokens = TokenStore(.old, origins: [apiOrigin]) { _ in
+            refreshes.count()
+            return .new
+        }
+        let coalesce = CoalesceInterceptor(observe: counting(joined))
+        let chain = InterceptorChain([.retryOnUnauthorized(tokens), .bearerAuth(tokens), coalesce], transport: server)
+        let tasks = (0..<100).map { _ in Task { try await chain.get() } }
+        await joined.reached(100)
+        gate.open()
+        for task in tasks { #expect(try await task.value == 200) }
+        #expect(refreshes.value == 1)
+        #expect(server.authorizations.count { $0 == "Bearer old" } == 1)
+        #expect(coalesce.coalescer.counts == (0, 0))
+    }
+
+    @Test func overtakenRequestLeavesTheExchangeThatOthersShare() async throws {
+        let (joined, gate) = (Tally(), Latch())
+        let server = Recorder { _ in
+            await gate.opened()
+            return HTTPResponse(status: 200)
+        }
+        let chain = InterceptorChain(
+            [.latestWins(), CoalesceInterceptor(observe: counting(joined))],
+            transport: server
+        )
+        var request = HTTPRequest(url: apiURL)
+        let other = Task { [request] in try await chain.send(request) }
+        await joined.reached(1)
+        request.context.latestKey = "cell"
+        let earlier = Task { [request] in try await chain.send(request) }
+        await joined.reached(2)
+        let later = Task { [request] in try await chain.send(request) }
+        await #expect(throws: CancellationError.self) { try await earlier.value }
+        gate.open()
+        #expect(try await other.value.status == 200)
+        #expect(try await later.value.status == 200)
+        #expect(server.requests.count == 1)
+    }
+
+    @Test(arguments: 0..<10)
+    func allOfThemAtOnceWithFaultsAndCancellationsEndEachCallOnceAndLeaveNothing(seed: UInt64) async throws {
+        let random = RandomSource.seeded(seed)
+        let server = Recorder { [clock] request in
+            switch random.next() % 10 {
+            case 0: throw TransportError(.connectionLost, "Cut off.", request: request)
+            case 1: return HTTPResponse(status: 503)
+            case 2: try await clock.sleep(for: .seconds(30))
+            default: try await clock.sleep(for: .milliseconds(Int(random.next() % 3000)))
+            }
+            return HTTPResponse(status: 200, body: HTTPBody(request.url.path), url: request.url)
+        }
+        let (began, ended) = (Tally(), Tally())
+        let coalesce = CoalesceInterceptor(observe: { event in
+            switch event {
+            case .began: began.count()
+            case .ended: ended.count()
+            case .waiting: break
+            }
+        })
+        let (latest, limit) = (LatestWinsInterceptor(), LimitConcurrencyInterceptor(5))
+        let rate: RateLimitInterceptor = .rateLimit(50, per: .seconds(1), perHost: true, clock: clock)
+        let chain = InterceptorChain(
+            [
+                latest, .timeout(.seconds(60), clock: clock), coalesce,
+                .retry(.exponential(maxAttempts: 4), clock: clock, random: random),
+                .hedge(after: .seconds(1), clock: clock), rate, limit,
+                .circuitBreaker(.failureRate(0.9, within: .seconds(5)), openFor: .seconds(1), clock: clock),
+                .timeout(.seconds(5), clock: clock),
+            ],
+            transport: server
+        )
+        await advancing {
+            await withTaskGroup(of: Void.self) { group in
+                for number in 0..<300 {
+                    var request = HTTPRequest(url: URL(string: "https://h-\(number % 3)/\(random.next() % 40)")!)
+                    if number.isMultiple(of: 5) { request.context.latestKey = LatestKey(random.next() % 10) }
+                    let task = Task { [request] in try await chain.send(request) }
+                    if random.next().isMultiple(of: 4) { task.cancel() }
+                    group.addTask { [request] in
+                        if case .success(let response) = await task.result, response.status == 200 {
+                            #expect(response.body.bytes == Data(request.url.path.utf8))
+                        }
+                    }
+                }
+            }
+        }
+        // Nobody waits for an abandoned exchange, which may still be ending.
+        await ended.reached(began.value)
+        #expect(limit.pool.counts == (0, 0, 0))
+        #expect(coalesce.coalescer.counts == (0, 0))
+        #expect(rate.limiter.counts.waiting == 0)
+        #expect(latest.calls.count == 0)
+    }
+}

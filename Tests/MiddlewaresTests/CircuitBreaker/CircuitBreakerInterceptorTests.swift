@@ -1,0 +1,195 @@
+import Foundation
+import TestSupport
+import Testing
+import TransportTesting
+
+@testable import Middlewares
+
+@Suite(.timeLimit(.minutes(1)))
+struct CircuitBreakerInterceptorTests {
+    private let clock = ManualClock()
+    private let changes = Shared<[String]>([])
+
+    private func breaker(_ trip: CircuitTrip = .consecutiveFailures(2), probes: Int = 1) -> CircuitBreakerInterceptor {
+        CircuitBreakerInterceptor(trip, openFor: .seconds(30), probes: probes, clock: clock) { [changes] change in
+            changes.change { $0.append("\(change)") }
+        }
+    }
+
+    @Test func openCircuitSendsNothingUntilAProbeSucceeds() async throws {
+        let stub = StubTransport()
+        stub.enqueue(.status(503), .status(500), .status(502), .status(200), .status(404))
+        let chain = InterceptorChain([breaker()], transport: stub)
+        #expect(try await chain.get() == 503)
+        #expect(try await chain.get() == 500)
+        let error = await #expect(throws: CircuitOpenError.self) {
+            try await chain.get(url("https://api.example.com/x?token=secret-value"))
+        }
+        #expect(error?.nextProbe == .seconds(30))
+        #expect(error?.origin == apiOrigin)
+        #expect(error?.description.contains("The next probe may go in 30.0 seconds.") == true)
+        #expect(error?.description.contains("GET https://api.example.com/x?token=<redacted>") == true)
+        #expect(stub.requests.count == 2)
+        clock.advance(by: .seconds(30))
+        #expect(try await chain.get() == 502)
+        await #expect(throws: CircuitOpenError.self) { try await chain.get() }
+        clock.advance(by: .seconds(30))
+        #expect(try await chain.get() == 200)
+        #expect(try await chain.get() == 404)
+        try stub.verifyAllUsed()
+        let origin = "https://api.example.com:443"
+        #expect(
+            changes.value == [
+                "\(origin): closed -> open", "\(origin): open -> halfOpen", "\(origin): halfOpen -> open",
+                "\(origin): open -> halfOpen", "\(origin): halfOpen -> closed",
+            ]
+        )
+    }
+
+    @Test func eachHostHasACircuitOfItsOwn() async throws {
+        let chain = InterceptorChain(
+            [breaker()],
+            transport: Recorder { HTTPResponse(status: $0.url.host() == "bad" && $0.url.port == nil ? 503 : 200) }
+        )
+        for _ in 0..<2 { _ = try await chain.get(url("https://bad/")) }
+        await #expect(throws: CircuitOpenError.self) { try await chain.get(url("https://bad/")) }
+        #expect(try await chain.get(url("https://good/")) == 200)
+        #expect(try await chain.get(url("https://bad:8443/")) == 200)
+    }
+
+    @Test func cancellationsNeverCount() async throws {
+        let chain = InterceptorChain(
+            [breaker()],
+            transport: Recorder { request in
+                if request.url.path == "/wrapped" {
+                    withUnsafeCurrentTask { $0?.cancel() }
+                    throw TransportError(.connectionLost, "Cut off.", request: request)
+                }
+                throw CancellationError()
+            }
+        )
+        for _ in 0..<5 {
+            await #expect(throws: CancellationError.self) { try await chain.get() }
+            let cancelled = Task { try await chain.get(url("https://api.example.com/wrapped")) }
+            await #expect(throws: TransportError.self) { try await cancelled.value }
+        }
+        #expect(changes.value.isEmpty)
+    }
+
+    @Test func cancelledProbeLetsTheNextOneGo() async throws {
+        let (isDown, arrivals) = (Shared(true), Tally())
+        let transport = Recorder { [clock] _ in
+            arrivals.count()
+            if isDown.value { return HTTPResponse(status: 503) }
+            try await clock.sleep(for: .seconds(5))
+            return HTTPResponse(status: 200)
+        }
+        let chain = InterceptorChain([breaker()], transport: transport)
+        for _ in 0..<2 { _ = try await chain.get() }
+        isDown.value = false
+        clock.advance(by: .seconds(30))
+        let probe = Task { try await chain.get() }
+        await clock.sleepers(1)
+        let error = await #expect(throws: CircuitOpenError.self) { try await chain.get() }
+        #expect(error?.message.contains("is being probed") == true)
+        probe.cancel()
+        await #expect(throws: CancellationError.self) { try await probe.value }
+        let next = Task { try await chain.get() }
+        await clock.sleepers(1)
+        clock.advance(by: .seconds(5))
+        #expect(try await next.value == 200)
+        #expect(changes.value.last?.hasSuffix("halfOpen -> closed") == true)
+    }
+
+    @Test(arguments: [
+        (TransportError.Code.connectionLost, true), (.cannotConnect, true), (.cannotFindHost, true), (.timedOut, true),
+        (.truncated, true), (.tlsFailed, true), (.invalidResponse, true), (.invalidRequest, false),
+        (.bodyNotReplayable, false), (.bodyTooLarge, false), (.unreadableFile, false), (.noStub, false),
+    ])
+    func errorsThatSayThatTheHostIsDownCount(code: TransportError.Code, isFailure: Bool) {
+        let verdict = CircuitVerdict.standard(.failure(TransportError(code, "…")))
+        #expect(verdict == (isFailure ? .failure : .ignored))
+    }
+
+    @Test(arguments: [
+        (200, false), (204, false), (304, false), (404, false), (429, false), (500, true), (501, false), (502, true),
+        (503, true), (504, true),
+    ])
+    func statusesThatSayThatTheHostIsDownCount(code: Int, isFailure: Bool) throws {
+        let status = try #require(HTTPResponse.Status(code: code))
+        #expect(CircuitVerdict.standard(.success(HTTPResponse(status: status))) == (isFailure ? .failure : .success))
+    }
+
+    @Test func requestThatTimedOutBeforeItWasSentSaysNothingAboutTheHost() {
+        let error = UnsentError.timedOut(waitingFor: "a permit", HTTPRequest(url: apiURL))
+        #expect(error.code == .timedOut)
+        #expect(CircuitVerdict.standard(.failure(error)) == .ignored)
+        #expect(CircuitVerdict.standard(.failure(RefreshRefused())) == .ignored)
+    }
+
+    @Test func whatCountsIsTheCallersChoice() async throws {
+        let breaker: CircuitBreakerInterceptor = .circuitBreaker(
+            .consecutiveFailures(1),
+            verdict: { answer in
+                if case .success(let response) = answer, response.status == 418 { return .failure }
+                return .standard(answer)
+            },
+            clock: clock
+        )
+        let stub = StubTransport()
+        stub.enqueue(.status(418))
+        let chain = InterceptorChain([breaker], transport: stub)
+        #expect(try await chain.get() == 418)
+        await #expect(throws: CircuitOpenError.self) { try await chain.get() }
+    }
+
+    @Test func closureThatIsToldOfAChangeMayUseTheChain() async throws {
+        let chain = Shared<InterceptorChain?>(nil)
+        let told = Tally()
+        let breaker = CircuitBreakerInterceptor(.consecutiveFailures(1), clock: clock) { _ in
+            told.count()
+            Task { try? await chain.value?.get() }
+        }
+        chain.value = InterceptorChain([breaker], transport: Recorder { _ in HTTPResponse(status: 503) })
+        _ = try await chain.value?.get()
+        await told.reached(1)
+        chain.value = nil
+    }
+
+    @Test func requestWithoutAHostIsTheTransportsToRefuse() async throws {
+        let chain = InterceptorChain([breaker()], transport: StubTransport())
+        await #expect(throws: TransportError.self) { try await chain.get(url("mailto:a@b")) }
+    }
+
+    @Test func hostsThatWereAskedOnceAreForgotten() async throws {
+        let breaker = breaker()
+        let chain = InterceptorChain([breaker], transport: Recorder())
+        for number in 0..<1000 { _ = try await chain.get(url("https://host-\(number)/")) }
+        #expect(breaker.breaker.count <= 64)
+    }
+
+    @Test func hundredsAtOnceSendOneProbeAndHearOfTheChangesInOrder() async throws {
+        let (isDown, probes) = (Shared(true), Tally())
+        let transport = Recorder { _ in
+            if isDown.value { return HTTPResponse(status: 503) }
+            probes.count()
+            await Task.yield()
+            return HTTPResponse(status: 503)
+        }
+        let chain = InterceptorChain([breaker()], transport: transport)
+        for _ in 0..<10 {
+            await withTaskGroup(of: Void.self) { group in
+                for _ in 0..<200 { group.addTask { _ = try? await chain.get() } }
+            }
+            isDown.value = false
+            clock.advance(by: .seconds(30))
+        }
+        #expect(probes.value == 9)
+        let states = changes.value.map { $0.split(separator: " ").dropFirst().joined(separator: " ") }
+        #expect(states.first == "closed -> open")
+        #expect(
+            Array(states.dropFirst())
+                == Array(repeating: ["open -> halfOpen", "halfOpen -> open"], count: 9).flatMap(\.self)
+        )
+    }
+}

@@ -1,0 +1,124 @@
+import TestSupport
+import Testing
+
+@testable import Middlewares
+
+@Suite struct SharedExchangesTests {
+    private typealias Exchanges = SharedExchanges<String, String>
+
+    private func identity(_ path: String) throws -> ExchangeIdentity {
+        try #require(ExchangeIdentity(of: HTTPRequest(url: try url("https://h/\(path)")), ignoring: []))
+    }
+
+    @Test func identicalRequestsJoinTheExchangeInFlight() throws {
+        var exchanges = Exchanges()
+        let (one, two) = (try identity("1"), try identity("2"))
+        let a = exchanges.join(one, origin: nil, "a")
+        let b = exchanges.join(one, origin: nil, "b")
+        let c = exchanges.join(two, origin: nil, "c")
+        #expect([a, b, c].map(\.isFirst) == [true, false, true])
+        #expect(a.exchange == b.exchange)
+        #expect(a.exchange != c.exchange)
+        #expect(exchanges.finish(a.exchange) == ["a", "b"])
+        #expect(exchanges.finish(a.exchange) == [])
+        let place6 = exchanges.join(one, origin: nil, "d")
+        #expect(place6.isFirst)
+    }
+
+    @Test func exchangeGoesOnUntilTheLastWaiterLeaves() throws {
+        var exchanges = Exchanges()
+        let one = try identity("1")
+        let a = exchanges.join(one, origin: nil, "a")
+        #expect(exchanges.attach("work", to: a.exchange))
+        let b = exchanges.join(one, origin: nil, "b")
+        let left1 = exchanges.leave(a)
+        #expect(left1 == ("a", nil))
+        let left2 = exchanges.leave(a)
+        #expect(left2 == (nil, nil))
+        let place7 = exchanges.join(one, origin: nil, "c")
+        #expect(!place7.isFirst)
+        #expect(exchanges.waiters(of: b.exchange) == ["b", "c"])
+        let left3 = exchanges.leave(b)
+        #expect(left3 == ("b", nil))
+        #expect(exchanges.counts == (1, 1))
+    }
+
+    @Test func abandonedExchangeIsCancelledAndCannotBeJoined() throws {
+        var exchanges = Exchanges()
+        let one = try identity("1")
+        let a = exchanges.join(one, origin: nil, "a")
+        _ = exchanges.attach("work", to: a.exchange)
+        let left4 = exchanges.leave(a)
+        #expect(left4 == ("a", "work"))
+        let b = exchanges.join(one, origin: nil, "b")
+        #expect(b.isFirst)
+        #expect(exchanges.finish(a.exchange) == [])
+        #expect(exchanges.finish(b.exchange) == ["b"])
+        #expect(exchanges.counts == (0, 0))
+    }
+
+    @Test func workThatComesTooLateIsTurnedAway() throws {
+        var exchanges = Exchanges()
+        let a = exchanges.join(try identity("1"), origin: nil, "a")
+        let left5 = exchanges.leave(a)
+        #expect(left5 == ("a", nil))
+        #expect(!exchanges.attach("work", to: a.exchange))
+    }
+
+    @Test func closedExchangeServesItsWaitersButNobodyElse() throws {
+        var exchanges = Exchanges()
+        let one = try identity("1")
+        let (here, there) = (try #require(Origin(try url("https://h/"))), try #require(Origin(try url("https://g/"))))
+        let a = exchanges.join(one, origin: here, "a")
+        exchanges.close(there)
+        let place8 = exchanges.join(one, origin: here, "b")
+        #expect(!place8.isFirst)
+        exchanges.close(here)
+        let c = exchanges.join(one, origin: here, "c")
+        #expect(c.isFirst)
+        #expect(exchanges.finish(a.exchange) == ["a", "b"])
+        let place9 = exchanges.join(one, origin: here, "d")
+        #expect(!place9.isFirst)
+        #expect(exchanges.finish(c.exchange) == ["c", "d"])
+    }
+
+    @Test(arguments: 0..<20)
+    func anyOrderOfEventsTellsEachWaiterOnceAndAbandonsNobody(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        var exchanges = SharedExchanges<Int, Int>()
+        let identities = try (0..<3).map { try identity("\($0)") }
+        let origin = try #require(Origin(try url("https://h/")))
+        var waiting: [(name: Int, place: SharedExchanges<Int, Int>.Place)] = []
+        var running: Set<Int> = []
+        var told: [Int] = []
+        for name in 1...2000 {
+            switch Int.random(in: 0..<8, using: &random) {
+            case 0, 1, 2, 3:
+                let place = exchanges.join(random.oneOf(identities), origin: origin, name)
+                #expect(place.isFirst == !running.contains(place.exchange))
+                waiting.append((name, place))
+                running.insert(place.exchange)
+                if place.isFirst { #expect(exchanges.attach(place.exchange, to: place.exchange)) }
+            case 4, 5:
+                guard let index = waiting.indices.randomElement(using: &random) else { break }
+                let (name, place) = waiting.remove(at: index)
+                let (waiter, abandoned) = exchanges.leave(place)
+                #expect(waiter == name)
+                told.append(name)
+                let isLast = !waiting.contains { $0.place.exchange == place.exchange }
+                #expect(abandoned == (isLast ? place.exchange : nil))
+                if isLast { running.remove(place.exchange) }
+            case 6:
+                guard let exchange = running.randomElement(using: &random) else { break }
+                let waiters = exchanges.finish(exchange)
+                #expect(waiters == waiting.filter { $0.place.exchange == exchange }.map(\.name))
+                waiting.removeAll { $0.place.exchange == exchange }
+                running.remove(exchange)
+                told += waiters
+            default: exchanges.close(origin)
+            }
+            #expect(exchanges.counts == (running.count, waiting.count))
+        }
+        #expect(Set(told).count == told.count)
+    }
+}

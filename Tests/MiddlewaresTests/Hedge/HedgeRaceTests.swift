@@ -1,0 +1,56 @@
+import TestSupport
+import Testing
+
+@testable import Middlewares
+
+@Suite struct HedgeRaceTests {
+    private typealias Race = HedgeRace<String>
+
+    private func text(_ step: Race.Step) -> String {
+        switch step {
+        case .wait: "wait"
+        case .startSecond: "start"
+        case .finish(let number, let answer, let discarded): "\(number): \(answer), not \(discarded ?? "any other")"
+        case .discard(let answer): "discard \(answer)"
+        }
+    }
+
+    /// What happens, and what is done each time: "delay", "no" for a delay without a budget, or a try, its answer, its worth.
+    @Test(arguments: [
+        (["1 a good"], ["first: a, not any other"]),
+        (["1 a bad"], ["first: a, not any other"]),
+        (["1 a bad", "delay"], ["first: a, not any other", "wait"]),
+        (["no", "1 a bad"], ["wait", "first: a, not any other"]),
+        (["delay", "1 a good", "2 b good"], ["start", "first: a, not any other", "discard b"]),
+        (["delay", "2 b good", "1 a good"], ["start", "second: b, not any other", "discard a"]),
+        (["delay", "1 a bad", "2 b good"], ["start", "wait", "second: b, not a"]),
+        (["delay", "2 b bad", "1 a good"], ["start", "wait", "first: a, not b"]),
+        (["delay", "1 a bad", "2 b bad"], ["start", "wait", "first: a, not b"]),
+        (["delay", "2 b bad", "1 a bad"], ["start", "wait", "first: a, not b"]),
+        (["delay", "1 a final", "2 b good"], ["start", "first: a, not any other", "discard b"]),
+        (["delay", "2 b final", "1 a good"], ["start", "second: b, not any other", "discard a"]),
+        (["delay", "2 b bad", "1 a final"], ["start", "wait", "first: a, not b"]),
+        (["delay", "1 a bad", "2 b final"], ["start", "wait", "second: b, not a"]),
+    ])
+    func firstGoodAnswerWins(events: [String], expected: [String]) {
+        var race = Race()
+        let steps = events.map { event in
+            let words = event.split(separator: " ")
+            guard words.count == 3 else { return text(race.delayIsOver { event == "delay" }) }
+            let worth: Race.Worth = words[2] == "good" ? .good : words[2] == "bad" ? .bad : .final
+            return text(race.answer(words[0] == "1" ? .first : .second, String(words[1]), worth))
+        }
+        #expect(steps == expected)
+    }
+
+    @Test func budgetIsAskedOnlyIfThereWouldBeASecondTry() {
+        var race = Race()
+        _ = race.answer(.first, "a", .good)
+        let step = race.delayIsOver {
+            Issue.record("nothing to hedge")
+            return true
+        }
+        #expect(text(step) == "wait")
+        #expect(!race.hasSecond)
+    }
+}
