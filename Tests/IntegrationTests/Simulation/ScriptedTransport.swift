@@ -1,0 +1,143 @@
+import Foundation
+import Middlewares
+
+/// A network and its servers, all of whose moods are chance: slow, failing, redirecting, rejecting.
+struct ScriptedTransport: Transport {
+    static let hosts = ["https://api.test", "https://api.test:8443", "https://other.test", "http://api.test"]
+
+    let world: World
+    /// How many answers in a hundred are no plain 200.
+    let trouble: Int
+
+    func send(_ request: consuming HTTPRequest) async throws -> HTTPResponse {
+        let request = request
+        let call = request.context.simulatedCall
+        try request.validate()
+        world.note("send #\(call?.id ?? 0) \(request.method) \(request.url)")
+        world.check(request)
+        world.began(call: call?.id ?? 0)
+        defer { world.ended() }
+        do {
+            return try await answer(request, call)
+        } catch {
+            world.note("failed #\(call?.id ?? 0) \(type(of: error))")
+            throw error
+        }
+    }
+
+    private func answer(_ request: HTTPRequest, _ call: SimulatedCall?) async throws -> HTTPResponse {
+        let isTroubled = world.chance(trouble)
+        if isTroubled, world.chance(15) { throw failure(.cannotConnect, request) }
+        if isTroubled, world.chance(10) {
+            // The connection breaks while the body is sent.
+            var chunks = request.body.makeAsyncIterator()
+            _ = try await chunks.next()
+            throw failure(.connectionLost, request)
+        }
+        let content = String(decoding: try await request.body.collect(upTo: 1 << 16), as: UTF8.self)
+        if let call, request.method == call.method, content != call.body {
+            world.violate("Call \(call.id) was sent with the body \"\(content)\" and not with \"\(call.body)\".")
+        }
+        // Now and then a server hangs.
+        let wait: Duration = isTroubled && world.chance(10) ? .seconds(1_000) : world.milliseconds(upTo: 3_000)
+        if world.chance(80) { try await world.clock.sleep(for: wait) }
+        try Task.checkCancellation()
+        if isTroubled, world.chance(15) {
+            throw failure(world.oneOf([.connectionLost, .timedOut, .truncated]), request)
+        }
+        var response = head(request, isTroubled: isTroubled)
+        response.url = request.url
+        response.body = body(for: request)
+        world.note("answer #\(call?.id ?? 0) \(response.status.code)")
+        return response
+    }
+
+    private func failure(_ code: TransportError.Code, _ request: HTTPRequest) -> TransportError {
+        TransportError(code, "It is part of the script.", request: request)
+    }
+
+    private func head(_ request: HTTPRequest, isTroubled: Bool) -> HTTPResponse {
+        var fields = HTTPFields()
+        if let host = request.url.host(), world.chance(20) {
+            let value = "cookie-secret-\(world.nextID())-end"
+            world.keep(secret: value, of: host)
+            fields.append(.setCookie, "sid=\(value); Path=/\(request.url.scheme == "https" ? "; Secure" : "")")
+        }
+        if world.chance(30) { fields[.cacheControl] = world.oneOf(["max-age=2", "no-store", "max-age=0"]) }
+        let token = request.headerFields[.authorization]
+        if request.url.path.hasPrefix("/private"), request.url.absoluteString.hasPrefix(Self.hosts[0]),
+            token != "Bearer \(world.validToken)"
+        {
+            fields[.wwwAuthenticate] = #"Basic realm="r""#
+            return HTTPResponse(status: 401, headerFields: fields)
+        }
+        guard isTroubled else { return HTTPResponse(status: 200, headerFields: fields) }
+        switch Int(world.random.next() % 6) {
+        case 0, 1:
+            let path = world.oneOf(["/a", "b", "/private/c", "", "//"])
+            fields[.location] = world.chance(50) ? path : world.oneOf(Self.hosts) + world.oneOf(["/a", "/private/x"])
+            return HTTPResponse(status: world.oneOf([301, 302, 303, 307, 308]), headerFields: fields)
+        case 2:
+            if world.chance(50) { fields[.retryAfter] = world.oneOf(["0", "1", "99999999999", "soon"]) }
+            return HTTPResponse(status: world.oneOf([429, 503]), headerFields: fields)
+        case 3: return HTTPResponse(status: 401, headerFields: fields)
+        default: return HTTPResponse(status: world.oneOf([500, 502, 504, 404, 204]), headerFields: fields)
+        }
+    }
+
+    private func body(for request: HTTPRequest) -> HTTPBody {
+        guard request.context.responseBody.bufferLimit == nil else { return HTTPBody("content") }
+        let id = world.nextID()
+        world.opened(body: id)
+        return .oneShot(SlowChunks(world: world, id: id), onDiscard: { [world] in world.closed(body: id) })
+    }
+}
+
+/// A streamed response: chunks that take their time, the last of which ends the stream.
+struct SlowChunks: AsyncSequence, Sendable {
+    let world: World
+    let id: Int
+
+    struct Iterator: AsyncIteratorProtocol {
+        let world: World
+        let id: Int
+        var left = 3
+
+        mutating func next() async throws -> Data? {
+            do {
+                if world.chance(30) { try await world.clock.sleep(for: world.milliseconds(upTo: 500)) }
+                try Task.checkCancellation()
+            } catch {
+                world.closed(body: id)
+                throw error
+            }
+            left -= 1
+            guard left > 0 else {
+                world.closed(body: id)
+                return nil
+            }
+            return Data("chunk".utf8)
+        }
+    }
+
+    func makeAsyncIterator() -> Iterator { Iterator(world: world, id: id) }
+}
+
+/// The body of a request that can be sent once.
+struct OnceOnly: AsyncSequence, Sendable {
+    let world: World
+    let call: Int
+    let text: String
+
+    struct Iterator: AsyncIteratorProtocol {
+        var chunks: [Data]
+
+        mutating func next() async throws -> Data? { chunks.isEmpty ? nil : chunks.removeFirst() }
+    }
+
+    func makeAsyncIterator() -> Iterator {
+        world.read(oneShotBodyOf: call)
+        let half = text.count / 2
+        return Iterator(chunks: [Data(text.prefix(half).utf8), Data(text.dropFirst(half).utf8)])
+    }
+}

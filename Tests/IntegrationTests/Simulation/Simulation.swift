@@ -1,0 +1,210 @@
+import Foundation
+import Synchronization
+import TestSupport
+import TransportTesting
+
+@testable import Middlewares
+
+/// One random chain, several calls through it at once, and what must hold whatever happens.
+struct Simulation {
+    /// What came of one.
+    struct Outcome {
+        let chain: [String]
+        let violations: [String]
+        let trace: [String]
+        let calls: Int
+    }
+
+    private struct CallState {
+        var cancelledAt: Duration?
+        var endedAt: Duration?
+        var ends = 0
+        var took: Duration?
+        var error: (any Error)?
+    }
+
+    private let world: World
+    private let queue: JobQueue
+    private let states = Shared<[Int: CallState]>([:])
+    private var random: SeededGenerator
+
+    private init(seed: UInt64) throws {
+        world = World(seed: seed &* 31 &+ 7)
+        queue = try JobQueue(seed: seed)
+        random = SeededGenerator(seed: seed)
+    }
+
+    static func run(seed: UInt64) throws -> Outcome {
+        var simulation = try Simulation(seed: seed)
+        return try simulation.run()
+    }
+
+    private mutating func run() throws -> Outcome {
+        let probe = Probe()
+        weak let leaked = probe
+        let (names, calls) = try runChain(consume probe)
+        if leaked != nil { world.violate("The chain is still held by something when all has ended.") }
+        return Outcome(chain: names, violations: world.violations, trace: world.trace, calls: calls)
+    }
+
+    private mutating func runChain(_ probe: Probe) throws -> (names: [String], calls: Int) {
+        let refresher = Refresher(world)
+        let chain = RandomChain(world, &random, refresher: refresher)
+        let transport = ScriptedTransport(world: world, trouble: Int.random(in: 0...90, using: &random))
+        let hold: ClosureInterceptor = .intercept { [probe] request, next in
+            _ = probe
+            return try await next(request)
+        }
+        let client = Client(
+            baseURL: URL(string: ScriptedTransport.hosts[0]),
+            interceptors: chain.interceptors + [hold],
+            transport: transport
+        )
+        let direct = Client(interceptors: [], transport: transport)
+        refresher.client.value = Bool.random(using: &random) ? client : direct
+        let count = Int.random(in: 1...6, using: &random)
+        queue.enter { for number in 1...count { start(number, client) } }
+        if let tokens = chain.tokens { queue.enter { disturb(tokens) } }
+        play()
+        refresher.client.value = nil
+        check(chain, calls: count)
+        return (chain.names, count)
+    }
+
+    /// Lets jobs and virtual time go on by turns, until there is neither.
+    private func play() {
+        var steps = 0
+        while steps < 200_000 {
+            steps += queue.runAll(limit: 200_000)
+            guard let next = world.clock.nextDeadline else { return }
+            queue.enter { world.clock.advance(to: next) }
+            steps += 1
+        }
+        world.violate("It goes on without end.")
+    }
+}
+
+extension Simulation {
+    private final class Probe: Sendable {}
+
+    private mutating func start(_ id: Int, _ client: Client) {
+        let request = makeRequest(id)
+        let (world, states) = (world, states)
+        let delay = Duration.milliseconds(Int.random(in: 0...4_000, using: &random))
+        let readsAll = Int.random(in: 0..<100, using: &random) < 70
+        states.change { $0[id] = CallState() }
+        let task = Task {
+            var failure: (any Error)?
+            do {
+                try await world.clock.sleep(for: delay)
+                let begin = world.clock.now.elapsed
+                defer { states.change { $0[id]?.took = world.clock.now.elapsed - begin } }
+                let response = try await client.send(request)
+                world.note("call #\(id) gets \(response.status.code)")
+                if readsAll { _ = try await response.body.collect(upTo: 1 << 16) } else { response.body.discard() }
+            } catch {
+                failure = error
+                world.check(printed: "\(error) \(String(reflecting: error))", of: "The error of call #\(id)")
+            }
+            world.note("call #\(id) ends \(failure.map { "\(type(of: $0))" } ?? "well")")
+            states.change { [failure] in
+                $0[id]?.ends += 1
+                $0[id]?.endedAt = world.clock.now.elapsed
+                $0[id]?.error = failure
+            }
+        }
+        guard Int.random(in: 0..<100, using: &random) < 35 else { return }
+        let cancelAfter = delay + .milliseconds(Int.random(in: 0...6_000, using: &random))
+        Task {
+            try await world.clock.sleep(for: cancelAfter)
+            states.change { if $0[id]?.ends == 0 { $0[id]?.cancelledAt = world.clock.now.elapsed } }
+            world.note("cancel #\(id)")
+            task.cancel()
+        }
+    }
+
+    private mutating func makeRequest(_ id: Int) -> HTTPRequest {
+        let method = random.oneOf([.get, .get, .get, .post, .put, .delete] as [HTTPRequest.Method])
+        let host = random.oneOf([ScriptedTransport.hosts[0], ScriptedTransport.hosts[0]] + ScriptedTransport.hosts)
+        let url = URL(string: host + random.oneOf(["/a", "/private/b", "/private/b?q=1"]))!
+        var request = HTTPRequest(method: method, url: url)
+        var text = ""
+        if method == .post || method == .put {
+            text = "the content of call \(id)"
+            let (world, sent) = (world, text)
+            switch Int.random(in: 0..<3, using: &random) {
+            case 0: request.body = HTTPBody(text)
+            case 1: request.body = .restartable { OnceOnly(world: world, call: 1_000_000 + world.nextID(), text: sent) }
+            default: request.body = .oneShot(OnceOnly(world: world, call: id, text: text))
+            }
+        }
+        if let origin = Origin(url), Int.random(in: 0..<100, using: &random) < 20 {
+            let secret = "caller-secret-\(id)"
+            world.keep(secret: secret, of: origin.description)
+            request.headerFields[random.oneOf([.authorization, .cookie, "X-Api-Key"])] = secret
+        }
+        if Bool.random(using: &random) { request.context.responseBody = .streamed }
+        if Int.random(in: 0..<100, using: &random) < 20 {
+            let limit = Duration.milliseconds(Int.random(in: 1...20_000, using: &random))
+            request.context.deadline = Deadline(after: limit, clock: world.clock)
+        }
+        request.context.simulatedCall = SimulatedCall(id: id, method: method, body: text)
+        return request
+    }
+
+    /// Signs in and out while requests are under way.
+    private mutating func disturb(_ tokens: TokenStore) {
+        let world = world
+        for _ in 0..<Int.random(in: 0...2, using: &random) {
+            let delay = Duration.milliseconds(Int.random(in: 0...8_000, using: &random))
+            let signsOut = Bool.random(using: &random)
+            Task {
+                try await world.clock.sleep(for: delay)
+                if signsOut {
+                    tokens.signOut()
+                } else {
+                    let value = "token-secret-\(world.nextID())-end"
+                    world.keep(secret: value, of: "https://api.test:443")
+                    world.validToken = value
+                    tokens.signIn(.init(value))
+                }
+            }
+        }
+    }
+}
+
+extension Simulation {
+    private func check(_ chain: RandomChain, calls: Int) {
+        for id in 1...calls {
+            guard let state = states.value[id] else { continue }
+            if state.ends != 1 { world.violate("Call \(id) ended \(state.ends) times: a deadlock, if it did not.") }
+            if let cancelled = state.cancelledAt, let ended = state.endedAt, ended > cancelled {
+                world.violate("Call \(id) was cancelled at \(cancelled) and ended at \(ended).")
+            }
+            if state.cancelledAt == nil, state.error is CancellationError {
+                world.violate("Call \(id) failed with CancellationError, although nobody cancelled it.")
+            }
+            if let limit = chain.wholeLimit, let took = state.took, took > limit {
+                world.violate("Call \(id) took \(took), with a limit of \(limit).")
+            }
+            let sends = world.sends(of: id)
+            if sends > chain.mostSends { world.violate("Call \(id) was sent \(sends) times, of \(chain.mostSends).") }
+        }
+        if world.inFlight != 0 { world.violate("\(world.inFlight) exchanges never ended.") }
+        if !world.openBodies.isEmpty {
+            world.violate("\(world.openBodies.count) bodies were neither read nor discarded.")
+        }
+        for pool in chain.pools where pool.counts != (0, 0, 0) { world.violate("Permits are lost: \(pool.counts).") }
+        if let tokens = chain.tokens, tokens.refresher.state.isRefreshing { world.violate("A refresh never ended.") }
+        for entries in chain.logged { check(entries.value) }
+    }
+
+    private func check(_ entries: [LogEntry]) {
+        for entry in entries { world.check(printed: entry.text, of: "The log") }
+        let exchanges = Dictionary(grouping: entries, by: \.number)
+        for (number, entries) in exchanges {
+            let isRight = entries.count == 2 && entries[0].event == .request && entries[1].event != .request
+            if !isRight { world.violate("Exchange \(number) of a log has the entries \(entries.map(\.event)).") }
+        }
+    }
+}

@@ -1,0 +1,53 @@
+import Foundation
+import Testing
+
+/// Thousands of random chains, calls and faults in virtual time, each told by its seed.
+///
+/// | environment | does |
+/// | --- | --- |
+/// | `SIMULATION_SEED=42` | plays that one, and prints all that happened |
+/// | `SIMULATION_COUNT=100000` | plays so many, instead of those of the regular run |
+/// | `SIMULATION_FIRST=1000000` | begins at that seed, instead of 1 |
+@Suite struct SimulationTests {
+    private static let environment = ProcessInfo.processInfo.environment
+    private static let count = environment["SIMULATION_COUNT"].flatMap(UInt64.init) ?? 8_000
+    private static let first = environment["SIMULATION_FIRST"].flatMap(UInt64.init) ?? 1
+    private static let only = environment["SIMULATION_SEED"].flatMap(UInt64.init)
+
+    @Test(arguments: 0..<2 as Range<UInt64>)
+    func whateverHappensTheRulesHold(half: UInt64) async throws {
+        if let seed = Self.only {
+            guard half == 0 else { return }
+            let outcome = try await Self.play([seed])[0].outcome
+            print((["seed \(seed)", "\(outcome.chain)"] + outcome.trace).joined(separator: "\n"))
+            #expect(outcome.violations == [])
+            return
+        }
+        let seeds = (Self.first..<Self.first + Self.count).filter { $0 % 2 == half }
+        var reported = 0
+        for (seed, outcome) in try await Self.play(seeds) where !outcome.violations.isEmpty {
+            reported += 1
+            guard reported <= 10 else { continue }
+            let replay = "SIMULATION_SEED=\(seed) Scripts/test --filter SimulationTests"
+            Issue.record("\(outcome.violations[0])\n\(outcome.chain.joined(separator: ", "))\n\(replay)")
+        }
+        #expect(reported == 0)
+    }
+
+    @Test func aSeedPlaysTheSameEachTime() async throws {
+        let seeds = (0..<100 as Range<UInt64>).map { $0 &* 7_919 &+ 3 }
+        let (first, second) = (try await Self.play(seeds), try await Self.play(seeds))
+        for (one, other) in zip(first, second) {
+            #expect(one.outcome.trace == other.outcome.trace, "seed \(one.seed)")
+        }
+    }
+
+    // On a thread of its own: it takes seconds, and the threads of tasks are few.
+    private static func play(_ seeds: [UInt64]) async throws -> [(seed: UInt64, outcome: Simulation.Outcome)] {
+        try await withCheckedThrowingContinuation { continuation in
+            Thread.detachNewThread {
+                continuation.resume(with: Result { try seeds.map { ($0, try Simulation.run(seed: $0)) } })
+            }
+        }
+    }
+}

@@ -1,0 +1,133 @@
+import Foundation
+import Middlewares
+import Synchronization
+import TestSupport
+import TransportTesting
+
+/// What one simulated run shares: time, chance, and the book of what must hold.
+final class World: Sendable {
+    private struct Book {
+        var trace: [String] = []
+        var violations: [String] = []
+        var secrets: [(text: String, owner: String)] = []
+        var sends: [Int: Int] = [:]
+        var bodyReads: [Int: Int] = [:]
+        var openBodies: Set<Int> = []
+        var inFlight = 0
+        var lastID = 0
+        var validToken = "none"
+    }
+
+    let clock = ManualClock()
+    /// Chance for what happens while the simulation runs. It is deterministic because the run is.
+    let random: RandomSource
+    private let book = Mutex(Book())
+
+    init(seed: UInt64) { random = .seeded(seed) }
+
+    var now: Date { Date(timeIntervalSince1970: 1_700_000_000 + Self.seconds(clock.now.elapsed)) }
+
+    private static func seconds(_ duration: Duration) -> Double {
+        Double(duration.components.seconds) + Double(duration.components.attoseconds) * 1e-18
+    }
+
+    var trace: [String] { book.withLock(\.trace) }
+    var violations: [String] { book.withLock(\.violations) }
+
+    func note(_ text: String) {
+        let time = clock.now.elapsed
+        book.withLock { $0.trace.append("\(time): \(text)") }
+    }
+
+    func violate(_ rule: String) {
+        note("VIOLATION: \(rule)")
+        book.withLock { $0.violations.append(rule) }
+    }
+
+    func nextID() -> Int {
+        book.withLock {
+            $0.lastID += 1
+            return $0.lastID
+        }
+    }
+}
+
+extension World {
+    /// True so many times in a hundred.
+    func chance(_ percent: Int) -> Bool { Int(random.next() % 100) < percent }
+
+    func oneOf<Element>(_ elements: [Element]) -> Element { elements[Int(random.next() % UInt64(elements.count))] }
+
+    /// A whole number of milliseconds.
+    func milliseconds(upTo limit: Int) -> Duration { .milliseconds(Int(random.next() % UInt64(limit + 1))) }
+}
+
+/// Secrets, and where they may go.
+extension World {
+    /// - Parameter owner: an origin, or a host for a cookie.
+    func keep(secret: String, of owner: String) { book.withLock { $0.secrets.append((secret, owner)) } }
+
+    func check(_ request: HTTPRequest) {
+        let origin = Origin(request.url)
+        let owners = [origin?.description, origin?.host]
+        let text = request.url.absoluteString + "\n" + request.headerFields.map(\.value).joined(separator: "\n")
+        for secret in book.withLock(\.secrets) where text.contains(secret.text) && !owners.contains(secret.owner) {
+            violate("A secret of \(secret.owner) was sent to \(request.url): \(secret.text)")
+        }
+    }
+
+    func check(printed text: String, of what: String) {
+        for secret in book.withLock(\.secrets) where text.contains(secret.text) {
+            violate("\(what) shows a secret: \(text)")
+        }
+    }
+
+    var validToken: String {
+        get { book.withLock(\.validToken) }
+        set { book.withLock { $0.validToken = newValue } }
+    }
+}
+
+/// What is begun and must end.
+extension World {
+    func began(call: Int) {
+        book.withLock {
+            $0.sends[call, default: 0] += 1
+            $0.inFlight += 1
+        }
+    }
+
+    func ended() { book.withLock { $0.inFlight -= 1 } }
+
+    func sends(of call: Int) -> Int { book.withLock { $0.sends[call] ?? 0 } }
+
+    var inFlight: Int { book.withLock(\.inFlight) }
+
+    func read(oneShotBodyOf call: Int) {
+        let count = book.withLock {
+            $0.bodyReads[call, default: 0] += 1
+            return $0.bodyReads[call] ?? 0
+        }
+        if count > 1 { violate("The one-shot body of call \(call) was read \(count) times.") }
+    }
+
+    func opened(body: Int) { book.withLock { _ = $0.openBodies.insert(body) } }
+    func closed(body: Int) { book.withLock { _ = $0.openBodies.remove(body) } }
+    var openBodies: Set<Int> { book.withLock(\.openBodies) }
+}
+
+/// What travels with a simulated request, so that the transport can judge it.
+struct SimulatedCall: Sendable {
+    let id: Int
+    let method: HTTPRequest.Method
+    let body: String
+}
+
+extension HTTPContext {
+    private enum CallKey: HTTPContextKey { static var defaultValue: SimulatedCall? { nil } }
+
+    var simulatedCall: SimulatedCall? {
+        get { self[CallKey.self] }
+        set { self[CallKey.self] = newValue }
+    }
+}

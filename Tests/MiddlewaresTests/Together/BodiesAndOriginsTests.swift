@@ -1,0 +1,103 @@
+import Foundation
+import Testing
+import TransportTesting
+
+@testable import Middlewares
+
+/// Streamed one-shot bodies with each interceptor, and redirects with each that has secrets.
+@Suite(.timeLimit(.minutes(1)))
+struct BodiesAndOriginsTests {
+    private static let origins: Set<Origin> = [apiOrigin]
+
+    /// Interceptors that may send again, each with an answer that makes it want to.
+    static let resending: [(name: String, interceptors: [any Interceptor], answer: HTTPResponse)] = {
+        let tokens = TokenStore(.old, origins: origins) { _ in .new }
+        return [
+            ("retry", [.retry(.constant(.zero))], HTTPResponse(status: 503)),
+            ("followRedirects", [.followRedirects()], redirect(307, "/b")),
+            (
+                "retryOnUnauthorized", [.retryOnUnauthorized(tokens), .bearerAuth(tokens)],
+                HTTPResponse(status: 401)
+            ),
+            (
+                "basicAuth", [.basicAuth(username: "ada", password: "x", origins: origins)],
+                HTTPResponse(status: 401, headerFields: [.wwwAuthenticate: #"Basic realm="r""#])
+            ),
+            (
+                "all of them", [.followRedirects(), .retryOnUnauthorized(tokens), .bearerAuth(tokens), .retry()],
+                HTTPResponse(status: 503, headerFields: [.retryAfter: "0"])
+            ),
+        ]
+    }()
+
+    @Test(arguments: 0..<5)
+    func oneShotBodyIsReadOnceAndSentOnceByWhoeverWouldSendAgain(index: Int) async throws {
+        let (name, interceptors, answer) = Self.resending[index]
+        let transport = Recorder { request in
+            let body = try await request.body.collect(upTo: 100)
+            #expect(body == Data("once".utf8), "\(name)")
+            return answer
+        }
+        let request = HTTPRequest(method: .put, url: apiURL, body: .oneShot(Chunks(["on", "ce"])))
+        let chain = InterceptorChain(interceptors, transport: transport)
+        do {
+            // The answer as it is, or an error that says why it can't be had.
+            #expect(try await chain.send(request).status == answer.status, "\(name)")
+        } catch let error as TransportError {
+            #expect(error.code == .bodyNotReplayable, "\(name)")
+        }
+        #expect(transport.requests.count == 1, "\(name)")
+    }
+
+    @Test func oneShotBodyComesWholeThroughThoseWhoSendOnce() async throws {
+        let clock = ManualClock()
+        let tokens = TokenStore(.new, origins: Self.origins) { _ in .new }
+        let transport = Recorder { request in
+            let body = try await request.body.collect(upTo: 100)
+            #expect(body == Data("once".utf8))
+            return HTTPResponse(status: 200)
+        }
+        let chain = InterceptorChain(
+            [
+                .validateStatus(), .timeout(.seconds(1), clock: clock), .followRedirects(), .transactionID(),
+                .retryOnUnauthorized(tokens), .bearerAuth(tokens), .cache(.memory(), clock: clock),
+                .retry(clock: clock), .limitConcurrency(1), .cookies(),
+                .sign(origins: Self.origins) { request, _ in request.headerFields["Signature"] = "s" },
+                .logging(.body, to: LogSink { _ in }),
+            ],
+            transport: transport
+        )
+        let request = HTTPRequest(method: .put, url: apiURL, body: .oneShot(Chunks(["on", "ce"])))
+        #expect(try await chain.send(request).status == 200)
+        #expect(transport.requests.count == 1)
+    }
+
+    @Test func tokenCookiesAndSignatureStayWithTheirOriginsOverRedirects() async throws {
+        let hops = [
+            "https://api.example.com/1": "https://evil.example/2",
+            "https://evil.example/2": "https://api.example.com/3",
+            "https://api.example.com/3": "http://api.example.com/4",
+        ]
+        let transport = Recorder { request in
+            let host = try #require(request.url.host())
+            var response = hops[request.url.absoluteString].map { redirect(307, $0) } ?? HTTPResponse(status: 200)
+            response.headerFields.append(.setCookie, "sid=\(host); Path=/; Secure")
+            response.url = request.url
+            return response
+        }
+        let tokens = TokenStore(.new, origins: Self.origins) { _ in .new }
+        let chain = InterceptorChain(
+            [
+                .followRedirects(allowsDowngrade: true), .retryOnUnauthorized(tokens), .bearerAuth(tokens), .cookies(),
+                .sign(origins: Self.origins) { request, _ in request.headerFields["Signature"] = "signed" },
+            ],
+            transport: transport
+        )
+        let request = HTTPRequest(method: .post, url: try url("https://api.example.com/1"), body: "x")
+        #expect(try await chain.send(request).status == 200)
+        let sent = transport.requests
+        #expect(sent.map { $0.headerFields[.authorization] } == ["Bearer new", nil, "Bearer new", nil])
+        #expect(sent.map { $0.headerFields["Signature"] } == ["signed", nil, "signed", nil])
+        #expect(sent.map { $0.headerFields[.cookie] } == [nil, nil, "sid=api.example.com", nil])
+    }
+}
