@@ -20,6 +20,7 @@ let package = Package(
     targets: [
         .target(name: "CCurl"),
         .target(name: "COpenSSL"),
+        .target(name: "CFiles"),
         .target(
             name: "Transport",
             dependencies: [
@@ -29,7 +30,7 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(name: "Interceptors", dependencies: ["Transport"], swiftSettings: settings),
-        .target(name: "Middlewares", dependencies: ["Interceptors"], swiftSettings: settings),
+        .target(name: "Middlewares", dependencies: ["Interceptors", "CFiles"], swiftSettings: settings),
         .target(
             name: "TransportTesting",
             dependencies: ["Interceptors", .target(name: "COpenSSL", condition: .when(platforms: [.linux]))],
@@ -54,9 +55,16 @@ let package = Package(
             dependencies: ["Interceptors", "TransportTesting", "TestSupport"],
             swiftSettings: settings
         ),
+        // What the tests of the disk cache start, kill, and let share a directory.
+        .executableTarget(
+            name: "CacheProcess",
+            dependencies: ["Middlewares", "TestSupport"],
+            path: "Tests/CacheProcess",
+            swiftSettings: settings
+        ),
         .testTarget(
             name: "MiddlewaresTests",
-            dependencies: ["Middlewares", "TransportTesting", "TestSupport"],
+            dependencies: ["Middlewares", "TransportTesting", "TestSupport", "CacheProcess"],
             swiftSettings: settings
         ),
         .testTarget(
