@@ -20,6 +20,7 @@ let package = Package(
     targets: [
         .target(name: "CCurl"),
         .target(name: "COpenSSL"),
+        .target(name: "CFiles"),
         .target(
             name: "CZlib",
             linkerSettings: [.linkedLibrary("z", .when(platforms: [.macOS, .iOS, .tvOS, .watchOS, .visionOS]))]
@@ -33,7 +34,7 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(name: "Interceptors", dependencies: ["Transport"], swiftSettings: settings),
-        .target(name: "Middlewares", dependencies: ["Interceptors", "CZlib"], swiftSettings: settings),
+        .target(name: "Middlewares", dependencies: ["Interceptors", "CFiles", "CZlib"], swiftSettings: settings),
         .target(
             name: "TransportTesting",
             dependencies: ["Interceptors", .target(name: "COpenSSL", condition: .when(platforms: [.linux]))],
@@ -64,9 +65,16 @@ let package = Package(
             dependencies: ["Interceptors", "TransportTesting", "TestSupport"],
             swiftSettings: settings
         ),
+        // What the tests of the disk cache start, kill, and let share a directory.
+        .executableTarget(
+            name: "CacheProcess",
+            dependencies: ["Middlewares", "TestSupport"],
+            path: "Tests/CacheProcess",
+            swiftSettings: settings
+        ),
         .testTarget(
             name: "MiddlewaresTests",
-            dependencies: ["Middlewares", "TransportTesting", "TestSupport"],
+            dependencies: ["Middlewares", "TransportTesting", "TestSupport", "CacheProcess"],
             swiftSettings: settings
         ),
         .testTarget(

@@ -21,6 +21,7 @@ let package = Package(
         .target(name: "CAllocations"),
         .target(name: "Harness", dependencies: ["CAllocations"], swiftSettings: settings),
         .executableTarget(name: "ChainBenchmarks", dependencies: ["Harness", middlewares], swiftSettings: settings),
+        .executableTarget(name: "CacheBenchmarks", dependencies: ["Harness", middlewares], swiftSettings: settings),
         .executableTarget(name: "AllocationCheck", dependencies: ["Harness", middlewares], swiftSettings: settings),
     ]
 )

@@ -4,7 +4,7 @@ public import Interceptors
 /// Answers requests with stored responses where HTTP allows it: a private cache after RFC 9111.
 ///
 /// ```swift
-/// let store = MemoryCacheStore()
+/// let store = DiskCacheStore(at: cachesDirectory)
 /// let client = Client(
 ///     baseURL: url,
 ///     interceptors: [.validateStatus(), .retryOnUnauthorized(tokens), .bearerAuth(tokens), .cache(store)]
@@ -76,7 +76,7 @@ extension Interceptor where Self == CacheInterceptor {
     /// Answers requests with stored responses where HTTP allows it: see ``CacheInterceptor``.
     ///
     /// - Parameters:
-    ///   - store: keeps the responses, such as `.memory()`.
+    ///   - store: keeps the responses, such as `.memory()` or `.disk(at: directory)`.
     ///   - clock: measures how long exchanges take, and goes on when the wall clock is moved back.
     ///   - now: the wall clock, by which ages are told.
     ///   - report: gets what the store throws, and what fails a revalidation in the background. No request fails of it.

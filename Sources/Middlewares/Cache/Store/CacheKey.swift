@@ -21,6 +21,11 @@ public struct CacheKey: Sendable, Hashable {
         self.partition = partition
     }
 
+    init(partition: String, text url: String) {
+        self.partition = partition
+        self.url = url
+    }
+
     /// Both parts in one text, from which each can be told again: no choice of one can imitate another's key.
     public var text: String { "\(partition.utf8.count):\(partition):\(url)" }
 }

@@ -4,7 +4,7 @@ public import Interceptors
 /// Keeps responses and their bodies for a ``CacheInterceptor``.
 ///
 /// ## Choose one
-/// ``MemoryCacheStore`` keeps them as long as the process lives.
+/// ``MemoryCacheStore`` keeps them as long as the process lives, ``DiskCacheStore`` in the files of a directory.
 ///
 /// ## Implement one
 /// A store decides nothing about HTTP: the cache tells it what to keep, and asks for it by key. It promises:
@@ -42,7 +42,7 @@ public protocol CacheStore: Sendable {
     /// Removes every entry of a key.
     func removeAll(of key: CacheKey) async throws
 
-    /// Removes what the predicate says.
+    /// Removes what the predicate says. What is being stored meanwhile is better dropped than kept.
     func removeAll(where isRemoved: @Sendable (CacheListing) -> Bool) async throws
 
     /// Removes everything. By default with a predicate that everything fulfils.

@@ -26,6 +26,7 @@ public final class MemoryCacheStore: CacheStore {
         var uses = RecentUse()
         var byteCount = 0
         var lastID: UInt64 = 0
+        var clearings = 0
     }
 
     // A key with more variants than these varies by something that never comes again.
@@ -77,8 +78,9 @@ public final class MemoryCacheStore: CacheStore {
         replacing entries: [CacheEntry.ID],
         length: Int64?
     ) async throws -> any CacheWriter {
+        let clearings = state.withLock(\.clearings)
         let writer = Writer(limit: entryByteLimit) { [weak self] body in
-            self?.insert(response, for: key, replacing: entries, body: body)
+            self?.insert(response, for: key, replacing: entries, body: body, since: clearings)
         }
         if let length, length > Int64(entryByteLimit) { throw Self.tooLarge(entryByteLimit) }
         return writer
@@ -111,10 +113,13 @@ public final class MemoryCacheStore: CacheStore {
         }
     }
 
-    /// Removes what the predicate says.
+    /// Removes what the predicate says, and what is being stored meanwhile.
     public func removeAll(where isRemoved: @Sendable (CacheListing) -> Bool) async throws {
         // The predicate is the user's: it is called outside the lock.
-        let all = state.withLock { $0.entries }
+        let all = state.withLock { state in
+            state.clearings += 1
+            return state.entries
+        }
         let removed = all.filter { isRemoved($0.value.listing) }.keys
         state.withLock { state in
             for id in removed { Self.remove(id, from: &state) }
@@ -126,8 +131,16 @@ public final class MemoryCacheStore: CacheStore {
         state.withLock { $0.entries.values.map(\.listing) }
     }
 
-    private func insert(_ response: CachedResponse, for key: CacheKey, replacing: [UInt64], body: Data) {
+    private func insert(
+        _ response: CachedResponse,
+        for key: CacheKey,
+        replacing: [UInt64],
+        body: Data,
+        since clearings: Int
+    ) {
         state.withLock { state in
+            // What was cleared meanwhile is not to come back.
+            guard state.clearings == clearings else { return }
             for id in state.ids[key] ?? []
             where replacing.contains(id) || state.entries[id]?.response.selectingFields == response.selectingFields {
                 Self.remove(id, from: &state)

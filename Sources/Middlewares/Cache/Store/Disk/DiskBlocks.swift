@@ -1,0 +1,121 @@
+internal import Foundation
+internal import Interceptors
+
+#if canImport(Darwin)
+internal import Darwin
+#elseif canImport(Glibc)
+internal import Glibc
+#endif
+
+/// The form of a file that holds a long body: blocks of 64 KiB, each followed by its checksum.
+///
+/// So a body of any length is written and checked in constant memory, and a range without reading the rest.
+enum DiskBlocks {
+    static let size = 64 << 10
+    static let framedSize = size + 8
+
+    static func fileSize(of length: Int64) -> Int64 { length + 8 * ((length + Int64(size) - 1) / Int64(size)) }
+
+    // With the body and the place of the block in it, a block that got elsewhere is found out.
+    static func checksum(_ bytes: UnsafeRawBufferPointer, of body: UInt64, _ index: Int64) -> UInt64 {
+        Checksum.of(bytes, seed: body &+ UInt64(index) &* 0x9E37_79B9_7F4A_7C15)
+    }
+}
+
+/// A long body in its file.
+final class DiskBody: Sendable {
+    private let file: OpenFile
+    private let id: UInt64
+    private let length: Int64
+    // Four blocks at a time make few calls, and a quarter of a megabyte of memory.
+    private static let blocksAtATime: Int64 = 4
+
+    init(_ file: OpenFile, id: UInt64, length: Int64) throws {
+        self.file = file
+        self.id = id
+        self.length = length
+        guard try file.status().size == DiskBlocks.fileSize(of: length) else { throw DiskRecord.Damage() }
+    }
+
+    /// Reads the blocks that hold a range, and throws if one is not what was written.
+    func check(_ range: Range<Int64>) async throws {
+        var offset = range.lowerBound
+        while offset < range.upperBound {
+            try Task.checkCancellation()
+            offset = try read(from: offset, to: range.upperBound) { _ in }
+            // Others wait for this thread too.
+            await Task.yield()
+        }
+    }
+
+    /// Reads from an offset as much as is read at a time, at most to an end; says how far it got.
+    private func read(
+        from offset: Int64,
+        to end: Int64,
+        _ take: (UnsafeRawBufferPointer) -> Void
+    ) throws -> Int64 {
+        let first = offset / Int64(DiskBlocks.size)
+        let last = min((end - 1) / Int64(DiskBlocks.size), first + Self.blocksAtATime - 1)
+        return try withUnsafeTemporaryAllocation(
+            byteCount: Int(last - first + 1) * DiskBlocks.framedSize,
+            alignment: 16
+        ) { buffer in
+            let count = try file.read(into: buffer, at: first * Int64(DiskBlocks.framedSize))
+            var position = offset
+            for block in first...last {
+                let start = Int(block - first) * DiskBlocks.framedSize
+                let content = Int(min(Int64(DiskBlocks.size), length - block * Int64(DiskBlocks.size)))
+                guard start + content + 8 <= count else { throw DiskRecord.Damage() }
+                let bytes = UnsafeRawBufferPointer(rebasing: buffer[start..<(start + content)])
+                let sum = UInt64(
+                    littleEndian: buffer.loadUnaligned(fromByteOffset: start + content, as: UInt64.self)
+                )
+                guard sum == DiskBlocks.checksum(bytes, of: id, block) else { throw DiskRecord.Damage() }
+                let from = Int(position - block * Int64(DiskBlocks.size))
+                let upTo = Int(min(Int64(content), end - block * Int64(DiskBlocks.size)))
+                take(UnsafeRawBufferPointer(rebasing: bytes[from..<upTo]))
+                position += Int64(upTo - from)
+            }
+            return position
+        }
+    }
+
+    /// The bytes from an offset, as many as are read at a time.
+    @concurrent
+    fileprivate func chunk(from offset: Int64, to end: Int64) async throws -> Data {
+        var chunk = Data(capacity: Int(min(end - offset, Self.blocksAtATime * Int64(DiskBlocks.size))))
+        _ = try read(from: offset, to: end) { chunk.append(contentsOf: $0) }
+        return chunk
+    }
+
+    func chunks(_ range: Range<Int64>) -> Chunks { Chunks(body: self, range: range) }
+
+    struct Chunks: AsyncSequence, Sendable {
+        let body: DiskBody
+        let range: Range<Int64>
+
+        func makeAsyncIterator() -> Iterator { Iterator(body: body, offset: range.lowerBound, end: range.upperBound) }
+
+        struct Iterator: AsyncIteratorProtocol {
+            let body: DiskBody
+            var offset: Int64
+            let end: Int64
+
+            mutating func next() async throws -> Data? { try await next(isolation: #isolation) }
+
+            mutating func next(isolation actor: isolated (any Actor)?) async throws -> Data? {
+                guard offset < end else { return nil }
+                try Task.checkCancellation()
+                do {
+                    let chunk = try await body.chunk(from: offset, to: end)
+                    offset += Int64(chunk.count)
+                    return chunk
+                } catch is DiskRecord.Damage {
+                    throw CacheStoreError(.damaged, "A stored body was damaged while it was read.")
+                } catch let error as SystemError {
+                    throw error.storeError
+                }
+            }
+        }
+    }
+}

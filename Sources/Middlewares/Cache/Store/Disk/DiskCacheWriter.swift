@@ -1,0 +1,131 @@
+internal import Foundation
+internal import Synchronization
+
+/// Takes a body: into memory as long as it is short, then into a file of its own; and makes it seen when it is whole.
+final class DiskCacheWriter: CacheWriter {
+    /// A body that has ended.
+    struct Arrived {
+        let id: UInt64
+        let length: Int64
+        let inline: [UInt8]
+        let incoming: LockedShard.Arrival?
+    }
+
+    private struct Incoming {
+        let file: OpenFile
+        let name: String
+        var blocks: Int64 = 0
+    }
+
+    private struct State {
+        var length: Int64 = 0
+        var block: [UInt8] = []
+        var incoming: Incoming?
+        var isOver = false
+    }
+
+    private let id = UInt64.random(in: .min ... .max)
+    private let directory: DiskDirectory
+    private let limit: Int64
+    private let keep: @Sendable (Arrived) async throws -> Void
+    private let state = Mutex(State())
+
+    init(
+        _ directory: DiskDirectory,
+        limit: Int64,
+        keep: @escaping @Sendable (Arrived) async throws -> Void
+    ) {
+        self.directory = directory
+        self.limit = limit
+        self.keep = keep
+    }
+
+    deinit { abandon() }
+
+    @concurrent
+    func append(_ chunk: Data) async throws {
+        do {
+            var rest = chunk[...]
+            while !rest.isEmpty {
+                // A large chunk in parts, so that an end of the reading waits for one of them at most.
+                let part = rest.prefix(4 * DiskBlocks.size)
+                try state.withLock { state in try add(part, to: &state) }
+                rest = rest.dropFirst(part.count)
+            }
+        } catch {
+            abandon()
+            throw (error as? SystemError)?.storeError ?? error
+        }
+    }
+
+    private func add(_ part: Data, to state: inout State) throws {
+        guard !state.isOver else { return }
+        state.length += Int64(part.count)
+        guard state.length <= limit else { throw DiskCacheStore.tooLarge(limit) }
+        try part.withUnsafeBytes { bytes in
+            var offset = 0
+            while offset < bytes.count {
+                // Written only when more comes: what fits into one block stays in memory.
+                if state.block.count == DiskBlocks.size { try flush(&state) }
+                let count = min(DiskBlocks.size - state.block.count, bytes.count - offset)
+                state.block += bytes[offset..<(offset + count)]
+                offset += count
+            }
+        }
+    }
+
+    private func flush(_ state: inout State) throws {
+        var incoming: Incoming
+        if let open = state.incoming {
+            incoming = open
+        } else {
+            let (file, name) = try directory.makeIncoming()
+            incoming = Incoming(file: file, name: name)
+        }
+        state.incoming = incoming
+        let sum = state.block.withUnsafeBytes { DiskBlocks.checksum($0, of: id, incoming.blocks) }
+        withUnsafeBytes(of: sum.littleEndian) { state.block += $0 }
+        try state.block.withUnsafeBytes {
+            try incoming.file.write($0, at: incoming.blocks * Int64(DiskBlocks.framedSize))
+        }
+        state.block.removeAll(keepingCapacity: true)
+        state.incoming?.blocks += 1
+    }
+
+    @concurrent
+    func commit() async throws {
+        do {
+            let arrived = try state.withLock { state -> (Arrived, OpenFile?)? in
+                guard !state.isOver else { return nil }
+                if state.incoming != nil { try flush(&state) }
+                state.isOver = true
+                let arrival = state.incoming.map { LockedShard.Arrival(id: id, name: $0.name) }
+                return (
+                    Arrived(id: id, length: state.length, inline: state.block, incoming: arrival),
+                    state.incoming?.file
+                )
+            }
+            guard let (body, file) = arrived else { return }
+            defer { state.withLock { $0 = State(isOver: true) } }
+            do {
+                try await keep(body)
+            } catch {
+                if let name = body.incoming?.name { try? directory.incoming.remove(name) }
+                throw error
+            }
+            // Its lock says, until it has been moved, that it is no leftover.
+            withExtendedLifetime(file) {}
+        } catch {
+            abandon()
+            throw (error as? SystemError)?.storeError ?? error
+        }
+    }
+
+    func abandon() {
+        state.withLock { state in
+            guard !state.isOver else { return }
+            if let incoming = state.incoming { try? directory.incoming.remove(incoming.name) }
+            state = State(isOver: true)
+        }
+    }
+}

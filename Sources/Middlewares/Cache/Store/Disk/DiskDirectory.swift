@@ -1,0 +1,167 @@
+internal import Foundation
+
+#if canImport(Darwin)
+internal import Darwin
+#elseif canImport(Glibc)
+internal import Glibc
+#endif
+
+/// The directory of a store, opened: 256 shards with the files of entries, one of bodies on their way, and the usage.
+///
+/// Everything is reached from the one descriptor that was checked when it was opened: nobody can put another directory in
+/// its place.
+final class DiskDirectory: Sendable {
+    /// Its name tells the version of the form, so that another version never meets these files.
+    static let name = "http-cache-1"
+    private static let temporaries = "incoming"
+
+    let root: OpenFile
+    let usage: DiskUsage
+    let incoming: OpenFile
+    /// Whether the usage was missing though there may be entries.
+    let needsCount: Bool
+
+    /// Opens the directory in another, made if need be.
+    init(in parent: URL) throws {
+        if (try? OpenFile.openDirectory(parent.path)) == nil {
+            // A parent that is a link, or that is to be made with its own parents.
+            try? FileManager.default.createDirectory(
+                at: parent,
+                withIntermediateDirectories: true,
+                attributes: [.posixPermissions: 0o700]
+            )
+        }
+        let path = parent.resolvingSymlinksInPath().appending(path: Self.name).path
+        try OpenFile.makeDirectory(path)
+        root = try OpenFile.openDirectory(path)
+        let status = try root.status()
+        guard status.owner == geteuid() else {
+            throw CacheStoreError(.unavailable, "The directory of the cache belongs to another account.")
+        }
+        if status.permissions & 0o077 != 0 { fchmod(root.descriptor, 0o700) }
+        let existing = try? OpenFile.open("usage", in: root, O_RDWR)
+        let file = try existing ?? OpenFile.open("usage", in: root, O_RDWR | O_CREAT)
+        if existing == nil { ftruncate(file.descriptor, off_t(DiskUsage.shards * DiskUsage.slotSize)) }
+        needsCount = existing == nil
+        usage = DiskUsage(file: file)
+        try OpenFile.makeDirectory(Self.temporaries, in: root)
+        incoming = try OpenFile.openDirectory(Self.temporaries, in: root)
+    }
+
+    /// Whether somebody has removed the directory.
+    var isGone: Bool { ((try? root.status().links) ?? 0) == 0 }
+
+    /// Whether somebody has removed the directory of bodies on their way.
+    var isIncomplete: Bool { ((try? incoming.status().links) ?? 0) == 0 }
+
+    /// Removes the bodies that ended processes have left: they no longer hold their locks.
+    func removeLeftovers() {
+        for name in (try? incoming.names()) ?? [] {
+            guard let file = try? OpenFile.open(name, in: incoming, O_RDONLY), file.tryLock() else { continue }
+            try? incoming.remove(name)
+        }
+    }
+
+    /// Makes a file for a body on its way, locked as long as it is held.
+    func makeIncoming() throws(SystemError) -> (file: OpenFile, name: String) {
+        while true {
+            let name = String(UInt64.random(in: .min ... .max), radix: 16)
+            let file = try OpenFile.open(name, in: incoming, O_RDWR | O_CREAT | O_EXCL)
+            // Between the two calls another process may have taken it for a leftover.
+            if file.tryLock(), try file.status().links > 0 { return (file, name) }
+        }
+    }
+
+    // What waits here waits for a few hundred microseconds of another's work; who holds a lock for this long has been
+    // stopped.
+    private static let patience = Duration.seconds(2)
+
+    /// Runs work on a shard that nobody else works on, in this process or another.
+    ///
+    /// The work is done in one go, on the thread that got the lock. Waiting doesn't heed a cancellation: what is to be
+    /// removed must be.
+    func withShard<Value>(
+        _ shard: UInt8,
+        _ work: (LockedShard) throws -> Value
+    ) async throws -> Value {
+        let directory = try openShard(shard)
+        let start = ContinuousClock.now
+        while !directory.tryLock() {
+            if start.duration(to: .now) > Self.patience {
+                throw CacheStoreError(.busy, "Another process has held a part of the cache for \(Self.patience).")
+            }
+            await Task.yield()
+            usleep(100)
+        }
+        return try work(LockedShard(shard: shard, files: directory, directory: self))
+    }
+
+    private func openShard(_ shard: UInt8) throws(SystemError) -> OpenFile {
+        let name = DiskName.directory(shard)
+        if let directory = try? OpenFile.openDirectory(name, in: root) { return directory }
+        try OpenFile.makeDirectory(name, in: root)
+        return try OpenFile.openDirectory(name, in: root)
+    }
+
+    /// The record of a key, `nil` if there is none, or one of another key that happens to have its name.
+    ///
+    /// - Parameter use: says, from when it was last used, when it is used now.
+    func record(
+        _ name: DiskName,
+        of key: CacheKey,
+        use: (Int64) -> Int64? = { _ in nil }
+    ) throws -> DiskRecord? {
+        let file: OpenFile
+        do {
+            file = try OpenFile.open(name.path, in: root, O_RDONLY)
+        } catch  where error.isMissing {
+            return nil
+        }
+        let (record, modified) = try Self.read(file)
+        guard record.key == key else { return nil }
+        if let stamp = use(modified) { file.setModified(stamp) }
+        return record
+    }
+
+    static func read(_ file: OpenFile) throws -> (DiskRecord, modified: Int64) {
+        let status = try file.status()
+        guard status.isRegular, status.size <= Int64(DiskRecord.limit) else { throw DiskRecord.Damage() }
+        var failure: SystemError?
+        let bytes = [UInt8](unsafeUninitializedCapacity: Int(status.size)) { buffer, count in
+            do throws(SystemError) {
+                count = try file.read(into: UnsafeMutableRawBufferPointer(buffer), at: 0)
+            } catch {
+                failure = error
+            }
+        }
+        if let failure { throw failure }
+        return (try DiskRecord(bytes), status.modified)
+    }
+
+    /// Whether there is a file of a key's name.
+    func has(_ name: DiskName) throws -> Bool {
+        do {
+            _ = try root.status(of: name.path)
+            return true
+        } catch  where error.isMissing {
+            return false
+        }
+    }
+
+    func hasShard(_ shard: UInt8) -> Bool { (try? root.status(of: DiskName.directory(shard))) != nil }
+
+    /// The names of the files of records in a shard.
+    func files(of shard: UInt8) throws -> [String] {
+        do {
+            let files = try OpenFile.openDirectory(DiskName.directory(shard), in: root)
+            return try files.names().filter { $0.utf8.count == DiskName.length }
+        } catch  where error.isMissing {
+            return []
+        }
+    }
+
+    /// The record in a file, whatever its key.
+    func anyRecord(_ name: DiskName) throws -> DiskRecord {
+        try Self.read(try OpenFile.open(name.path, in: root, O_RDONLY)).0
+    }
+}

@@ -1,0 +1,110 @@
+internal import Synchronization
+
+/// Keeps a store within its limits: what was used the longest ago goes first.
+///
+/// Nothing is known of an entry but what the directory says of its file, so memory doesn't grow with the entries. Where
+/// there are few, all are looked at, and exactly the least recently used go. Where there are many, some shards, which are
+/// samples of the whole, tell how old an entry must be to go; then one shard after another is swept, as room is needed.
+final class DiskEviction: Sendable {
+    private struct Plan {
+        var cutoff: Int64
+        var shards: [UInt8]
+    }
+
+    private struct State {
+        var isRunning = false
+        var plan: Plan?
+    }
+
+    // So many tell the age of the oldest sixteenth within a few percent of it.
+    private static let sample = 4_096
+    private let limit: DiskUsage.Amount
+    private let stamps: RecentStamps
+    private let state = Mutex(State())
+
+    init(limit: DiskUsage.Amount, stamps: RecentStamps) {
+        self.limit = limit
+        self.stamps = stamps
+    }
+
+    // A sixteenth below the limit, so that not every entry that comes makes one go.
+    private var target: DiskUsage.Amount {
+        DiskUsage.Amount(entries: limit.entries - limit.entries / 16, bytes: limit.bytes - limit.bytes / 16)
+    }
+
+    private static func fits(_ amount: DiskUsage.Amount, _ limit: DiskUsage.Amount) -> Bool {
+        amount.entries <= limit.entries && amount.bytes <= limit.bytes
+    }
+
+    private static func total(_ directory: DiskDirectory) throws -> DiskUsage.Amount {
+        try directory.usage.read().reduce(DiskUsage.Amount()) { $0 + ($1 ?? DiskUsage.Amount()) }
+    }
+
+    /// Makes room if the limits are exceeded. One task at a time does it, for all.
+    func makeRoom(in directory: DiskDirectory) async throws {
+        guard try !Self.fits(Self.total(directory), limit) else { return }
+        let isFirst = state.withLock { state in
+            defer { state.isRunning = true }
+            return !state.isRunning
+        }
+        guard isFirst else { return }
+        defer { state.withLock { $0.isRunning = false } }
+        // Twice: a plan of before may be used up, and what the slots said be wrong.
+        for _ in 0..<3 {
+            try await carryOut(state.withLock { $0.plan } ?? plan(directory), in: directory)
+            if try Self.fits(Self.total(directory), limit) { return }
+        }
+    }
+
+    private func carryOut(_ start: Plan, in directory: DiskDirectory) async throws {
+        var plan = start
+        while let shard = plan.shards.popLast() {
+            let cutoff = plan.cutoff
+            _ = try await directory.withShard(shard) { locked in
+                try locked.sweep { name, listed in stamps.lastUse(name, modified: listed.modified) <= cutoff }
+            }
+            if try Self.fits(Self.total(directory), target) { break }
+            await Task.yield()
+        }
+        // Of a plan that looked at everything nothing is left to be used: it was exact for its moment.
+        state.withLock { $0.plan = plan.shards.isEmpty ? nil : plan }
+    }
+
+    private func plan(_ directory: DiskDirectory) throws -> Plan {
+        let usage = try directory.usage.read()
+        let filled = (0..<DiskUsage.shards).filter { usage[$0] != DiskUsage.Amount() }.map { UInt8($0) }.shuffled()
+        var found: [(use: Int64, bytes: Int64, shard: UInt8)] = []
+        var sampled = 0
+        for shard in filled where found.count < Self.sample {
+            sampled += 1
+            guard let files = try? OpenFile.openDirectory(DiskName.directory(shard), in: directory.root) else {
+                continue
+            }
+            for (file, listed) in LockedShard(shard: shard, files: files, directory: directory).list().entries {
+                let name = DiskName(shard: shard, file: file)
+                found.append((stamps.lastUse(name, modified: listed.modified), listed.bytes, shard))
+            }
+        }
+        found.sort { $0.use < $1.use }
+        let isExact = sampled == filled.count
+        let seen = DiskUsage.Amount(entries: Int64(found.count), bytes: found.reduce(0) { $0 + $1.bytes })
+        let total = isExact ? seen : try Self.total(directory)
+        // Of the sample the same share must go as of the whole.
+        let share = isExact ? 1 : Double(seen.entries) / Double(max(1, total.entries))
+        var excess = DiskUsage.Amount(
+            entries: Int64((Double(total.entries - target.entries) * share).rounded(.up)),
+            bytes: Int64((Double(total.bytes - target.bytes) * share).rounded(.up))
+        )
+        var cutoff = Int64.min
+        var touched: Set<UInt8> = []
+        for entry in found {
+            if excess.entries <= 0 && excess.bytes <= 0 { break }
+            excess = excess - DiskUsage.Amount(entries: 1, bytes: entry.bytes)
+            cutoff = entry.use
+            touched.insert(entry.shard)
+        }
+        // Where the slots said too much, a sweep of all puts them right.
+        let shards = isExact && Self.fits(seen, limit) ? filled : isExact ? Array(touched) : filled
+        return Plan(cutoff: cutoff, shards: shards)
+    }
+}

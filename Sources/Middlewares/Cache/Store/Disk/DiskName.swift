@@ -1,0 +1,46 @@
+/// The file of a key: a directory of 256, and a name that tells nothing and can't lead out of it.
+struct DiskName: Hashable {
+    let shard: UInt8
+    let file: String
+
+    init(_ key: CacheKey) {
+        var text = key.text
+        let digest = text.withUTF8 { SHA256.digest(UnsafeRawBufferPointer($0)) }
+        shard = digest[0]
+        file = Self.hexadecimal(digest[1..<17])
+    }
+
+    init(shard: UInt8, file: String) {
+        self.shard = shard
+        self.file = file
+    }
+
+    /// The name of the directory of a shard.
+    static func directory(_ shard: UInt8) -> String { hexadecimal([shard]) }
+
+    var path: String { Self.directory(shard) + "/" + file }
+
+    /// The name of the file of a long body.
+    func body(_ id: UInt64) -> String { Self.body(file, id) }
+
+    static func body(_ file: String, _ id: UInt64) -> String {
+        file + "." + hexadecimal((0..<8).map { UInt8(truncatingIfNeeded: id >> (56 - 8 * $0)) })
+    }
+
+    static let length = 32
+    static let bodyLength = 49
+
+    private static func hexadecimal(_ bytes: some Collection<UInt8>) -> String {
+        String(unsafeUninitializedCapacity: 2 * bytes.count) { text in
+            var index = 0
+            for byte in bytes {
+                text[index] = digit(byte >> 4)
+                text[index + 1] = digit(byte & 15)
+                index += 2
+            }
+            return index
+        }
+    }
+
+    private static func digit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x57 + value }
+}

@@ -1,0 +1,53 @@
+/// How much each shard holds, in a file of 6 KB: all that is known of the whole without looking at every file.
+///
+/// A slot is written by who holds the lock of its shard: before something is added and after something is removed. So a
+/// process that is killed leaves a slot that says too much, never too little, and the next sweep puts it right.
+struct DiskUsage {
+    struct Amount: Equatable {
+        var entries: Int64 = 0
+        var bytes: Int64 = 0
+
+        static func + (left: Self, right: Self) -> Self {
+            Amount(entries: left.entries + right.entries, bytes: left.bytes + right.bytes)
+        }
+        static func - (left: Self, right: Self) -> Self {
+            Amount(entries: left.entries - right.entries, bytes: left.bytes - right.bytes)
+        }
+    }
+
+    static let slotSize = 24
+    static let shards = 256
+    let file: OpenFile
+
+    /// The amount in each shard; `nil` where the slot is damaged.
+    func read() throws(SystemError) -> [Amount?] {
+        var slots = [UInt64](repeating: 0, count: Self.shards * 3)
+        var failure: SystemError?
+        slots.withUnsafeMutableBytes { bytes in
+            do throws(SystemError) { _ = try file.read(into: bytes, at: 0) } catch { failure = error }
+        }
+        if let failure { throw failure }
+        return (0..<Self.shards).map { shard in
+            let (entries, bytes) = (slots[3 * shard], slots[3 * shard + 1])
+            guard slots[3 * shard + 2] == Self.check(entries, bytes) else { return nil }
+            return Amount(entries: Int64(bitPattern: entries), bytes: Int64(bitPattern: bytes))
+        }
+    }
+
+    func write(_ amount: Amount, of shard: UInt8) throws(SystemError) {
+        let (entries, bytes) = (UInt64(bitPattern: max(0, amount.entries)), UInt64(bitPattern: max(0, amount.bytes)))
+        let slot = [entries, bytes, Self.check(entries, bytes)]
+        var failure: SystemError?
+        slot.withUnsafeBytes { bytes in
+            do throws(SystemError) { try file.write(bytes, at: Int64(shard) * Int64(Self.slotSize)) } catch {
+                failure = error
+            }
+        }
+        if let failure { throw failure }
+    }
+
+    // Of an empty slot it is zero, so that a file full of zeros says that there is nothing.
+    private static func check(_ entries: UInt64, _ bytes: UInt64) -> UInt64 {
+        (entries &* 0x9E37_79B9_7F4A_7C15) ^ (bytes &* 0xC2B2_AE3D_27D4_EB4F)
+    }
+}

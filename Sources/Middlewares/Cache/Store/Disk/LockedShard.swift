@@ -1,0 +1,165 @@
+internal import Foundation
+
+#if canImport(Darwin)
+internal import Darwin
+#elseif canImport(Glibc)
+internal import Glibc
+#endif
+
+/// A shard while its lock is held: the only place from which files of entries are made, replaced and removed.
+struct LockedShard {
+    let shard: UInt8
+    let files: OpenFile
+    let directory: DiskDirectory
+
+    // Only who holds the lock writes it, so that one that was left behind is overwritten by the next.
+    private static let new = ".new"
+
+    /// A body that has arrived, to be moved to where it belongs.
+    struct Arrival {
+        let id: UInt64
+        let name: String
+    }
+
+    /// Changes what is stored for a key. A process that is killed anywhere in it leaves the old record or the new one.
+    ///
+    /// - Parameter change: changes the variants; without a change nothing is written.
+    func change(
+        _ name: DiskName,
+        of key: CacheKey,
+        stamp: Int64,
+        arrival: Arrival? = nil,
+        _ change: (inout [DiskRecord.Variant]) -> Bool
+    ) throws {
+        let old = readOld(name)
+        let before = old.record?.key == key ? old.record?.variants ?? [] : []
+        var variants = before
+        guard change(&variants) else { return }
+        let gone = (old.record?.variants ?? []).filter { variant in
+            variant.isInFile && !variants.contains { $0.id == variant.id }
+        }
+        let base = try amount()
+        guard !variants.isEmpty else {
+            try files.remove(name.file)
+            try removeBodies(of: gone, name)
+            return try directory.usage.write(base - old.amount, of: shard)
+        }
+        let bytes = DiskRecord(key: key, variants: variants).encoded()
+        guard bytes.count <= DiskRecord.limit else { throw CacheStoreError(.tooLarge, "The fields are too long.") }
+        let new = DiskUsage.Amount(entries: 1, bytes: Int64(bytes.count) + Self.bodies(variants))
+        try directory.usage.write(base + new, of: shard)
+        do {
+            try write(bytes, stamp)
+            if let arrival { try directory.incoming.rename(arrival.name, to: files, name.body(arrival.id)) }
+            try files.rename(Self.new, to: files, name.file)
+        } catch {
+            try? files.remove(Self.new)
+            if let arrival { try? files.remove(name.body(arrival.id)) }
+            try? directory.usage.write(base, of: shard)
+            throw error
+        }
+        try removeBodies(of: gone, name)
+        try directory.usage.write(base + new - old.amount, of: shard)
+    }
+
+    // What can't be read counts with its length, and is replaced.
+    private func readOld(_ name: DiskName) -> (record: DiskRecord?, amount: DiskUsage.Amount) {
+        guard let file = try? OpenFile.open(name.file, in: files, O_RDONLY) else { return (nil, DiskUsage.Amount()) }
+        let size = (try? file.status().size) ?? 0
+        let record = try? DiskDirectory.read(file).0
+        return (record, DiskUsage.Amount(entries: 1, bytes: size + Self.bodies(record?.variants ?? [])))
+    }
+
+    private func removeBodies(of variants: [DiskRecord.Variant], _ name: DiskName) throws {
+        for variant in variants { try files.remove(name.body(variant.id)) }
+    }
+
+    private static func bodies(_ variants: [DiskRecord.Variant]) -> Int64 {
+        variants.reduce(0) { $0 + ($1.isInFile ? DiskBlocks.fileSize(of: $1.length) : 0) }
+    }
+
+    private func write(_ bytes: [UInt8], _ stamp: Int64) throws {
+        let file = try OpenFile.open(Self.new, in: files, O_RDWR | O_CREAT | O_TRUNC)
+        try bytes.withUnsafeBytes { try file.write($0, at: 0) }
+        file.setModified(stamp)
+    }
+
+    /// Removes a record that is damaged; one that has become whole meanwhile stays.
+    func removeDamaged(_ name: DiskName) throws {
+        guard let file = try? OpenFile.open(name.file, in: files, O_RDONLY) else { return }
+        do {
+            _ = try DiskDirectory.read(file)
+        } catch is DiskRecord.Damage {
+            try files.remove(name.file)
+            try sweep { _, _ in false }
+        }
+    }
+
+    private func amount() throws -> DiskUsage.Amount {
+        if let known = try directory.usage.read()[Int(shard)] { return known }
+        return try sweep { _, _ in false }
+    }
+
+    /// An entry as a directory shows it.
+    struct Listed {
+        var modified: Int64
+        var bytes: Int64
+        var bodies: [String] = []
+    }
+
+    /// The entries by their file's name, and the bodies that belong to none.
+    func list() -> (entries: [String: Listed], orphans: [String]) {
+        var entries: [String: Listed] = [:]
+        var bodies: [(name: String, size: Int64)] = []
+        for name in (try? files.names()) ?? [] {
+            guard let status = try? files.status(of: name) else { continue }
+            if name.utf8.count == DiskName.length {
+                entries[name] = Listed(modified: status.modified, bytes: status.size)
+            } else if name.utf8.count == DiskName.bodyLength {
+                bodies.append((name, status.size))
+            }
+        }
+        var orphans: [String] = []
+        for body in bodies {
+            let owner = String(body.name.prefix(DiskName.length))
+            if entries[owner] == nil {
+                orphans.append(body.name)
+            } else {
+                entries[owner]?.bytes += body.size
+                entries[owner]?.bodies.append(body.name)
+            }
+        }
+        return (entries, orphans)
+    }
+
+    /// Removes the entries that are meant and whatever belongs to none, and counts what remains.
+    @discardableResult
+    func sweep(_ isRemoved: (DiskName, Listed) -> Bool) throws -> DiskUsage.Amount {
+        var (entries, orphans) = list()
+        var amount = DiskUsage.Amount()
+        for (file, listed) in entries {
+            let name = DiskName(shard: shard, file: file)
+            if isRemoved(name, listed) {
+                try files.remove(file)
+                orphans += listed.bodies
+                entries[file] = nil
+                continue
+            }
+            let strays = listed.bodies.isEmpty ? [] : strays(of: name, listed.bodies)
+            orphans += strays
+            let lost = strays.reduce(0) { $0 + ((try? files.status(of: $1).size) ?? 0) }
+            amount = amount + DiskUsage.Amount(entries: 1, bytes: listed.bytes - lost)
+        }
+        for orphan in orphans { try files.remove(orphan) }
+        try? files.remove(Self.new)
+        try directory.usage.write(amount, of: shard)
+        return amount
+    }
+
+    // Bodies that a killed process had moved here before it could say whose they are.
+    private func strays(of name: DiskName, _ bodies: [String]) -> [String] {
+        guard let record = readOld(name).record else { return bodies }
+        let known = Set(record.variants.map { name.body($0.id) })
+        return bodies.filter { !known.contains($0) }
+    }
+}

@@ -1,0 +1,110 @@
+import Foundation
+import Middlewares
+import TestSupport
+
+// CacheProcess write DIRECTORY SEED           stores, updates and removes until it is killed
+// CacheProcess hammer DIRECTORY SEED COUNT    does so many times, and checks what it reads; its status says what it found
+// CacheProcess full DIRECTORY                 asks through a cache whose disk takes no file beyond 100 kB
+
+let arguments = CommandLine.arguments
+guard arguments.count >= 3 else { exit(64) }
+let store = DiskCacheStore(at: URL(filePath: arguments[2]), byteLimit: 4 << 20, entryLimit: 30)
+let seed = arguments.count > 3 ? UInt64(arguments[3]) ?? 0 : 0
+
+func key(_ number: Int) -> CacheKey? {
+    URL(string: "https://a.example/\(number)").flatMap { CacheKey(url: $0, partition: "p") }
+}
+
+func change(_ generator: inout SeededGenerator) async throws {
+    let number = Int.random(in: 0..<40, using: &generator)
+    guard let key = key(number) else { exit(65) }
+    switch Int.random(in: 0..<20, using: &generator) {
+    case 0: try await store.removeAll(of: key)
+    case 1...4:
+        for entry in try await store.entries(for: key) {
+            var response = entry.response
+            response.responseTime += 1
+            try await store.update(entry.id, of: key, to: response)
+        }
+    default:
+        let version = UInt64.random(in: 0..<1_000, using: &generator)
+        let body = CacheFill.body(number, version)
+        let response = CachedResponse(
+            status: 200,
+            headerFields: ["X-Version": String(version)],
+            selectingFields: version % 3 == 0 ? ["X-Variant": String(version % 5)] : [:],
+            responseTime: 0
+        )
+        let writer = try await store.write(response, for: key, replacing: [], length: nil)
+        var rest = body[...]
+        while !rest.isEmpty {
+            let part = rest.prefix(50_000)
+            try await writer.append(Data(part))
+            rest = rest.dropFirst(part.count)
+        }
+        if version % 7 == 1 { writer.abandon() } else { try await writer.commit() }
+    }
+}
+
+/// Whether all that is read is what was written.
+func isWhole(_ generator: inout SeededGenerator) async throws -> Bool {
+    let number = Int.random(in: 0..<40, using: &generator)
+    guard let key = key(number) else { exit(65) }
+    for entry in try await store.entries(for: key) {
+        guard let version = entry.response.headerFields["X-Version"].flatMap({ UInt64($0) }) else { return false }
+        do {
+            let body = try await entry.body().collect(upTo: 1 << 20)
+            if body != CacheFill.body(number, version) { return false }
+        } catch let error as CacheStoreError where error.code == .unavailable {
+            // Replaced by the other process between the two calls: a miss.
+        }
+    }
+    return true
+}
+
+func work(endless: Bool, count: Int) async throws {
+    var generator = SeededGenerator(seed: seed)
+    var done = 0
+    while endless || done < count {
+        try await change(&generator)
+        if !endless {
+            guard try await isWhole(&generator) else { exit(1) }
+        }
+        done += 1
+    }
+}
+
+/// A transport whose answers are too long for the disk.
+struct LongAnswers: Transport {
+    func send(_ request: consuming HTTPRequest) async throws -> HTTPResponse {
+        let body = Data(repeating: 7, count: 300_000)
+        return HTTPResponse(
+            status: 200,
+            headerFields: [.cacheControl: "max-age=60"],
+            body: HTTPBody(body),
+            url: request.url
+        )
+    }
+}
+
+switch arguments[1] {
+case "write":
+    try await work(endless: true, count: 0)
+case "hammer":
+    try await work(endless: false, count: Int(arguments.last ?? "") ?? 0)
+case "full":
+    signal(SIGXFSZ, SIG_IGN)
+    var limit = rlimit(rlim_cur: 100_000, rlim_max: 100_000)
+    #if os(Linux)
+    setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
+    #else
+    setrlimit(RLIMIT_FSIZE, &limit)
+    #endif
+    let chain = InterceptorChain([.cache(store, report: { print($0) })], transport: LongAnswers())
+    guard let url = URL(string: "https://a.example/long") else { exit(65) }
+    for _ in 0..<2 {
+        let response = try await chain.send(HTTPRequest(url: url))
+        print(response.body.length ?? 0, response.context.cacheOutcome?.storing.description ?? "")
+    }
+default: exit(64)
+}

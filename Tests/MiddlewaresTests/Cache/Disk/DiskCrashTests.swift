@@ -1,0 +1,71 @@
+#if os(Linux) || os(macOS)
+import Foundation
+import Middlewares
+import TestSupport
+import Testing
+
+@testable import Middlewares
+
+@Suite struct DiskCrashTests {
+    private let directory = TemporaryDirectory()
+
+    /// Reads all that can be there; gives how many entries were found whole.
+    private func readAll(_ store: DiskCacheStore) async throws -> Int {
+        var count = 0
+        for number in 0..<40 {
+            for entry in try await store.entries(for: try diskKey("\(number)")) {
+                let version = try #require(entry.response.headerFields["X-Version"].flatMap { UInt64($0) })
+                #expect(try await entry.body().collect(upTo: 1 << 20) == CacheFill.body(number, version))
+                count += 1
+            }
+        }
+        return count
+    }
+
+    @Test(.timeLimit(.minutes(2)))
+    func aProcessKilledAtAnyMomentLeavesTheOldEntryTheNewOneOrNone() async throws {
+        var generator = SystemRandomNumberGenerator()
+        var found = 0
+        // Three at once, so that they also die while others wait for them.
+        for round in 0..<70 {
+            let children = try (0..<3).map { try CacheChild(["write", directory.url.path, "\(3 * round + $0)"]) }
+            for child in children {
+                usleep(UInt32.random(in: 12_000..<40_000, using: &generator))
+                child.kill()
+                await child.ends()
+            }
+            // What throws here was damaged, and nothing may be.
+            found += try await readAll(DiskCacheStore(at: directory.url, byteLimit: 4 << 20, entryLimit: 30))
+        }
+        #expect(found > 100, "the killed processes had stored something")
+        #expect(!directory.files().contains { $0.hasPrefix("incoming/") }, "leftovers are removed")
+        let store = DiskCacheStore(at: directory.url, byteLimit: 4 << 20, entryLimit: 30)
+        for number in 0..<40 { try await store.put(Data(repeating: 1, count: 100), try diskKey("new\(number)")) }
+        let usage = try await store.usage()
+        #expect(usage.entries <= 30 && usage.bytes <= 4 << 20)
+        try await store.removeAll()
+        #expect(directory.files().isEmpty)
+        #expect(try await store.usage() == (0, 0))
+    }
+
+    @Test(.timeLimit(.minutes(2)))
+    func processesThatShareADirectoryReadOnlyWhatWasWritten() async throws {
+        let children = try (0..<3).map { try CacheChild(["hammer", directory.url.path, "\($0)", "600"]) }
+        for child in children { #expect(await child.ends() == 0) }
+        let store = DiskCacheStore(at: directory.url, byteLimit: 4 << 20, entryLimit: 30)
+        #expect(try await readAll(store) > 0)
+        let usage = try await store.usage()
+        #expect(usage.bytes == Int64(directory.byteCount()), "the usage is exact when nobody was killed")
+    }
+
+    @Test func aFullDiskFailsNoRequestAndIsReported() async throws {
+        let program = try #require(CacheChild.program)
+        let result = try await Command.run(program, ["full", directory.url.path])
+        #expect(result.status == 0)
+        let lines = result.text.split(separator: "\n")
+        #expect(lines.filter { $0 == "300000 not stored: refused" }.count == 2)
+        #expect(lines.filter { $0.contains("write failed") }.count == 2)
+        #expect(directory.files().isEmpty)
+    }
+}
+#endif

@@ -1,0 +1,99 @@
+import Foundation
+import Middlewares
+import TestSupport
+import Testing
+
+@testable import Middlewares
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#endif
+
+/// A directory that is gone when the test has ended.
+final class TemporaryDirectory: Sendable {
+    let url = FileManager.default.temporaryDirectory.resolvingSymlinksInPath()
+        .appending(path: "disk-cache-\(UUID().uuidString)")
+
+    deinit { try? FileManager.default.removeItem(at: url) }
+
+    /// Where a store keeps its files.
+    var cache: URL { url.appending(path: DiskDirectory.name) }
+
+    /// The files of entries and bodies, below the directory of the cache.
+    func files() -> [String] {
+        let all = (try? FileManager.default.subpathsOfDirectory(atPath: cache.path)) ?? []
+        return all.filter { $0.contains("/") && !$0.hasSuffix(".new") }.sorted()
+    }
+
+    func path(_ file: String) -> String { cache.appending(path: file).path }
+
+    /// The bytes of the files of entries and bodies.
+    func byteCount() -> Int {
+        files().reduce(0) { sum, file in
+            let attributes = try? FileManager.default.attributesOfItem(atPath: path(file))
+            return sum + ((attributes?[.size] as? Int) ?? 0)
+        }
+    }
+}
+
+func diskKey(_ name: String, partition: String = "p") throws -> CacheKey {
+    let target = try #require(URL(string: "https://a.example/\(name)"))
+    return try #require(CacheKey(url: target, partition: partition))
+}
+
+extension CacheStore {
+    /// Stores a body.
+    func put(_ body: Data, _ key: CacheKey, _ fields: HTTPFields = [:], selecting: HTTPFields = [:]) async throws {
+        let response = CachedResponse(status: 200, headerFields: fields, selectingFields: selecting, responseTime: 1)
+        let writer = try await write(response, for: key, replacing: [], length: nil)
+        try await writer.append(body)
+        try await writer.commit()
+    }
+
+    /// The body of the only entry of a key.
+    func get(_ key: CacheKey) async throws -> Data? {
+        let entries = try await entries(for: key)
+        return entries.count == 1 ? try await entries[0].body().collect(upTo: 1 << 30) : nil
+    }
+}
+
+/// A process of the program that works on a directory.
+struct CacheChild {
+    let id: pid_t
+
+    static var program: String? {
+        let beside = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
+        let folders = [beside, Repository.root.appending(path: ".build/debug")]
+        return folders.map { $0.appending(path: "CacheProcess").path }.first { access($0, X_OK) == 0 }
+    }
+
+    init(_ arguments: [String]) throws {
+        let program = try #require(Self.program)
+        var id: pid_t = 0
+        var list = ([program] + arguments).map { strdup($0) } + [nil]
+        defer { list.forEach { free($0) } }
+        try #require(posix_spawn(&id, program, nil, nil, &list, environ) == 0)
+        self.id = id
+    }
+
+    func kill() { _ = Self.signal(id) }
+
+    private static func signal(_ id: pid_t) -> Int32 {
+        #if canImport(Darwin)
+        Darwin.kill(id, SIGKILL)
+        #else
+        Glibc.kill(id, SIGKILL)
+        #endif
+    }
+
+    /// Waits for the end; gives what `waitpid` says.
+    @discardableResult
+    @concurrent
+    func ends() async -> Int32 {
+        var status: Int32 = 0
+        while waitpid(id, &status, 0) < 0 && errno == EINTR {}
+        return status
+    }
+}
