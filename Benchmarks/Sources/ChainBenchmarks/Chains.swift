@@ -1,6 +1,9 @@
 import Foundation
 import Middlewares
 
+let url = URL(string: "http://127.0.0.1/users/42") ?? URL(filePath: "/")
+let canned = Canned(response: HTTPResponse(status: 200, body: "{}", url: url))
+
 /// Passes everything on.
 struct Pass: Interceptor {
     func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {

@@ -2,9 +2,6 @@ import Foundation
 import Harness
 import Middlewares
 
-guard let url = URL(string: "http://127.0.0.1/users/42") else { exit(1) }
-let canned = Canned(response: HTTPResponse(status: 200, body: "{}", url: url))
-
 @Sendable func contender(_ name: String, _ send: @escaping Send) -> Contender {
     Contender(name) { repetitions in
         for _ in 0..<repetitions { _ = try await send(HTTPRequest(url: url)) }
@@ -20,7 +17,7 @@ for count in [0, 5, 10, 20] {
         repetitions: 20_000,
         [
             contender("ours") { try await chain.send($0) },
-            contender("closures composed per request") { try await closures.send($0) },
+            contender("closures per request (OpenAPI runtime)") { try await closures.send($0) },
             contender("an object per hop") { try await hops.proceed($0) },
         ]
     )
@@ -43,3 +40,9 @@ try await compare(
         contender("five hops known to the compiler") { try await static10.send($0) },
     ]
 )
+
+try await compareRealisticChain()
+try await compareLogging()
+try await compareEnvelopes()
+try await compareCacheHits()
+try await measureRefresh()

@@ -1,5 +1,6 @@
 #if os(Linux)
 internal import CCurl
+internal import Dispatch
 internal import Foundation
 internal import Synchronization
 
@@ -130,6 +131,7 @@ final class CurlLoop: Sendable {
 private struct CurlLoopRun {
     private let multi: UnsafeMutableRawPointer
     private let loop: CurlLoop
+    private var settled: [SettledTransfer] = []
     private var active: [ObjectIdentifier: CurlTransfer] = [:]
     private let time = LoopTime()
     // No deadline lies before it: activity only moves deadlines later, so most turns need not look at the transfers.
@@ -165,6 +167,7 @@ private struct CurlLoopRun {
         _ = ccurl_multi_perform(multi, &running)
         var code: Int32 = 0
         while let easy = ccurl_multi_next_done(multi, &code) { complete(easy, code) }
+        resumeSettled()
         time.now = loop.clock.now()
         if time.now >= nextCheck { checkDeadlines() }
         _ = ccurl_multi_poll(multi, pollTimeout())
@@ -210,13 +213,29 @@ private struct CurlLoopRun {
     private mutating func end(_ transfer: CurlTransfer, _ result: Result<Void, any Error>) {
         active[ObjectIdentifier(transfer)] = nil
         switch result {
-        case .success: transfer.finish(.success(transfer.reply(body: HTTPBody(transfer.buffered))))
+        case .success:
+            let reply = transfer.reply(body: HTTPBody(transfer.buffered))
+            if let continuation = transfer.settle(.success(reply)) {
+                settled.append(SettledTransfer(continuation: continuation, reply: reply))
+            }
         case .failure(let error): transfer.finish(.failure(error))
         }
         _ = ccurl_multi_remove_handle(multi, transfer.easy.pointer)
         transfer.download?.end(result.mapError { ($0 as? TransportError)?.about(transfer.request) ?? $0 })
         let isClean = if case .success = result { transfer.leavesHandleClean } else { false }
         loop.didEnd(transfer, isClean: isClean)
+    }
+
+    /// Resumes those whose transfers ended in this turn. To resume many from here would wake a thread for each, which
+    /// would find nothing more to do and sleep again; a thread of the pool resumes them all and then runs them.
+    private mutating func resumeSettled() {
+        guard settled.count > 1 else {
+            settled.popLast()?.resume()
+            return
+        }
+        let batch = settled
+        settled.removeAll()
+        DispatchQueue.global().async { for transfer in batch { transfer.resume() } }
     }
 
     private mutating func checkDeadlines() {
@@ -268,6 +287,14 @@ private struct CurlLoopRun {
 /// The loop's thread alone uses it.
 final class LoopTime {
     var now: Duration = .zero
+}
+
+/// Who waits for a transfer that has ended well, and for what.
+private struct SettledTransfer: Sendable {
+    let continuation: UnsafeContinuation<CurlReply, any Error>
+    let reply: CurlReply
+
+    func resume() { continuation.resume(returning: reply) }
 }
 
 /// A clock as the loop needs it: its time as a duration, and its sleep.

@@ -86,23 +86,25 @@ final class CurlTransfer: @unchecked Sendable {
     /// What libcurl says of the last failure.
     var errorMessage: String { String(cString: easy.errorText) }
 
-    /// Gives the caller its reply, once; later ones are ignored. Returns whether this was the one.
-    @discardableResult
-    func finish(_ result: Result<CurlReply, any Error>) -> Bool {
-        let (continuation, isFirst): (UnsafeContinuation<CurlReply, any Error>?, Bool) = waiter.withLock { waiter in
+    /// Gives the caller its reply, once; later ones are ignored.
+    func finish(_ result: Result<CurlReply, any Error>) {
+        settle(result)?.resume(with: result)
+    }
+
+    /// The same, but leaves it to the loop to resume who waits.
+    func settle(_ result: Result<CurlReply, any Error>) -> UnsafeContinuation<CurlReply, any Error>? {
+        waiter.withLock { waiter in
             switch waiter {
             case .none:
                 waiter = .done(result)
-                return (nil, true)
+                return nil
             case .waiting(let continuation):
                 waiter = .done(nil)
-                return (continuation, true)
+                return continuation
             case .done:
-                return (nil, false)
+                return nil
             }
         }
-        continuation?.resume(with: result)
-        return isFirst
     }
 
     var isFinished: Bool {
