@@ -21,25 +21,26 @@ import Testing
         #expect(a.exchange != c.exchange)
         #expect(exchanges.finish(a.exchange) == ["a", "b"])
         #expect(exchanges.finish(a.exchange) == [])
-        let place6 = exchanges.join(one, origin: nil, "d")
-        #expect(place6.isFirst)
+        let d = exchanges.join(one, origin: nil, "d")
+        #expect(d.isFirst)
     }
 
     @Test func exchangeGoesOnUntilTheLastWaiterLeaves() throws {
         var exchanges = Exchanges()
         let one = try identity("1")
         let a = exchanges.join(one, origin: nil, "a")
-        #expect(exchanges.attach("work", to: a.exchange))
+        let isWanted = exchanges.attach("work", to: a.exchange)
+        #expect(isWanted)
         let b = exchanges.join(one, origin: nil, "b")
-        let left1 = exchanges.leave(a)
-        #expect(left1 == ("a", nil))
-        let left2 = exchanges.leave(a)
-        #expect(left2 == (nil, nil))
-        let place7 = exchanges.join(one, origin: nil, "c")
-        #expect(!place7.isFirst)
+        let left = exchanges.leave(a)
+        #expect(left == ("a", nil))
+        let again = exchanges.leave(a)
+        #expect(again == (nil, nil))
+        let c = exchanges.join(one, origin: nil, "c")
+        #expect(!c.isFirst)
         #expect(exchanges.waiters(of: b.exchange) == ["b", "c"])
-        let left3 = exchanges.leave(b)
-        #expect(left3 == ("b", nil))
+        let next = exchanges.leave(b)
+        #expect(next == ("b", nil))
         #expect(exchanges.counts == (1, 1))
     }
 
@@ -48,8 +49,8 @@ import Testing
         let one = try identity("1")
         let a = exchanges.join(one, origin: nil, "a")
         _ = exchanges.attach("work", to: a.exchange)
-        let left4 = exchanges.leave(a)
-        #expect(left4 == ("a", "work"))
+        let left = exchanges.leave(a)
+        #expect(left == ("a", "work"))
         let b = exchanges.join(one, origin: nil, "b")
         #expect(b.isFirst)
         #expect(exchanges.finish(a.exchange) == [])
@@ -60,9 +61,10 @@ import Testing
     @Test func workThatComesTooLateIsTurnedAway() throws {
         var exchanges = Exchanges()
         let a = exchanges.join(try identity("1"), origin: nil, "a")
-        let left5 = exchanges.leave(a)
-        #expect(left5 == ("a", nil))
-        #expect(!exchanges.attach("work", to: a.exchange))
+        let left = exchanges.leave(a)
+        #expect(left == ("a", nil))
+        let isWanted = exchanges.attach("work", to: a.exchange)
+        #expect(!isWanted)
     }
 
     @Test func closedExchangeServesItsWaitersButNobodyElse() throws {
@@ -71,14 +73,14 @@ import Testing
         let (here, there) = (try #require(Origin(try url("https://h/"))), try #require(Origin(try url("https://g/"))))
         let a = exchanges.join(one, origin: here, "a")
         exchanges.close(there)
-        let place8 = exchanges.join(one, origin: here, "b")
-        #expect(!place8.isFirst)
+        let b = exchanges.join(one, origin: here, "b")
+        #expect(!b.isFirst)
         exchanges.close(here)
         let c = exchanges.join(one, origin: here, "c")
         #expect(c.isFirst)
         #expect(exchanges.finish(a.exchange) == ["a", "b"])
-        let place9 = exchanges.join(one, origin: here, "d")
-        #expect(!place9.isFirst)
+        let d = exchanges.join(one, origin: here, "d")
+        #expect(!d.isFirst)
         #expect(exchanges.finish(c.exchange) == ["c", "d"])
     }
 
@@ -98,7 +100,7 @@ import Testing
                 #expect(place.isFirst == !running.contains(place.exchange))
                 waiting.append((name, place))
                 running.insert(place.exchange)
-                if place.isFirst { #expect(exchanges.attach(place.exchange, to: place.exchange)) }
+                if place.isFirst { #expect(exchanges.attach(place.exchange, to: place.exchange) == true) }
             case 4, 5:
                 guard let index = waiting.indices.randomElement(using: &random) else { break }
                 let (name, place) = waiting.remove(at: index)
