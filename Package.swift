@@ -55,6 +55,12 @@ let package = Package(
         ),
 
         .target(name: "TestSupport", path: "Tests/Support", swiftSettings: settings),
+        .executableTarget(
+            name: "LoadProbe",
+            dependencies: ["Transport", "TestSupport"],
+            path: "Tests/LoadProbe",
+            swiftSettings: settings
+        ),
         .testTarget(
             name: "TransportTests",
             dependencies: ["Transport", "TransportTesting", "TestSupport"],
@@ -84,7 +90,7 @@ let package = Package(
         ),
         .testTarget(
             name: "IntegrationTests",
-            dependencies: ["Middlewares", "TransportTesting", "TestSupport"],
+            dependencies: ["Middlewares", "TransportTesting", "TestSupport", "LoadProbe"],
             swiftSettings: settings
         ),
     ]

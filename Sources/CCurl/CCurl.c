@@ -25,7 +25,7 @@ struct message {
     } data;
 };
 
-static struct {
+struct functions {
     int (*global_init)(long);
     struct version_info *(*version_info)(int);
     void *(*easy_init)(void);
@@ -45,24 +45,23 @@ static struct {
     int (*multi_wakeup)(void *);
     int (*multi_timeout)(void *, long *);
     struct message *(*multi_info_read)(void *, int *);
-} curl;
+};
 
+static struct functions curl;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static const char *load_error = 0;
 static struct version_info *info = 0;
 static void *loaded = 0;
 
-static void load(void) {
-    void *library = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
+// Why a library can't be used; 0 if it can: then its functions are found.
+static const char *resolve(void *library, struct functions *functions) {
     if (!library) {
-        load_error = "libcurl.so.4 was not found: install libcurl (Debian, Ubuntu: libcurl4; Fedora: libcurl)";
-        return;
+        return "libcurl.so.4 was not found: install libcurl (Debian, Ubuntu: libcurl4; Fedora: libcurl)";
     }
 #define RESOLVE(name) \
-    *(void **)&curl.name = dlsym(library, "curl_" #name); \
-    if (!curl.name) { \
-        load_error = "libcurl is too old: it has no curl_" #name " (7.80 or later is needed)"; \
-        return; \
+    *(void **)&functions->name = dlsym(library, "curl_" #name); \
+    if (!functions->name) { \
+        return "libcurl is too old: it has no curl_" #name " (7.80 or later is needed)"; \
     }
     RESOLVE(global_init)
     RESOLVE(version_info)
@@ -84,20 +83,36 @@ static void load(void) {
     RESOLVE(multi_timeout)
     RESOLVE(multi_info_read)
 #undef RESOLVE
+    struct version_info *version = functions->version_info(0);
+    if (!version || version->version_num < 0x075000) {
+        return "libcurl is too old: 7.80 or later is needed";
+    }
+    return 0;
+}
+
+static void load(void) {
+    void *library = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
+    load_error = resolve(library, &curl);
+    if (load_error) { return; }
     if (curl.global_init(3 /* CURL_GLOBAL_ALL */) != 0) {
         load_error = "libcurl could not be initialised";
         return;
     }
     info = curl.version_info(0);
     loaded = library;
-    if (!info || info->version_num < 0x075000) {
-        load_error = "libcurl is too old: 7.80 or later is needed";
-    }
 }
 
 const char *ccurl_load(void) {
     pthread_once(&once, load);
     return load_error;
+}
+
+const char *ccurl_problem(const char *path) {
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    struct functions functions;
+    const char *problem = resolve(library, &functions);
+    if (library) { dlclose(library); }
+    return problem;
 }
 
 const char *ccurl_version(void) { return info->version; }

@@ -7,7 +7,7 @@
 /// Where a Linux has no libcurl that can be used, it is ``URLSessionTransport`` there, too, but only if the TLS settings ask for
 /// nothing that it can't do; otherwise each call fails with ``TransportError/Code/unsupported`` and says what is missing.
 public struct PlatformTransport: Transport {
-    private let base: any Transport
+    let base: any Transport
 
     /// A transport with connections of its own.
     ///
@@ -16,19 +16,25 @@ public struct PlatformTransport: Transport {
     ///   - timeouts: the time limits of requests that bring none of their own.
     public init(tls: TLSConfiguration = .system, timeouts: Timeouts = Timeouts()) {
         #if os(Linux)
+        self.init(tls: tls, timeouts: timeouts, loadCurl: CurlLibrary.load)
+        #else
+        base = URLSessionTransport(tls: tls, timeouts: timeouts)
+        #endif
+    }
+
+    #if os(Linux)
+    init(tls: TLSConfiguration, timeouts: Timeouts, loadCurl: CurlLibrary.Loader) {
         let mayUseURLSession = tls.whatURLSessionOnLinuxCannotDo == nil
-        if mayUseURLSession, (try? CurlLibrary.load()) == nil {
+        if mayUseURLSession, (try? loadCurl()) == nil {
             base = URLSessionTransport(timeouts: timeouts)
         } else {
             var configuration = CurlTransport.Configuration()
             configuration.tls = tls
             configuration.timeouts = timeouts
-            base = CurlTransport(configuration)
+            base = CurlTransport(configuration, load: loadCurl)
         }
-        #else
-        base = URLSessionTransport(tls: tls, timeouts: timeouts)
-        #endif
     }
+    #endif
 
     /// Sends a request and gives its final response, whatever the status.
     ///

@@ -70,6 +70,54 @@ import TransportTesting
         #expect(stub.requests.first?.headerFields[.acceptLanguage] == "de")
     }
 
+    #if os(Linux)
+    @Test func theTLSExampleWorks() throws {
+        let archive = try TestAuthority().issue(client: "Ada").pkcs12(password: "sesame")
+        let password = "sesame"
+        let cachesDirectory = FileManager.default.temporaryDirectory
+        let builtInKey = """
+            -----BEGIN PUBLIC KEY-----
+            MCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=
+            -----END PUBLIC KEY-----
+            """
+
+        var tls = TLSConfiguration.pinned([
+            "api.example.com": [
+                "sha256/47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=",
+                "sha256/x4QzPSC810K5/cMjb05Qm4k3Bw5zBn4lTdO/nEW/Td4=",
+            ]
+        ])
+        tls.identity = try ClientIdentity(pkcs12: archive, password: password)
+        tls.signedPins = SignedPins(
+            url: URL(string: "https://static.example.com/pins.json")!,
+            keys: [try PinListKey(pem: builtInKey)],
+            keptIn: cachesDirectory.appending(path: "pins.json"),
+            over: .platform()
+        )
+        let client = Client(baseURL: URL(string: "https://api.example.com"), transport: .platform(tls: tls))
+        #expect(client.baseURL?.host() == "api.example.com")
+        #expect(tls.pins.values.first?.count == 2)
+    }
+
+    /// What the README and the documentation of ``TransportConformance`` show to authors of transports.
+    @Test(.timeLimit(.minutes(1)), arguments: TransportConformance.rules)
+    func keepsThePromisesOfATransport(rule: TransportConformance.Rule) async throws {
+        try await rule.check { clock in MyTransport(clock: clock) }
+    }
+
+    struct MyTransport: Transport {
+        private let base: CurlTransport
+
+        init(clock: any Clock<Duration>) {
+            var configuration = CurlTransport.Configuration()
+            configuration.clock = clock
+            base = CurlTransport(configuration)
+        }
+
+        func send(_ request: consuming HTTPRequest) async throws -> HTTPResponse { try await base.send(request) }
+    }
+    #endif
+
     private struct SignIn {
         func refresh(_ rejected: TokenStore.Token?) async throws -> TokenStore.Token { TokenStore.Token("fresh") }
     }

@@ -1,14 +1,15 @@
+import Foundation
 import Testing
 import Transport
 import TransportTesting
 
 @Suite struct TransportConformanceTests {
-    // What Foundation can't do on Linux, as the documentation of URLSessionTransport says.
+    // What Foundation can't do, as the documentation of URLSessionTransport says.
     #if canImport(FoundationNetworking)
     private static let beyondFoundation: Set = [
         "repeatedFieldsStayApart",
-        // It ends the process.
-        "aConnectionClosedWithinTheHeadIsAnError",
+        // These end the process.
+        "aConnectionClosedWithinTheHeadIsAnError", "trailersAreNotTakenForFields",
     ]
     #else
     private static let beyondFoundation: Set = ["repeatedFieldsStayApart"]
@@ -32,4 +33,118 @@ import TransportTesting
         }
     }
     #endif
+
+    @Test(.timeLimit(.minutes(2)), arguments: TransportConformance.rulesInMemory)
+    func stubTransportKeepsItsPromises(rule: TransportConformance.Rule) async throws {
+        try await rule.check(inMemory: { clock, answer in StubTransport(clock: clock, answer) })
+    }
+
+    /// A stub that leaves requests to a transport behind it is as good as that one.
+    @Test(.timeLimit(.minutes(2)), arguments: TransportConformance.rulesInMemory)
+    func stubTransportWithAFallbackKeepsItsPromises(rule: TransportConformance.Rule) async throws {
+        try await rule.check(inMemory: { clock, answer in
+            StubTransport(clock: clock, fallback: StubTransport(clock: clock, answer))
+        })
+    }
+
+    @Test func exemptionsAreOfRulesThatExist() {
+        #expect(Self.beyondFoundation.isSubset(of: TransportConformance.rules.map(\.name)))
+        #expect(Set(TransportConformance.rules).count == TransportConformance.rules.count)
+    }
+
+    @Test func ruleThatNeedsConnectionsIsNotPassedInMemory() async throws {
+        let rule = try #require(TransportConformance.rules.first { $0.needsConnections })
+        await #expect(throws: TransportConformance.Violation.self) {
+            try await rule.check(inMemory: { clock, answer in StubTransport(clock: clock, answer) })
+        }
+    }
+}
+
+/// The suite sees what breaks a promise: transports that are wrong in one way each.
+@Suite struct TransportConformanceViolationTests {
+    private struct Bent: Transport {
+        let base: any Transport
+        let bend: @Sendable (consuming HTTPRequest, any Transport) async throws -> HTTPResponse
+        func send(_ request: consuming HTTPRequest) async throws -> HTTPResponse { try await bend(request, base) }
+    }
+
+    private func broken(
+        _ bend: @escaping @Sendable (consuming HTTPRequest, any Transport) async throws -> HTTPResponse
+    ) async -> Set<String> {
+        await withTaskGroup(of: String?.self) { group in
+            for rule in TransportConformance.rulesInMemory {
+                group.addTask {
+                    do {
+                        try await rule.check(inMemory: { clock, answer in
+                            Bent(base: StubTransport(clock: clock, answer), bend: bend)
+                        })
+                        return nil
+                    } catch {
+                        return rule.name
+                    }
+                }
+            }
+            return await group.reduce(into: []) { names, name in if let name { names.insert(name) } }
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1))) func transportThatFollowsRedirectsIsSeen() async throws {
+        let names = await broken { request, base in
+            let copy = request
+            let response = try await base.send(copy)
+            guard let location = response.headerFields[.location], let url = URL(string: location, relativeTo: copy.url)
+            else { return response }
+            var next = copy
+            next.url = url.absoluteURL
+            return try await base.send(next)
+        }
+        #expect(names == ["redirectsAreNotFollowed"])
+    }
+
+    @Test(.timeLimit(.minutes(1))) func transportThatRetriesIsSeen() async {
+        let names = await broken { request, base in
+            let copy = request
+            let response = try await base.send(copy)
+            return response.status == 503 ? try await base.send(copy) : response
+        }
+        #expect(names == ["statusesThatInviteAnotherAttemptAreNotRetried"])
+    }
+
+    @Test(.timeLimit(.minutes(1))) func transportThatJoinsFieldsIsSeen() async {
+        let names = await broken { request, base in
+            var response = try await base.send(request)
+            var joined = HTTPFields()
+            for field in response.headerFields where !joined.contains(field.name) {
+                joined[field.name] = response.headerFields[values: field.name].joined(separator: ", ")
+            }
+            response.headerFields = joined
+            return response
+        }
+        #expect(names == ["repeatedFieldsStayApart"])
+    }
+
+    @Test(.timeLimit(.minutes(1))) func transportThatForgetsTheURLIsSeen() async {
+        let names = await broken { request, base in
+            var response = try await base.send(request)
+            response.url = nil
+            return response
+        }
+        #expect(names == ["sendsMethodTargetFieldsAndBody"])
+    }
+
+    @Test(.timeLimit(.minutes(1))) func transportThatWrapsCancellationIsSeen() async {
+        let names = await broken { request, base in
+            do {
+                return try await base.send(request)
+            } catch is CancellationError {
+                throw TransportError(.other, "Cancelled.")
+            }
+        }
+        #expect(
+            names == [
+                "aCancelledCallEndsAtOnce", "aCallCancelledBeforeItBeginsSendsNothing",
+                "cancellingOneCallLeavesTheOthersAlone",
+            ]
+        )
+    }
 }

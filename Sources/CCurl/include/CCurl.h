@@ -8,6 +8,8 @@
 
 // Loads libcurl once. Returns NULL, or why it can't be used (a static text).
 const char *ccurl_load(void);
+// Why the library at a path could not be used, without using it; NULL if it could. For tests.
+const char *ccurl_problem(const char *path);
 // libcurl's version as text ("7.88.1") and number (0x075801), and the text of its TLS library.
 const char *ccurl_version(void);
 unsigned ccurl_version_number(void);
@@ -72,6 +74,7 @@ enum ccurl_option {
     CCURLOPT_SSL_VERIFYPEER = 64,
     CCURLOPT_CAINFO = 10065,
     CCURLOPT_FRESH_CONNECT = 74,
+    CCURLOPT_FORBID_REUSE = 75,
     CCURLOPT_HEADERFUNCTION = 20079,
     CCURLOPT_HTTPGET = 80,
     CCURLOPT_SSL_VERIFYHOST = 81,
@@ -110,6 +113,7 @@ enum ccurl_multi_option {
 enum ccurl_info {
     CCURLINFO_RESPONSE_CODE = 0x200000 + 2,
     CCURLINFO_SSL_VERIFYRESULT = 0x200000 + 13,
+    CCURLINFO_HTTP_CONNECTCODE = 0x200000 + 22,
     CCURLINFO_PRIVATE = 0x100000 + 21,
     CCURLINFO_NUM_CONNECTS = 0x200000 + 26,
     CCURLINFO_HTTP_VERSION = 0x200000 + 46,

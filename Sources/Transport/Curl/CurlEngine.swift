@@ -10,8 +10,8 @@ final class CurlEngine: Sendable {
     private let tls: CurlTLS
     private let users = Mutex(1)
 
-    init(_ configuration: CurlTransport.Configuration) throws {
-        try CurlLibrary.load()
+    init(_ configuration: CurlTransport.Configuration, load: CurlLibrary.Loader) throws {
+        try load()
         let tls = try CurlTLS(configuration.tls)
         self.tls = tls
         pool = EasyHandlePool { easy in
@@ -109,7 +109,13 @@ extension CurlEngine {
                 ? CurlUpload(length: request.body.length, onProgress: request.context.uploadProgress) : nil
         )
         if request.context.responseBody.bufferLimit == nil { transfer.download = makeDownload(for: transfer) }
-        let hasUser = setTarget(easy, request, configuration, transfer)
+        let hasUser: Bool
+        do {
+            hasUser = try setTarget(easy, request, configuration, transfer)
+        } catch {
+            ccurl_easy_cleanup(easy.pointer)
+            throw error
+        }
         if freshConnection { easy.set(CCURLOPT_FRESH_CONNECT, 1) }
         let isPlainGet = setMethodAndBody(easy, request, transfer)
         setFields(easy, request, transfer)
@@ -149,7 +155,15 @@ extension CurlEngine {
         if configuration.versions != .negotiated || CurlLibrary.hasHTTP2 {
             easy.set(CCURLOPT_HTTP_VERSION, Int(configuration.versions.option))
         }
-        if let proxy = configuration.proxy.url { easy.set(CCURLOPT_PROXY, text: proxy) }
+        if let proxy = configuration.proxy.url {
+            easy.set(CCURLOPT_PROXY, text: proxy)
+            // Otherwise the exceptions of the environment would hold for it.
+            easy.set(CCURLOPT_NOPROXY, text: "")
+        }
+        if configuration.versions.needsFreshConnections {
+            easy.set(CCURLOPT_FRESH_CONNECT, 1)
+            easy.set(CCURLOPT_FORBID_REUSE, 1)
+        }
         easy.set(CCURLOPT_ACCEPT_ENCODING, text: "")
         easy.set(CCURLOPT_HEADERFUNCTION, callback: onHeader)
         easy.set(CCURLOPT_WRITEFUNCTION, callback: onBody)
@@ -162,16 +176,18 @@ extension CurlEngine {
         _ request: HTTPRequest,
         _ configuration: CurlTransport.Configuration,
         _ transfer: CurlTransfer
-    ) -> Bool {
+    ) throws -> Bool {
         let url = request.url.absoluteString
         easy.set(CCURLOPT_URL, text: url)
         // Without it each request that finds no idle connection opens one, instead of waiting whether one can be shared.
         let isTLS = request.url.scheme?.lowercased() == "https"
-        let canShare = configuration.versions != .http1 && (isTLS || configuration.versions == .http2PriorKnowledge)
+        let versions = configuration.versions
+        let canShare =
+            versions == .negotiated && isTLS || versions == .http2PriorKnowledge && !versions.needsFreshConnections
         easy.set(CCURLOPT_PIPEWAIT, canShare ? 1 : 0)
         // A proxy may be spoken to over TLS, too.
         if isTLS || configuration.proxy.url != nil || !configuration.tls.isPlain {
-            transfer.handshake = tls.prepareHandshake(easy, for: request)
+            transfer.handshake = try tls.prepareHandshake(easy, for: request)
         }
         return url.utf8.contains(UInt8(ascii: "@"))
     }

@@ -29,7 +29,11 @@ extension CurlTransfer {
         if let failure = upload?.failure { return failure }
         if let failure = handshake?.failure { return failure }
         let detail = errorMessage.isEmpty ? String(cString: ccurl_easy_strerror(code)) : errorMessage
-        let meaning = Self.meaning(of: ccurl_code(UInt32(bitPattern: code)), headCame: head.isComplete)
+        // 0 without a tunnel through a proxy, otherwise what it said to the CONNECT.
+        let isTunnelRefused = !(0..<300).contains(easy.long(CCURLINFO_HTTP_CONNECTCODE))
+        let meaning: TransportError.Code =
+            isTunnelRefused
+            ? .cannotConnect : Self.meaning(of: ccurl_code(UInt32(bitPattern: code)), headCame: head.isComplete)
         return Self.refusalByServer(meaning, detail) ?? TransportError(meaning, "\(detail).")
     }
 

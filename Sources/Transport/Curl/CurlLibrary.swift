@@ -4,11 +4,28 @@ internal import Synchronization
 
 /// The system's libcurl, as far as it is there.
 enum CurlLibrary {
+    /// Loads libcurl, once for the process, or throws what makes it unusable. Tests put another in its place.
+    typealias Loader = @Sendable () throws -> Void
+
     /// Throws what makes libcurl unusable: it is missing, or too old.
-    static func load() throws {
-        guard let reason = ccurl_load() else { return }
+    static let load: Loader = { try check(ccurl_load()) }
+
+    /// The same of the library at a path, which is not used.
+    static func loader(ofLibraryAt path: String) -> Loader {
+        { try check(ccurl_problem(path)) }
+    }
+
+    private static func check(_ reason: UnsafePointer<CChar>?) throws {
+        guard let reason else { return }
         throw TransportError(.unsupported, "CurlTransport can't be used: \(String(cString: reason)).")
     }
+
+    /// Its TLS libraries in its own words, such as "OpenSSL/3.0.15"; those that it has but doesn't use are in parentheses.
+    static var tlsLibraries: String { ccurl_ssl_version().map { String(cString: $0) } ?? "" }
+
+    /// Whether a connection that spoke HTTP/2 from the start can be used again: in 7.88 each further request on it fails
+    /// (github.com/curl/curl/issues/10634).
+    static var reusesPriorKnowledge: Bool { !(0x075800..<0x080000).contains(ccurl_version_number()) }
 
     static var hasHTTP2: Bool { ccurl_features() & Int32(CCURL_VERSION_HTTP2.rawValue) != 0 }
 }

@@ -29,20 +29,31 @@ struct CurlTLS: Sendable {
                 underlying: error
             )
         }
-        try Self.requireSharedOpenSSL()
+        if let refusal = Self.refusal(libraries: CurlLibrary.tlsLibraries, isShared: Self.isOpenSSLShared) {
+            throw refusal
+        }
         guard SSLContextIndex.value >= 0 else { throw TransportError(.other, "OpenSSL is out of memory.") }
     }
 
-    /// A callback may only be given to the very library that libcurl uses.
-    private static func requireSharedOpenSSL() throws {
-        let function = "SSL_CTX_set_cert_verify_callback"
-        guard let own = cossl_symbol(function), own != ccurl_symbol(function) else { return }
-        let library = ccurl_ssl_version().map { String(cString: $0) } ?? "none"
-        throw TransportError(
+    /// Why a libcurl can't be told whom to trust; `nil` if it can. A callback may only be given to the very library that
+    /// libcurl uses: one that it is merely linked with, through another library, would never call it.
+    ///
+    /// - Parameters:
+    ///   - libraries: the TLS libraries of libcurl in its own words; those that it doesn't use are in parentheses.
+    ///   - isShared: whether the OpenSSL that libcurl is linked with is the one that is used here.
+    static func refusal(libraries: String, isShared: Bool) -> TransportError? {
+        let isUsed = libraries.split(separator: " ").contains { $0.hasPrefix("OpenSSL/") }
+        guard !isUsed || !isShared else { return nil }
+        return TransportError(
             .unsupported,
-            "The TLS settings need a libcurl that uses the system's OpenSSL 3; this one's TLS library is \(library)."
-                + " Install libcurl with OpenSSL (Debian, Ubuntu: libcurl4)."
+            "The TLS settings need a libcurl that uses the system's OpenSSL 3; this one's TLS library is"
+                + " \(libraries.isEmpty ? "none" : libraries). Install libcurl with OpenSSL (Debian, Ubuntu: libcurl4)."
         )
+    }
+
+    private static var isOpenSSLShared: Bool {
+        let function = "SSL_CTX_set_cert_verify_callback"
+        return cossl_symbol(function).map { $0 == ccurl_symbol(function) } ?? false
     }
 
     /// Sets on a handle what all transfers share.
@@ -58,13 +69,16 @@ struct CurlTLS: Sendable {
     }
 
     /// Sets a handle up for a request. What it returns must live as long as the handle uses it.
-    func prepareHandshake(_ easy: EasyHandle, for request: HTTPRequest) -> CurlHandshake? {
+    func prepareHandshake(_ easy: EasyHandle, for request: HTTPRequest) throws -> CurlHandshake? {
         guard let verifier else { return nil }
         let host = request.url.host(percentEncoded: false) ?? ""
         let handshake = CurlHandshake(verifier: verifier, host: host)
         if tls.acceptsAnyHostName(from: host) { easy.set(CCURLOPT_SSL_VERIFYHOST, 0) }
         easy.set(CCURLOPT_SSL_CTX_DATA, Unmanaged.passUnretained(handshake).toOpaque())
-        _ = ccurl_easy_setopt_ssl_context_callback(easy.pointer, onSSLContext)
+        guard ccurl_easy_setopt_ssl_context_callback(easy.pointer, onSSLContext) == CCURLE_OK.rawValue else {
+            // Never without the checks that were asked for.
+            throw TransportError(.unsupported, "This libcurl can't verify as the TLS settings say.", request: request)
+        }
         return handshake
     }
 }

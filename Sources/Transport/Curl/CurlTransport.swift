@@ -67,8 +67,11 @@ public final class CurlTransport: Transport {
         public static let negotiated = Versions(option: CCURL_HTTP_VERSION_2TLS.rawValue)
         /// HTTP/1.1 alone.
         public static let http1 = Versions(option: CCURL_HTTP_VERSION_1_1.rawValue)
-        /// HTTP/2 without asking the server, also without TLS.
+        /// HTTP/2 without asking the server, also without TLS. With libcurl 7.88, which can't use such a connection again, each
+        /// request has one of its own.
         public static let http2PriorKnowledge = Versions(option: CCURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE.rawValue)
+
+        var needsFreshConnections: Bool { self == .http2PriorKnowledge && !CurlLibrary.reusesPriorKnowledge }
     }
 
     /// What a transport is made with.
@@ -94,9 +97,13 @@ public final class CurlTransport: Transport {
     private let engine: Result<CurlEngine, any Error>
 
     /// A transport. It connects to nothing yet; where libcurl can't be used, each call will say so.
-    public init(_ configuration: Configuration = Configuration()) {
+    public convenience init(_ configuration: Configuration = Configuration()) {
+        self.init(configuration, load: CurlLibrary.load)
+    }
+
+    init(_ configuration: Configuration, load: CurlLibrary.Loader) {
         self.configuration = configuration
-        engine = Result { try CurlEngine(configuration) }
+        engine = Result { try CurlEngine(configuration, load: load) }
     }
 
     deinit { (try? engine.get())?.release() }

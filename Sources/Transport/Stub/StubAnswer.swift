@@ -90,8 +90,10 @@ public struct StubAnswer: Sendable {
     }
 
     /// Whatever the closure gives or throws, called for each request that is answered.
+    ///
+    /// A time limit of the request cancels the task that runs it, and so does the cancellation of the call.
     public static func answer(_ body: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse) -> Self {
-        Self("a closure") { request, _ in try await body(request) }
+        Self("a closure") { request, pace in try await pace.limit { try await body(request) } }
     }
 
     /// The same after a wait on the transport's clock, in addition to any that is there.
@@ -153,19 +155,36 @@ struct StubPace: Sendable {
         self.request = request
     }
 
+    private var limit: Duration? {
+        [timeouts?.idle, timeouts?.whole.map { $0 - elapsed }].compactMap(\.self).min()
+    }
+
     mutating func wait(_ duration: Duration) async throws {
         guard duration > .zero else { return }
-        let limits = [timeouts?.idle, timeouts?.whole.map { $0 - elapsed }].compactMap(\.self)
-        if let limit = limits.min(), limit < duration {
-            try await clock.sleep(for: max(.zero, limit))
-            throw TransportError(
-                .timedOut,
-                "The stub's answer takes longer than the request's time limit.",
-                request: request
-            )
-        }
+        if let limit, limit < duration { try await end(after: limit) }
         try await clock.sleep(for: duration)
         elapsed += duration
+    }
+
+    /// Gives what a closure makes, unless a time limit passes before.
+    func limit(_ make: @escaping @Sendable () async throws -> HTTPResponse) async throws -> HTTPResponse {
+        guard let limit else { return try await make() }
+        return try await withThrowingTaskGroup(of: HTTPResponse.self) { group in
+            defer { group.cancelAll() }
+            group.addTask { try await make() }
+            group.addTask { try await end(after: limit) }
+            while let response = try await group.next() { return response }
+            throw CancellationError()
+        }
+    }
+
+    private func end(after limit: Duration) async throws -> Never {
+        try await clock.sleep(for: max(.zero, limit))
+        throw TransportError(
+            .timedOut,
+            "The stub's answer takes longer than the request's time limit.",
+            request: request
+        )
     }
 }
 

@@ -24,10 +24,11 @@ struct StubStream: AsyncSequence, Sendable {
     let close: @Sendable () -> Void
 
     func makeAsyncIterator() -> Iterator {
-        Iterator(body: body.makeAsyncIterator(), progress: progress, close: close)
+        Iterator(source: body, body: body.makeAsyncIterator(), progress: progress, close: close)
     }
 
     struct Iterator: AsyncIteratorProtocol {
+        let source: HTTPBody
         var body: HTTPBody.AsyncIterator
         var progress: StubProgress
         let close: @Sendable () -> Void
@@ -42,6 +43,8 @@ struct StubStream: AsyncSequence, Sendable {
                     return chunk
                 }
             } catch {
+                // A cancelled reader lets the rest go, as it would a connection.
+                source.discard()
                 close()
                 throw error
             }

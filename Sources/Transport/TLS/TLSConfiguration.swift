@@ -13,6 +13,10 @@
 ///   that of the certificate. Pins are demanded on top of it.
 /// - Pins are looked for in every certificate of the verified chain, not only in the server's own.
 /// - A host with pins is not called over `http`.
+/// - A connection that was not verified by these settings is never used. On Linux no TLS session is resumed under them, either.
+///   **Apple's platforms** give no way to switch that off for a session: where the same program also calls a pinned host
+///   without its pins, the system may resume the TLS session of such a call, and then asks nobody whether to trust the host.
+///   Call a host with its pins from all of the program.
 /// - A proxy that is spoken to over TLS is verified by the same settings, as the host that it is.
 /// - Wrong input fails when it is made: a file that is missing, a certificate or a pin that is none.
 /// - What a transport can't do it refuses with an error, before anything is sent. On Linux, URLSession can do none of it;

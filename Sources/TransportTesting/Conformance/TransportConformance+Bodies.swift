@@ -48,6 +48,16 @@ extension TransportConformance {
             }
             throw Violation(description: "The call went on with half a body.")
         },
+        rule("aBodyThatIsNotAsLongAsAnnouncedFailsTheCall") { bench in
+            bench.server.on(.post, "/", MockResponse())
+            for length in [3, 7] as [Int64] {
+                let body = HTTPBody.oneShot(chunks(of: Data("12345".utf8)), length: length)
+                try await expectFailure(.bodyLengthMismatch) {
+                    _ = try await bench.send(try bench.request("/", .post, body: body))
+                }
+            }
+            try expect(bench.server.requests.isEmpty, "a body of another length than announced was taken for whole")
+        },
         rule("chunkedContentIsPutTogether") { bench in
             try await bench.inBothModes { mode in
                 bench.server.enqueue(.chunked([Data("one ".utf8), Data("two ".utf8), Data("three".utf8)]))
@@ -55,20 +65,40 @@ extension TransportConformance {
                 try expect(try await bench.text(response), is: "one two three", "content")
             }
         },
-        rule("decodedContentLosesItsCodingAndLength") { bench in
-            try await bench.inBothModes { mode in
-                bench.server.enqueue(MockResponse(headers: [.contentEncoding: "gzip", "X-A": "b"], body: zipped))
-                let response = try await bench.send(try bench.request(mode: mode))
-                try expect(try await bench.text(response), is: "hello hello hello", "content")
-                try expect(response.headerFields[.contentEncoding], is: nil, "Content-Encoding")
-                try expect(response.headerFields[.contentLength], is: nil, "Content-Length")
+        wireRule("whateverCodingIsAskedForIsDecoded") { bench in
+            bench.server.on(.get, "/ask", MockResponse())
+            _ = try await bench.send(try bench.request("/ask"))
+            let asked = await bench.server.received(1).first?.headerFields[.acceptEncoding] ?? ""
+            for (coding, bytes) in codings where asked.contains(coding) {
+                try await bench.inBothModes { mode in
+                    bench.server.enqueue(MockResponse(headers: [.contentEncoding: coding, "X-A": "b"], body: bytes))
+                    let response = try await bench.send(try bench.request(mode: mode))
+                    try expect(try await bench.text(response), is: "hello hello hello", "content in \(coding)")
+                    try expect(response.headerFields[.contentEncoding], is: nil, "Content-Encoding")
+                    try expect(response.headerFields[.contentLength], is: nil, "Content-Length")
+                    try expect(response.headerFields["X-A"], is: "b", "another field")
+                }
             }
         },
+        wireRule("contentMayEndWithItsConnection") { bench in
+            try await bench.inBothModes { mode in
+                bench.server.enqueue(.untilClose(Data("to the end".utf8)))
+                let response = try await bench.send(try bench.request(mode: mode))
+                try expect(try await bench.text(response), is: "to the end", "content")
+            }
+        },
+        wireRule("bytesBeyondTheContentAreNotTheNextResponse") { bench in
+            bench.server.enqueue(
+                .wrongContentLength(announced: 2, body: "okHTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil")
+            )
+            bench.server.enqueue(MockResponse(body: "good"))
+            let first = try await bench.send(try bench.request())
+            try expect(try await bench.text(first), is: "ok", "content")
+            let second = try await bench.send(try bench.request())
+            try expect(try await bench.text(second), is: "good", "content of the next response")
+        },
         rule("aStreamBeginsBeforeItsEnd") { bench in
-            let step: [MockResponse.Step] = [
-                .send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nfirst"), .waitForever,
-            ]
-            bench.server.enqueue(MockResponse(steps: step))
+            bench.server.enqueue(.stallInBody(after: Data("first".utf8), of: 10))
             let response = try await bench.send(try bench.request(mode: .streamed))
             var iterator = response.body.makeAsyncIterator()
             try expect(try await iterator.next(), is: Data("first".utf8), "the first chunk")
@@ -99,11 +129,19 @@ extension TransportConformance {
         },
     ]
 
-    /// The bytes of "hello hello hello", as gzip makes them.
-    private static let zipped = Data([
-        0x1F, 0x8B, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00, 0x02, 0x03, 0xCB, 0x48, 0xCD, 0xC9, 0xC9, 0x57, 0xC8, 0x40,
-        0x90, 0x00, 0x80, 0x88, 0xF9, 0xE5, 0x11, 0x00, 0x00, 0x00,
-    ])
+    /// "hello hello hello" in the content codings that are in use, by their names.
+    private static var codings: [(name: String, bytes: Data)] {
+        let plain = Array("hello hello hello".utf8)
+        let deflated: [UInt8] = [0xCB, 0x48, 0xCD, 0xC9, 0xC9, 0x57, 0xC8, 0x40, 0x90, 0x00]
+        let gzip: [UInt8] =
+            [0x1F, 0x8B, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00, 0x02, 0x03] + deflated
+            + [0x80, 0x88, 0xF9, 0xE5, 0x11, 0x00, 0x00, 0x00]
+        // RFC 7932 §9.2: a block that is not compressed, and an empty one that is the last.
+        let brotli: [UInt8] = [0x00, 0x01, 0x10] + plain + [0x03]
+        // RFC 8878 §3.1.1: a frame of one raw block.
+        let zstd: [UInt8] = [0x28, 0xB5, 0x2F, 0xFD, 0x20, 0x11, 0x89, 0x00, 0x00] + plain
+        return [("gzip", Data(gzip)), ("br", Data(brotli)), ("zstd", Data(zstd))]
+    }
 
     private static func chunks(of content: Data) -> AsyncStream<Data> {
         AsyncStream { continuation in

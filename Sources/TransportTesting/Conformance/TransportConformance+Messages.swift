@@ -43,7 +43,7 @@ extension TransportConformance {
             try expect(response.headerFields[.contentLength], is: "7", "Content-Length")
             try expect(try await bench.text(response), is: "", "content")
         },
-        rule("interimResponsesAreNotTakenForTheFinalOne") { bench in
+        wireRule("interimResponsesAreNotTakenForTheFinalOne") { bench in
             bench.server.enqueue(
                 MockResponse(headers: ["X-A": "final"], body: "ok")
                     .preceded(byInterim: 103, headers: [.link: "</a.css>"])
@@ -62,6 +62,30 @@ extension TransportConformance {
                 try expect(response.headerFields[.location], is: "/next", "Location")
             }
             try expect(bench.server.requests.allSatisfy { $0.path == "/old" }, "a redirect was followed")
+        },
+        rule("statusesThatInviteAnotherAttemptAreNotRetried") { bench in
+            for status in [HTTPResponse.Status(integerLiteral: 401), 407, 408, 425, 429, 502, 503, 504] {
+                let fields: HTTPFields = [
+                    .retryAfter: "0", .wwwAuthenticate: "Basic realm=\"a\"", .proxyAuthenticate: "Basic realm=\"a\"",
+                ]
+                bench.server.on(.get, "/", MockResponse(status: status, headers: fields))
+                let before = bench.server.requests.count
+                let response = try await bench.send(try bench.request())
+                try expect(response.status, is: status, "status")
+                try expect(bench.server.requests.count, is: before + 1, "requests that reached the server")
+            }
+        },
+        wireRule("trailersAreNotTakenForFields") { bench in
+            bench.server.enqueue(.chunked([Data("ok".utf8)], trailers: ["X-Trailer": "1"], headers: ["X-A": "b"]))
+            let response = try await bench.send(try bench.request())
+            try expect(try await bench.text(response), is: "ok", "content")
+            try expect(response.headerFields["X-A"], is: "b", "field")
+            try expect(response.headerFields["X-Trailer"], is: nil, "a trailer among the fields")
+        },
+        wireRule("aFragmentIsNotSent") { bench in
+            bench.server.on(.get, "/**", MockResponse())
+            _ = try await bench.send(try bench.request("/a?b=c#secret"))
+            try expect(try await first(bench).target, is: "/a?b=c", "target")
         },
         rule("cookiesAreNotKept") { bench in
             bench.server.on(.get, "/", MockResponse(headers: [.setCookie: "a=1; Path=/; Max-Age=1000"]))
@@ -96,6 +120,7 @@ extension TransportConformance {
                 try await expectFailure(.invalidRequest) { _ = try await bench.send(try bench.request(fields: fields)) }
             }
             try expect(bench.server.connectionsOpened, is: 0, "connections")
+            try expect(bench.server.requests.count, is: 0, "requests")
         },
         rule("onlyHTTPIsSpoken") { bench in
             for text in ["ftp://127.0.0.1/x", "file:///etc/hostname", "/relative", "gopher://127.0.0.1", "http:///x"] {
@@ -103,7 +128,7 @@ extension TransportConformance {
                 try await expectFailure(.unsupportedURL) { _ = try await bench.send(HTTPRequest(url: url)) }
             }
         },
-        rule("connectionsAreKeptAlive") { bench in
+        wireRule("connectionsAreKeptAlive") { bench in
             bench.server.on(.get, "/", MockResponse(body: "ok"))
             for _ in 0..<3 { _ = try await bench.send(try bench.request()) }
             try expect(bench.server.connectionsOpened, is: 1, "connections for three requests")

@@ -6,31 +6,72 @@ public import Interceptors
 /// For authors of transports. With Swift Testing, each rule becomes a test of its own:
 ///
 /// ```swift
-/// @Test(arguments: TransportConformance.rules)
+/// @Test(.timeLimit(.minutes(1)), arguments: TransportConformance.rules)
 /// func keepsThePromisesOfATransport(rule: TransportConformance.Rule) async throws {
 ///     try await rule.check { clock in MyTransport(clock: clock) }
 /// }
 /// ```
+/// The clock stands still until a rule moves it: a transport that measures its time limits by another will not be seen to
+/// keep them. A transport that never ends a call makes its rule wait: give the test a time limit.
+///
 /// A rule that your transport can't keep, and documents, is left out by its name:
 /// `TransportConformance.rules.filter { $0.name != "repeatedFieldsStayApart" }`.
+///
+/// ## Without a network
+/// A transport that answers in memory opens no connection that could break or be kept alive. It is held to the rules that
+/// need none, and gets its answers, those of the same server, from a closure:
+///
+/// ```swift
+/// @Test(.timeLimit(.minutes(1)), arguments: TransportConformance.rulesInMemory)
+/// func keepsThePromisesOfATransport(rule: TransportConformance.Rule) async throws {
+///     try await rule.check(inMemory: { clock, answer in StubTransport(clock: clock, answer) })
+/// }
+/// ```
 public enum TransportConformance {
     /// Makes the transport under test; its time limits run on the given clock.
     public typealias Factory = @Sendable (_ clock: any Clock<Duration>) throws -> any Transport
+
+    /// Makes a transport that answers in memory, by the given closure; its time limits run on the given clock.
+    public typealias MemoryFactory =
+        @Sendable (
+            _ clock: any Clock<Duration>,
+            _ answer: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse
+        ) throws -> any Transport
 
     /// One promise.
     public struct Rule: Sendable, Hashable, CustomStringConvertible {
         /// The promise, as the name of a test.
         public let name: String
+        /// Whether the promise is about connections and what travels on them, so that only a transport that opens some can
+        /// break it.
+        public let needsConnections: Bool
         let body: @Sendable (Bench) async throws -> Void
 
-        /// Checks that a transport keeps the promise.
+        /// Checks that a transport keeps the promise, over loopback.
         ///
         /// - Throws: ``Violation`` if it doesn't, or what the transport throws where it shouldn't.
         public func check(_ make: @escaping Factory) async throws {
             let clock = ManualClock()
             let server = try MockServer()
             defer { server.stop() }
-            try await body(Bench(server: server, clock: clock, transport: try make(clock), make: make))
+            try await body(Bench(server: server, clock: clock, transport: try make(clock)))
+        }
+
+        /// Checks that a transport without connections keeps the promise.
+        ///
+        /// - Throws: ``Violation`` if it doesn't, or if the rule ``needsConnections``; or what the transport throws where it
+        ///   shouldn't.
+        public func check(inMemory make: @escaping MemoryFactory) async throws {
+            guard !needsConnections else {
+                throw Violation(description: "\(name) can't be checked in memory: it needs connections.")
+            }
+            let clock = ManualClock()
+            let server = try MockServer()
+            defer { server.stop() }
+            let peer = server.memoryPeer
+            let transport = try make(clock) { try await peer.answer($0) }
+            try await body(Bench(server: server, clock: clock, transport: transport))
+            try TransportConformance.expect(server.connectionsOpened, is: 0, "connections of a transport in memory")
         }
 
         /// Rules are told apart by their names.
@@ -51,6 +92,9 @@ public enum TransportConformance {
 
     /// Every rule.
     public static let rules: [Rule] = messageRules + bodyRules + failureRules + timeRules + cancellationRules
+
+    /// The rules that a transport without connections can keep.
+    public static let rulesInMemory: [Rule] = rules.filter { !$0.needsConnections }
 }
 
 extension TransportConformance {
@@ -59,7 +103,6 @@ extension TransportConformance {
         let server: MockServer
         let clock: ManualClock
         let transport: any Transport
-        let make: Factory
 
         func request(
             _ path: String = "/",
@@ -113,6 +156,11 @@ extension TransportConformance {
     }
 
     static func rule(_ name: String, _ body: @escaping @Sendable (Bench) async throws -> Void) -> Rule {
-        Rule(name: name, body: body)
+        Rule(name: name, needsConnections: false, body: body)
+    }
+
+    /// A rule about connections and what travels on them.
+    static func wireRule(_ name: String, _ body: @escaping @Sendable (Bench) async throws -> Void) -> Rule {
+        Rule(name: name, needsConnections: true, body: body)
     }
 }

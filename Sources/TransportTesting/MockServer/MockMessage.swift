@@ -8,6 +8,8 @@ struct MockMessage: Sendable {
         case chunks([Data], trailers: HTTPFields, pause: Duration?)
         case repeated(Data, times: Int, chunked: Bool)
         case untilClose(Data)
+        /// The beginning of a content of so many bytes, and then nothing more.
+        case stalled(Data, of: Int)
     }
 
     enum Close: Sendable { case announced, silent }
@@ -71,13 +73,14 @@ struct MockMessage: Sendable {
         guard request.version != "1.0" else { return false }
         return switch body {
         case .chunks, .repeated(_, _, chunked: true): true
-        case .bytes, .repeated, .untilClose: false
+        case .bytes, .repeated, .untilClose, .stalled: false
         }
     }
 
-    private var length: Int? {
+    var length: Int? {
         switch body {
         case .bytes(let bytes): return bytes.count
+        case .stalled(_, let announced): return announced
         case .repeated(let bytes, let times, chunked: false):
             let (length, isOver) = bytes.count.multipliedReportingOverflow(by: times)
             return isOver ? nil : length
@@ -89,6 +92,8 @@ struct MockMessage: Sendable {
         switch body {
         case .bytes(let bytes), .untilClose(let bytes):
             return [.send(bytes)]
+        case .stalled(let bytes, _):
+            return [.send(bytes), .waitForever]
         case .repeated(let bytes, let times, _):
             guard !bytes.isEmpty else { return isChunked ? [.send(Self.end([:]))] : [] }
             return [.send(isChunked ? Self.frame(bytes) : bytes, times: times)]

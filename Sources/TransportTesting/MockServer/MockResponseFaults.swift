@@ -40,6 +40,12 @@ extension MockResponse {
         wrongContentLength(announced: announced, body: Data(repeating: UInt8(ascii: "x"), count: max(0, sent)))
     }
 
+    /// Announces a content of so many bytes, sends the beginning of it, and then nothing more; the connection stays open until
+    /// the client closes it.
+    public static func stallInBody(after beginning: Data, of announced: Int) -> Self {
+        Self(MockMessage(status: 200, headerFields: [:], body: .stalled(beginning, of: announced)))
+    }
+
     /// Closes the connection in the chunked coding: after the given chunks, without the last one that ends the content.
     public static func closeInChunks(after chunks: [Data]) -> Self {
         let frames = chunks.map { Step.send(MockMessage.frame($0)) }

@@ -76,6 +76,8 @@ public final class MockServer: Sendable {
 
     deinit { core.stop() }
 
+    var memoryPeer: MemoryPeer { MemoryPeer(core: core) }
+
     /// Stops the server: closes every connection, cancels the tasks of routes, and waits for its threads to end.
     ///
     /// When it returns, no thread and no descriptor of the server is left, and nobody listens on its port. What waits for a

@@ -1,0 +1,59 @@
+#if os(Linux)
+import Foundation
+import Middlewares
+import TestSupport
+import Testing
+import TransportTesting
+
+/// What takes long, or a process of its own: `LoadProbe` is the client. With INTERCEPTORS_FULL_LOAD set, as in CI, each runs
+/// at its full length.
+@Suite(.timeLimit(.minutes(6)), .serialized) struct LoadTests {
+    private static var isFull: Bool { ProcessInfo.processInfo.environment["INTERCEPTORS_FULL_LOAD"] != nil }
+
+    private static func probe(_ arguments: String...) async throws {
+        let folder = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
+        let result = try await Command.run(folder.appending(path: "LoadProbe").path, arguments)
+        print(result.text, terminator: "")
+        #expect(result.status == 0, "\(result.complaint)")
+    }
+
+    @Test func everyOneOfManyRequestsEndsOnceAndNothingGrows() async throws {
+        let server = try MockServer(limits: .init(keptBody: 0))
+        server.on(.get, "/answered", MockResponse(body: String(repeating: "a", count: 1000)))
+        server.on(.get, "/streamed", .chunked([Data(count: 1000), Data(count: 2000)]))
+        server.on(.post, "/posted", MockResponse(status: 201))
+        server.on(.get, "/lost", .closeBeforeHead)
+        server.on(.get, "/reset", .reset)
+        server.on(.get, "/cut", .closeInBody(after: 500, of: 1000))
+        server.on(.get, "/garbage", .garbage)
+        server.on(.get, "/silent", .neverAnswer)
+        server.on(.get, "/cancelled", MockResponse(body: "a"))
+        try await Self.probe("faults", Self.isFull ? "100000" : "5000", server.url.absoluteString)
+        server.stop()
+        #expect(server.connectionsOpen == 0)
+    }
+
+    @Test(
+        .enabled(if: NginxServer.mustRun, Comment(rawValue: NginxServer.absence)),
+        arguments: [("download", ""), ("download", "http2"), ("pause", ""), ("pause", "http2")]
+    )
+    func downloadOfAnySizeTakesNoMemory(kind: String, listen: String) async throws {
+        let size = kind == "pause" ? 1 << 30 : !Self.isFull ? 256 << 20 : listen.isEmpty ? 10 << 30 : 2 << 30
+        try await NginxServer.run(listen: listen) { server in
+            // A file of nothing but a length.
+            let file = server.files.appending(path: "large")
+            try Data().write(to: file)
+            let handle = try FileHandle(forWritingTo: file)
+            try handle.truncate(atOffset: UInt64(size))
+            try handle.close()
+            try await Self.probe(kind, "\(size)", server.url("/large").absoluteString, listen)
+        }
+    }
+
+    @Test func uploadOfAnySizeTakesNoMemory() async throws {
+        let server = try MockServer(limits: .init(body: 2 << 30, keptBody: 0))
+        server.on(.put, "/") { MockResponse(body: "\($0.bodyLength)") }
+        try await Self.probe("upload", "\(Self.isFull ? 1 << 30 : 256 << 20)", server.url.absoluteString + "/")
+    }
+}
+#endif

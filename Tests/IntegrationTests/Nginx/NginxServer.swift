@@ -1,0 +1,154 @@
+#if os(Linux)
+import Foundation
+import Glibc
+import Testing
+
+/// An nginx of a test's own: files and log in a temporary folder, a port that the system gave, and a process, with its one
+/// worker, which is ended and reaped when the test is through.
+final class NginxServer: Sendable {
+    struct Failure: Error, CustomStringConvertible { let description: String }
+
+    /// Where it listens, on 127.0.0.1.
+    let port: Int
+    /// What it serves is in `files`.
+    let folder: URL
+    private let process: Process
+    private let ends: AsyncStream<Void>
+
+    /// What it serves.
+    var files: URL { folder.appending(path: "files") }
+
+    func url(_ path: String = "/", scheme: String = "http", host: String = "127.0.0.1") throws -> URL {
+        try #require(URL(string: "\(scheme)://\(host):\(port)\(path)"))
+    }
+
+    /// Runs a server while a closure uses it.
+    ///
+    /// - Parameters:
+    ///   - listen: what follows the address in its `listen` directive, such as `ssl`.
+    ///   - server: the directives of its server block.
+    ///   - files: further files in its folder, by their names.
+    static func run<Value>(
+        listen: String = "",
+        server: String = "",
+        files: [String: Data] = [:],
+        _ body: (NginxServer) async throws -> Value
+    ) async throws -> Value {
+        let server = try NginxServer(listen: listen, server: server, files: files)
+        do {
+            let value = try await body(server)
+            try await server.stop()
+            return value
+        } catch {
+            // What the test has to say counts for more than how the server ended.
+            try? await server.stop()
+            throw error
+        }
+    }
+
+    private init(listen: String, server: String, files: [String: Data]) throws {
+        guard let executable = Self.executable else { throw Failure(description: Self.absence) }
+        folder = FileManager.default.temporaryDirectory.appending(path: "nginx-\(UUID().uuidString)")
+        for name in ["files", "temporary"] {
+            let path = folder.appending(path: name)
+            try FileManager.default.createDirectory(at: path, withIntermediateDirectories: true)
+        }
+        for (name, content) in files { try content.write(to: folder.appending(path: name)) }
+        let socket = try Self.listeningSocket()
+        port = socket.port
+        let configuration = Self.configuration(port: socket.port, listen: listen, server: server)
+        try Data(configuration.utf8).write(to: folder.appending(path: "nginx.conf"))
+        let log = folder.appending(path: "error.log")
+        try Data().write(to: log)
+
+        process = Process()
+        process.executableURL = executable
+        process.arguments = ["-p", folder.path, "-c", "nginx.conf", "-e", "error.log"]
+        // It takes the socket over, as from an older process of its own: nobody else can get the port in between, and who
+        // connects before it is up is only a little early.
+        process.environment = ["NGINX": "0;"]
+        process.standardInput = socket.handle
+        process.standardOutput = try FileHandle(forWritingTo: log)
+        process.standardError = process.standardOutput
+        let (ends, ended) = AsyncStream<Void>.makeStream()
+        self.ends = ends
+        process.terminationHandler = { _ in ended.finish() }
+        try process.run()
+        try socket.handle.close()
+    }
+
+    /// Ends the process, waits until it has ended, and removes its folder.
+    private func stop() async throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let wasRunning = process.isRunning
+        process.terminate()
+        for await _ in ends {}
+        guard wasRunning, process.terminationReason == .exit, process.terminationStatus == 0 else {
+            let log = try String(contentsOf: folder.appending(path: "error.log"), encoding: .utf8)
+            throw Failure(description: "nginx ended by itself (\(process.terminationStatus)):\n\(log)")
+        }
+    }
+}
+
+extension NginxServer {
+    /// The program: what the variable NGINX_PROGRAM names, or where it is usually.
+    static let executable: URL? = {
+        let named = ProcessInfo.processInfo.environment["NGINX_PROGRAM"].map { [$0] }
+        let usual = ["/usr/sbin/nginx", "/usr/local/sbin/nginx", "/usr/local/bin/nginx", "/usr/local/nginx/sbin/nginx"]
+        return (named ?? usual).first { FileManager.default.isExecutableFile(atPath: $0) }.map { URL(filePath: $0) }
+    }()
+
+    /// Where nginx is absent, tests that need it are skipped, and say so; in CI, where CI is set, they fail.
+    static var mustRun: Bool { executable != nil || ProcessInfo.processInfo.environment["CI"] != nil }
+
+    static let absence =
+        "nginx is not installed: Scripts/test installs it (Debian, Ubuntu: apt-get install nginx-light)"
+
+    private static func configuration(port: Int, listen: String, server: String) -> String {
+        """
+        daemon off;
+        worker_processes 1;
+        \(geteuid() == 0 ? "user root root;" : "")
+        pid nginx.pid;
+        error_log error.log;
+        events { worker_connections 1024; }
+        http {
+            access_log off;
+            client_body_temp_path temporary/body;
+            proxy_temp_path temporary/proxy;
+            fastcgi_temp_path temporary/fastcgi;
+            uwsgi_temp_path temporary/uwsgi;
+            scgi_temp_path temporary/scgi;
+            client_max_body_size 0;
+            default_type text/plain;
+            sendfile on;
+            server {
+                listen 127.0.0.1:\(port) \(listen);
+                root files;
+                location = /about { return 200 "$server_protocol $connection $connection_requests"; }
+                location = /status { stub_status; }
+                \(server)
+            }
+        }
+        """
+    }
+
+    private static func listeningSocket() throws -> (handle: FileHandle, port: Int) {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        guard descriptor >= 0 else { throw Failure(description: "No socket: errno \(errno).") }
+        let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = inet_addr("127.0.0.1")
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isListening = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                bind(descriptor, address, size) == 0 && listen(descriptor, 511) == 0
+                    && getsockname(descriptor, address, &size) == 0
+            }
+        }
+        guard isListening else { throw Failure(description: "No port: errno \(errno).") }
+        return (handle, Int(UInt16(bigEndian: address.sin_port)))
+    }
+}
+#endif

@@ -1,0 +1,186 @@
+#if os(Linux)
+import Foundation
+import Middlewares
+import Testing
+import TransportTesting
+
+/// TLS, client certificates and HTTP/2 against a server that nobody here has written.
+@Suite(.enabled(if: NginxServer.mustRun, Comment(rawValue: NginxServer.absence)), .timeLimit(.minutes(2)))
+struct NginxTLSTests {
+    /// The authorities of a test, and nginx's files of them.
+    struct Fixture {
+        let root: TestAuthority
+        let intermediate: TestAuthority
+        let clients: TestAuthority
+        let files: [String: Data]
+
+        init() throws {
+            root = try TestAuthority()
+            intermediate = try root.intermediate()
+            clients = try TestAuthority(name: "Clients")
+            let identity = try intermediate.issue()
+            files = [
+                "server.pem": identity.certificatesPEM, "server.key": identity.privateKeyPEM,
+                "clients.pem": Self.pem(clients.certificate),
+            ]
+        }
+
+        static let directives = "ssl_certificate server.pem; ssl_certificate_key server.key;"
+
+        var tls: TLSConfiguration { TLSConfiguration(trust: .only([root.certificate])) }
+
+        func transport(_ tls: TLSConfiguration, _ versions: CurlTransport.Versions = .negotiated) -> CurlTransport {
+            var configuration = CurlTransport.Configuration()
+            configuration.tls = tls
+            configuration.versions = versions
+            return CurlTransport(configuration)
+        }
+
+        private static func pem(_ certificate: TLSCertificate) -> Data {
+            let base64 = certificate.der.base64EncodedString(options: .lineLength64Characters)
+            return Data("-----BEGIN CERTIFICATE-----\n\(base64)\n-----END CERTIFICATE-----\n".utf8)
+        }
+    }
+
+    private func run(
+        _ fixture: Fixture,
+        listen: String = "ssl",
+        server: String = "",
+        _ body: (NginxServer) async throws -> Void
+    ) async throws {
+        let directives = Fixture.directives + server
+        try await NginxServer.run(listen: listen, server: directives, files: fixture.files, body)
+    }
+
+    private func about(_ server: NginxServer) throws -> HTTPRequest {
+        HTTPRequest(url: try server.url("/about", scheme: "https", host: "localhost"))
+    }
+
+    @Test func trustedServerAnswersAndOthersGetNothing() async throws {
+        let fixture = try Fixture()
+        try await run(fixture) { server in
+            let request = try about(server)
+            #expect(try await fixture.transport(fixture.tls).send(request).status == 200)
+            for trust in [TLSTrust.system, .only([fixture.clients.certificate])] {
+                let transport = fixture.transport(TLSConfiguration(trust: trust))
+                let error = await #expect(throws: TransportError.self) { try await transport.send(request) }
+                #expect(error?.code == .tlsFailed)
+            }
+        }
+    }
+
+    @Test func pinsOfTheWholeChainAreLookedFor() async throws {
+        let fixture = try Fixture()
+        try await run(fixture) { server in
+            let request = try about(server)
+            var tls = fixture.tls
+            for certificate in [fixture.intermediate.certificate, fixture.root.certificate] {
+                tls.pins = ["localhost": [certificate.publicKeyPin]]
+                #expect(try await fixture.transport(tls).send(request).status == 200)
+            }
+            tls.pins = ["localhost": [fixture.clients.certificate.publicKeyPin]]
+            let transport = fixture.transport(tls)
+            let error = await #expect(throws: TransportError.self) { try await transport.send(request) }
+            #expect((error?.underlying as? PinningError)?.chain.last == fixture.root.certificate)
+        }
+    }
+
+    @Test(arguments: ["TLSv1.2", "TLSv1.3"])
+    func clientCertificateIsRightOrMissingOrWrong(version: String) async throws {
+        let fixture = try Fixture()
+        let directives = """
+            ssl_protocols \(version); ssl_client_certificate clients.pem; ssl_verify_client on;
+            location = /who { return 200 "$ssl_client_s_dn $ssl_protocol"; }
+            """
+        try await run(fixture, server: directives) { server in
+            let request = HTTPRequest(url: try server.url("/who", scheme: "https", host: "localhost"))
+            var tls = fixture.tls
+            tls.identity = try fixture.clients.issue(client: "Ada").clientIdentity
+            let right = try await fixture.transport(tls).send(request)
+            #expect(try await NginxTests.text(right) == "CN=Ada \(version)")
+
+            // nginx tells it in HTTP, not in TLS.
+            let missing = try await fixture.transport(fixture.tls).send(request)
+            #expect(missing.status == 400)
+            #expect(try await NginxTests.text(missing).contains("No required SSL certificate was sent"))
+
+            tls.identity = try TestAuthority(name: "Others").issue(client: "Eve").clientIdentity
+            let wrong = try await fixture.transport(tls).send(request)
+            #expect(wrong.status == 400)
+            #expect(try await NginxTests.text(wrong).contains("The SSL certificate error"))
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func manyRequestsOfHTTP2ShareOneConnection(hasTLS: Bool) async throws {
+        let fixture = try Fixture()
+        try await run(fixture, listen: hasTLS ? "ssl http2" : "http2") { server in
+            let transport = fixture.transport(fixture.tls, hasTLS ? .negotiated : .http2PriorKnowledge)
+            let url = try server.url("/about", scheme: hasTLS ? "https" : "http", host: "localhost")
+            let answers = try await withThrowingTaskGroup(of: String.self) { group in
+                for _ in 0..<64 {
+                    group.addTask {
+                        var last = ""
+                        for _ in 0..<10 { last = try await NginxTests.text(transport.send(HTTPRequest(url: url))) }
+                        return last
+                    }
+                }
+                return try await group.reduce(into: []) { $0.append($1.split(separator: " ")) }
+            }
+            #expect(answers.count == 64)
+            #expect(Set(answers.map { $0[0] }) == ["HTTP/2.0"])
+            // Without TLS it depends on libcurl's version whether they can.
+            #expect(!hasTLS || Set(answers.map { $0[1] }).count == 1)
+        }
+    }
+
+    @Test func versionIsNegotiatedUnlessToldOtherwise() async throws {
+        let fixture = try Fixture()
+        try await run(fixture, listen: "ssl http2") { server in
+            let request = try about(server)
+            for (versions, expected) in [(CurlTransport.Versions.negotiated, "HTTP/2.0"), (.http1, "HTTP/1.1")] {
+                let response = try await fixture.transport(fixture.tls, versions).send(request)
+                #expect(try await NginxTests.text(response).hasPrefix(expected))
+            }
+        }
+    }
+
+    @Test(arguments: ["ssl", "ssl http2"])
+    func largeBodiesGoUpAndDownUnchangedOverTLS(listen: String) async throws {
+        let fixture = try Fixture()
+        let store = "location /store/ { root files; dav_methods PUT; create_full_put_path on; }"
+        try await run(fixture, listen: listen, server: store) { server in
+            let transport = fixture.transport(fixture.tls)
+            try await NginxTests.sendLargeBodiesUpAndDown(transport, server, scheme: "https", host: "localhost")
+        }
+    }
+
+    @Test func discardingSomeOfManyStreamsLeavesTheOthersWhole() async throws {
+        let fixture = try Fixture()
+        try await run(fixture, listen: "ssl http2") { server in
+            try Data(count: 8 << 20).write(to: server.files.appending(path: "large"))
+            let transport = fixture.transport(fixture.tls)
+            let large = try server.url("/large", scheme: "https", host: "localhost")
+            try await withThrowingTaskGroup(of: Int?.self) { group in
+                for index in 0..<16 {
+                    var request = HTTPRequest(url: large)
+                    request.context.responseBody = .streamed
+                    group.addTask { [request] in
+                        let body = try await transport.send(request).body
+                        var iterator = body.makeAsyncIterator()
+                        var count = try await iterator.next()?.count ?? 0
+                        guard index.isMultiple(of: 2) else {
+                            body.discard()
+                            return nil
+                        }
+                        while let chunk = try await iterator.next() { count += chunk.count }
+                        return count
+                    }
+                }
+                for try await count in group { #expect(count == nil || count == 8 << 20) }
+            }
+            #expect(try await transport.send(about(server)).status == 200)
+        }
+    }
+}
+#endif

@@ -1,0 +1,159 @@
+#if os(Linux)
+import Foundation
+import Middlewares
+import Testing
+import TransportTesting
+
+/// A server that nobody here has written.
+@Suite(.enabled(if: NginxServer.mustRun, Comment(rawValue: NginxServer.absence)), .timeLimit(.minutes(2)))
+struct NginxTests {
+    enum Kind: String, CaseIterable {
+        case curl, urlSession
+
+        var transport: any Transport { self == .curl ? CurlTransport() : URLSessionTransport() }
+    }
+
+    static func text(_ response: HTTPResponse) async throws -> String {
+        String(decoding: try await response.body.collect(upTo: 64 << 20), as: UTF8.self)
+    }
+
+    @Test(arguments: Kind.allCases)
+    func oneConnectionServesManyRequestsOfHTTP11(kind: Kind) async throws {
+        try await NginxServer.run { server in
+            let transport = kind.transport
+            var connections: Set<Substring> = []
+            for count in 1...10 {
+                let response = try await transport.send(HTTPRequest(url: server.url("/about")))
+                #expect(response.status == 200)
+                #expect(response.headerFields[.contentType] == "text/plain")
+                let parts = try await Self.text(response).split(separator: " ")
+                #expect(parts.first == "HTTP/1.1")
+                #expect(parts.last == "\(count)")
+                connections.insert(parts[1])
+            }
+            #expect(connections.count == 1)
+        }
+    }
+
+    @Test(arguments: Kind.allCases)
+    func methodsStatusesAndContentArriveAsTheyAre(kind: Kind) async throws {
+        let directives = """
+            location = /moved { return 302 /about; }
+            location = /teapot { return 418 "short and stout"; }
+            location = /nothing { return 204; }
+            """
+        try await NginxServer.run(server: directives) { server in
+            let transport = kind.transport
+            try Data("a file".utf8).write(to: server.files.appending(path: "file.txt"))
+            func send(_ path: String, _ method: HTTPRequest.Method = .get) async throws -> HTTPResponse {
+                try await transport.send(HTTPRequest(method: method, url: server.url(path)))
+            }
+            let file = try await send("/file.txt")
+            #expect(try await Self.text(file) == "a file")
+            #expect(file.headerFields.contains(.eTag))
+            let head = try await send("/file.txt", .head)
+            #expect(head.headerFields[.contentLength] == "6")
+            #expect(head.body.isEmpty)
+            #expect(try await send("/nowhere").status == 404)
+            #expect(try await send("/moved").headerFields[.location]?.hasSuffix("/about") == true)
+            #expect(try await Self.text(send("/teapot")) == "short and stout")
+            #expect(try await send("/nothing").status == 204)
+            #expect(try await send("/file.txt", .delete).status == 405)
+        }
+    }
+
+    @Test(arguments: Kind.allCases)
+    func gzipIsUndoneAndItsFieldsAreGone(kind: Kind) async throws {
+        let plain = String(repeating: "All work and no play makes Jack a dull boy.\n", count: 2000)
+        try await NginxServer.run(server: "gzip on; gzip_types *; gzip_min_length 0;") { server in
+            try Data(plain.utf8).write(to: server.files.appending(path: "text.txt"))
+            let transport = kind.transport
+            for mode in [ResponseBodyMode.buffered, .streamed] {
+                var request = HTTPRequest(url: try server.url("/text.txt"))
+                request.context.responseBody = mode
+                let response = try await transport.send(request)
+                #expect(try await Self.text(response) == plain)
+                #expect(!response.headerFields.contains(.contentEncoding))
+                #expect(!response.headerFields.contains(.contentLength))
+            }
+        }
+    }
+
+    @Test func codingThatTheRequestAsksForItselfIsLeftAlone() async throws {
+        try await NginxServer.run(server: "gzip on; gzip_types *; gzip_min_length 0;") { server in
+            try Data(repeating: 0x61, count: 10_000).write(to: server.files.appending(path: "text.txt"))
+            var request = HTTPRequest(url: try server.url("/text.txt"))
+            request.headerFields[.acceptEncoding] = "gzip"
+            let response = try await CurlTransport().send(request)
+            #expect(response.headerFields[.contentEncoding] == "gzip")
+            #expect(try await response.body.collect(upTo: 10_000).prefix(2) == Data([0x1F, 0x8B]))
+        }
+    }
+
+    @Test(arguments: Kind.allCases)
+    func largeBodiesGoUpAndDownUnchanged(kind: Kind) async throws {
+        try await NginxServer.run(server: "location /store/ { root files; dav_methods PUT; create_full_put_path on; }")
+        {
+            try await Self.sendLargeBodiesUpAndDown(kind.transport, $0, scheme: "http", host: "127.0.0.1")
+        }
+    }
+
+    /// 64 MB each way, in each form of body.
+    static func sendLargeBodiesUpAndDown(
+        _ transport: any Transport,
+        _ server: NginxServer,
+        scheme: String,
+        host: String
+    ) async throws {
+        // Put together in few steps: a long computation would keep other tests, and their servers, waiting for a thread.
+        var content = Data((0..<4096).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) })
+        while content.count < 48 << 20 { content += Data([UInt8(truncatingIfNeeded: content.count >> 16)]) + content }
+        let file = server.folder.appending(path: "upload")
+        try content.write(to: file)
+        let stream = AsyncStream<Data> { continuation in
+            for start in stride(from: 0, to: content.count, by: 700_001) {
+                continuation.yield(content[start..<min(start + 700_001, content.count)])
+            }
+            continuation.finish()
+        }
+        for (index, body) in [try HTTPBody(file: file), .oneShot(stream), HTTPBody(content)].enumerated() {
+            let url = try server.url("/store/\(index)", scheme: scheme, host: host)
+            let put = try await transport.send(HTTPRequest(method: .put, url: url, body: body))
+            #expect(put.status == 201)
+            #expect(try Data(contentsOf: server.files.appending(path: "store/\(index)")) == content)
+
+            var request = HTTPRequest(url: url)
+            request.context.responseBody = .streamed
+            var received = 0
+            for try await chunk in try await transport.send(request).body {
+                #expect(chunk == content[received..<min(received + chunk.count, content.count)])
+                received += chunk.count
+            }
+            #expect(received == content.count)
+        }
+    }
+
+    @Test(arguments: Kind.allCases)
+    func connectionThatNginxHasClosedMeanwhileIsReplacedUnseen(kind: Kind) async throws {
+        try await NginxServer.run(server: "keepalive_timeout 20ms;") { server in
+            let transport = kind.transport
+            var connections: Set<Substring> = []
+            for _ in 0..<5 {
+                let response = try await transport.send(HTTPRequest(url: server.url("/about")))
+                #expect(response.status == 200)
+                connections.insert(try await Self.text(response).split(separator: " ")[1])
+                try await Self.waitUntilIdleConnectionsAreClosed(server)
+            }
+            #expect(connections.count == 5)
+        }
+    }
+
+    /// Asks nginx, over connections that are not kept, until it has none that is.
+    private static func waitUntilIdleConnectionsAreClosed(_ server: NginxServer) async throws {
+        let transport = CurlTransport()
+        let request = HTTPRequest(url: try server.url("/status"), headerFields: [.connection: "close"])
+        while try await !text(transport.send(request)).contains("Waiting: 0") {}
+        await transport.shutDown()
+    }
+}
+#endif

@@ -1,0 +1,193 @@
+#if os(Linux)
+import Foundation
+import Glibc
+import Testing
+import Transport
+import TransportTesting
+
+@Suite(.timeLimit(.minutes(1))) struct CurlConnectionTests {
+    private func transport(_ change: (inout CurlTransport.Configuration) -> Void) -> CurlTransport {
+        var configuration = CurlTransport.Configuration()
+        change(&configuration)
+        return CurlTransport(configuration)
+    }
+
+    @Test(arguments: [(perHost: 2, total: 0), (perHost: 0, total: 2), (perHost: 3, total: 2)])
+    func noMoreConnectionsThanAllowed(perHost: Int, total: Int) async throws {
+        let server = try MockServer()
+        let gates = (0..<10).map { _ in AsyncStream.makeStream(of: Void.self) }
+        server.on(.get, "/*") { request in
+            for await _ in gates[Int(request.path.dropFirst()) ?? 0].stream {}
+            return MockResponse(body: "ok")
+        }
+        let transport = transport { $0.connectionLimits = .init(perHost: perHost, total: total) }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for index in 0..<10 {
+                let request = try makeRequest(server, "/\(index)")
+                group.addTask {
+                    let response = try await transport.send(request)
+                    #expect(response.status == 200)
+                }
+            }
+            // Two at a time: whoever comes next can only come because one of those before is through.
+            for count in 2...10 {
+                let received = await server.received(count)
+                try #require(received.count >= count)
+                let first = received[count - 2].path.dropFirst()
+                gates[try #require(Int(first))].continuation.finish()
+            }
+            gates.forEach { $0.continuation.finish() }
+            try await group.waitForAll()
+        }
+        #expect(server.connectionsOpened == 2)
+    }
+
+    @Test func idleConnectionsBeyondTheLimitAreClosed() async throws {
+        let server = try MockServer()
+        server.on(.get, "/", MockResponse(body: "ok"))
+        let others = try (0..<3).map { _ in
+            let other = try MockServer()
+            other.on(.get, "/", MockResponse(body: "ok"))
+            return other
+        }
+        let transport = transport { $0.connectionLimits = .init(idle: 1) }
+        for server in [server] + others { _ = try await transport.send(HTTPRequest(url: server.url)) }
+        for server in [server] + others.dropLast() { await server.closedConnections(1) }
+        #expect(others.last?.connectionsOpen == 1)
+    }
+
+    @Test func timingsTellTheStepsInTheirOrder() async throws {
+        let server = try MockServer()
+        server.on(.get, "/", MockResponse(body: "ok"))
+        let transport = CurlTransport()
+        let first = try #require(try await transport.send(HTTPRequest(url: server.url)).context.timings)
+        #expect(!first.reusedConnection)
+        #expect(.zero < first.connect && first.nameLookup <= first.connect)
+        #expect(first.tls == .zero)
+        #expect(first.connect <= first.firstByte && first.firstByte <= first.total)
+        let second = try #require(try await transport.send(HTTPRequest(url: server.url)).context.timings)
+        #expect(second.reusedConnection)
+        #expect(second.firstByte <= second.total)
+    }
+
+    @Test func timingsTellOfTLSAndOfTheHeadOfAStream() async throws {
+        let fixture = try TLSFixture()
+        let transport = transport { $0.tls = TLSConfiguration(trust: fixture.trust) }
+        var request = try fixture.request()
+        request.context.responseBody = .streamed
+        let response = try await transport.send(request)
+        let timings = try #require(response.context.timings)
+        #expect(timings.connect < timings.tls && timings.tls <= timings.firstByte)
+        response.body.discard()
+        await transport.shutDown()
+    }
+
+    @Test func connectionThatDoesNotStandInTimeEndsTheCall() async throws {
+        let silent = try SilentServer()
+        let clock = ManualClock()
+        let transport = transport {
+            $0.clock = clock
+            $0.timeouts = Timeouts(connect: .seconds(3), idle: nil)
+        }
+        // The system accepts for it, and nobody answers the handshake of TLS.
+        let request = HTTPRequest(url: try #require(URL(string: "https://127.0.0.1:\(silent.port)/")))
+        let call = Task { try await transport.send(request) }
+        await clock.sleepers(1)
+        clock.advance(by: .seconds(3))
+        let error = try await failure { try await call.value }
+        #expect(error.code == .timedOut)
+        #expect(error.message.contains("connection"))
+        await transport.shutDown()
+    }
+
+    @Test func putOfAStreamOnAStaleConnectionIsMadeAnew() async throws {
+        let server = try MockServer()
+        server.on(nil, "/") { $0.number > 1 ? .closeBeforeHead : MockResponse(body: $0.text) }
+        let transport = CurlTransport()
+        let text = String(repeating: "0123456789", count: 20_000)
+        let body = HTTPBody.restartable { [Data(text)].async }
+        _ = try await transport.send(HTTPRequest(url: server.url))
+        let response = try await transport.send(makeRequest(server, "/", .put, body: body))
+        #expect(try await content(of: response) == text)
+        #expect(server.requests.map(\.connection) == [1, 1, 2])
+
+        let once = HTTPBody.oneShot([Data(text)].async)
+        let error = try await failure { try await transport.send(makeRequest(server, "/", .put, body: once)) }
+        #expect(error.code == .connectionLost)
+        await transport.shutDown()
+    }
+
+    @Test func fieldsKeepTheirOrderAndSpellingBothWays() async throws {
+        let server = try MockServer()
+        let fields: HTTPFields = [
+            "X-B": "1", "x-A": "2", "X-B": "3", "ACCEPT": "*/*", "X-Empty": "", "Cookie": "a=1", "x-b": "4",
+            "Cookie": "b=2",
+        ]
+        server.on(.get, "/", MockResponse(headers: fields))
+        let response = try await CurlTransport().send(makeRequest(server, fields: fields))
+        let received = try #require(server.requests.first).headerFields
+        for sides in [received, response.headerFields] {
+            let own = sides.filter { fields.contains($0.name) }
+            #expect(own.map(\.name.rawName) == fields.map(\.name.rawName))
+            #expect(own.map(\.value) == fields.map(\.value))
+        }
+    }
+
+    @Test func fieldValueThatIsNotUTF8IsReadByteForByte() async throws {
+        let server = try MockServer()
+        server.enqueue(
+            .raw(Data("HTTP/1.1 200 OK\r\nX-A: caf".utf8) + [0xE9] + Data("\r\nContent-Length: 0\r\n\r\n".utf8))
+        )
+        let response = try await CurlTransport().send(HTTPRequest(url: server.url))
+        #expect(response.headerFields["X-A"] == "café")
+    }
+
+    @Test func slowReaderDoesNotHoldUpOthers() async throws {
+        let server = try MockServer()
+        server.on(.get, "/large", .repeating(Data(count: 1 << 20), times: 64))
+        server.on(.get, "/small", MockResponse(body: "ok"))
+        let transport = CurlTransport()
+        let large = try await transport.send(makeRequest(server, "/large", responseBody: .streamed))
+        var iterator = large.body.makeAsyncIterator()
+        var count = try await iterator.next()?.count ?? 0
+        for _ in 0..<100 { #expect(try await transport.send(makeRequest(server, "/small")).status == 200) }
+        while let chunk = try await iterator.next() { count += chunk.count }
+        #expect(count == 64 << 20)
+        await transport.shutDown()
+    }
+}
+
+extension [Data] {
+    /// The same as a stream.
+    fileprivate var async: AsyncStream<Data> {
+        AsyncStream { continuation in
+            for chunk in self { continuation.yield(chunk) }
+            continuation.finish()
+        }
+    }
+}
+
+/// A socket that listens and never accepts.
+final class SilentServer: Sendable {
+    let port: Int
+    let descriptor: Int32
+
+    init() throws {
+        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = inet_addr("127.0.0.1")
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isListening = withUnsafeMutablePointer(to: &address) { [descriptor] pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                bind(descriptor, address, size) == 0 && listen(descriptor, 8) == 0
+                    && getsockname(descriptor, address, &size) == 0
+            }
+        }
+        port = Int(UInt16(bigEndian: address.sin_port))
+        try #require(isListening)
+    }
+
+    deinit { close(descriptor) }
+}
+#endif

@@ -1,0 +1,166 @@
+#if os(Linux)
+import Foundation
+import TestSupport
+import Testing
+import Transport
+import TransportTesting
+
+/// What a transport leaves behind: nothing. Each test counts threads and descriptors in a process of its own.
+@Suite(.timeLimit(.minutes(2))) struct CurlLeavingTests {
+    private static let threadName = "Interceptors"
+
+    /// Plays a scene a few times over, the first time to let the process come by what it keeps for good, and expects that
+    /// nothing is left of the others.
+    private static func expectNothingLeft(of scene: (MockServer) async throws -> Void) async throws {
+        var before = 0
+        for round in 0..<6 {
+            let server = try MockServer()
+            server.on(.get, "/ok", MockResponse(body: "ok"))
+            server.on(nil, "/never", .neverAnswer)
+            server.on(.get, "/stall", .stallInBody(after: Data("abc".utf8), of: 9))
+            server.on(.post, "/deaf", readsBody: false, .neverAnswer)
+            try await scene(server)
+            // The thread has done all its work when its transport is known to have ended, and needs a moment to be gone.
+            while OwnProcess.threads(named: threadName) > 0 { await Task.yield() }
+            server.stop()
+            if round == 0 { before = OwnProcess.descriptors }
+            #expect(OwnProcess.descriptors == before)
+        }
+    }
+
+    private static func send(
+        _ transport: CurlTransport,
+        _ server: MockServer,
+        _ path: String,
+        _ method: HTTPRequest.Method = .get,
+        body: HTTPBody = .empty,
+        mode: ResponseBodyMode = .buffered
+    ) async throws -> HTTPResponse {
+        try await transport.send(makeRequest(server, path, method, body: body, responseBody: mode))
+    }
+
+    private static func expectLost(_ call: Task<some Sendable, any Error>) async {
+        let result = await call.result
+        #expect(throws: TransportError.self) { _ = try result.get() }
+        if case .failure(let error as TransportError) = result { #expect(error.code == .connectionLost) }
+    }
+
+    private func expectNoMisuse(_ result: ExitTest.Result?) {
+        // A continuation that nobody resumes, or somebody resumes twice, is told of there.
+        #expect(String(decoding: result?.standardErrorContent ?? [], as: UTF8.self).contains("MISUSE") == false)
+    }
+
+    @Test func droppedTransportLeavesNothing() async {
+        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            try await Self.expectNothingLeft { server in
+                let transport = CurlTransport()
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    for _ in 0..<20 { group.addTask { _ = try await Self.send(transport, server, "/ok") } }
+                    try await group.waitForAll()
+                }
+                #expect(OwnProcess.threads(named: Self.threadName) == 1)
+            }
+        }
+        expectNoMisuse(result)
+    }
+
+    @Test func transportThatWasNeverUsedLeavesNothing() async {
+        await #expect(processExitsWith: .success) {
+            try await Self.expectNothingLeft { _ in
+                for _ in 0..<10 { _ = CurlTransport() }
+                await CurlTransport().shutDown()
+            }
+        }
+    }
+
+    @Test func shutDownEndsCallsInFlightAndLeavesNothing() async {
+        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            try await Self.expectNothingLeft { server in
+                let transport = CurlTransport()
+                let calls = (0..<20).map { _ in Task { try await Self.send(transport, server, "/never") } }
+                await server.received(20)
+                await transport.shutDown()
+                for call in calls { await Self.expectLost(call) }
+                // … and later calls.
+                await Self.expectLost(Task { try await Self.send(transport, server, "/ok") })
+                await transport.shutDown()
+            }
+        }
+        expectNoMisuse(result)
+    }
+
+    @Test func shutDownEndsStreamsBothWaysAndLeavesNothing() async {
+        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            try await Self.expectNothingLeft { server in
+                let transport = CurlTransport()
+                let response = try await Self.send(transport, server, "/stall", mode: .streamed)
+                let (source, feed) = AsyncStream.makeStream(of: Data.self)
+                let (ends, ended) = AsyncStream.makeStream(of: Void.self)
+                feed.onTermination = { _ in ended.finish() }
+                feed.yield(Data(count: 1 << 20))
+                let upload = Task { try await Self.send(transport, server, "/deaf", .post, body: .oneShot(source)) }
+                let reading = Task { try await response.body.collect(upTo: 100) }
+                await server.received(2)
+                await transport.shutDown()
+                await Self.expectLost(upload)
+                await Self.expectLost(reading)
+                // The source of the upload is let go, too.
+                for await _ in ends {}
+            }
+        }
+        expectNoMisuse(result)
+    }
+
+    @Test func droppedOrDiscardedStreamsLetTheirTransportGo() async {
+        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            try await Self.expectNothingLeft { server in
+                // The body alone keeps the transport's thread, until it is dropped.
+                _ = try await Self.send(CurlTransport(), server, "/stall", mode: .streamed)
+                let response = try await Self.send(CurlTransport(), server, "/stall", mode: .streamed)
+                #expect(OwnProcess.threads(named: Self.threadName) >= 1)
+                response.body.discard()
+                let partly = try await Self.send(CurlTransport(), server, "/stall", mode: .streamed)
+                var iterator = partly.body.makeAsyncIterator()
+                #expect(try await iterator.next() == Data("abc".utf8))
+            }
+        }
+        expectNoMisuse(result)
+    }
+
+    @Test func cancelledCallsAndFailedOnesLeaveNothing() async {
+        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            try await Self.expectNothingLeft { server in
+                let transport = CurlTransport()
+                let calls = (0..<20).map { _ in Task { try await Self.send(transport, server, "/never") } }
+                await server.received(20)
+                for call in calls { call.cancel() }
+                for call in calls {
+                    await #expect(throws: CancellationError.self) { try await call.value }
+                }
+                let nobody = HTTPRequest(url: try #require(URL(string: "http://nobody.invalid/")))
+                await #expect(throws: TransportError.self) { try await transport.send(nobody) }
+                server.enqueue(.garbage, .reset, .closeInHead, .closeInBody(after: 1, of: 2))
+                for _ in 0..<4 {
+                    await #expect(throws: TransportError.self) { try await Self.send(transport, server, "/") }
+                }
+            }
+        }
+        expectNoMisuse(result)
+    }
+
+    @Test func transportWithPinsLeavesNothing() async {
+        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            try await Self.expectNothingLeft { _ in
+                let fixture = try TLSFixture()
+                defer { fixture.server.stop() }
+                for pin in [fixture.root.certificate.publicKeyPin, CurlPinningTests.otherPin] {
+                    _ = try? await CurlTransport(.init(tls: .pinned([pin], trust: fixture.trust))).send(
+                        fixture.request()
+                    )
+                }
+            }
+        }
+        expectNoMisuse(result)
+    }
+}
+#endif

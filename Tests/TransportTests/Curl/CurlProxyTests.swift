@@ -1,0 +1,99 @@
+#if os(Linux)
+import Foundation
+import Testing
+import Transport
+import TransportTesting
+
+@Suite(.timeLimit(.minutes(1))) struct CurlProxyTests {
+    private static func transport(_ proxy: CurlTransport.Proxy) -> CurlTransport {
+        var configuration = CurlTransport.Configuration()
+        configuration.proxy = proxy
+        return CurlTransport(configuration)
+    }
+
+    private static func request(_ text: String = "http://elsewhere.invalid/path?x=1") throws -> HTTPRequest {
+        HTTPRequest(url: try #require(URL(string: text)))
+    }
+
+    @Test func configuredProxyGetsTheWholeURLAndItsCredentials() async throws {
+        let proxy = try MockServer()
+        proxy.on(nil, "/**", MockResponse(body: "by proxy"))
+        let url = try #require(URL(string: "http://ada:sesame@127.0.0.1:\(proxy.port)"))
+        let transport = Self.transport(.url(url))
+        #expect(try await content(of: transport.send(Self.request())) == "by proxy")
+        let received = try #require(proxy.requests.first)
+        #expect(received.target == "http://elsewhere.invalid/path?x=1")
+        #expect(received.headerFields[.proxyAuthorization] == "Basic \(Data("ada:sesame").base64EncodedString())")
+    }
+
+    @Test func proxyThatRefusesATunnelIsAnErrorThatSaysSo() async throws {
+        let proxy = try MockServer()
+        proxy.enqueue(MockResponse(status: 403, headers: ["X-Proxy": "1"], body: "No."))
+        let url = try #require(URL(string: "http://ada:sesame@127.0.0.1:\(proxy.port)"))
+        let error = try await failure {
+            try await Self.transport(.url(url)).send(Self.request("https://elsewhere.invalid/path"))
+        }
+        #expect(error.code == .cannotConnect)
+        #expect(error.message.contains("403"))
+        #expect(!"\(error)".contains("sesame"))
+        #expect(proxy.requests.map(\.method) == [.connect])
+        #expect(proxy.requests.map(\.target) == ["elsewhere.invalid:443"])
+    }
+
+    @Test func pinsHoldThroughTheTunnelOfAProxyAndItsFieldsAreNotTheServers() async throws {
+        let fixture = try TLSFixture()
+        let proxy = try TunnelProxy()
+        func send(_ pin: CertificatePin) async throws -> HTTPResponse {
+            var configuration = CurlTransport.Configuration()
+            configuration.proxy = .url(proxy.url)
+            configuration.tls = .pinned([pin], trust: fixture.trust)
+            return try await CurlTransport(configuration).send(fixture.request())
+        }
+        let response = try await send(fixture.intermediate.certificate.publicKeyPin)
+        #expect(try await content(of: response) == "hello")
+        #expect(!response.headerFields.contains("X-Proxy") && !response.headerFields.contains(.setCookie))
+        let error = try await failure { try await send(CurlPinningTests.otherPin) }
+        #expect(error.underlying is PinningError)
+        #expect(fixture.server.requests.count == 1)
+    }
+
+    @Test func proxyThatIsNotThereIsAnErrorWithoutItsPassword() async throws {
+        let proxy = try MockServer()
+        proxy.stop()
+        let url = try #require(URL(string: "http://ada:sesame@127.0.0.1:\(proxy.port)"))
+        let error = try await failure { try await Self.transport(.url(url)).send(Self.request()) }
+        #expect(error.code == .cannotConnect)
+        #expect(!"\(error)".contains("sesame"))
+    }
+
+    #if compiler(>=6.3)
+    // The environment belongs to a whole process, and a test may only change that of its own.
+    @Test func environmentNamesTheProxyAndItsExceptions() async throws {
+        let proxy = try MockServer()
+        proxy.on(nil, "/**", MockResponse(body: "by proxy"))
+        let direct = try MockServer()
+        direct.on(nil, "/**", MockResponse(body: "direct"))
+        await #expect(processExitsWith: .success) { [proxy = proxy.port as Int, direct = direct.port as Int] in
+            for name in ["http_proxy", "https_proxy", "all_proxy", "no_proxy", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"] {
+                unsetenv(name)
+            }
+            func text(_ choice: CurlTransport.Proxy, _ host: String, _ port: Int) async throws -> String {
+                let response = try await Self.transport(choice).send(Self.request("http://\(host):\(port)/"))
+                return try await content(of: response)
+            }
+            #expect(try await text(.environment, "127.0.0.1", direct) == "direct")
+            setenv("http_proxy", "http://127.0.0.1:\(proxy)", 1)
+            #expect(try await text(.environment, "127.0.0.1", direct) == "by proxy")
+            #expect(try await text(.none, "127.0.0.1", direct) == "direct")
+            setenv("no_proxy", "example.com,127.0.0.1", 1)
+            #expect(try await text(.environment, "127.0.0.1", direct) == "direct")
+            #expect(try await text(.environment, "elsewhere.invalid", direct) == "by proxy")
+            // The proxy that was chosen holds whatever the environment excepts.
+            let url = try #require(URL(string: "http://127.0.0.1:\(proxy)"))
+            #expect(try await text(.url(url), "127.0.0.1", direct) == "by proxy")
+        }
+        #expect(direct.requests.count == 3)
+    }
+    #endif
+}
+#endif
