@@ -78,14 +78,14 @@ if isWanted("hits") {
 if isWanted("many") {
     let parent = folder.appending(path: "many")
     let count = 200_000
-    let store = DiskCacheStore(at: parent, byteLimit: 4 << 30, entryLimit: count)
+    let store = DiskCacheStore(at: parent, byteLimit: 4_000_000_000, entryLimit: count)
     let chain = InterceptorChain([.cache(store)], transport: Origin())
     try await measured("the first entry:") { _ = try await get(chain, 0) }
     try await measured("\(count) entries stored:") { for number in 1..<count { _ = try await get(chain, number) } }
     print("usage", try await store.usage())
     try await measured("a new store over them, and its first hit:") {
         let again = InterceptorChain(
-            [.cache(.disk(at: parent, byteLimit: 4 << 30, entryLimit: count))],
+            [.cache(.disk(at: parent, byteLimit: 4_000_000_000, entryLimit: count))],
             transport: Origin()
         )
         guard try await get(again, 123) == .hit else { fatalError("no hit") }
