@@ -45,12 +45,7 @@ final class CurlEngine: Sendable {
         transfer.upload?.begin(request.body) { [loop, weak transfer] in
             if let transfer { loop.send(.unpause(transfer)) }
         }
-        do {
-            let reply = try await reply(of: transfer)
-            return try response(from: reply, to: request)
-        } catch let error as TransportError {
-            throw error.about(request)
-        }
+        return try response(from: try await reply(of: transfer), to: request)
     }
 
     private func reply(of transfer: CurlTransfer) async throws -> CurlReply {
@@ -72,7 +67,7 @@ final class CurlEngine: Sendable {
             reply.body.discard()
             throw TransportError(.invalidResponse, "The head of the response can't be read.")
         }
-        if reply.isDecoded, request.method != .head {
+        if reply.isDecoded {
             head.fields.remove(.contentEncoding)
             head.fields.remove(.contentLength)
         }

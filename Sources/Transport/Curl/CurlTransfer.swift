@@ -129,8 +129,8 @@ extension CurlTransfer {
         touch()
         guard head.receive(line) else { return true }
         if let download {
-            finish(.success(reply(body: download.body(length: contentLength))))
-        } else if let limit = bodyMode.bufferLimit, let length = contentLength {
+            finish(.success(reply(body: download.body(length: hasContent ? contentLength : 0))))
+        } else if hasContent, let limit = bodyMode.bufferLimit, let length = contentLength {
             guard length <= Int64(limit) else {
                 failure = .bodyTooLarge(limit: limit)
                 return false
@@ -196,7 +196,11 @@ extension CurlTransfer {
         return length >= 0 && !isDecoded ? length : nil
     }
 
-    private var isDecoded: Bool { decodesContent && head.hasContentEncoding }
+    private var isDecoded: Bool { decodesContent && head.hasContentEncoding && hasContent }
+
+    private var hasContent: Bool {
+        HTTPResponse.hasContent(status: easy.long(CCURLINFO_RESPONSE_CODE), answering: request.method)
+    }
 
     func reply(body: HTTPBody) -> CurlReply {
         CurlReply(head: head.bytes, body: body, timings: TransferTimings(easy), isDecoded: isDecoded)

@@ -132,11 +132,15 @@ public final class CurlTransport: Transport {
 
     private func send(_ request: HTTPRequest, _ engine: CurlEngine) async throws -> HTTPResponse {
         do {
-            return try await engine.exchange(request, configuration, freshConnection: false)
-        } catch let error as TransportError where error.code == .staleConnection && Self.canBeSentAgain(request) {
-            // The body had begun to go out on a kept-alive connection that the server had closed: libcurl can't rewind
-            // it, but it can be made anew.
-            return try await engine.exchange(request, configuration, freshConnection: true)
+            do {
+                return try await engine.exchange(request, configuration, freshConnection: false)
+            } catch let error as TransportError where error.code == .staleConnection && Self.canBeSentAgain(request) {
+                // The body had begun to go out on a kept-alive connection that the server had closed: libcurl can't
+                // rewind it, but it can be made anew.
+                return try await engine.exchange(request, configuration, freshConnection: true)
+            }
+        } catch let error as TransportError {
+            throw error.about(request)
         }
     }
 

@@ -30,6 +30,11 @@ public struct HTTPResponse: Sendable {
 }
 
 extension HTTPResponse {
+    /// Whether content can follow the head (RFC 9112 §6.3). Where it can't, its length and coding are those of another response.
+    static func hasContent(status code: Int, answering method: HTTPRequest.Method) -> Bool {
+        method != .head && code != 204 && code != 304
+    }
+
     /// A status: any three-digit code, compared by the code alone (RFC 9110 §15).
     public struct Status: Sendable {
         /// The code, from 100 to 999.

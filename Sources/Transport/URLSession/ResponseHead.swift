@@ -22,7 +22,7 @@ struct ResponseHead: Sendable {
             throw TransportError(.invalidResponse, message, request: request)
         }
         var fields = Self.fields(of: response)
-        let hasContent = request.method != .head && ![204, 304].contains(status.code)
+        let hasContent = HTTPResponse.hasContent(status: status.code, answering: request.method)
         let announced = try Self.length(fields, request: request)
         let isDecoded = hasContent && Self.isDecoded(fields[.contentEncoding])
         if isDecoded {

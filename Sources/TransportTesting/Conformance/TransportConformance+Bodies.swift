@@ -115,6 +115,19 @@ extension TransportConformance {
                 }
             }
         },
+        wireRule("aHeadThatTellsOfContentElsewhereHasNone") { bench in
+            let fields = "Content-Length: 5000\r\nContent-Encoding: gzip\r\n\r\n"
+            for mode in [ResponseBodyMode.buffered(upTo: 1000), .streamed] {
+                for (method, status) in [(.head, "200 OK"), (.get, "304 Not Modified")] as [(HTTPRequest.Method, String)] {
+                    bench.server.enqueue(.raw(Data("HTTP/1.1 \(status)\r\n\(fields)".utf8)))
+                    let response = try await bench.send(try bench.request("/", method, mode: mode))
+                    try expect(response.body.length, is: 0, "length of the content")
+                    try expect(try await bench.text(response), is: "", "content")
+                    try expect(response.headerFields[.contentLength], is: "5000", "Content-Length")
+                    try expect(response.headerFields[.contentEncoding], is: "gzip", "Content-Encoding")
+                }
+            }
+        },
         rule("progressIsTold") { bench in
             let seen = Mutex<(up: TransferProgress?, down: TransferProgress?)>((nil, nil))
             bench.server.on(.put, "/", MockResponse(body: String(repeating: "a", count: 200_000)))

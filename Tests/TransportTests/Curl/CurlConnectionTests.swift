@@ -109,7 +109,10 @@ import TransportTesting
         _ = try await transport.send(HTTPRequest(url: server.url))
         let response = try await transport.send(makeRequest(server, "/", .put, body: body))
         #expect(try await content(of: response) == text)
-        #expect(server.requests.map(\.connection) == [1, 1, 2])
+        // libcurl opens a connection itself before it finds that it can't rewind the body.
+        let connections = server.requests.map(\.connection)
+        #expect(connections.prefix(2) == [1, 1])
+        #expect(connections.count == 3 && connections[2] > 1)
 
         let once = HTTPBody.oneShot([Data(text)].async)
         let error = try await failure { try await transport.send(makeRequest(server, "/", .put, body: once)) }
