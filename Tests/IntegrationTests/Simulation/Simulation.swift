@@ -19,6 +19,7 @@ struct Simulation {
         var cancelledAt: Duration?
         var endedAt: Duration?
         var ends = 0
+        /// The time until the response: with its head if it is streamed.
         var took: Duration?
         var error: (any Error)?
     }
@@ -97,9 +98,9 @@ extension Simulation {
             var failure: (any Error)?
             do {
                 try await world.clock.sleep(for: delay)
-                let begin = world.clock.now.elapsed
-                defer { states.change { $0[id]?.took = world.clock.now.elapsed - begin } }
-                let response = try await client.send(request)
+                let response = try await Self.timed(world, { took in states.change { $0[id]?.took = took } }) {
+                    try await client.send(request)
+                }
                 world.note("call #\(id) gets \(response.status.code)")
                 if readsAll { _ = try await response.body.collect(upTo: 1 << 16) } else { response.body.discard() }
             } catch {
@@ -121,6 +122,16 @@ extension Simulation {
             world.note("cancel #\(id)")
             task.cancel()
         }
+    }
+
+    private static func timed<Value>(
+        _ world: World,
+        _ note: (Duration) -> Void,
+        _ body: () async throws -> Value
+    ) async rethrows -> Value {
+        let begin = world.clock.now.elapsed
+        defer { note(world.clock.now.elapsed - begin) }
+        return try await body()
     }
 
     private mutating func makeRequest(_ id: Int) -> HTTPRequest {

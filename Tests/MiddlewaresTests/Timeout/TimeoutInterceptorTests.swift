@@ -59,6 +59,18 @@ struct TimeoutInterceptorTests {
         #expect(try await task.value.status == 204)
     }
 
+    @Test func headOfAStreamedResponseIsInTimeHoweverLongItsContentTakes() async throws {
+        let transport = Recorder { [clock] _ in
+            HTTPResponse(status: 200, body: .oneShot(LateChunk(clock: clock, after: .seconds(100))))
+        }
+        let response = try await send([.timeout(.seconds(1), clock: clock)], transport).value
+        #expect(clock.pendingSleeps == 0, "The timer has ended.")
+        let content = Task { try await response.body.collect(upTo: 100) }
+        await clock.sleepers(1)
+        clock.advance(by: .seconds(100))
+        #expect(try await content.value == Data("late".utf8))
+    }
+
     @Test func answerThatComesInSpiteOfTheTimeoutIsDiscarded() async throws {
         let discarded = Counter()
         let latch = Latch()
@@ -219,4 +231,23 @@ struct TimeoutInterceptorTests {
         #expect(answered == 0)
         #expect(clock.pendingSleeps == 0)
     }
+}
+
+/// One chunk that takes its time.
+private struct LateChunk: AsyncSequence, Sendable {
+    let clock: ManualClock
+    let after: Duration
+
+    struct Iterator: AsyncIteratorProtocol {
+        let clock: ManualClock
+        var wait: Duration?
+
+        mutating func next() async throws -> Data? {
+            guard let wait = wait.take() else { return nil }
+            try await clock.sleep(for: wait)
+            return Data("late".utf8)
+        }
+    }
+
+    func makeAsyncIterator() -> Iterator { Iterator(clock: clock, wait: after) }
 }
