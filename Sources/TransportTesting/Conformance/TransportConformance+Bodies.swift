@@ -117,8 +117,9 @@ extension TransportConformance {
         },
         wireRule("aHeadThatTellsOfContentElsewhereHasNone") { bench in
             let fields = "Content-Length: 5000\r\nContent-Encoding: gzip\r\n\r\n"
+            let heads: [(HTTPRequest.Method, String)] = [(.head, "200 OK"), (.get, "304 Not Modified")]
             for mode in [ResponseBodyMode.buffered(upTo: 1000), .streamed] {
-                for (method, status) in [(.head, "200 OK"), (.get, "304 Not Modified")] as [(HTTPRequest.Method, String)] {
+                for (method, status) in heads {
                     bench.server.enqueue(.raw(Data("HTTP/1.1 \(status)\r\n\(fields)".utf8)))
                     let response = try await bench.send(try bench.request("/", method, mode: mode))
                     try expect(response.body.length, is: 0, "length of the content")
