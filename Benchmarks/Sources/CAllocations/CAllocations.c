@@ -1,8 +1,9 @@
 #include "CAllocations.h"
 
-#if defined(__linux__) && defined(__GLIBC__) || defined(__linux__)
+#if defined(__linux__)
 
 #include <errno.h>
+#include <malloc.h>
 #include <stdatomic.h>
 #include <stddef.h>
 
@@ -48,7 +49,11 @@ int posix_memalign(void **result, size_t alignment, size_t size) {
     return *result ? 0 : ENOMEM;
 }
 
+void callocations_trim(void) { malloc_trim(0); }
+
 #else
+
+void callocations_trim(void) {}
 
 unsigned long callocations_count(void) { return 0; }
 

@@ -54,6 +54,82 @@ struct ClosuresPerRequest: Sendable {
     }
 }
 
+/// Closures composed anew for each request as swift-openapi-runtime's client does it: with body, base URL and the name of
+/// the operation beside the request, and a boundary around each hop that tells of errors where they came from.
+struct OpenAPIComposition: Sendable {
+    typealias Answer = (HTTPResponse, HTTPBody?)
+    typealias Send = @Sendable (HTTPRequest, HTTPBody?, URL) async throws -> Answer
+
+    let middlewares: [any OpenAPIChained]
+    let transport: any Transport
+    let baseURL: URL
+
+    func send(_ request: HTTPRequest) async throws -> HTTPResponse {
+        let operation = "getUser"
+        @Sendable func bounded<Value>(
+            _ work: () async throws -> Value,
+            _ explain: (any Error) -> any Error
+        ) async throws -> Value {
+            do { return try await work() } catch let error as OperationFailure { throw error } catch {
+                throw explain(error)
+            }
+        }
+        @Sendable func failure(_ place: Any.Type?, _ error: any Error) -> any Error {
+            OperationFailure(operation: operation, request: request, baseURL: baseURL, place: place, cause: error)
+        }
+        let transport = transport
+        var next: Send = { request, body, _ in
+            try await bounded {
+                let response = try await transport.send(request)
+                return (response, body)
+            } _: {
+                failure(nil, $0)
+            }
+        }
+        for middleware in middlewares.reversed() {
+            let inner = next
+            next = { request, body, url in
+                try await bounded {
+                    try await middleware.intercept(request, body: body, baseURL: url, operation: operation, next: inner)
+                } _: {
+                    failure(type(of: middleware), $0)
+                }
+            }
+        }
+        return try await next(request, nil, baseURL).0
+    }
+}
+
+struct OperationFailure: Error {
+    let operation: String
+    let request: HTTPRequest
+    let baseURL: URL
+    let place: Any.Type?
+    let cause: any Error
+}
+
+protocol OpenAPIChained: Sendable {
+    func intercept(
+        _ request: HTTPRequest,
+        body: HTTPBody?,
+        baseURL: URL,
+        operation: String,
+        next: OpenAPIComposition.Send
+    ) async throws -> OpenAPIComposition.Answer
+}
+
+struct OpenAPIPass: OpenAPIChained {
+    func intercept(
+        _ request: HTTPRequest,
+        body: HTTPBody?,
+        baseURL: URL,
+        operation: String,
+        next: OpenAPIComposition.Send
+    ) async throws -> OpenAPIComposition.Answer {
+        try await next(request, body, baseURL)
+    }
+}
+
 /// An object for each hop, as OkHttp's `RealInterceptorChain` has it.
 final class HopChain: Sendable {
     private let interceptors: [any HopChained]
@@ -84,7 +160,40 @@ struct HopPass: HopChained {
 }
 
 /// What a compiler makes of a chain that is known when it is compiled: the floor.
-struct StaticHop<Inner: Transport>: Transport {
+struct StaticPass<Inner: Transport>: Transport {
     let inner: Inner
+    init(_ inner: Inner) { self.inner = inner }
     func send(_ request: consuming HTTPRequest) async throws -> HTTPResponse { try await inner.send(request) }
+}
+
+struct StaticAppend<Inner: Transport>: Transport {
+    let name: HTTPField.Name
+    let inner: Inner
+
+    func send(_ request: consuming HTTPRequest) async throws -> HTTPResponse {
+        request.headerFields.append(name, "value")
+        return try await inner.send(request)
+    }
+}
+
+func fiveStatic<Inner: Transport>(
+    _ inner: Inner
+) -> StaticPass<StaticPass<StaticPass<StaticPass<StaticPass<Inner>>>>> {
+    StaticPass(StaticPass(StaticPass(StaticPass(StaticPass(inner)))))
+}
+
+func fiveAppending<Inner: Transport>(
+    _ names: [HTTPField.Name],
+    _ inner: Inner
+) -> StaticAppend<StaticAppend<StaticAppend<StaticAppend<StaticAppend<Inner>>>>> {
+    StaticAppend(
+        name: names[0],
+        inner: StaticAppend(
+            name: names[1],
+            inner: StaticAppend(
+                name: names[2],
+                inner: StaticAppend(name: names[3], inner: StaticAppend(name: names[4], inner: inner))
+            )
+        )
+    )
 }

@@ -1,6 +1,7 @@
 import Foundation
 import Harness
 import Middlewares
+import Synchronization
 
 private struct Failed: Error {}
 
@@ -38,23 +39,29 @@ func compareRealisticChain() async throws {
         ("logging(.headers)", .logging(.headers, to: LogSink { _ in })),
     ]
     let quiet = interceptors.dropLast().map(\.1)
-    try await compare(
-        "The ten interceptors of the README's chain over a stub, each alone and all at once",
+    let costs = try await compare(
+        "A realistic chain of ten over a stub, all at once and each alone",
         repetitions: 2_000,
         [requests("all ten", interceptors.map(\.1), envelope), requests("all but logging", quiet, envelope)]
-            + interceptors.map { requests($0.0, [$0.1], envelope) } + [requests("none", [], envelope)]
+            + interceptors.map { requests($0.0, [$0.1], envelope) }
+            + [requests("the stub alone (floor)", [], envelope)]
     )
+    goal("a request through the realistic chain, CPU", costs["all ten"]?.cpu.map { $0 / 1e3 }, atMost: 5, "µs")
 }
 
 /// Logging at each level.
 func compareLogging() async throws {
     let levels: [(String, LogLevel)] = [("off", .off), ("basic", .basic), ("headers", .headers), ("body", .body)]
-    try await compare(
-        "Logging, without what the sink costs",
+    let costs = try await compare(
+        "Logging at each level, without what the sink costs",
         repetitions: 5_000,
-        [requests("no logging", [], canned)]
+        [requests("no logging (floor)", [], canned)]
             + levels.map { requests($0.0, [.logging($0.1, to: LogSink { _ in })], canned) }
     )
+    guard let none = costs["no logging (floor)"]?.cpu, let off = costs["off"]?.cpu, let basic = costs["basic"]?.cpu
+    else { return }
+    goal("logging that is off, CPU", off - none, atMost: 50, "ns")
+    goal("logging at basic, CPU", (basic - none) / 1e3, atMost: 2, "µs")
 }
 
 private struct Payload: Codable {
@@ -74,36 +81,73 @@ private struct Wrapper: Codable {
 
 /// A payload taken out of its envelope, as bytes.
 func compareEnvelopes() async throws {
-    for (name, count, repetitions) in [("1 kB", 15, 200), ("100 kB", 1_700, 10), ("10 MB", 155_000, 1)] {
-        let items = (0..<count).map { Payload.Item(id: $0, name: "The item \($0)", tags: ["one", "two"]) }
-        let wrapper = Wrapper(code: 200, message: "ok", object: Payload(items: items))
-        let bytes = try JSONEncoder().encode(wrapper)
-        let response = HTTPResponse(
+    for (name, count, repetitions) in [("1 kB", 18, 200), ("100 kB", 1_850, 10), ("10 MB", 171_000, 1)] {
+        let title = "Unwrapping an envelope of \(name)"
+        guard isWanted(table: title) else { continue }
+        let items = (0..<count).map {
+            Payload.Item(id: $0, name: "The item \($0)", tags: ["one", "two"])
+        }
+        let bytes = try JSONEncoder().encode(Wrapper(code: 200, message: "ok", object: Payload(items: items)))
+        let costs = try await compare(
+            title,
+            rounds: count > 100_000 ? 3 : 9,
+            repetitions: repetitions,
+            [unwrapping(bytes), decodingAndEncoding(bytes), decoding(bytes)]
+        )
+        for peer in ["JSONSerialization, both ways", "JSONDecoder of the wrapper"] {
+            goal(
+                "\(name): CPU of \(peer)",
+                costs.ratio(peer, to: "unwrapEnvelope", of: \.cpu),
+                atLeast: 100,
+                "times ours"
+            )
+        }
+        if count > 100_000, let cpu = costs["unwrapEnvelope"]?.cpu {
+            goal("unwrapping \(name)", Double(bytes.count) / cpu, atLeast: 1, "GB/s")
+        }
+    }
+}
+
+/// Each response has bytes of its own, as one from the network has.
+private func unwrapping(_ bytes: Data) -> Contender {
+    .external("unwrapEnvelope") { repetitions in
+        let bodies = (0..<repetitions).map { _ in bytes.withUnsafeBytes { Data($0) } }
+        let chain = InterceptorChain([.unwrapEnvelope(payload: "object")], transport: OneAfterTheOther(bodies))
+        return try await Cost.measured(repetitions) {
+            for _ in 0..<repetitions { _ = try await chain.send(HTTPRequest(url: url)) }
+        }
+    }
+}
+
+private func decodingAndEncoding(_ bytes: Data) -> Contender {
+    Contender("JSONSerialization, both ways") { repetitions in
+        for _ in 0..<repetitions {
+            let object = try JSONSerialization.jsonObject(with: bytes) as? [String: Any]
+            guard let payload = object?["object"] else { throw Failed() }
+            _ = try JSONSerialization.data(withJSONObject: payload)
+        }
+    }
+}
+
+private func decoding(_ bytes: Data) -> Contender {
+    Contender("JSONDecoder of the wrapper") { repetitions in
+        for _ in 0..<repetitions { _ = try JSONDecoder().decode(Wrapper.self, from: bytes) }
+    }
+}
+
+/// Hands each body out once, and then holds it no more.
+private final class OneAfterTheOther: Transport {
+    private let bodies: Mutex<[Data]>
+
+    init(_ bodies: [Data]) { self.bodies = Mutex(bodies) }
+
+    func send(_ request: consuming HTTPRequest) async throws -> HTTPResponse {
+        guard let body = bodies.withLock({ $0.popLast() }) else { throw Failed() }
+        return HTTPResponse(
             status: 200,
             headerFields: [.contentType: "application/json"],
-            body: HTTPBody(bytes),
+            body: HTTPBody(body),
             url: url
-        )
-        let chain = InterceptorChain([.unwrapEnvelope(payload: "object")], transport: Canned(response: response))
-        try await compare(
-            "Unwrapping an envelope of \(name) (\(bytes.count) bytes)",
-            rounds: count > 100_000 ? 1 : 9,
-            repetitions: repetitions,
-            [
-                Contender("unwrapEnvelope") { repetitions in
-                    for _ in 0..<repetitions { _ = try await chain.send(HTTPRequest(url: url)) }
-                },
-                Contender("JSONSerialization, both ways") { repetitions in
-                    for _ in 0..<repetitions {
-                        let object = try JSONSerialization.jsonObject(with: bytes) as? [String: Any]
-                        guard let payload = object?["object"] else { throw Failed() }
-                        _ = try JSONSerialization.data(withJSONObject: payload)
-                    }
-                },
-                Contender("JSONDecoder of the wrapper") { repetitions in
-                    for _ in 0..<repetitions { _ = try JSONDecoder().decode(Wrapper.self, from: bytes) }
-                },
-            ]
         )
     }
 }
@@ -120,7 +164,7 @@ private struct Guarded: Transport {
 /// Ten thousand requests at once, each rejected with 401: one refresh, and each is sent again.
 func measureRefresh() async throws {
     let count = 10_000
-    try await compare(
+    let costs = try await compare(
         "\(count) concurrent requests whose token has been revoked: for all of them, with one refresh",
         rounds: 5,
         repetitions: 1,
@@ -155,26 +199,15 @@ func measureRefresh() async throws {
             },
         ]
     )
+    goal(
+        "10,000 concurrent 401s with one refresh, wall",
+        costs["retryOnUnauthorized, bearerAuth"].map { $0.wall / 1e6 },
+        atMost: 500,
+        "ms"
+    )
 }
 
 private actor Refreshes {
     private(set) var count = 0
     func begin() { count += 1 }
-}
-
-/// A cache hit in memory.
-func compareCacheHits() async throws {
-    for (name, size, repetitions) in [("2 kB", 2_000, 2_000), ("1 MB", 1_000_000, 500)] {
-        let fresh = HTTPResponse(
-            status: 200,
-            headerFields: [.cacheControl: "max-age=3600", .contentType: "application/octet-stream"],
-            body: HTTPBody(Data(repeating: 0x78, count: size)),
-            url: url
-        )
-        try await compare(
-            "A hit in the cache in memory, \(name)",
-            repetitions: repetitions,
-            [requests("cache(.memory())", [.cache(.memory())], Canned(response: fresh))]
-        )
-    }
 }

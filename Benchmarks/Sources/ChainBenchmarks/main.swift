@@ -8,41 +8,72 @@ import Middlewares
     }
 }
 
-for count in [0, 5, 10, 20] {
-    let chain = InterceptorChain(Array(repeating: Pass(), count: count), transport: canned)
-    let closures = ClosuresPerRequest(interceptors: Array(repeating: ClosurePass(), count: count), transport: canned)
-    let hops = HopChain(Array(repeating: HopPass(), count: count), transport: canned)
-    try await compare(
-        "A chain of \(count) interceptors that pass everything on",
-        repetitions: 20_000,
-        [
-            contender("ours") { try await chain.send($0) },
-            contender("closures per request (OpenAPI runtime)") { try await closures.send($0) },
-            contender("an object per hop") { try await hops.proceed($0) },
-        ]
-    )
-}
-
-let static10 = StaticHop(
-    inner: StaticHop(inner: StaticHop(inner: StaticHop(inner: StaticHop(inner: StaticHop(inner: canned)))))
-)
-let appending = InterceptorChain((0..<10).map { Append(name: HTTPField.Name("X-\($0)") ?? .accept) }, transport: canned)
-try await compare(
-    "Ten interceptors that each append a field",
-    repetitions: 20_000,
-    [
-        contender("ours") { try await appending.send($0) },
-        contender("the same fields without a chain") { request in
-            var request = request
-            for index in 0..<10 { request.headerFields.append(HTTPField.Name("X-\(index)") ?? .accept, "value") }
-            return try await canned.send(request)
-        },
-        contender("five hops known to the compiler") { try await static10.send($0) },
-    ]
-)
-
+try await compareChains()
+try await compareAppending()
 try await compareRealisticChain()
 try await compareLogging()
 try await compareEnvelopes()
-try await compareCacheHits()
 try await measureRefresh()
+
+/// Interceptors that do nothing: what a hop costs.
+func compareChains() async throws {
+    let floor5 = fiveStatic(canned)
+    let floor10 = fiveStatic(floor5)
+    let floor20 = fiveStatic(fiveStatic(floor10))
+    let floors: [(count: Int, send: Send)] = [
+        (0, { try await canned.send($0) }), (5, { try await floor5.send($0) }), (10, { try await floor10.send($0) }),
+        (20, { try await floor20.send($0) }),
+    ]
+    var costs: [Int: Cost] = [:]
+    for (count, floor) in floors {
+        let chain = InterceptorChain(Array(repeating: Pass(), count: count), transport: canned)
+        let closures = ClosuresPerRequest(
+            interceptors: Array(repeating: ClosurePass(), count: count),
+            transport: canned
+        )
+        let hops = HopChain(Array(repeating: HopPass(), count: count), transport: canned)
+        let openAPI = OpenAPIComposition(
+            middlewares: Array(repeating: OpenAPIPass(), count: count),
+            transport: canned,
+            baseURL: url
+        )
+        costs[count] = try await compare(
+            "A chain of \(count) interceptors that pass everything on",
+            repetitions: 20_000,
+            [
+                contender("ours") { try await chain.send($0) },
+                contender("closures composed per request") { try await closures.send($0) },
+                contender("an object per hop") { try await hops.proceed($0) },
+                contender("swift-openapi-runtime's way") { try await openAPI.send($0) },
+                contender("hops known to the compiler (floor)", floor),
+            ]
+        )["ours"]
+    }
+    if let none = costs[0]?.cpu, let all = costs[20]?.cpu {
+        goal("a hop of 20 that pass everything on, CPU", (all - none) / 20, atMost: 50, "ns")
+    }
+    goal("allocations of 20 hops that pass everything on", costs[20]?.allocations, atMost: 0)
+}
+
+/// Interceptors that each add a field.
+func compareAppending() async throws {
+    let names = (0..<10).compactMap { HTTPField.Name("X-\($0)") }
+    let chain = InterceptorChain(names.map { Append(name: $0) }, transport: canned)
+    let static10 = fiveAppending(names, fiveAppending(Array(names[5...]), canned))
+    let costs = try await compare(
+        "Ten interceptors that each append a field",
+        repetitions: 20_000,
+        [
+            contender("ours") { try await chain.send($0) },
+            contender("ten appended without a chain") { request in
+                var request = request
+                for name in names { request.headerFields.append(name, "value") }
+                return try await canned.send(request)
+            },
+            contender("hops known to the compiler (floor)") { try await static10.send($0) },
+        ]
+    )
+    if let ours = costs["ours"]?.allocations, let fields = costs["ten appended without a chain"]?.allocations {
+        goal("allocations of ten appending hops beyond the fields' storage", ours - fields, atMost: 1)
+    }
+}

@@ -34,21 +34,49 @@ public struct Contender: Sendable {
     }
 }
 
+/// The medians of what contenders cost, by their names. What was left alone has none.
+public struct Comparison: Sendable {
+    fileprivate var costs: [String: Cost] = [:]
+
+    /// The median cost of a contender.
+    public subscript(name: String) -> Cost? { costs[name] }
+
+    /// How many times one cost is another's.
+    public func ratio(_ name: String, to other: String, of cost: (Cost) -> Double?) -> Double? {
+        guard let over = self[name].flatMap(cost), let under = self[other].flatMap(cost), under > 0 else { return nil }
+        return over / under
+    }
+}
+
+/// Whether a table is to be measured: `BENCHMARK_TABLES` in the environment leaves those alone whose titles contain it.
+public func isWanted(table title: String) -> Bool {
+    guard let wanted = ProcessInfo.processInfo.environment["BENCHMARK_TABLES"], !wanted.isEmpty else { return true }
+    return title.lowercased().contains(wanted.lowercased())
+}
+
 /// Runs contenders in turn (A B C A B C …), so that what disturbs the machine disturbs all of them, and prints a line for
 /// each: medians over the rounds, half the distance between their quartiles, and the ratios to the first.
 ///
-/// `BENCHMARK_ONLY` in the environment leaves those alone whose names contain it, for a profiler.
+/// `BENCHMARK_QUICK` in the environment makes it a third of the rounds; `BENCHMARK_ONLY` leaves those contenders alone
+/// whose names contain it, for a profiler.
+@concurrent
+@discardableResult
 public func compare(
     _ title: String,
     rounds: Int = 15,
     repetitions: Int,
+    warmsUp: Bool = true,
     showsMemory: Bool = false,
     _ contenders: [Contender]
-) async throws {
+) async throws -> Comparison {
+    var comparison = Comparison()
     let contenders = contenders.filter(\.isWanted)
-    guard !contenders.isEmpty else { return }
+    guard !contenders.isEmpty, isWanted(table: title) else { return comparison }
+    let isQuick = ProcessInfo.processInfo.environment["BENCHMARK_QUICK"] != nil
+    let rounds = isQuick ? max(min(rounds, 3), rounds / 3) : rounds
+    if showsMemory { trimMemory() }
     var costs = Array(repeating: [Cost](), count: contenders.count)
-    for round in 0...rounds {
+    for round in (warmsUp ? 0 : 1)...rounds {
         for (index, contender) in contenders.enumerated() {
             let cost = try await contender.measure(max(1, Int(Double(repetitions) * contender.share)))
             // The first round warms up.
@@ -62,8 +90,10 @@ public func compare(
     print(row("", head + (showsMemory ? ["memory MB"] : [])))
     for (contender, summary) in zip(contenders, summaries) {
         print(row(contender.name, summary.columns(relativeTo: summaries[0], unit, showsMemory: showsMemory)))
+        comparison.costs[contender.name] = summary.medians
     }
     fflush(nil)
+    return comparison
 }
 
 /// A figure over all rounds.
@@ -99,6 +129,10 @@ private struct Summary {
         memory = Figure(costs.map(\.memory))
     }
 
+    var medians: Cost {
+        Cost(wall: wall.median, cpu: cpu?.median, allocations: allocations?.median, memory: memory?.median)
+    }
+
     func columns(relativeTo first: Summary, _ unit: TimeUnit, showsMemory: Bool) -> [String] {
         let memory = memory.map { number($0.median / 1_048_576) } ?? "–"
         return Self.columns(wall, first.wall, unit) + Self.columns(cpu, first.cpu, unit)
@@ -132,5 +166,5 @@ private func number(_ value: Double) -> String { String(format: value < 100 ? "%
 
 private func row(_ name: String, _ columns: [String]) -> String {
     let padded = columns.map { String(repeating: " ", count: max(1, 12 - $0.count)) + $0 }
-    return name.padding(toLength: 40, withPad: " ", startingAt: 0) + padded.joined()
+    return name.padding(toLength: 44, withPad: " ", startingAt: 0) + padded.joined()
 }

@@ -50,7 +50,7 @@ extension Contender {
     /// wrk, for a second.
     static func wrk(_ url: URL, inFlight: Int, _ command: String) -> Contender {
         let line = "\(command) -t1 -c\(inFlight) -d1s \(url.absoluteString)"
-        return .external("wrk") { _ in
+        return .external("wrk (the server's ceiling)") { _ in
             var (rate, cpu) = (0.0, 0.0)
             guard cfloor_wrk(line, &rate, &cpu), rate > 0 else { throw WrongAnswer() }
             return Cost(wall: 1e9 / rate, cpu: cpu)
@@ -125,7 +125,12 @@ struct FloorSettings {
 }
 
 /// `@unchecked Sendable`: the contenders run one after the other, and each has a floor of its own.
-private final class Floor: @unchecked Sendable {
+final class Floor: @unchecked Sendable {
+    static let multi = "libcurl in C, multi, one thread (floor)"
+    static func blocking(_ threads: Int) -> String {
+        threads == 1 ? "libcurl in C, blocking (floor)" : "libcurl in C, blocking, \(threads) threads (floor)"
+    }
+
     private let floor: cfloor_t
 
     init(_ settings: FloorSettings) {

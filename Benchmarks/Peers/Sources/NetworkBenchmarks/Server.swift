@@ -12,8 +12,10 @@ struct Server: Sendable {
     let roots: String
     /// The server's own.
     let certificate: URL
-    /// What runs wrk, on the same core as this process.
-    let wrk: String
+    /// What runs wrk, on the same core as this process; `nil` where it isn't installed.
+    let wrk: String?
+    /// Whether Foundation trusts the server.
+    let isTrustedByFoundation: Bool
     /// Where files may be written.
     let directory: String
 
@@ -31,7 +33,8 @@ struct Server: Sendable {
         handshakes = try url("HANDSHAKES")
         roots = try value("ROOTS")
         certificate = URL(filePath: try value("CERTIFICATE"))
-        wrk = try value("WRK")
+        wrk = environment["BENCHMARK_WRK"]
+        isTrustedByFoundation = environment["BENCHMARK_TRUSTED"] != nil
         directory = try value("DIRECTORY")
     }
 }
