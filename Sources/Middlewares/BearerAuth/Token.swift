@@ -49,6 +49,8 @@ struct HeldToken: Sendable {
     let token: Token?
     /// From when on the token is refreshed before it is sent.
     let refreshAt: Date?
+    /// What the token is sent as, made once for all requests; `nil` for one that can't be sent.
+    let field: HTTPField?
 
     typealias Token = TokenStore.Token
 
@@ -78,6 +80,11 @@ struct HeldToken: Sendable {
     private init(token: Token?, refreshAt: Date?) {
         self.token = token
         self.refreshAt = refreshAt
+        field = token.flatMap { token in
+            let field = HTTPField(unchecked: .authorization, "Bearer \(token.value)")
+            let isToken = !token.value.isEmpty && !token.value.contains(where: \.isWhitespace)
+            return field.isValid && isToken ? field : nil
+        }
     }
 
     func isDue(at date: Date) -> Bool { refreshAt.map { $0 <= date } ?? false }

@@ -160,11 +160,8 @@ extension TokenStore {
 
         let credential = try await usableCredential()
         record?.note(.used(credential.generation))
-        guard let token = credential.value.token else { return }
-        let field = HTTPField(unchecked: .authorization, "Bearer \(token.value)")
-        guard field.isValid, !token.value.isEmpty, !token.value.contains(where: \.isWhitespace) else {
-            throw AuthenticationError.invalidToken(for: request)
-        }
+        guard credential.value.token != nil else { return }
+        guard let field = credential.value.field else { throw AuthenticationError.invalidToken(for: request) }
         request.headerFields.append(field)
     }
 

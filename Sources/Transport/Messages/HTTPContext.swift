@@ -30,20 +30,25 @@ public struct HTTPContext: Sendable {
     /// The value under a key, its default where none was set.
     public subscript<Key: HTTPContextKey>(key: Key.Type) -> Key.Value {
         get {
-            let id = ObjectIdentifier(key)
-            for entry in entries where entry.key == id {
-                if let value = entry.value as? Key.Value { return value }
+            guard let index = index(of: ObjectIdentifier(key)), let value = entries[index].value as? Key.Value else {
+                return Key.defaultValue
             }
-            return Key.defaultValue
+            return value
         }
         set {
             let id = ObjectIdentifier(key)
-            if let index = entries.firstIndex(where: { $0.key == id }) {
+            if let index = index(of: id) {
                 entries[index].value = newValue
             } else {
                 entries.append((id, newValue))
             }
         }
+    }
+
+    // Looks at the keys alone: a closure for each entry would copy its value, too.
+    private func index(of id: ObjectIdentifier) -> Int? {
+        for index in entries.indices where entries[index].key == id { return index }
+        return nil
     }
 
     var count: Int { entries.count }

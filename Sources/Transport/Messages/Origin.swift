@@ -11,12 +11,48 @@ public struct Origin: Sendable, Hashable, CustomStringConvertible {
 
     /// The origin of an absolute http or https URL with a host, otherwise `nil`.
     public init?(_ url: URL) {
+        if let plain = Self(plain: url.absoluteString) {
+            self = plain
+            return
+        }
         guard let scheme = url.scheme?.lowercased(), let host = Self.host(of: url), !host.isEmpty,
             let defaultPort = scheme == "https" ? 443 : scheme == "http" ? 80 : nil
         else { return nil }
         self.scheme = scheme
         self.host = host.lowercased()
         self.port = url.port ?? defaultPort
+    }
+
+    // Nearly every URL has a host of lower-case letters, digits, dots and hyphens, and is read in one pass: it is done
+    // several times for each request. What has anything else before its path is left to Foundation.
+    private init?(plain url: String) {
+        let bytes = url.utf8
+        let scheme: String, defaultPort: Int
+        if url.hasPrefix("https://") {
+            (scheme, defaultPort) = ("https", 443)
+        } else if url.hasPrefix("http://") {
+            (scheme, defaultPort) = ("http", 80)
+        } else {
+            return nil
+        }
+        let start = bytes.index(bytes.startIndex, offsetBy: scheme.utf8.count + 3)
+        let end = bytes[start...].firstIndex { !Self.isPlain($0) } ?? bytes.endIndex
+        guard start < end else { return nil }
+        port = defaultPort
+        if end < bytes.endIndex {
+            guard bytes[end] == UInt8(ascii: "/") || bytes[end] == UInt8(ascii: "?") else { return nil }
+        }
+        self.scheme = scheme
+        host = String(url[start..<end])
+    }
+
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."),
+            UInt8(ascii: "-"):
+            true
+        default: false
+        }
     }
 
     private static func host(of url: URL) -> String? {
