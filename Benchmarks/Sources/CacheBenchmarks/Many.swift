@@ -1,0 +1,47 @@
+import Foundation
+import Middlewares
+
+private let count = 200_000
+
+private func store(_ parent: URL) -> DiskCacheStore {
+    DiskCacheStore(at: parent, byteLimit: 4_000_000_000, entryLimit: count)
+}
+
+/// 200,000 entries: what they cost in memory and at the start, and what it costs to make room for more.
+@concurrent
+func measureMany() async throws {
+    let parent = folder.appending(path: "many")
+    let first = store(parent)
+    let chain = InterceptorChain([.cache(first)], transport: Origin())
+    print("\n\(count) entries on disk")
+    try await measured("the first entry:") { _ = try await chain.send(thing(0)) }
+    try await measured("all of them stored:") {
+        for number in 1..<count { _ = try await chain.send(thing(number)) }
+    }
+    print("usage:", try await first.usage())
+    for name in ["a new store over them, and its first hit:", "another one:"] {
+        try await measured(name) {
+            let again = InterceptorChain([.cache(store(parent))], transport: Origin())
+            guard try await again.send(thing(123)).context.cacheOutcome?.result == .hit else { throw Wrong() }
+        }
+    }
+    var times: [Duration] = []
+    for number in stride(from: 0, to: count, by: 20) {
+        let request = try thing(number)
+        let start = ContinuousClock.now
+        _ = try await chain.send(request)
+        times.append(start.duration(to: .now))
+    }
+    print("hits all over them:", quantiles(times))
+    times = []
+    try await measured("20,000 more, which make as many go:") {
+        for number in count..<(count + 20_000) {
+            let request = try thing(number)
+            let start = ContinuousClock.now
+            _ = try await chain.send(request)
+            times.append(start.duration(to: .now))
+        }
+    }
+    print("each of them:", quantiles(times), "the slowest", times.max() ?? .zero, "usage:", try await first.usage())
+    try await measured("all of them cleared:") { try await first.removeAll() }
+}
