@@ -4,7 +4,8 @@ import TestSupport
 
 // CacheProcess write DIRECTORY SEED           stores, updates and removes until it is killed
 // CacheProcess hammer DIRECTORY SEED COUNT    does so many times, and checks what it reads; its status says what it found
-// CacheProcess full DIRECTORY                 asks through a cache whose disk takes no file beyond 100 kB
+// CacheProcess full DIRECTORY                 asks for 300 kB through a cache whose disk takes no file beyond 100 kB
+// CacheProcess small DIRECTORY                asks for the same where the disk is as small as it is
 
 let arguments = CommandLine.arguments
 guard arguments.count >= 3 else { exit(64) }
@@ -92,14 +93,16 @@ case "write":
     try await work(endless: true, count: 0)
 case "hammer":
     try await work(endless: false, count: Int(arguments.last ?? "") ?? 0)
-case "full":
-    signal(SIGXFSZ, SIG_IGN)
-    var limit = rlimit(rlim_cur: 100_000, rlim_max: 100_000)
-    #if os(Linux)
-    setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
-    #else
-    setrlimit(RLIMIT_FSIZE, &limit)
-    #endif
+case "full", "small":
+    if arguments[1] == "full" {
+        signal(SIGXFSZ, SIG_IGN)
+        var limit = rlimit(rlim_cur: 100_000, rlim_max: 100_000)
+        #if os(Linux)
+        setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
+        #else
+        setrlimit(RLIMIT_FSIZE, &limit)
+        #endif
+    }
     let chain = InterceptorChain([.cache(store, report: { print($0) })], transport: LongAnswers())
     guard let url = URL(string: "https://a.example/long") else { exit(65) }
     for _ in 0..<2 {

@@ -18,7 +18,8 @@ enum CacheAnswers {
         if !served.omitted.isEmpty {
             fields.removeAll { served.omitted.contains($0.name.rawName.lowercased()) }
         }
-        fields[.age] = String(served.age ?? entry.response.initialAge)
+        // Nothing stored has one. What is older than can be told is as old as can be told (RFC 9111 §1.2.2).
+        fields.append(.age, String(min(served.age ?? entry.response.initialAge, DeltaSeconds.ceiling)))
         var response = HTTPResponse(status: entry.response.status, headerFields: fields, url: request.url)
         try await apply(served.form, entry, to: &response, bufferLimit: request.context.responseBody.bufferLimit)
         mark(&response, outcome)
@@ -68,18 +69,27 @@ enum CacheAnswers {
     /// Says what happened: for programs in the context, for people in `Cache-Status` (RFC 9211).
     static func mark(_ response: inout HTTPResponse, _ outcome: CacheOutcome) {
         response.context.cacheOutcome = outcome
+        // Each cache adds its member after those of the caches nearer to the server (RFC 9211 §2).
+        response.headerFields.append(.cacheStatus, status(outcome))
+    }
+
+    private static func status(_ outcome: CacheOutcome) -> String {
         var status = "Interceptors"
+        status.reserveCapacity(64)
         if outcome.result == .hit || (outcome.result == .stale && outcome.forwardReason == nil) {
             status += "; hit"
         } else if let reason = outcome.forwardReason {
-            status += "; fwd=\(reason)"
+            status += "; fwd="
+            status += reason.description
             if let code = outcome.forwardStatus { status += "; fwd-status=\(code)" }
         }
-        if let ttl = outcome.timeToLive { status += "; ttl=\(ttl.components.seconds)" }
+        if let ttl = outcome.timeToLive {
+            status += "; ttl="
+            status += String(ttl.components.seconds)
+        }
         if outcome.storing == .stored || outcome.storing == .updated { status += "; stored" }
         if let reason = outcome.staleReason { status += "; detail=\(reason)" }
         if outcome.result == .unsatisfiable { status += "; detail=unsatisfiable" }
-        // Each cache adds its member after those of the caches nearer to the server (RFC 9211 §2).
-        response.headerFields.append(.cacheStatus, status)
+        return status
     }
 }

@@ -1,6 +1,5 @@
 internal import Foundation
 internal import Interceptors
-internal import Synchronization
 
 /// Does what ``CachePolicy`` decides.
 final class CacheCore: Sendable {
@@ -10,7 +9,8 @@ final class CacheCore: Sendable {
     let flights = CacheFlights()
     let isDisconnection: @Sendable (any Error) -> Bool
     let report: @Sendable (any Error) -> Void
-    private let revalidations = Mutex<[CacheKey: Task<Void, Never>?]>([:])
+    let revalidations = CacheRevalidations()
+    let partitions = CachePartitions()
 
     init(
         store: any CacheStore,
@@ -31,7 +31,7 @@ final class CacheCore: Sendable {
             let outcome = CacheOutcome(served.stale == nil ? .hit : .stale)
             let entry = entries[served.index]
             if let response = try await serve(served, entry, request, key, outcome) {
-                if served.revalidatesInBackground { revalidate(request, key, next) }
+                if served.isValidatedAfterwards { revalidate(request, key, next) }
                 return response
             }
             return try await answerWithoutStore(request, key, next)
@@ -97,6 +97,7 @@ final class CacheCore: Sendable {
             return try await recover(from: error, exchange)
         }
         let end = time.read()
+        flight.arrive()
         let timing = CachePolicy.Timing(
             responseTime: end.steady,
             wallTime: end.wall,
@@ -117,7 +118,7 @@ final class CacheCore: Sendable {
             if let response = try await serveSelected(exchange, entry, now, outcome, reason) { return response }
             throw error
         }
-        guard CacheControl(entry.response.headerFields).mustRevalidate,
+        guard entry.response.facts.directives.mustRevalidate,
             !policy.freshness(of: entry.response, now: now).isFresh
         else { throw error }
         report(error)
@@ -254,7 +255,14 @@ extension CacheCore {
             await attempt { try await $0.remove(replaced, of: flight.key) }
             return marked(response, outcome)
         }
-        let recording = CacheRecording(writer, flight: flight, store: store, length: length, report: report)
+        let recording = CacheRecording(
+            writer,
+            flight: flight,
+            variant: stored.selectingFields,
+            store: store,
+            length: length,
+            report: report
+        )
         var answer = response
         if let bytes = response.body.bytes ?? (response.body.isEmpty ? Data() : nil) {
             if !bytes.isEmpty { await recording.append(bytes) }
@@ -272,14 +280,8 @@ extension CacheCore {
 }
 
 extension CacheCore {
-    /// Validates what is stored while its reader has it already (RFC 5861 §3): once at a time for a key.
+    /// Validates what is stored while its reader has it already (RFC 5861 §3).
     private func revalidate(_ request: HTTPRequest, _ key: CacheKey, _ next: Next) {
-        let isFirst = revalidations.withLock { revalidations in
-            guard !revalidations.keys.contains(key) else { return false }
-            revalidations[key] = .some(nil)
-            return true
-        }
-        guard isFirst else { return }
         var request = request
         request.method = .get
         for name in [HTTPField.Name.ifNoneMatch, .ifModifiedSince, .range, .ifRange] {
@@ -289,11 +291,7 @@ extension CacheCore {
         request.context.uploadProgress = nil
         // The caller has its answer: its deadline is not this one's.
         request.context.deadline = nil
-        let task = Task { [request] in
-            await validate(request, key, next)
-            revalidations.withLock { _ = $0.removeValue(forKey: key) }
-        }
-        revalidations.withLock { if $0.keys.contains(key) { $0[key] = task } }
+        revalidations.begin(key) { [request] in await self.validate(request, key, next) }
     }
 
     private func validate(_ request: HTTPRequest, _ key: CacheKey, _ next: Next) async {
@@ -308,11 +306,6 @@ extension CacheCore {
         } catch {
             report(error)
         }
-    }
-
-    /// Waits until no revalidation is under way.
-    func revalidationsEnd() async {
-        while let task = revalidations.withLock({ $0.values.compactMap(\.self).first }) { await task.value }
     }
 }
 
@@ -339,7 +332,7 @@ struct CacheExchange: Sendable {
 }
 
 extension CacheEntry {
-    var policyView: CachePolicy.Stored { CachePolicy.Stored(response: response, length: length) }
+    var policyView: CachePolicy.Stored { CachePolicy.Stored(response: response.read(), length: length) }
 
     func with(_ response: CachedResponse) -> CacheEntry {
         CacheEntry(id: id, response: response, length: length) { try await body($0) }

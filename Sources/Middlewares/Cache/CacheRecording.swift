@@ -11,6 +11,7 @@ final class CacheRecording: Sendable {
 
     private let writer: any CacheWriter
     private let flight: CacheFlights.Flight
+    private let variant: HTTPFields
     private let store: any CacheStore
     private let length: Int64?
     private let report: @Sendable (any Error) -> Void
@@ -19,12 +20,14 @@ final class CacheRecording: Sendable {
     init(
         _ writer: any CacheWriter,
         flight: CacheFlights.Flight,
+        variant: HTTPFields,
         store: any CacheStore,
         length: Int64?,
         report: @escaping @Sendable (any Error) -> Void
     ) {
         self.writer = writer
         self.flight = flight
+        self.variant = variant
         self.store = store
         self.length = length
         self.report = report
@@ -59,13 +62,13 @@ final class CacheRecording: Sendable {
             if let length, length != count {
                 throw CacheStoreError(.incomplete, "The body has \(count) bytes, and Content-Length says \(length).")
             }
-            guard flight.isValid else {
+            guard flight.mayStore(variant) else {
                 writer.abandon()
                 return false
             }
             try await writer.commit()
-            // What was made invalid between the two must not stay.
-            if !flight.isValid { try await store.removeAll(of: flight.key) }
+            // What was made invalid or overtaken between the two must not stay.
+            if !flight.isStill(variant) { try await store.removeAll(of: flight.key) }
             return true
         } catch {
             writer.abandon()

@@ -109,8 +109,8 @@ import TransportTesting
         world.answer(204, [])
         _ = try await world.send([], .post, partition: "ada")
         #expect(try await world.entries().isEmpty)
-        #expect(try await world.entries(partition: "n:ada").isEmpty)
-        #expect(try await world.entries(partition: "n:bob").count == 1)
+        #expect(try await world.entries(partition: "ada").isEmpty)
+        #expect(try await world.entries(partition: "bob").count == 1)
     }
 
     @Test func anUnsafeRequestThatFailedInvalidatesItsURL() async throws {
@@ -218,7 +218,7 @@ import TransportTesting
         }
         await world.clock.sleepers(1)
         world.advance(1)
-        await world.cache.core.revalidationsEnd()
+        await world.cache.core.revalidations.end()
         #expect(world.stub.requests.count == 2, "a single revalidation in the background")
         #expect(world.stub.requests[1].headerFields[.ifNoneMatch] == "\"a\"", "of the cache, not of the caller")
         #expect(try await world.send() == "200 hit one age 1")
@@ -231,7 +231,7 @@ import TransportTesting
         for count in 1...2 {
             world.stub.enqueue(.failure(URLError(.badURL)))
             #expect(try await world.send() == "200 stale one age 10")
-            await world.cache.core.revalidationsEnd()
+            await world.cache.core.revalidations.end()
             #expect(world.stub.requests.count == 1 + count && world.reported.count == count)
         }
     }

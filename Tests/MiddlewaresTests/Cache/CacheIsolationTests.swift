@@ -36,8 +36,13 @@ import TransportTesting
             world.answer(["Cache-Control: max-age=60"], "two")
             #expect(try await world.send(partition: partition) == "200 miss two")
         }
-        world.answer(["Cache-Control: max-age=60"], "nobody")
-        #expect(try await world.send() == "200 miss nobody")
+        #expect(try await world.send() == "200 hit two age 0", "an empty name is none")
+        world.answer(["Cache-Control: max-age=60"], "credentials")
+        #expect(try await world.send(["Authorization: Bearer a"], partition: "") == "200 miss credentials")
+        // At sign-out.
+        try await world.store.removeAll(partition: "ada")
+        #expect(try await world.send(mode: .offline, partition: "ada") == "504 unsatisfiable ")
+        #expect(try await world.send(mode: .offline, partition: "bob") == "200 hit two age 0")
     }
 
     @Test func aUserInTheURLIsAUser() async throws {

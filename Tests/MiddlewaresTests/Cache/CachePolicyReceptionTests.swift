@@ -23,6 +23,8 @@ import Testing
         Row("3", ["Cache-Control: s-maxage=60"], status: 302, "not stored: status"),
         Row("3", ["Cache-Control: max-age=60"], status: 304, "not stored: status"),
         Row("3", ["Cache-Control: max-age=60"], status: 103, "not stored: status"),
+        Row("RFC 9110 15.5.2", ["Cache-Control: max-age=60"], status: 401, "not stored: status"),
+        Row("RFC 9110 15.5.8", ["Cache-Control: max-age=60"], status: 407, "not stored: status"),
         Row(
             "RFC 9110 15.5.13",
             ["Cache-Control: max-age=60"],

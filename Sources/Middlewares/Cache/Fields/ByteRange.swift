@@ -16,7 +16,7 @@ enum ByteRange: Equatable {
     static func requested(in fields: HTTPFields) -> Request {
         guard let text = fields[.range] else { return .none }
         var cursor = FieldCursor(text)
-        guard cursor.takeToken().map(ASCII.lowercased) == Array("bytes".utf8), cursor.take("=") else { return .other }
+        guard cursor.takeLowercasedToken() == "bytes", cursor.take("=") else { return .other }
         cursor.skipWhitespace()
         guard let range = take(&cursor) else { return .other }
         cursor.skipWhitespace()
@@ -59,7 +59,7 @@ struct ContentRange: Equatable, CustomStringConvertible {
 
     init?(_ text: String) {
         var cursor = FieldCursor(text)
-        guard cursor.takeToken().map(ASCII.lowercased) == Array("bytes".utf8), cursor.take(" ") else { return nil }
+        guard cursor.takeLowercasedToken() == "bytes", cursor.take(" ") else { return nil }
         var bytes: Range<Int64>?
         if !cursor.take("*") {
             guard let first = cursor.takeNumber(), cursor.take("-"), let last = cursor.takeNumber(), last >= first,

@@ -54,7 +54,7 @@ struct CacheControl: Equatable {
         while !cursor.isAtEnd {
             cursor.skipWhitespace()
             if cursor.take(",") { continue }
-            let name = String(decoding: cursor.takeToken().map(ASCII.lowercased), as: UTF8.self)
+            let name = cursor.takeLowercasedToken()
             let argument = Self.takeArgument(&cursor)
             if !name.isEmpty { apply(name, argument) }
         }
@@ -62,7 +62,7 @@ struct CacheControl: Equatable {
 
     private enum Argument {
         case none
-        case some([UInt8])
+        case some(ArraySlice<UInt8>)
         case malformed
     }
 

@@ -27,7 +27,7 @@ struct EntityTag: Hashable, CustomStringConvertible {
         if isWeak && !cursor.take("/") { return nil }
         guard cursor.take("\"") else { return nil }
         let opaque = cursor.takeWhile { $0 == 0x21 || 0x23...0x7E ~= $0 || $0 >= 0x80 }
-        return cursor.take("\"") ? EntityTag(isWeak: isWeak, opaque: opaque) : nil
+        return cursor.take("\"") ? EntityTag(isWeak: isWeak, opaque: Array(opaque)) : nil
     }
 
     /// Whether both are strong and the same (RFC 9110 §8.8.3.2).

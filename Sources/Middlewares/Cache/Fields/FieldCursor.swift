@@ -7,7 +7,7 @@ struct FieldCursor {
 
     init(_ text: String) { bytes = Array(text.utf8) }
 
-    init(_ bytes: [UInt8]) { self.bytes = bytes }
+    init(_ bytes: ArraySlice<UInt8>) { self.bytes = Array(bytes) }
 
     var isAtEnd: Bool { index == bytes.count }
 
@@ -32,19 +32,36 @@ struct FieldCursor {
         return index > start
     }
 
-    mutating func takeWhile(_ belongs: (UInt8) -> Bool) -> [UInt8] {
+    mutating func takeWhile(_ belongs: (UInt8) -> Bool) -> ArraySlice<UInt8> {
         let start = index
         while let byte = peek, belongs(byte) { index += 1 }
-        return Array(bytes[start..<index])
+        return bytes[start..<index]
     }
 
-    mutating func takeToken() -> [UInt8] { takeWhile { ASCII.isToken($0) } }
+    mutating func takeToken() -> ArraySlice<UInt8> { takeWhile { ASCII.isToken($0) } }
+
+    /// As many letters as come next, in lower case.
+    mutating func takeWord() -> String { Self.lowercased(takeWhile { ASCII.lowercased($0) &- 0x61 < 26 }) }
+
+    /// A token in lower case; empty if none comes next.
+    mutating func takeLowercasedToken() -> String { Self.lowercased(takeToken()) }
+
+    private static func lowercased(_ bytes: ArraySlice<UInt8>) -> String {
+        String(unsafeUninitializedCapacity: bytes.count) { text in
+            var count = 0
+            for byte in bytes {
+                text[count] = ASCII.lowercased(byte)
+                count += 1
+            }
+            return count
+        }
+    }
 
     /// The content of a quoted-string whose opening quote comes next, `nil` if it never ends. Then nothing is taken.
-    mutating func takeQuotedString() -> [UInt8]? {
+    mutating func takeQuotedString() -> ArraySlice<UInt8>? {
         let start = index
         guard take("\"") else { return nil }
-        var content: [UInt8] = []
+        var content: ArraySlice<UInt8> = []
         while let byte = peek {
             index += 1
             if byte == UInt8(ascii: "\"") { return content }
@@ -81,7 +98,7 @@ enum DeltaSeconds {
     static let ceiling: Int64 = 1 << 31
 
     /// The seconds, at most ``ceiling``; `nil` for anything but digits.
-    static func parse(_ bytes: [UInt8]) -> Int64? {
+    static func parse(_ bytes: ArraySlice<UInt8>) -> Int64? {
         var cursor = FieldCursor(bytes)
         guard let seconds = cursor.takeNumber(ceiling: ceiling), cursor.isAtEnd else { return nil }
         return seconds
@@ -105,13 +122,13 @@ enum TokenList {
     static func parse(_ text: String) -> [String]? {
         var members: [String] = []
         for part in text.utf8.split(separator: UInt8(ascii: ",")) {
-            var cursor = FieldCursor(Array(part))
+            var cursor = FieldCursor(Array(part)[...])
             cursor.skipWhitespace()
             if cursor.isAtEnd { continue }
-            let token = cursor.takeToken()
+            let token = cursor.takeLowercasedToken()
             cursor.skipWhitespace()
             guard !token.isEmpty, cursor.isAtEnd else { return nil }
-            members.append(String(decoding: token.map(ASCII.lowercased), as: UTF8.self))
+            members.append(token)
         }
         return members
     }

@@ -15,7 +15,7 @@ enum HTTPDate {
     /// - Parameter now: decides the century of a year with two digits: it isn't more than 50 years ahead.
     static func parse(_ text: String, now: Int64) -> Int64? {
         var cursor = FieldCursor(text)
-        let day = String(decoding: cursor.takeWhile(isLetter).map(ASCII.lowercased), as: UTF8.self)
+        let day = cursor.takeWord()
         let seconds: Int64?
         if days.contains(day) {
             seconds = cursor.take(",") ? parseIMF(&cursor) : parseAsctime(&cursor)
@@ -57,8 +57,6 @@ enum HTTPDate {
         return seconds(year, month, day, time)
     }
 
-    private static func isLetter(_ byte: UInt8) -> Bool { ASCII.lowercased(byte) &- 0x61 < 26 }
-
     private static func digits(_ count: Int, _ cursor: inout FieldCursor) -> Int64? {
         var number: Int64 = 0
         for _ in 0..<count {
@@ -70,7 +68,7 @@ enum HTTPDate {
     }
 
     private static func month(_ cursor: inout FieldCursor) -> Int64? {
-        let name = String(decoding: cursor.takeWhile(isLetter).map(ASCII.lowercased), as: UTF8.self)
+        let name = cursor.takeWord()
         return months.firstIndex(of: name).map { Int64($0 + 1) }
     }
 
@@ -82,7 +80,7 @@ enum HTTPDate {
     }
 
     private static func isGMT(_ cursor: inout FieldCursor) -> Bool {
-        cursor.takeWhile(isLetter).map(ASCII.lowercased) == Array("gmt".utf8)
+        cursor.takeWord() == "gmt"
     }
 
     private static func seconds(_ year: Int64, _ month: Int64, _ day: Int64, _ time: Int64) -> Int64? {

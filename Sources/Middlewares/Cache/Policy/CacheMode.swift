@@ -36,7 +36,8 @@ extension HTTPContext {
         set { self[CacheModeKey.self] = newValue }
     }
 
-    /// On a request: whose entries it may see and make, such as an account's ID; `nil` for what its credentials tell.
+    /// On a request: whose entries it may see and make, such as an account's ID; `nil`, or an empty name, for what its
+    /// credentials tell. It is the ``CacheKey/partition`` of what is stored, by which it is removed at sign-out.
     ///
     /// With it the cache may stand outside of what adds the credentials, and entries outlive a change of the token.
     public var cachePartition: String? {

@@ -25,24 +25,25 @@ extension CachePolicy {
 
     // freshness_lifetime (§4.2.1)
     func lifetime(of response: CachedResponse) -> Int64 {
-        let fields = response.headerFields
-        let directives = CacheControl(fields)
-        if directives.maxAge.isPresent { return directives.maxAge.value ?? 0 }
-        let date = Self.date(fields, .date, now: response.responseTime) ?? response.responseTime
-        let expires = Set(fields[values: .expires])
-        if !expires.isEmpty {
-            guard expires.count == 1, let text = expires.first,
-                let end = HTTPDate.parse(text, now: response.responseTime)
-            else { return 0 }
-            return max(0, end - date)
+        let facts = response.facts
+        guard let dates = facts.dates else { return facts.directives.maxAge.value ?? 0 }
+        let date = dates.date ?? response.responseTime
+        switch dates.expiry {
+        case .at(let end): return max(0, end - date)
+        case .invalid: return 0
+        case .absent: return heuristicLifetime(of: response.status, facts.directives, dates.lastModified, date: date)
         }
-        return heuristicLifetime(of: response, directives, date: date)
     }
 
     // §4.2.2
-    private func heuristicLifetime(of response: CachedResponse, _ directives: CacheControl, date: Int64) -> Int64 {
-        guard Self.isHeuristicallyCacheable(response.status) || directives.isPublic || directives.isPrivate,
-            let modified = Self.date(response.headerFields, .lastModified, now: response.responseTime), modified < date
+    private func heuristicLifetime(
+        of status: HTTPResponse.Status,
+        _ directives: CacheControl,
+        _ modified: Int64?,
+        date: Int64
+    ) -> Int64 {
+        guard Self.isHeuristicallyCacheable(status) || directives.isPublic || directives.isPrivate,
+            let modified, modified < date
         else { return 0 }
         return min(heuristicLimit, Int64(Double(date - modified) * heuristicFraction))
     }

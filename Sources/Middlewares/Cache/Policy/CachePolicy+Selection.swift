@@ -3,9 +3,12 @@ internal import Interceptors
 extension CachePolicy {
     /// The stored response that a request selects, `nil` if there is none (RFC 9111 §4, §4.1).
     static func select(from stored: [Stored], for request: HTTPRequest) -> Int? {
-        stored.indices.filter { matches(stored[$0].response, request) }.max { left, right in
-            rank(stored[left].response) < rank(stored[right].response)
+        var best: Int?
+        for index in stored.indices where matches(stored[index].response, request) {
+            if let current = best, rank(stored[current].response) >= rank(stored[index].response) { continue }
+            best = index
         }
+        return best
     }
 
     // One that says what it varies by before one that does not; of these the most recent.
@@ -15,11 +18,8 @@ extension CachePolicy {
     }
 
     static func matches(_ response: CachedResponse, _ request: HTTPRequest) -> Bool {
-        guard case .names(let names) = VaryField(response.headerFields) else { return false }
-        return names.allSatisfy { name in
-            guard let name = HTTPField.Name(name) else { return false }
-            return normalized(name, in: request.headerFields) == response.selectingFields[name]
-        }
+        guard let names = response.facts.selectors else { return false }
+        return names.allSatisfy { normalized($0, in: request.headerFields) == response.selectingFields[$0] }
     }
 
     /// The fields of a request that the response says it was selected by.
@@ -74,7 +74,9 @@ extension CachePolicy {
     static func form(of stored: Stored, for request: HTTPRequest) -> Form? {
         let fields = request.headerFields
         // Preconditions and ranges mean something only where the plain answer is a 200 (RFC 9110 §13.2.1, §14.2).
-        guard stored.response.status == 200 else { return request.method == .head ? .head : .full }
+        guard stored.response.status == 200, mayAskForMore(fields) else {
+            return request.method == .head ? .head : .full
+        }
         if isNotModified(stored.response, fields) { return .notModified }
         if request.method == .head { return .head }
         guard case .single(let range) = ByteRange.requested(in: fields) else { return .full }

@@ -12,8 +12,8 @@ extension CachePolicy {
         let directives = CacheControl(fields)
         let status = response.status
         if status == 206 { return .partial }
-        // These judge a condition or a range of this request, not the resource: another request must not get them.
-        guard status.code >= 200, ![304, 412, 416].contains(status.code) else { return .status }
+        // These judge credentials, a condition or a range of this request, not the resource: another must not get them.
+        guard status.code >= 200, ![304, 401, 407, 412, 416].contains(status.code) else { return .status }
         // §5.2.2.3: what must be understood, and is, may be stored in spite of no-store.
         if directives.mustUnderstand && !isUnderstood(status) { return .notUnderstood }
         if directives.noStore && !directives.mustUnderstand { return .noStore }
@@ -35,7 +35,7 @@ extension CachePolicy {
             selectingFields: selectingFields(request.headerFields, for: fields),
             initialAge: initialAge(response.headerFields, timing: timing),
             responseTime: timing.responseTime
-        )
+        ).read()
     }
 
     private static let hopByHop: Set<HTTPField.Name> = [
@@ -51,7 +51,8 @@ extension CachePolicy {
                 if let name = HTTPField.Name(String(option.filter { $0 != " " && $0 != "\t" })) { dropped.insert(name) }
             }
         }
-        dropped.remove(.cacheControl)
+        // What limits the use of a response is for every recipient, whatever Connection says (RFC 9110 §7.6.1).
+        dropped.subtract([.cacheControl, .expires, .vary])
         return HTTPFields(fields.filter { !dropped.contains($0.name) })
     }
 
@@ -73,7 +74,7 @@ extension CachePolicy {
         new.responseTime = timing.responseTime
         new.needsValidation = false
         if fields.contains(.vary) { new.selectingFields = selectingFields(request.headerFields, for: new.headerFields) }
-        return new
+        return new.read()
     }
 }
 
@@ -240,7 +241,7 @@ extension CachePolicy {
         let constraints = Constraints(request)
         guard !constraints.demandsValidation, !constraints.directives.minFresh.isPresent else { return nil }
         let freshness = freshness(of: response, now: now)
-        let windows = [CacheControl(response.headerFields).staleIfError, constraints.directives.staleIfError]
+        let windows = [response.facts.directives.staleIfError, constraints.directives.staleIfError]
         if let staleness = freshness.staleness, windows.contains(where: { ($0.value ?? -1) >= staleness }) {
             return .staleIfError
         }
@@ -250,7 +251,7 @@ extension CachePolicy {
 
     /// Whether a response must never be served without validation once it is stale.
     static func forbidsStale(_ response: CachedResponse) -> Bool {
-        let directives = CacheControl(response.headerFields)
+        let directives = response.facts.directives
         return directives.mustRevalidate || directives.noCache == .whole || response.needsValidation
     }
 

@@ -28,8 +28,8 @@ struct CachePolicy: Sendable, Equatable {
         var stale: CacheOutcome.StaleReason?
         /// Fields that must not be served without validation (§5.2.2.4).
         var omitted: Set<String> = []
-
-        var revalidatesInBackground: Bool { stale == .staleWhileRevalidate }
+        /// Whether it is to be validated once it has been served (RFC 5861 §3).
+        var isValidatedAfterwards = false
     }
 
     /// What of a stored response the request asks for.
@@ -91,7 +91,9 @@ struct CachePolicy: Sendable, Equatable {
                     age: freshness.age,
                     lifetime: freshness.lifetime,
                     stale: freshness.isFresh ? nil : use.stale,
-                    omitted: Self.omitted(stored[index].response)
+                    omitted: Self.omitted(stored[index].response),
+                    // Where nothing may be sent, nothing is sent afterwards either.
+                    isValidatedAfterwards: use.stale == .staleWhileRevalidate && !sendsNothing
                 )
             )
         }
@@ -100,9 +102,23 @@ struct CachePolicy: Sendable, Equatable {
         return .forward(Forward(reason: reason, selected: index, fields: validation(of: stored[index], for: request)))
     }
 
+    // Whether there may be a directive, a condition or a range. Most requests have none of the fields that begin so, and a
+    // look through them for each field in turn takes longer than the rest of a decision.
+    static func mayAskForMore(_ fields: HTTPFields) -> Bool {
+        fields.contains { field in
+            switch field.name.rawName.utf8.first.map(ASCII.lowercased) {
+            case UInt8(ascii: "c"): field.name == .cacheControl
+            case UInt8(ascii: "i"), UInt8(ascii: "p"), UInt8(ascii: "r"): true
+            default: false
+            }
+        }
+    }
+
     // Preconditions that only an origin server may judge (§4.3.2), and ranges that are left to it.
     private static func isForTheServer(_ fields: HTTPFields) -> Bool {
-        fields.contains(.ifMatch) || fields.contains(.ifUnmodifiedSince) || ByteRange.requested(in: fields) == .other
+        mayAskForMore(fields)
+            && (fields.contains(.ifMatch) || fields.contains(.ifUnmodifiedSince)
+                || ByteRange.requested(in: fields) == .other)
     }
 
     private static func reloadFields(_ request: HTTPRequest) -> HTTPFields {
@@ -110,7 +126,7 @@ struct CachePolicy: Sendable, Equatable {
     }
 
     static func omitted(_ response: CachedResponse) -> Set<String> {
-        guard case .fields(let names) = CacheControl(response.headerFields).noCache else { return [] }
+        guard case .fields(let names) = response.facts.directives.noCache else { return [] }
         return names
     }
 }
@@ -124,6 +140,11 @@ extension CachePolicy {
         let demandsValidation: Bool
 
         init(_ request: HTTPRequest) {
+            guard CachePolicy.mayAskForMore(request.headerFields) else {
+                directives = CacheControl()
+                demandsValidation = false
+                return
+            }
             directives = CacheControl(request.headerFields)
             let pragma = request.headerFields[.pragma]
             let isPragma = pragma.map { CacheControl([.cacheControl: $0]).noCache != .absent } ?? false
@@ -164,7 +185,7 @@ extension CachePolicy {
         mode: CacheMode
     ) -> (isAllowed: Bool, stale: CacheOutcome.StaleReason?) {
         if mode == .offline { return (true, .offline) }
-        let directives = CacheControl(response.headerFields)
+        let directives = response.facts.directives
         if response.needsValidation || directives.noCache == .whole || constraints.demandsValidation {
             return (false, nil)
         }
@@ -173,8 +194,9 @@ extension CachePolicy {
         if freshness.isFresh { return (true, nil) }
         guard !directives.mustRevalidate else { return (false, nil) }
         if constraints.allowStale(freshness) { return (true, .maxStale) }
-        if !constraints.wantsFresh, let window = directives.staleWhileRevalidate.value,
-            let staleness = freshness.staleness, staleness <= window
+        // Where what comes of the validation isn't stored, each request would be answered thus, and sent as well.
+        if !constraints.wantsFresh, mode != .doNotStore, !constraints.directives.noStore,
+            let window = directives.staleWhileRevalidate.value, let staleness = freshness.staleness, staleness <= window
         {
             return (true, .staleWhileRevalidate)
         }

@@ -13,12 +13,50 @@ public struct CacheKey: Sendable, Hashable {
 
     /// The key of an absolute http or https URL, otherwise `nil`.
     public init?(url: URL, partition: String = "") {
-        guard let origin = Origin(url) else { return nil }
-        let path = url.path(percentEncoded: true)
-        var text = origin.description + (path.isEmpty ? "/" : path)
-        if let query = url.query(percentEncoded: true) { text += "?" + query }
+        guard let text = Self.plain(url.absoluteString) ?? Self.taken(from: url) else { return nil }
         self.url = text
         self.partition = partition
+    }
+
+    static func taken(from url: URL) -> String? {
+        guard let origin = Origin(url) else { return nil }
+        let path = url.path(percentEncoded: true)
+        let query = url.query(percentEncoded: true).map { "?" + $0 } ?? ""
+        return origin.description + (path.isEmpty ? "/" : path) + query
+    }
+
+    // Most URLs are written such that nothing in them needs to be parsed, which takes longer than all else in a look-up.
+    private static func plain(_ text: String) -> String? {
+        var text = text
+        return text.withUTF8 { bytes in
+            let isSecure = bytes.starts(with: "https://".utf8)
+            guard isSecure || bytes.starts(with: "http://".utf8) else { return nil }
+            let start = isSecure ? 8 : 7
+            var end = start
+            while end < bytes.count, isOfPlainHost(bytes[end]) { end += 1 }
+            guard end > start, end < bytes.count, bytes[end] == UInt8(ascii: "/") else { return nil }
+            var fragment = end
+            while fragment < bytes.count, bytes[fragment] != UInt8(ascii: "#") { fragment += 1 }
+            let port: StaticString = isSecure ? ":443" : ":80"
+            return String(unsafeUninitializedCapacity: fragment + port.utf8CodeUnitCount) { key in
+                let base = UnsafeMutableRawBufferPointer(key)
+                base.copyMemory(from: UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(bytes)[..<end]))
+                let afterHost = UnsafeMutableRawBufferPointer(rebasing: base[end...])
+                afterHost.copyMemory(
+                    from: UnsafeRawBufferPointer(start: port.utf8Start, count: port.utf8CodeUnitCount)
+                )
+                let afterPort = UnsafeMutableRawBufferPointer(rebasing: afterHost[port.utf8CodeUnitCount...])
+                afterPort.copyMemory(
+                    from: UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(bytes)[end..<fragment])
+                )
+                return fragment + port.utf8CodeUnitCount
+            }
+        }
+    }
+
+    private static func isOfPlainHost(_ byte: UInt8) -> Bool {
+        byte &- UInt8(ascii: "a") < 26 || byte &- UInt8(ascii: "0") < 10 || byte == UInt8(ascii: ".")
+            || byte == UInt8(ascii: "-")
     }
 
     init(partition: String, text url: String) {

@@ -6,6 +6,12 @@ import Testing
 
 @testable import Middlewares
 
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#endif
+
 @Suite struct DiskCrashTests {
     private let directory = TemporaryDirectory()
 
@@ -58,7 +64,7 @@ import Testing
         #expect(usage.bytes == Int64(directory.byteCount()), "the usage is exact when nobody was killed")
     }
 
-    @Test func aFullDiskFailsNoRequestAndIsReported() async throws {
+    @Test func aDiskThatTakesNoLongFileFailsNoRequestAndIsReported() async throws {
         let program = try #require(CacheChild.program)
         let result = try await Command.run(program, ["full", directory.url.path])
         #expect(result.status == 0)
@@ -66,6 +72,27 @@ import Testing
         #expect(lines.filter { $0 == "300000 not stored: refused" }.count == 2)
         #expect(lines.filter { $0.contains("write failed") }.count == 2)
         #expect(directory.files().isEmpty)
+    }
+
+    // From a disk without room for a single byte to one that takes nearly the whole body: each call that writes fails once.
+    @Test(
+        .enabled(if: geteuid() == 0 && access("/bin/mount", X_OK) == 0, "needs root"),
+        arguments: [4, 8, 12, 16, 64, 280, 300]
+    )
+    func aFullDiskFailsNoRequestAndIsReported(kilobytes: Int) async throws {
+        let program = try #require(CacheChild.program)
+        try FileManager.default.createDirectory(at: directory.url, withIntermediateDirectories: true)
+        let mount = ["-t", "tmpfs", "-o", "size=\(kilobytes)k", "tmpfs", directory.url.path]
+        // Root in a container may not.
+        guard try await Command.run("/bin/mount", mount).status == 0 else { return }
+        let result = try await Command.run(program, ["small", directory.url.path])
+        let left = directory.files()
+        #expect(try await Command.run("/bin/umount", [directory.url.path]).status == 0)
+        #expect(result.status == 0)
+        let lines = result.text.split(separator: "\n")
+        #expect(lines.filter { $0 == "300000 not stored: refused" }.count == 2)
+        #expect(lines.contains { $0.contains("No space left") }, "\(result.text)")
+        #expect(left.isEmpty)
     }
 }
 #endif

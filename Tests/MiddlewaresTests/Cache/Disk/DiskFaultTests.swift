@@ -108,18 +108,45 @@ import TransportTesting
         #expect(world.reported.allSatisfy { $0.contains("unavailable") } && world.reported.count >= 3)
     }
 
-    @Test(.disabled(if: geteuid() == 0, "nothing is read-only for root"))
-    func aReadOnlyDirectoryFailsNoRequest() async throws {
+    @Test func aLinkIsNeverFollowed() async throws {
+        let files = FileManager.default
+        let elsewhere = TemporaryDirectory()
+        try files.createDirectory(at: elsewhere.url, withIntermediateDirectories: true)
+        try files.createDirectory(at: directory.url, withIntermediateDirectories: true)
+        // In the place of the directory.
+        try files.createSymbolicLink(at: directory.cache, withDestinationURL: elsewhere.url)
         let world = CacheWorld(store: DiskCacheStore(at: directory.url))
-        world.answer(["Cache-Control: max-age=60"], "one", times: 3)
-        _ = try await world.send()
-        for shard in ["", DiskName.directory(DiskName(try diskKey("x", partition: "")).shard)] {
-            try FileManager.default.setAttributes([.posixPermissions: 0o500], ofItemAtPath: directory.path(shard))
-        }
+        world.answer(["Cache-Control: max-age=60"], "one", times: 4)
+        #expect(try await world.send() == "200 miss one")
+        #expect(world.reported.allSatisfy { $0.contains("unavailable") } && !world.reported.isEmpty)
+        // In the place of a record.
+        try files.removeItem(at: directory.cache)
+        #expect(try await world.send() == "200 miss one")
+        let record = directory.cache.appending(path: try #require(directory.files().first))
+        let secret = elsewhere.url.appending(path: "secret")
+        try files.moveItem(at: record, to: secret)
+        try files.createSymbolicLink(at: record, withDestinationURL: secret)
+        let before = try Data(contentsOf: secret)
+        #expect(try await world.send() == "200 miss one")
         #expect(try await world.send() == "200 hit one age 0")
-        #expect(try await world.send(path: "y") == "200 miss one")
-        #expect(!world.reported.isEmpty)
-        try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: directory.cache.path)
+        // In the place of a shard.
+        let shard = record.deletingLastPathComponent()
+        try files.removeItem(at: shard)
+        try files.createSymbolicLink(at: shard, withDestinationURL: elsewhere.url)
+        #expect(try await world.send() == "200 miss one")
+        #expect(try files.contentsOfDirectory(atPath: elsewhere.url.path) == ["secret"])
+        #expect(try Data(contentsOf: secret) == before)
+    }
+
+    @Test func aDirectoryThatOthersCouldReadIsClosedToThem() async throws {
+        try FileManager.default.createDirectory(
+            at: directory.cache,
+            withIntermediateDirectories: true,
+            attributes: [.posixPermissions: 0o755]
+        )
+        try await DiskCacheStore(at: directory.url).put(Data(), try diskKey("a"))
+        let attributes = try FileManager.default.attributesOfItem(atPath: directory.cache.path)
+        #expect(attributes[.posixPermissions] as? Int == 0o700)
     }
 
     @Test func nobodyElseCanReadAndNoNameTellsAnything() async throws {
@@ -165,6 +192,11 @@ import TransportTesting
         let small = DiskCacheStore(at: directory.url, entryLimit: 10)
         for number in 0..<300 { try await small.put(Data(), try diskKey("n\(number)")) }
         #expect(directory.files().count <= 10)
+        // Cut short, it says nothing of the shards beyond; and they are counted when they are changed.
+        try Data().write(to: directory.cache.appending(path: "usage"))
+        let key = try diskKey("again")
+        for _ in 0..<2 { try await small.put(Data(repeating: 1, count: 100), key) }
+        #expect(try await small.usage().entries >= 1)
     }
 
     @Test func whoHoldsAShardForTooLongCostsAnEntryAndNoRequest() async throws {

@@ -88,7 +88,8 @@ public final class DiskCacheStore: CacheStore {
     public func entries(for key: CacheKey) async throws -> [CacheEntry] {
         let name = DiskName(key)
         do {
-            return try await reporting { directory in
+            // Of a directory that was removed nothing is found, and nothing needs to be.
+            return try await reporting(isChecked: false) { directory in
                 let record = try directory.record(name, of: key) { stamps.use(name, modified: $0) }
                 return record?.variants.map { entry($0, name, directory) } ?? []
             }
@@ -258,16 +259,19 @@ extension DiskCacheStore {
     }
 
     /// Does something in the directory, opened if it isn't or was removed.
-    private func reporting<Value>(_ work: (DiskDirectory) throws -> Value) async throws -> Value {
+    private func reporting<Value>(
+        isChecked: Bool = true,
+        _ work: (DiskDirectory) throws -> Value
+    ) async throws -> Value {
         do {
-            return try work(try await opened())
+            return try work(try await opened(isChecked: isChecked))
         } catch let error as SystemError {
             throw error.storeError
         }
     }
 
-    private func opened() async throws -> DiskDirectory {
-        if let directory = state.withLock({ $0.directory }), !directory.isGone { return directory }
+    private func opened(isChecked: Bool) async throws -> DiskDirectory {
+        if let directory = state.withLock({ $0.directory }), !isChecked || !directory.isGone { return directory }
         let directory = try DiskDirectory(in: parent)
         directory.removeLeftovers()
         if directory.needsCount {

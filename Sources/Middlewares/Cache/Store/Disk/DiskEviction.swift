@@ -4,11 +4,13 @@ internal import Synchronization
 ///
 /// Nothing is known of an entry but what the directory says of its file, so memory doesn't grow with the entries. Where
 /// there are few, all are looked at, and exactly the least recently used go. Where there are many, some shards, which are
-/// samples of the whole, tell how old an entry must be to go; then one shard after another is swept, as room is needed.
+/// samples of the whole, tell how old an entry must be to go; then one shard after another is swept, as room is needed: what
+/// one writer has to wait for is the sweep of a shard, not of all.
 final class DiskEviction: Sendable {
     private struct Plan {
         var cutoff: Int64
         var shards: [UInt8]
+        var isExact: Bool
     }
 
     private struct State {
@@ -63,7 +65,7 @@ final class DiskEviction: Sendable {
             _ = try await directory.withShard(shard) { locked in
                 try locked.sweep { name, listed in stamps.lastUse(name, modified: listed.modified) <= cutoff }
             }
-            if try Self.fits(Self.total(directory), target) { break }
+            if try Self.fits(Self.total(directory), plan.isExact ? target : limit) { break }
             await Task.yield()
         }
         // Of a plan that looked at everything nothing is left to be used: it was exact for its moment.
@@ -105,6 +107,6 @@ final class DiskEviction: Sendable {
         }
         // Where the slots said too much, a sweep of all puts them right.
         let shards = isExact && Self.fits(seen, limit) ? filled : isExact ? Array(touched) : filled
-        return Plan(cutoff: cutoff, shards: shards)
+        return Plan(cutoff: cutoff, shards: shards, isExact: isExact)
     }
 }

@@ -7,7 +7,7 @@ struct DiskName: Hashable {
         var text = key.text
         let digest = text.withUTF8 { SHA256.digest(UnsafeRawBufferPointer($0)) }
         shard = digest[0]
-        file = Self.hexadecimal(digest[1..<17])
+        file = SHA256.hexadecimal(digest[1..<17])
     }
 
     init(shard: UInt8, file: String) {
@@ -16,7 +16,7 @@ struct DiskName: Hashable {
     }
 
     /// The name of the directory of a shard.
-    static func directory(_ shard: UInt8) -> String { hexadecimal([shard]) }
+    static func directory(_ shard: UInt8) -> String { SHA256.hexadecimal([shard]) }
 
     var path: String { Self.directory(shard) + "/" + file }
 
@@ -24,23 +24,12 @@ struct DiskName: Hashable {
     func body(_ id: UInt64) -> String { Self.body(file, id) }
 
     static func body(_ file: String, _ id: UInt64) -> String {
-        file + "." + hexadecimal((0..<8).map { UInt8(truncatingIfNeeded: id >> (56 - 8 * $0)) })
+        SHA256.hexadecimal(
+            (0..<8).map { UInt8(truncatingIfNeeded: id >> (56 - 8 * UInt64($0))) }[...],
+            after: file + "."
+        )
     }
 
     static let length = 32
     static let bodyLength = 49
-
-    private static func hexadecimal(_ bytes: some Collection<UInt8>) -> String {
-        String(unsafeUninitializedCapacity: 2 * bytes.count) { text in
-            var index = 0
-            for byte in bytes {
-                text[index] = digit(byte >> 4)
-                text[index + 1] = digit(byte & 15)
-                index += 2
-            }
-            return index
-        }
-    }
-
-    private static func digit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x57 + value }
 }

@@ -35,6 +35,9 @@ struct DiskRecord {
     private static let mark: UInt64 = 0x3168_6363_5054_5448
     /// More than a record can have: the variants of a key are limited, their fields by what transports accept.
     static let limit = 8 << 20
+    // Far beyond any disk, and such that no sum of them overflows.
+    private static let lengthLimit: Int64 = 1 << 48
+    private static let variantLimit = 1_024
 
     var key: CacheKey
     var variants: [Variant]
@@ -89,7 +92,9 @@ struct DiskRecord {
         var reader = ByteReader(bytes, at: 24)
         key = CacheKey(partition: try reader.text(), text: try reader.text())
         variants = []
-        for _ in 0..<(try reader.count()) { variants.append(try Self.variant(&reader)) }
+        let count = try reader.count()
+        guard count <= Self.variantLimit else { throw Damage() }
+        for _ in 0..<count { variants.append(try Self.variant(&reader)) }
         for index in variants.indices where !variants[index].isInFile {
             variants[index].content = .inline(try reader.slice(variants[index].length))
         }
@@ -104,7 +109,7 @@ struct DiskRecord {
         let responseTime = Int64(bitPattern: try reader.number())
         let flags = try reader.number()
         let length = Int64(bitPattern: try reader.number())
-        guard length >= 0 else { throw Damage() }
+        guard 0...lengthLimit ~= length else { throw Damage() }
         let response = CachedResponse(
             status: status,
             headerFields: try reader.fields(),

@@ -23,13 +23,17 @@ struct DiskUsage {
     func read() throws(SystemError) -> [Amount?] {
         var slots = [UInt64](repeating: 0, count: Self.shards * 3)
         var failure: SystemError?
+        var count = 0
         slots.withUnsafeMutableBytes { bytes in
-            do throws(SystemError) { _ = try file.read(into: bytes, at: 0) } catch { failure = error }
+            do throws(SystemError) { count = try file.read(into: bytes, at: 0) } catch { failure = error }
         }
         if let failure { throw failure }
         return (0..<Self.shards).map { shard in
             let (entries, bytes) = (slots[3 * shard], slots[3 * shard + 1])
-            guard slots[3 * shard + 2] == Self.check(entries, bytes) else { return nil }
+            // What is not there doesn't say that there is nothing; and what is absurd must not overflow a sum.
+            guard (shard + 1) * Self.slotSize <= count, slots[3 * shard + 2] == Self.check(entries, bytes),
+                entries < 1 << 48, bytes < 1 << 52
+            else { return nil }
             return Amount(entries: Int64(bitPattern: entries), bytes: Int64(bitPattern: bytes))
         }
     }

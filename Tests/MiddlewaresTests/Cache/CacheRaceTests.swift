@@ -1,0 +1,154 @@
+import Foundation
+import Middlewares
+import TestSupport
+import Testing
+import TransportTesting
+
+@testable import Middlewares
+
+@Suite struct CacheRaceTests {
+    private let world = CacheWorld()
+
+    private func begin(_ body: String, _ lines: [String] = []) async throws -> HTTPResponse {
+        world.stub.enqueue(
+            .chunks([Data(body.utf8)]).with(headers: fields(["Cache-Control: max-age=60", "Vary: A"]))
+        )
+        return try await world.chain.send(try world.request(lines, mode: .reload, streamed: true))
+    }
+
+    private func read(_ response: HTTPResponse) async throws { for try await _ in response.body {} }
+
+    @Test func ofTwoResponsesTheOneThatBeganLastStays() async throws {
+        for isReversed in [false, true] {
+            let old = try await begin("old")
+            let new = try await begin("new")
+            for response in isReversed ? [new, old] : [old, new] { try await read(response) }
+            #expect(try await world.send() == "200 hit new age 0")
+        }
+        #expect(world.cache.core.flights.count == 0)
+    }
+
+    @Test func aResponseOvertakenByAnotherVariantIsStored() async throws {
+        let first = try await begin("one", ["A: 1"])
+        let second = try await begin("two", ["A: 2"])
+        for response in [second, first] { try await read(response) }
+        #expect(try await world.send(["A: 1"]) == "200 hit one age 0")
+        #expect(try await world.send(["A: 2"]) == "200 hit two age 0")
+    }
+
+    @Test func validationsInTheBackgroundAreOnePerEntryAndBoundedInAll() async throws {
+        let count = 100
+        for number in 0..<count {
+            world.answer(["Cache-Control: max-age=5, stale-while-revalidate=60"], "one")
+            _ = try await world.send(path: "\(number)")
+        }
+        world.advance(10)
+        let answer = StubAnswer.status(200, headers: fields(["Cache-Control: max-age=60"]), body: "two")
+        for _ in 0..<count { world.stub.enqueue(answer.delayed(by: .seconds(1))) }
+        for _ in 0..<3 {
+            for number in 0..<count { #expect(try await world.send(path: "\(number)") == "200 stale one age 10") }
+        }
+        await world.clock.sleepers(CacheRevalidations.limit)
+        world.advance(1)
+        await world.cache.core.revalidations.end()
+        #expect(world.stub.requests.count == count + CacheRevalidations.limit)
+        // What found no room is asked for by its next reader.
+        for number in 0..<count { _ = try await world.send(path: "\(number)") }
+        await world.clock.sleepers(count - CacheRevalidations.limit)
+        world.advance(1)
+        await world.cache.core.revalidations.end()
+        #expect(world.stub.requests.count == 2 * count)
+        for number in 0..<count { #expect(try await world.send(path: "\(number)").hasPrefix("200 hit two")) }
+        #expect(world.cache.core.flights.count == 0)
+    }
+
+    // A reader that is cancelled while the server is asked gets no stale response instead.
+    @Test func aCancelledRequestIsCancelledAlsoWhereAStaleResponseIsThere() async throws {
+        world.answer(["Cache-Control: max-age=5, stale-if-error=60"], "one")
+        _ = try await world.send()
+        world.advance(10)
+        world.stub.enqueue(.status(200).delayed(by: .seconds(5)))
+        let request = try world.request()
+        let reader = Task { try await world.chain.send(request) }
+        await world.clock.sleepers(1)
+        reader.cancel()
+        await #expect(throws: CancellationError.self) { try await reader.value }
+    }
+
+    @Test func interimResponsesAreNotStored() async throws {
+        let server = try MockServer()
+        defer { server.stop() }
+        let final = MockResponse(headers: [.cacheControl: "max-age=60", "A": "final"], body: "one")
+        server.enqueue(
+            final.preceded(
+                byInterim: 103,
+                headers: [.link: "</a.css>; rel=preload", .cacheControl: "no-store", "A": "early"]
+            )
+            .preceded(byInterim: 102)
+        )
+        let chain = InterceptorChain([world.cache], transport: URLSessionTransport())
+        for result in [CacheOutcome.Result.miss, .hit] {
+            let response = try await chain.send(HTTPRequest(url: server.url.appending(path: "x")))
+            #expect(response.status == 200 && response.headerFields[values: "A"] == ["final"])
+            #expect(response.body.bytes == Data("one".utf8) && response.context.cacheOutcome?.result == result)
+            #expect(!response.headerFields.contains(.link))
+        }
+    }
+
+    // MARK: Keys and partitions
+
+    @Test(arguments: [
+        "https://a.example/", "https://a.example/x?y#z", "http://a.example/?", "https://a.example/a/../b/./c//d",
+        "https://a.example/%7E~?a=b?c/d#e#f", "https://a.example/;a=b/x,y", "https://1.2.3.4/x", "https://a.example./x",
+        "https://a-b.example/é?ü=ß", "https://a.example/x?a b", "https://a.example/x@y?z@w", "https://localhost/x",
+    ])
+    func theShortWayToAKeyGivesTheSameAsTheLong(text: String) throws {
+        let target = try url(text)
+        #expect(CacheKey(url: target)?.url == CacheKey.taken(from: target))
+        let relative = try #require(URL(string: "y/../z?q#f", relativeTo: target))
+        #expect(CacheKey(url: relative)?.url == CacheKey.taken(from: relative))
+    }
+
+    @Test(arguments: [
+        ("HTTPS://A.Example/x", "https://a.example:443/x"), ("https://a.example", "https://a.example:443/"),
+        ("https://a.example:443/x", "https://a.example:443/x"),
+        ("https://a.example:8443/x", "https://a.example:8443/x"),
+        ("https://ada:1@a.example/x", "https://a.example:443/x"), ("http://[::1]:80/x", "http://[::1]:80/x"),
+        ("https://a.example?q", "https://a.example:443/?q"),
+    ])
+    func whatNeedsToBeParsedIsParsed(text: String, key: String) throws {
+        #expect(CacheKey(url: try url(text))?.url == key)
+    }
+
+    @Test(arguments: ["ftp://a.example/x", "file:///x", "data:,x", "/x", "https:///x", "mailto:a@b.example"])
+    func whatIsNoTargetHasNoKey(text: String) throws {
+        #expect(CacheKey(url: try url(text)) == nil)
+    }
+
+    @Test func aVeryLongKeyIsAKey() async throws {
+        let long = String(repeating: "x/", count: 100_000)
+        world.answer(["Cache-Control: max-age=60"], "one", times: 2)
+        for expected in ["200 miss one", "200 hit one age 0"] { #expect(try await world.send(path: long) == expected) }
+        #expect(try await world.send(path: long + "y") == "200 miss one")
+    }
+
+    @Test func fingerprintsAreTheSameWhetherRememberedOrNot() throws {
+        let partitions = CachePartitions()
+        func name(_ lines: [String]) throws -> String {
+            partitions.name(for: HTTPRequest(url: try url("https://a.example/"), headerFields: fields(lines)))
+        }
+        var names: [String] = []
+        for _ in 0..<3 {
+            for user in 0..<20 { names.append(try name(["Authorization: Bearer \(user)"])) }
+        }
+        #expect(Set(names).count == 20 && names.prefix(20) == names.suffix(20))
+        // No two lists of credentials are taken for each other.
+        let others = [
+            ["Authorization: ab", "Cookie: c"], ["Authorization: a", "Cookie: bc"], ["Authorization: abCookie: c"],
+            ["Cookie: c", "Authorization: ab"], ["Authorization: ab"], ["authorization: ab "], ["Cookie: ab"],
+        ]
+        let distinct = Set(try others.map(name))
+        #expect(distinct.count == others.count - 1, "but for the case of a name and space around a value")
+        #expect(try name([]) == "" && name(["Accept: a"]) == "")
+    }
+}
