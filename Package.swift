@@ -53,6 +53,12 @@ let package = Package(
             path: "Examples/Resilience",
             swiftSettings: settings
         ),
+        .executableTarget(
+            name: "Caching",
+            dependencies: ["Middlewares", "TransportTesting"],
+            path: "Examples/Caching",
+            swiftSettings: settings
+        ),
 
         .target(name: "TestSupport", path: "Tests/Support", swiftSettings: settings),
         .executableTarget(

@@ -1,0 +1,104 @@
+import Foundation
+import Middlewares
+import TransportTesting
+
+/// `Caching` reads news through a cache on disk: in every mode, for two users, without a network, and from a store of its
+/// own. Each line tells where a response came from, in the words of `Cache-Status` (RFC 9211).
+@main
+struct Caching {
+    static func main() async {
+        let directory = FileManager.default.temporaryDirectory.appending(path: "Caching-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: directory) }
+        do {
+            try await tour(directory)
+        } catch {
+            FileHandle.standardError.write(Data("\(error)\n".utf8))
+            exit(1)
+        }
+    }
+
+    private static func tour(_ directory: URL) async throws {
+        let server = try makeServer()
+        let store = DiskCacheStore(at: directory, byteLimit: 64 << 20)
+        let client = Client(baseURL: server.url, interceptors: [.cache(store, report: { print("  store: \($0)") })])
+
+        print("What the protocol allows")
+        try await ask(client, "the first time")
+        try await ask(client, "again")
+
+        print("\nWhat a request may ask for")
+        try await ask(client, "pull to refresh: the server confirms it", mode: .revalidate)
+        try await ask(client, "anew, whatever is stored", mode: .reload)
+        try await ask(client, "only if it is stored", mode: .onlyIfCached)
+        try await ask(client, "something secret: not to be stored", path: "/secret", mode: .doNotStore)
+        try await ask(client, "so it isn't there", path: "/secret", mode: .onlyIfCached)
+
+        print("\nNobody gets what is another's")
+        try await ask(client, "Ada's page", path: "/me", user: "ada")
+        try await ask(client, "Bob's", path: "/me", user: "bob")
+        try await ask(client, "Ada's once more", path: "/me", user: "ada")
+
+        print("\nWhat is stored")
+        for line in try await store.listing().sorted(by: { $0.key.url < $1.key.url }) {
+            print("  \(line), for \(line.key.partition.isEmpty ? "anybody" : "a user")")
+        }
+
+        print("\nThe server is gone")
+        server.stop()
+        try await ask(client, "what is fresh needs no server")
+        try await ask(
+            client,
+            "what was stored at any time, for who knows to be offline",
+            path: "/me",
+            mode: .offline,
+            user: "ada"
+        )
+        try await ask(client, "there is nothing to be had", path: "/unknown", mode: .offline)
+
+        print("\nAda signs out")
+        try await store.removeAll(partition: "ada")
+        try await ask(client, "her page is gone", path: "/me", mode: .offline, user: "ada")
+        try await ask(client, "Bob's is not", path: "/me", mode: .offline, user: "bob")
+        try await store.removeAll(prefix: server.url.appending(path: "me"))
+        try await ask(client, "now it is", path: "/me", mode: .offline, user: "bob")
+
+        try await withAStoreOfOnesOwn()
+    }
+
+    private static func withAStoreOfOnesOwn() async throws {
+        print("\nA store of one's own")
+        let server = try makeServer()
+        defer { server.stop() }
+        let client = Client(baseURL: server.url, interceptors: [.cache(DictionaryStore())])
+        try await ask(client, "the first time")
+        try await ask(client, "again")
+    }
+
+    private static func makeServer() throws -> MockServer {
+        let server = try MockServer()
+        server.on(.get, "/news") { request in
+            if request.headerFields[.ifNoneMatch] == "\"1\"" { return MockResponse(status: 304) }
+            return MockResponse(headers: [.eTag: "\"1\"", .cacheControl: "max-age=60"], body: "Nothing happened.")
+        }
+        server.on(.get, "/me", MockResponse(headers: [.cacheControl: "private, max-age=60"], body: "Hello."))
+        server.on(.get, "/secret", MockResponse(headers: [.cacheControl: "max-age=60"], body: "42"))
+        return server
+    }
+
+    private static func ask(
+        _ client: Client,
+        _ situation: String,
+        path: String = "/news",
+        mode: CacheMode = .standard,
+        user: String? = nil
+    ) async throws {
+        guard let url = URL(string: path) else { throw URLError(.badURL) }
+        var request = HTTPRequest(url: url)
+        request.context.cacheMode = mode
+        request.context.cachePartition = user
+        let response = try await client.send(request)
+        let text = try await String(decoding: response.body.collect(upTo: 1 << 20), as: UTF8.self)
+        let status = response.headerFields[.cacheStatus] ?? "-"
+        print("  \(situation): \(response.status.code) \(text)\n      \(status)")
+    }
+}

@@ -1,0 +1,88 @@
+import Foundation
+import Middlewares
+
+/// The least that is a store: a dictionary that never forgets. It decides nothing about HTTP, and keeps what it is given.
+actor DictionaryStore: CacheStore {
+    private struct Stored {
+        let id: CacheEntry.ID
+        var response: CachedResponse
+        let body: Data
+    }
+
+    private var stored: [CacheKey: [Stored]] = [:]
+    private var lastID: CacheEntry.ID = 0
+
+    func entries(for key: CacheKey) -> [CacheEntry] {
+        (stored[key] ?? []).map { stored in
+            let body = stored.body
+            return CacheEntry(id: stored.id, response: stored.response, length: Int64(body.count)) { range in
+                HTTPBody(body.dropFirst(Int(range.lowerBound)).prefix(range.count))
+            }
+        }
+    }
+
+    func write(
+        _ response: CachedResponse,
+        for key: CacheKey,
+        replacing entries: [CacheEntry.ID],
+        length: Int64?
+    ) -> any CacheWriter {
+        Writer { await self.insert(response, $0, for: key, replacing: entries) }
+    }
+
+    private func insert(_ response: CachedResponse, _ body: Data, for key: CacheKey, replacing: [CacheEntry.ID]) {
+        lastID += 1
+        stored[key, default: []].removeAll {
+            replacing.contains($0.id) || $0.response.selectingFields == response.selectingFields
+        }
+        stored[key, default: []].append(Stored(id: lastID, response: response, body: body))
+    }
+
+    func update(_ entry: CacheEntry.ID, of key: CacheKey, to response: CachedResponse) {
+        guard let index = stored[key]?.firstIndex(where: { $0.id == entry }) else { return }
+        stored[key]?[index].response = response
+    }
+
+    func remove(_ entries: [CacheEntry.ID], of key: CacheKey) {
+        stored[key]?.removeAll { entries.contains($0.id) }
+    }
+
+    func removeAll(of key: CacheKey) { stored[key] = nil }
+
+    func removeAll(where isRemoved: @Sendable (CacheListing) -> Bool) {
+        for key in stored.keys { stored[key]?.removeAll { isRemoved(Self.listing(key, $0)) } }
+    }
+
+    func listing() -> [CacheListing] { stored.flatMap { key, all in all.map { Self.listing(key, $0) } } }
+
+    private static func listing(_ key: CacheKey, _ stored: Stored) -> CacheListing {
+        CacheListing(key: key, response: stored.response, length: Int64(stored.body.count))
+    }
+}
+
+/// Collects a body, and hands it over when it is whole.
+private actor Collector {
+    private var body: Data? = Data()
+
+    func append(_ chunk: Data) { body?.append(chunk) }
+
+    func take() -> Data? { body.take() }
+}
+
+extension DictionaryStore {
+    private struct Writer: CacheWriter {
+        let insert: @Sendable (Data) async -> Void
+        private let collector = Collector()
+
+        init(insert: @escaping @Sendable (Data) async -> Void) { self.insert = insert }
+
+        func append(_ chunk: Data) async { await collector.append(chunk) }
+
+        func commit() async {
+            if let body = await collector.take() { await insert(body) }
+        }
+
+        // What isn't committed is forgotten with the writer.
+        func abandon() {}
+    }
+}
