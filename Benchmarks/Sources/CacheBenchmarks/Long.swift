@@ -1,4 +1,5 @@
 import Foundation
+import Harness
 import Middlewares
 
 /// 100 MB in chunks.
@@ -27,7 +28,8 @@ func measureLong() async throws {
     guard let url = URL(string: "https://api.example.com/long") else { throw Wrong() }
     var request = HTTPRequest(url: url)
     request.context.responseBody = .streamed
-    print("\nA body of 100 MB,", String(format: "%.1f MB resident before", residentMemory()))
+    let before = residentMemory()
+    print("\nA body of 100 MB,", String(format: "%.1f MB resident before", before))
     for name in ["stored while it is read:", "served:", "served again:"] {
         var most = 0.0
         try await measured(name) {
@@ -38,6 +40,6 @@ func measureLong() async throws {
             }
             guard count == 104_857_600 else { throw Wrong() }
         }
-        print(String(format: "    at most %.1f MB resident meanwhile", most))
+        goal("memory while a body of 100 MB is \(name.split(separator: " ")[0])", most - before, atMost: 8, "MB")
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import Harness
 import Middlewares
 
 private let count = 200_000
@@ -14,16 +15,19 @@ func measureMany() async throws {
     let first = store(parent)
     let chain = InterceptorChain([.cache(first)], transport: Origin())
     print("\n\(count) entries on disk")
+    let before = residentMemory()
     try await measured("the first entry:") { _ = try await chain.send(thing(0)) }
     try await measured("all of them stored:") {
         for number in 1..<count { _ = try await chain.send(thing(number)) }
     }
     print("usage:", try await first.usage())
+    goal("memory that \(count) entries on disk take", residentMemory() - before, atMost: 8, "MB")
     for name in ["a new store over them, and its first hit:", "another one:"] {
-        try await measured(name) {
+        let milliseconds = try await measured(name) {
             let again = InterceptorChain([.cache(store(parent))], transport: Origin())
             guard try await again.send(thing(123)).context.cacheOutcome?.result == .hit else { throw Wrong() }
         }
+        goal("a store over \(count) entries, opened, with its first hit", milliseconds, atMost: 2, "ms")
     }
     var times: [Duration] = []
     for number in stride(from: 0, to: count, by: 20) {
@@ -32,7 +36,7 @@ func measureMany() async throws {
         _ = try await chain.send(request)
         times.append(start.duration(to: .now))
     }
-    print("hits all over them:", quantiles(times))
+    print("hits all over them:", Quantiles(times))
     times = []
     try await measured("20,000 more, which make as many go:") {
         for number in count..<(count + 20_000) {
@@ -42,6 +46,6 @@ func measureMany() async throws {
             times.append(start.duration(to: .now))
         }
     }
-    print("each of them:", quantiles(times), "the slowest", times.max() ?? .zero, "usage:", try await first.usage())
+    print("each of them:", Quantiles(times), "usage:", try await first.usage())
     try await measured("all of them cleared:") { try await first.removeAll() }
 }

@@ -8,18 +8,30 @@ func residentMemory() -> Double {
     return pages * Double(getpagesize()) / 1e6
 }
 
-func measured(_ name: String, _ work: () async throws -> Void) async rethrows {
+/// Does some work, prints what it took, and gives the milliseconds.
+@discardableResult
+func measured(_ name: String, _ work: () async throws -> Void) async rethrows -> Double {
     let start = ContinuousClock.now
     try await work()
     let milliseconds = start.duration(to: .now) / .milliseconds(1)
     print(name, String(format: "%.2f ms, %.1f MB resident", milliseconds, residentMemory()))
+    return milliseconds
 }
 
-/// The middle of the times that single calls took, and the time that 99 of 100 of them kept within, in microseconds.
-func quantiles(_ times: [Duration]) -> String {
-    let sorted = times.sorted()
-    let (median, slow) = (sorted[sorted.count / 2], sorted[sorted.count * 99 / 100])
-    return String(format: "median %.2f µs, 99 %% within %.2f µs", median / .microseconds(1), slow / .microseconds(1))
+/// Of the times that single calls took, in microseconds: the middle, what 99 of 100 of them kept within, and the longest.
+struct Quantiles: CustomStringConvertible {
+    let median: Double
+    let slow: Double
+    let slowest: Double
+
+    init(_ times: [Duration]) {
+        let sorted = times.map { $0 / .microseconds(1) }.sorted()
+        (median, slow, slowest) = (sorted[sorted.count / 2], sorted[sorted.count * 99 / 100], sorted[sorted.count - 1])
+    }
+
+    var description: String {
+        String(format: "median %.2f µs, 99 %% within %.2f µs, the slowest %.0f µs", median, slow, slowest)
+    }
 }
 
 struct Wrong: Error {}

@@ -5,8 +5,8 @@ import Middlewares
 // What hits, many entries and a long body cost. An argument names one part of it: hits, many or long.
 let part = CommandLine.arguments.dropFirst().first
 let folder = FileManager.default.temporaryDirectory.appending(path: "cache-benchmarks-\(UUID().uuidString)")
-defer { try? FileManager.default.removeItem(at: folder) }
 
 if part == nil || part == "hits" { try await measureHits() }
 if part == nil || part == "many" { try await measureMany() }
 if part == nil || part == "long" { try await measureLong() }
+try? FileManager.default.removeItem(at: folder)
