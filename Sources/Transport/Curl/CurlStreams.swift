@@ -14,26 +14,11 @@ final class CurlDownload: Sendable {
     }
 
     private struct State {
-        var chunks: [Data] = []
-        var first = 0
-        var held = 0
+        var held = ChunkQueue()
         var end: Result<Void, any Error>?
         var isPaused = false
         var isAbandoned = false
         var reader: CheckedContinuation<Data?, any Error>?
-
-        mutating func take() -> Data? {
-            guard first < chunks.count else { return nil }
-            let chunk = chunks[first]
-            chunks[first] = Data()
-            first += 1
-            if first == chunks.count {
-                chunks.removeAll(keepingCapacity: true)
-                first = 0
-            }
-            held -= chunk.count
-            return chunk
-        }
     }
 
     private static let highMark = 256 * 1024
@@ -73,12 +58,11 @@ final class CurlDownload: Sendable {
                 state.reader = nil
                 return (.accepted, reader)
             }
-            guard state.held < Self.highMark else {
+            guard state.held.count < Self.highMark else {
                 state.isPaused = true
                 return (.full, nil)
             }
-            state.chunks.append(Data(bytes))
-            state.held += bytes.count
+            state.held.append(Data(bytes))
             return (.accepted, nil)
         }
         reader?.resume(returning: Data(bytes))
@@ -101,8 +85,8 @@ final class CurlDownload: Sendable {
             try await withCheckedThrowingContinuation { continuation in
                 let (result, isDrained): (Result<Data?, any Error>?, Bool) = state.withLock { state in
                     if state.isAbandoned { return (.failure(CancellationError()), false) }
-                    if let chunk = state.take() {
-                        let isDrained = state.isPaused && state.held <= Self.lowMark
+                    if let chunk = state.held.take() {
+                        let isDrained = state.isPaused && state.held.count <= Self.lowMark
                         if isDrained { state.isPaused = false }
                         return (.success(chunk), isDrained)
                     }
@@ -123,9 +107,7 @@ final class CurlDownload: Sendable {
         let (reader, wasRunning): (CheckedContinuation<Data?, any Error>?, Bool) = state.withLock { state in
             let wasRunning = !state.isAbandoned && state.end == nil
             state.isAbandoned = true
-            state.chunks = []
-            state.first = 0
-            state.held = 0
+            state.held = ChunkQueue()
             defer { state.reader = nil }
             return (state.reader, wasRunning)
         }
@@ -161,7 +143,7 @@ final class CurlUpload: Sendable {
     }
 
     private struct State {
-        var pending = Data()
+        var pending = ChunkQueue()
         var sent: Int64 = 0
         var isEnded = false
         var failure: (any Error)?
@@ -219,13 +201,11 @@ final class CurlUpload: Sendable {
     func read(into buffer: UnsafeMutableRawBufferPointer) -> Piece {
         let (piece, space, sent): (Piece, CheckedContinuation<Bool, Never>?, Int64) = state.withLock { state in
             if state.failure != nil { return (.failed, nil, 0) }
-            let count = min(buffer.count, state.pending.count)
+            let count = state.pending.take(into: buffer)
             guard count > 0 else {
                 state.isLoopWaiting = !state.isEnded
                 return (state.isEnded ? .end : .wait, nil, 0)
             }
-            state.pending.copyBytes(to: buffer, count: count)
-            state.pending = count == state.pending.count ? Data() : state.pending.dropFirst(count)
             state.sent += Int64(count)
             guard state.pending.count < Self.highMark else { return (.bytes(count), nil, state.sent) }
             defer { state.space = nil }
@@ -241,7 +221,7 @@ final class CurlUpload: Sendable {
         let (space, source) = state.withLock { state in
             state.isEnded = true
             state.isClosed = true
-            state.pending = Data()
+            state.pending = ChunkQueue()
             defer {
                 state.space = nil
                 state.source = nil
