@@ -1,5 +1,6 @@
 import Foundation
 import Middlewares
+import TestSupport
 import Testing
 import TransportTesting
 
@@ -18,6 +19,9 @@ import TransportTesting
 
     @Test func theFirstExampleWorks() async throws {
         let signIn = SignIn()
+        let folder = try TemporaryFolder()
+        defer { withExtendedLifetime(folder) {} }
+        let cachesDirectory = folder.file("caches")
         let stub = StubTransport()
         stub.enqueue(.json(#"{"code":200,"object":{"id":42}}"#))
 
@@ -35,6 +39,7 @@ import TransportTesting
                 .followRedirects(),
                 .retryOnUnauthorized(tokens),
                 .bearerAuth(tokens),
+                .cache(.disk(at: cachesDirectory)),
                 .retry(.exponential(maxAttempts: 3)),
                 .logging(.headers, to: LogSink { _ in }),
             ],
