@@ -1,3 +1,5 @@
+// For pthread_setname_np.
+#define _GNU_SOURCE
 #include "CCurl.h"
 
 #if defined(__linux__)
@@ -144,6 +146,8 @@ int ccurl_easy_setopt_prerequest_callback(void *easy, ccurl_prerequest_callback 
 int ccurl_easy_setopt_ssl_context_callback(void *easy, ccurl_ssl_context_callback callback) {
     return curl.easy_setopt(easy, CCURLOPT_SSL_CTX_FUNCTION, callback);
 }
+
+int ccurl_name_thread(const char *name) { return pthread_setname_np(pthread_self(), name); }
 
 void *ccurl_multi_init(void) { return curl.multi_init(); }
 int ccurl_multi_cleanup(void *multi) { return curl.multi_cleanup(multi); }

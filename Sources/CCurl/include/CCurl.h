@@ -51,6 +51,8 @@ int ccurl_multi_remove_handle(void *multi, void *easy);
 int ccurl_multi_perform(void *multi, int *running);
 int ccurl_multi_poll(void *multi, int timeout_ms);
 int ccurl_multi_wakeup(void *multi);
+/* Of the calling thread; Swift does not see pthread_setname_np. */
+int ccurl_name_thread(const char *name);
 int ccurl_multi_timeout(void *multi, long *timeout_ms);
 // The next finished transfer with its result, or NULL.
 void *ccurl_multi_next_done(void *multi, int *result);

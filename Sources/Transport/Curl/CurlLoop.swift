@@ -90,8 +90,8 @@ final class CurlLoop: Sendable {
     }
 
     private func run() {
-        // From the thread itself, since before its start Linux is not told; it keeps 15 bytes.
-        Thread.current.name = "Interceptors"
+        // Not through `Thread.name`, which on Linux may be set too early to reach the thread. Of a name 15 bytes are kept.
+        ccurl_name_thread("Interceptors")
         Self.blockPipeSignal()
         var run = CurlLoopRun(multi: multi.pointer, loop: self)
         var commands: [Command] = []
@@ -138,6 +138,7 @@ private struct CurlLoopRun {
     // No deadline lies before it: activity only moves deadlines later, so most turns need not look at the transfers.
     private var nextCheck: Duration = .seconds(Int64.max / 2)
     private var alarm: (time: Duration, task: Task<Void, Never>)?
+    private var nudge = Nudge()
 
     init(multi: UnsafeMutableRawPointer, loop: CurlLoop) {
         self.multi = multi
@@ -157,6 +158,7 @@ private struct CurlLoopRun {
             transfer.lastActivity = time.now
             // The silence that ends the transfer counts again.
             if let deadline = transfer.nextDeadline { nextCheck = min(nextCheck, deadline.time) }
+            nudge.begin(for: transfer)
             _ = ccurl_easy_pause(transfer.easy.pointer, Int32(CCURLPAUSE_CONT.rawValue))
         case .checkTime:
             alarm = nil
@@ -213,6 +215,7 @@ private struct CurlLoopRun {
 
     private mutating func end(_ transfer: CurlTransfer, _ result: Result<Void, any Error>) {
         active[ObjectIdentifier(transfer)] = nil
+        nudge.end(for: transfer)
         switch result {
         case .success:
             let reply = transfer.reply(body: HTTPBody(transfer.buffered))
@@ -254,7 +257,7 @@ private struct CurlLoopRun {
     /// How long to wait for the network: until the next deadline on a clock that runs by itself. On any other clock, a
     /// task sleeps for the loop and wakes it.
     private mutating func pollTimeout() -> Int32 {
-        let longest: Int32 = 60_000
+        let longest = nudge.next() ?? 60_000
         guard !active.isEmpty else {
             nextCheck = .seconds(Int64.max / 2)
             return longest
@@ -280,6 +283,34 @@ private struct CurlLoopRun {
             loop.send(.checkTime)
         }
         alarm = (time, task)
+    }
+}
+
+/// When to look after transfers that were paused, though nothing calls for it.
+///
+/// libcurl 7.88 may leave a stream of HTTP/2 that was paused without its window, once it goes on: server and client then
+/// wait for each other, until libcurl is made to look again. So it is, soon at first, ever less often, at last each second.
+private struct Nudge {
+    private static let longest: Int32 = 1000
+    private var resumed: Set<ObjectIdentifier> = []
+    private var milliseconds: Int32 = 1
+
+    /// A transfer goes on after a pause.
+    mutating func begin(for transfer: CurlTransfer) {
+        guard transfer.download != nil else { return }
+        resumed.insert(ObjectIdentifier(transfer))
+        milliseconds = 1
+    }
+
+    mutating func end(for transfer: CurlTransfer) {
+        if !resumed.isEmpty { resumed.remove(ObjectIdentifier(transfer)) }
+    }
+
+    /// The most to wait for the network, in milliseconds, where that has a limit.
+    mutating func next() -> Int32? {
+        guard !resumed.isEmpty else { return nil }
+        defer { milliseconds = min(Self.longest, milliseconds * 2) }
+        return milliseconds
     }
 }
 

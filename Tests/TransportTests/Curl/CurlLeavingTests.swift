@@ -12,8 +12,9 @@ import TransportTesting
     /// Plays a scene a few times over, the first time to let the process come by what it keeps for good, and expects that
     /// nothing is left of the others.
     private static func expectNothingLeft(of scene: (MockServer) async throws -> Void) async throws {
+        let rounds = 6
         var before = 0
-        for round in 0..<6 {
+        for round in 0..<rounds {
             let server = try MockServer()
             server.on(.get, "/ok", MockResponse(body: "ok"))
             server.on(nil, "/never", .neverAnswer)
@@ -21,11 +22,21 @@ import TransportTesting
             server.on(.post, "/deaf", readsBody: false, .neverAnswer)
             try await scene(server)
             // The thread has done all its work when its transport is known to have ended, and needs a moment to be gone.
-            while OwnProcess.threads(named: threadName) > 0 { await Task.yield() }
+            #expect(await comesTrue { OwnProcess.threads(named: threadName) == 0 })
             server.stop()
             if round == 0 { before = OwnProcess.descriptors }
-            #expect(OwnProcess.descriptors == before)
         }
+        // Less than one to a round: the process itself may come by one or two later than in the first.
+        #expect(await comesTrue { OwnProcess.descriptors < before + rounds - 1 })
+    }
+
+    /// Gives other threads a bounded number of turns to bring something about.
+    private static func comesTrue(_ condition: () -> Bool) async -> Bool {
+        for _ in 0..<20_000 {
+            if condition() { return true }
+            await Task.yield()
+        }
+        return false
     }
 
     private static func send(
@@ -37,6 +48,15 @@ import TransportTesting
         mode: ResponseBodyMode = .buffered
     ) async throws -> HTTPResponse {
         try await transport.send(makeRequest(server, path, method, body: body, responseBody: mode))
+    }
+
+    /// A megabyte, and no end. Whether its reader waits for more when it is told to stop, or has enough to send: it lets go of
+    /// the source, which nobody else holds.
+    private static func endlessBody(onEnd: @escaping @Sendable () -> Void) -> HTTPBody {
+        let (source, feed) = AsyncStream.makeStream(of: Data.self)
+        feed.onTermination = { _ in onEnd() }
+        feed.yield(Data(count: 1 << 20))
+        return .oneShot(source)
     }
 
     private static func expectLost(_ call: Task<some Sendable, any Error>) async {
@@ -94,11 +114,10 @@ import TransportTesting
             try await Self.expectNothingLeft { server in
                 let transport = CurlTransport()
                 let response = try await Self.send(transport, server, "/stall", mode: .streamed)
-                let (source, feed) = AsyncStream.makeStream(of: Data.self)
                 let (ends, ended) = AsyncStream.makeStream(of: Void.self)
-                feed.onTermination = { _ in ended.finish() }
-                feed.yield(Data(count: 1 << 20))
-                let upload = Task { try await Self.send(transport, server, "/deaf", .post, body: .oneShot(source)) }
+                let upload = Task {
+                    try await Self.send(transport, server, "/deaf", .post, body: Self.endlessBody { ended.finish() })
+                }
                 let reading = Task { try await response.body.collect(upTo: 100) }
                 await server.received(2)
                 await transport.shutDown()
