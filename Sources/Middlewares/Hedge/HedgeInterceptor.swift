@@ -23,7 +23,9 @@
 ///   none if the first try is answered before the delay is over, well or badly; if the budget is used up; or if the call's
 ///   deadline (``HTTPContext/deadline``) leaves no time for it.
 /// - The first good answer wins. A bad one, by default an error or a status 429 or 5xx, waits for the other try while that is
-///   under way; if both are bad, that of the first try is the call's.
+///   under way; if both are bad, that of the first try is the call's. A bad response that is streamed is not kept waiting,
+///   since it would hold the connection and the permit that the other try may need: it is discarded, and the other answer is
+///   the call's.
 /// - The other try is cancelled, and waited for, so that nothing of it runs on; its response is discarded. What doesn't honour
 ///   cancellation delays the answer.
 /// - Cancelling the call cancels both tries.
@@ -64,9 +66,9 @@ public struct HedgeInterceptor: Interceptor {
         self.clock = clock
     }
 
-    /// What is good by default: any response but a 429 or 5xx.
+    /// What is good by default: any response but a 429 or 5xx, also where `validateStatus` inside has made an error of it.
     public static func isUsual(_ answer: Result<HTTPResponse, any Error>) -> Bool {
-        guard case .success(let response) = answer else { return false }
+        guard let response = answer.answered else { return false }
         return response.status != 429 && response.status.kind != .serverError
     }
 
@@ -120,7 +122,8 @@ public struct HedgeInterceptor: Interceptor {
         // A cancellation is the call's, unless it is only the second try that something inside has cancelled.
         if Task.isCancelled { return .final }
         if case .failure(is CancellationError) = answer { return number == .first ? .final : .bad }
-        return isGood(answer) ? .good : .bad
+        if isGood(answer) { return .good }
+        return answer.answered?.body.isUnderWay == true ? .badStream : .bad
     }
 
     private static func send(_ request: HTTPRequest, _ number: Race.Try, _ next: Next) async -> Event {

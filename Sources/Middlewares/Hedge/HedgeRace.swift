@@ -9,6 +9,8 @@ struct HedgeRace<Answer> {
         case good
         /// It wins unless the other one is good.
         case bad
+        /// The same, but it can't wait to be compared: it is a stream, and holds what the other try may need to go on.
+        case badStream
         /// It ends the race, whatever the other one would say: a cancellation.
         case final
     }
@@ -43,15 +45,18 @@ struct HedgeRace<Answer> {
     mutating func answer(_ number: Try, _ answer: Answer, _ worth: Worth) -> Step {
         running.remove(number)
         if isOver { return .discard(answer) }
-        if worth == .bad, !running.isEmpty {
-            held = answer
-            return .wait
+        if !running.isEmpty {
+            if worth == .badStream { return .discard(answer) }
+            if worth == .bad {
+                held = answer
+                return .wait
+            }
         }
         isOver = true
         guard let other = held else { return .finish(number, answer, discarded: nil) }
         held = nil
         // Where both are bad, the caller gets what it would have got without a second try.
-        return worth == .bad && number == .second
+        return worth != .good && worth != .final && number == .second
             ? .finish(.first, other, discarded: answer) : .finish(number, answer, discarded: other)
     }
 }

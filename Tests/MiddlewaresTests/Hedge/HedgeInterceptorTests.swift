@@ -259,6 +259,30 @@ struct HedgeInterceptorTests {
         #expect(limit.pool.counts == (0, 0, 0))
     }
 
+    @Test(arguments: [HTTPResponse.Status(200), 500])
+    func badStreamedAnswerGivesThePermitThatTheOtherTryWaitsFor(second: HTTPResponse.Status) async throws {
+        let discarded = Counter()
+        let (server, _) = server(2, 1) { isHedge in
+            if isHedge { return HTTPResponse(status: second) }
+            return HTTPResponse(status: 502, body: .oneShot(Chunks(["bad"]), onDiscard: { discarded.next() }))
+        }
+        let waiting = Tally()
+        let limit = LimitConcurrencyInterceptor(1) { _ in waiting.count() }
+        let chain = InterceptorChain([.hedge(after: .seconds(1), clock: clock), limit], transport: server)
+        let task = Task { try await chain.send(HTTPRequest(url: apiURL)) }
+        await clock.sleepers(2)
+        clock.advance(by: .seconds(1))
+        await waiting.reached(1)
+        clock.advance(by: .seconds(1))
+        await clock.sleepers(1)
+        clock.advance(by: .seconds(1))
+        let response = try await task.value
+        #expect(response.status == second)
+        #expect(response.context.hedgeWinner == 2)
+        #expect(discarded.value == 1)
+        #expect(limit.pool.counts == (0, 0, 0))
+    }
+
     @Test func hundredsAtOnceEachEndOnceWithTwoTriesAtMost() async throws {
         let (server, cancelled) = server(100, 1)
         let chain = InterceptorChain([.hedge(after: .seconds(1), clock: clock)], transport: server)

@@ -31,13 +31,19 @@ import Testing
         (["delay", "2 b final", "1 a good"], ["start", "second: b, not any other", "discard a"]),
         (["delay", "2 b bad", "1 a final"], ["start", "wait", "first: a, not b"]),
         (["delay", "1 a bad", "2 b final"], ["start", "wait", "second: b, not a"]),
+        (["delay", "1 a stream", "2 b good"], ["start", "discard a", "second: b, not any other"]),
+        (["delay", "1 a stream", "2 b bad"], ["start", "discard a", "second: b, not any other"]),
+        (["delay", "2 b stream", "1 a stream"], ["start", "discard b", "first: a, not any other"]),
+        (["delay", "1 a bad", "2 b stream"], ["start", "wait", "first: a, not b"]),
+        (["1 a stream"], ["first: a, not any other"]),
     ])
     func firstGoodAnswerWins(events: [String], expected: [String]) {
         var race = Race()
         let steps = events.map { event in
             let words = event.split(separator: " ")
             guard words.count == 3 else { return text(race.delayIsOver { event == "delay" }) }
-            let worth: Race.Worth = words[2] == "good" ? .good : words[2] == "bad" ? .bad : .final
+            let worths: [Substring: Race.Worth] = ["good": .good, "bad": .bad, "stream": .badStream]
+            let worth = worths[words[2]] ?? .final
             return text(race.answer(words[0] == "1" ? .first : .second, String(words[1]), worth))
         }
         #expect(steps == expected)
