@@ -63,6 +63,14 @@ struct DigestSession: Sendable {
         self.clientNonce = clientNonce
     }
 
+    /// Whether another session would use the same nonce for the same.
+    func isContinued(by other: DigestSession) -> Bool {
+        let (mine, others) = (challenge, other.challenge)
+        return mine.nonce == others.nonce && mine.realm == others.realm && mine.algorithm == others.algorithm
+            && mine.isSession == others.isSession && mine.protections == others.protections
+            && credential == other.credential
+    }
+
     /// What the next request is answered with; `nil` once the nonce is used up.
     mutating func next() -> DigestAnswer? {
         guard count < .max else { return nil }

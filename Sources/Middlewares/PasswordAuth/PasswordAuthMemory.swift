@@ -28,10 +28,8 @@ final class PasswordAuthMemory: Sendable {
             state.withLock { $0.begin(.basic(answer), at: origin) }
             return .basic(answer)
         }
-        var session = DigestSession(challenge, credential, clientNonce: Self.clientNonce(random))
-        let answer = session.next()
-        state.withLock { [session] in $0.begin(.digest(session), at: origin) }
-        return answer.map { .digest($0) }
+        let session = DigestSession(challenge, credential, clientNonce: Self.clientNonce(random))
+        return state.withLock { $0.answer(of: session, at: origin) }.map { .digest($0) }
     }
 
     /// Notes what an answer led to that was not rejected.

@@ -44,6 +44,16 @@ struct PasswordAuthState: Sendable {
         ![realm, ""].contains { rejected[Realm(origin: origin, name: $0)] == credential }
     }
 
+    /// Begins a session with its first answer; or goes on with the one under way, if that is of the same challenge: servers
+    /// may challenge many requests with one nonce, whose count may be used once.
+    mutating func answer(of new: DigestSession, at origin: Origin) -> DigestAnswer? {
+        var session = new
+        if case .digest(let underWay) = sessions[origin], underWay.isContinued(by: new) { session = underWay }
+        let answer = session.next()
+        sessions[origin] = .digest(session)
+        return answer
+    }
+
     mutating func begin(_ session: Session, at origin: Origin) { sessions[origin] = session }
 
     mutating func accept(_ answer: PasswordAuthAnswer, at origin: Origin) {

@@ -1,0 +1,35 @@
+import Foundation
+import Testing
+
+@testable import Middlewares
+
+/// A server that challenges everybody with one nonce, and takes each of its counts once.
+@Suite(.timeLimit(.minutes(1)))
+struct DigestCountTests {
+    private static let home = URL(string: "https://api.example.com/")!
+
+    @Test func requestsChallengedWithOneNonceAtOnceNeverUseACountTwice() async throws {
+        let (challenged, used) = (Tally(), Shared<[String]>([]))
+        let server = Recorder { request in
+            guard let field = request.headerFields[.authorization] else {
+                challenged.count()
+                await challenged.reached(100)
+                let challenge = "Digest realm=r, nonce=n, qop=auth, algorithm=SHA-256"
+                return HTTPResponse(status: 401, headerFields: [.wwwAuthenticate: challenge], url: request.url)
+            }
+            let count = Challenge.parameters(in: String(field.dropFirst(7)))["nc"]
+            used.change { $0.append(count ?? "none") }
+            return HTTPResponse(status: 200, url: request.url)
+        }
+        let auth = PasswordAuthInterceptor.digestAuth(username: "u", password: "p", origins: [Origin(Self.home)!])
+        let chain = InterceptorChain([auth], transport: server)
+        try await withThrowingTaskGroup { group in
+            for _ in 0..<100 { group.addTask { try await chain.get(Self.home) } }
+            for try await status in group { #expect(status == 200) }
+        }
+        let expected = (1...100).map {
+            String(repeating: "0", count: 8 - String($0, radix: 16).count) + String($0, radix: 16)
+        }
+        #expect(used.value.sorted() == expected)
+    }
+}
