@@ -2,10 +2,16 @@ internal import Synchronization
 
 /// Acts on what each ``Circuit`` decides, and tells of its changes.
 final class CircuitBreaker: Sendable {
+    private struct Remembered {
+        var circuit: Circuit
+        var lastUse: Int
+    }
+
     private struct State {
-        var circuits: [Origin: Circuit] = [:]
+        var circuits: [Origin: Remembered] = [:]
         var limitOfCircuits = 64
         var lastNumber = 0
+        var lastUse = 0
         // Told in their order, outside of the lock, by one task at a time.
         var changes: [CircuitChange] = []
         var isTelling = false
@@ -23,6 +29,9 @@ final class CircuitBreaker: Sendable {
     private let timeline: Timeline
     private let onChange: @Sendable (CircuitChange) -> Void
     private let state = Mutex(State())
+
+    // Those of hosts that failed and were never asked again would otherwise be kept for ever.
+    private static let mostCircuits = 1024
 
     init(_ rules: Circuit.Rules, clock: any Clock<Duration>, onChange: @escaping @Sendable (CircuitChange) -> Void) {
         self.rules = rules
@@ -56,10 +65,11 @@ final class CircuitBreaker: Sendable {
     ) -> Result {
         let now = timeline.now()
         let (result, isChanged) = state.withLock { state in
-            var circuit = state.circuits[origin] ?? Self.add(to: &state, rules, now)
+            var circuit = state.circuits[origin]?.circuit ?? Self.add(to: &state, rules, now)
             let before = circuit.state
             let result = body(&circuit, now)
-            state.circuits[origin] = circuit
+            state.lastUse += 1
+            state.circuits[origin] = Remembered(circuit: circuit, lastUse: state.lastUse)
             guard circuit.state != before else { return (result, false) }
             state.changes.append(CircuitChange(origin: origin, from: before, to: circuit.state))
             return (result, true)
@@ -71,11 +81,19 @@ final class CircuitBreaker: Sendable {
     private static func add(to state: inout State, _ rules: Circuit.Rules, _ now: Duration) -> Circuit {
         // Hosts that were asked once are not remembered for ever.
         if state.circuits.count >= state.limitOfCircuits {
-            state.circuits = state.circuits.filter { !$0.value.isIdle(at: now) }
-            state.limitOfCircuits = max(64, 2 * state.circuits.count)
+            state.circuits = state.circuits.filter { !$0.value.circuit.isIdle(at: now) }
+            if state.circuits.count >= mostCircuits { forgetHalf(&state) }
+            state.limitOfCircuits = min(mostCircuits, max(64, 2 * state.circuits.count))
         }
         state.lastNumber += 1
         return Circuit(rules, number: state.lastNumber)
+    }
+
+    /// Forgets those that were not asked for longest.
+    private static func forgetHalf(_ state: inout State) {
+        let uses = state.circuits.values.map(\.lastUse).sorted()
+        let middle = uses[uses.count / 2]
+        state.circuits = state.circuits.filter { $0.value.lastUse >= middle }
     }
 
     private func tell() {

@@ -16,6 +16,8 @@
 /// - *half-open*: when it has been open for the given time, the next requests go as probes, never more at once than must
 ///   still succeed. If one fails, the circuit is open again for the same time; when enough have succeeded, it is closed.
 ///
+/// At most 1,024 hosts are remembered; beyond that, those go that work, and then those that were not asked for longest.
+///
 /// ## Its place
 /// Inside of `retry`, so that each attempt counts and an open circuit ends the attempts, and of a cache, which can answer
 /// with what it has. Outside of a `timeout` of one attempt: a time-out inside of it is a failure of the host, one outside is
