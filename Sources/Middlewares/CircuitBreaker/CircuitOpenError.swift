@@ -1,7 +1,7 @@
 public import Foundation
 
 /// A request that ``CircuitBreakerInterceptor`` did not send, because its host has failed too often.
-public struct CircuitOpenError: Error, Sendable {
+public struct CircuitOpenError: ContextualError, Sendable {
     /// The host, told by scheme, host and port.
     public let origin: Origin
     /// How long until the next probe may go, at the latest: until then, a request is not worth making.
@@ -12,6 +12,8 @@ public struct CircuitOpenError: Error, Sendable {
     public let method: HTTPRequest.Method
     /// The URL of the request, with secrets redacted.
     public let url: String
+    /// What is to be known about the failed call beyond the failure itself, such as the attempts that were made.
+    public var context = HTTPContext()
 
     init(_ origin: Origin, state: CircuitState, nextProbe: Duration, request: borrowing HTTPRequest) {
         self.origin = origin

@@ -1,7 +1,7 @@
 public import Foundation
 
 /// Why ``LimitConcurrencyInterceptor`` did not send a request.
-public struct ConcurrencyLimitError: Error, Sendable {
+public struct ConcurrencyLimitError: ContextualError, Sendable {
     /// What went wrong. An open set: handle the ones you know, and keep a default.
     public struct Code: Sendable, Hashable, RawRepresentable, CustomStringConvertible {
         /// The name of the code, such as `queueFull`.
@@ -23,6 +23,8 @@ public struct ConcurrencyLimitError: Error, Sendable {
     public let method: HTTPRequest.Method
     /// The URL of the request, with secrets redacted.
     public let url: String
+    /// What is to be known about the failed call beyond the failure itself, such as the attempts that were made.
+    public var context = HTTPContext()
 
     init(_ code: Code, _ message: String, request: borrowing HTTPRequest) {
         self.code = code

@@ -1,7 +1,7 @@
 public import Foundation
 
 /// Why ``RateLimitInterceptor`` did not send a request.
-public struct RateLimitError: Error, Sendable {
+public struct RateLimitError: ContextualError, Sendable {
     /// What went wrong. An open set: handle the ones you know, and keep a default.
     public struct Code: Sendable, Hashable, RawRepresentable, CustomStringConvertible {
         /// The name of the code, such as `waitTooLong`.
@@ -27,6 +27,8 @@ public struct RateLimitError: Error, Sendable {
     public let method: HTTPRequest.Method
     /// The URL of the request, with secrets redacted.
     public let url: String
+    /// What is to be known about the failed call beyond the failure itself, such as the attempts that were made.
+    public var context = HTTPContext()
 
     private init(_ code: Code, _ message: String, wait: Duration? = nil, request: borrowing HTTPRequest) {
         self.code = code

@@ -112,7 +112,7 @@ final class RateLimiter: Sendable {
         }
     }
 
-    // Hosts that were asked once are not remembered for ever.
+    // Remembered are those who have not got all their tokens back: no limit could be kept without them.
     private static func forgetIdle(_ state: inout State, _ now: Duration) {
         state.lines = state.lines.filter { !$0.value.isIdle(at: now) }
         state.limitOfLines = max(64, 2 * state.lines.count)

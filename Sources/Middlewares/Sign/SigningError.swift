@@ -1,7 +1,7 @@
 public import Foundation
 
 /// Why a request could not be signed. It was not sent.
-public struct SigningError: Error, Sendable {
+public struct SigningError: ContextualError, Sendable {
     /// What went wrong. An open set: handle the ones you know, and keep a default.
     public struct Code: Sendable, Hashable, RawRepresentable, CustomStringConvertible {
         /// The name of the code, such as `unknownOrigin`.
@@ -29,6 +29,8 @@ public struct SigningError: Error, Sendable {
     public let method: HTTPRequest.Method?
     /// The URL of the request, with secrets redacted.
     public let url: String?
+    /// What is to be known about the failed call beyond the failure itself, such as the attempts that were made.
+    public var context = HTTPContext()
 
     /// An error about a request.
     ///

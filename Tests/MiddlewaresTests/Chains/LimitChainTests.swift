@@ -93,8 +93,9 @@ struct LimitChainTests {
             [retry(10), .circuitBreaker(.consecutiveFailures(3), clock: clock)],
             transport: server
         )
-        await #expect(throws: CircuitOpenError.self) { try await chain.get() }
+        let error = await #expect(throws: CircuitOpenError.self) { try await chain.get() }
         #expect(server.requests.count == 3)
+        #expect(error?.context.attempts.map(\.status) == [503, 503, 503, nil])
     }
 
     @Test func timeoutInsideACircuitBreakerIsAFailureOfTheHostAndOneOutsideIsNot() async throws {
