@@ -35,15 +35,12 @@ public enum CircuitVerdict: Sendable, Hashable, CaseIterable {
 
     /// The usual verdict. Failures are the statuses 500, 502, 503 and 504, and a ``TransportError`` with `cannotFindHost`,
     /// `cannotConnect`, `tlsFailed`, `connectionLost`, `timedOut`, `truncated` or `invalidResponse`; any other response is a
-    /// success, and any other error is ignored, as is the `timedOut` of a request that had not been sent by its deadline,
+    /// success, also where an interceptor inside has made an error of it, as `validateStatus` does; and any other error is ignored, as is the `timedOut` of a request that had not been sent by its deadline,
     /// because it waited in `limitConcurrency` or `rateLimit`.
     public static func standard(_ answer: Result<HTTPResponse, any Error>) -> CircuitVerdict {
-        switch answer {
-        case .success(let response): failures.contains(response.status.code) ? .failure : .success
-        case .failure(let error as TransportError):
-            codes.contains(error.code) && !UnsentError.isCause(of: error) ? .failure : .ignored
-        case .failure: .ignored
-        }
+        if let response = answer.answered { return failures.contains(response.status.code) ? .failure : .success }
+        guard case .failure(let error as TransportError) = answer else { return .ignored }
+        return codes.contains(error.code) && !UnsentError.isCause(of: error) ? .failure : .ignored
     }
 
     private static let failures: Set<Int> = [500, 502, 503, 504]

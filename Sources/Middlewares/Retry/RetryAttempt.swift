@@ -4,7 +4,7 @@ public struct RetryAttempt: Sendable {
     public let number: Int
     /// The status of its response; `nil` if there was none.
     public let status: HTTPResponse.Status?
-    /// Why there was no response; `nil` if there was one.
+    /// Why there was no response, or what an interceptor inside has made of it; `nil` otherwise.
     public let error: (any Error)?
     /// How long was waited before the next attempt; `nil` if there was none.
     public internal(set) var wait: Duration?
@@ -13,10 +13,8 @@ public struct RetryAttempt: Sendable {
 
     init(number: Int, answer: Result<HTTPResponse, any Error>, wait: Duration? = nil, stop: RetryStop? = nil) {
         self.number = number
-        switch answer {
-        case .success(let response): (status, error) = (response.status, nil)
-        case .failure(let failure): (status, error) = (nil, failure)
-        }
+        status = answer.answered?.status
+        error = if case .failure(let failure) = answer { failure } else { nil }
         self.wait = wait
         self.stop = stop
     }

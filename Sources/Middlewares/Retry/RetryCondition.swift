@@ -25,11 +25,9 @@ public struct RetryCondition: Sendable {
         Self(isRetried)
     }
 
-    /// A response with one of these statuses.
+    /// A response with one of these statuses, or the ``StatusError`` that a `validateStatus` inside has made of it.
     public static func status(_ statuses: HTTPResponse.Status...) -> Self {
-        Self { _, answer in
-            if case .success(let response) = answer { statuses.contains(response.status) } else { false }
-        }
+        Self { _, answer in answer.answered.map { statuses.contains($0.status) } ?? false }
     }
 
     /// A ``TransportError`` with one of these codes.

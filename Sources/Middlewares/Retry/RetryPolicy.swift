@@ -79,7 +79,7 @@ public struct RetryPolicy: Sendable {
         guard request.body.isReadable else { return .stop(.bodyNotReplayable) }
         guard Self.isSafe(request, after: answer) else { return .stop(.notIdempotent) }
         let backoff = backoff.duration(after: attempt, random: random)
-        guard case .success(let response) = answer,
+        guard let response = answer.answered,
             let asked = RetryAfter.wait(in: response.headerFields, now: now())
         else { return .retry(after: backoff) }
         if asked > retryAfter.limit, retryAfter.excess == .refused { return .stop(.retryAfterTooLong) }
@@ -92,8 +92,7 @@ public struct RetryPolicy: Sendable {
         {
             return true
         }
-        switch answer {
-        case .success(let response):
+        if let response = answer.answered {
             // After a redirect that changed the method the answer is no longer one to this request, which was acted on.
             guard !response.context.redirects.contains(where: \.changesMethod) else { return false }
             switch response.status.code {
@@ -101,11 +100,10 @@ public struct RetryPolicy: Sendable {
             case 503: return response.headerFields.contains(.retryAfter)
             default: return false
             }
-        case .failure(let error as TransportError):
-            let codes: [TransportError.Code] = [.cannotFindHost, .cannotConnect, .tlsFailed]
-            return codes.contains(error.code) && (error.method ?? request.method) == request.method
-        case .failure: return false
         }
+        guard case .failure(let error as TransportError) = answer else { return false }
+        let codes: [TransportError.Code] = [.cannotFindHost, .cannotConnect, .tlsFailed]
+        return codes.contains(error.code) && (error.method ?? request.method) == request.method
     }
 }
 

@@ -120,6 +120,17 @@ struct CircuitBreakerInterceptorTests {
         #expect(CircuitVerdict.standard(.success(HTTPResponse(status: status))) == (isFailure ? .failure : .success))
     }
 
+    @Test func statusErrorOfAValidateStatusInsideCountsAsItsStatus() async throws {
+        let changes = changes
+        let chain = InterceptorChain(
+            [breaker(), .validateStatus()],
+            transport: Recorder { _ in HTTPResponse(status: 503) }
+        )
+        for _ in 0..<2 { await #expect(throws: StatusError.self) { try await chain.get() } }
+        await #expect(throws: CircuitOpenError.self) { try await chain.get() }
+        #expect(changes.value.count == 1)
+    }
+
     @Test func requestThatTimedOutBeforeItWasSentSaysNothingAboutTheHost() {
         let error = UnsentError.timedOut(waitingFor: "a permit", HTTPRequest(url: apiURL))
         #expect(error.code == .timedOut)
@@ -166,6 +177,17 @@ struct CircuitBreakerInterceptorTests {
         let chain = InterceptorChain([breaker], transport: Recorder())
         for number in 0..<1000 { _ = try await chain.get(url("https://host-\(number)/")) }
         #expect(breaker.breaker.count <= 64)
+    }
+
+    @Test func hostsThatFailedAndWereNeverAskedAgainAreBoundedAndTheLatestRemembered() async throws {
+        let breaker = breaker()
+        let chain = InterceptorChain([breaker], transport: Recorder { _ in HTTPResponse(status: 503) })
+        let hosts = try (0..<3000).map { try url("https://host-\($0)/") }
+        for host in hosts {
+            for _ in 0..<3 { _ = try? await chain.get(host) }
+        }
+        #expect(breaker.breaker.count <= 1024)
+        await #expect(throws: CircuitOpenError.self) { try await chain.get(hosts[2999]) }
     }
 
     @Test func hundredsAtOnceSendOneProbeAndHearOfTheChangesInOrder() async throws {

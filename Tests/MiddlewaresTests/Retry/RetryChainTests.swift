@@ -27,6 +27,22 @@ struct RetryChainTests {
         #expect(response.context.attempts.count == 2)
     }
 
+    @Test func statusErrorOfAValidateStatusInsideIsTriedAgainAsItsStatusIs() async throws {
+        let count = Counter()
+        let transport = Recorder { _ in
+            count.next() == 1
+                ? HTTPResponse(status: 503, headerFields: [.retryAfter: "7"]) : HTTPResponse(status: 500)
+        }
+        let chain = InterceptorChain([.retry(.constant(.zero), clock: clock), .validateStatus()], transport: transport)
+        // Not idempotent: after the 503, which asks for it, it may be sent again; after the 500 it may not.
+        let task = Task { try await chain.send(HTTPRequest(method: .post, url: apiURL)) }
+        await clock.sleepers(1)
+        clock.advance(by: .seconds(7))
+        let error = await #expect(throws: StatusError.self) { try await task.value }
+        #expect(error?.response.context.attempts.map(\.status) == [503, 500])
+        #expect(error?.response.context.attempts.last?.stop == .notIdempotent)
+    }
+
     @Test func retryInsideARefreshSendsTheSameTokenWithEachAttempt() async throws {
         let tokens = TokenStore(.old, origins: [apiOrigin]) { _ in .new }
         let count = Counter()
