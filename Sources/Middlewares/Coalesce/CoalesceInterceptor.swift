@@ -14,7 +14,8 @@
 /// or counts requests: what they do is done once for all who share.
 ///
 /// ## What is identical
-/// A GET without content, with the same URL, the same header fields, the same client origin, time limits and buffer limit.
+/// A GET without content, with the same URL, the same header fields, the same client origin, time limits and buffer limit,
+/// and the same use of a cache (``HTTPContext/cacheMode``, ``HTTPContext/cachePartition``).
 /// Every field counts but those that only tell requests apart (``defaultIgnored``); the fields of credentials always count,
 /// though they be named. What else must tell requests apart goes into `apart`.
 ///

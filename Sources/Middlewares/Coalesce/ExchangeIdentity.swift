@@ -15,6 +15,8 @@ struct ExchangeIdentity: Sendable, Hashable {
     private let responseBody: ResponseBodyMode
     private let timeouts: Timeouts?
     private let clientOrigin: Origin?
+    private let cacheMode: CacheMode
+    private let cachePartition: String?
     private let apart: String?
 
     /// The identity of a request; `nil` if it shares with none: it is no GET, has content or wants its response as a stream
@@ -34,6 +36,8 @@ struct ExchangeIdentity: Sendable, Hashable {
         responseBody = request.context.responseBody
         timeouts = request.context.timeouts
         clientOrigin = request.context.clientOrigin
+        cacheMode = request.context.cacheMode
+        cachePartition = request.context.cachePartition
         self.apart = apart
     }
 

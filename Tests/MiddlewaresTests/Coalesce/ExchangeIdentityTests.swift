@@ -65,6 +65,8 @@ import Testing
             try identity(change: { request in request.context.responseBody = .buffered(upTo: 10) }),
             try identity(change: { request in request.context.timeouts = Timeouts(whole: .seconds(1)) }),
             try identity(change: { request in request.context.clientOrigin = apiOrigin }),
+            try identity(change: { request in request.context.cacheMode = .reload }),
+            try identity(change: { request in request.context.cachePartition = "ada" }),
             try identity(apart: "tenant"),
         ]
         for other in others {
