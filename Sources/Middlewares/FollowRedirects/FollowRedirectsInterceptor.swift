@@ -105,7 +105,8 @@ public struct FollowRedirectsInterceptor: Interceptor {
             let proposal = RedirectProposal(redirect: hop, previous: hops, request: following, response: response)
             switch try await policy(proposal).kind {
             case .stop: return nil
-            case .follow(let changed): following = changed ?? following
+            case .follow(let changed?): following = rules.request(changed, insteadOf: following)
+            case .follow(nil): break
             }
         }
         let isFull = hops.count >= limit

@@ -66,7 +66,8 @@ public struct RedirectDecision: Sendable {
     public static let stop = Self(kind: .stop)
 
     /// To send this request, made of the proposed one. Fields that were dropped for the new origin are sent if they are put
-    /// back; its URL may lead elsewhere, but from https to http only where that is allowed.
+    /// back. Its URL may lead elsewhere: to an origin that was not proposed, only those credentials go that the policy has set;
+    /// from https to http, only where that is allowed.
     public static func follow(_ request: HTTPRequest) -> Self { Self(kind: .follow(request)) }
 }
 

@@ -53,6 +53,17 @@ struct RedirectRules: Sendable {
         return next
     }
 
+    /// The request that a policy has made of the proposed one. To an origin that was not proposed, nothing bound to an
+    /// origin goes that the policy has not set itself.
+    func request(_ changed: HTTPRequest, insteadOf proposed: HTTPRequest) -> HTTPRequest {
+        guard Origin(changed.url) != Origin(proposed.url) else { return changed }
+        var next = changed
+        next.headerFields.removeAll { field in
+            isBoundToOrigin(field.name) && proposed.headerFields[values: field.name].contains(field.value)
+        }
+        return next
+    }
+
     /// Whether a redirect leads from https to anything else.
     static func isDowngrade(from url: URL, to target: URL) -> Bool {
         url.scheme?.lowercased() == "https" && target.scheme?.lowercased() != "https"

@@ -254,6 +254,24 @@ struct FollowRedirectsInterceptorTests {
         #expect(error?.code == .insecure)
     }
 
+    @Test func policyThatLeadsToYetAnotherOriginTakesNoCredentialsThere() async throws {
+        let site = site(["https://h/a": (302, "/b")])
+        let target = try url("https://g/b")
+        let policy: FollowRedirectsInterceptor.Policy = { proposal in
+            #expect(proposal.request.headerFields[.authorization] == "of h")
+            var request = proposal.request
+            request.url = target
+            request.headerFields["X-Api-Key"] = "of g"
+            return .follow(request)
+        }
+        let fields: HTTPFields = [.authorization: "of h", .cookie: "of=h", "X-Api-Key": "of h", .accept: "text/html"]
+        _ = try await chain(.followRedirects(policy: policy), site).send(
+            HTTPRequest(url: url("https://h/a"), headerFields: fields)
+        )
+        #expect(site.requests.map(\.url.absoluteString) == ["https://h/a", "https://g/b"])
+        #expect(site.requests.last?.headerFields == ["X-Api-Key": "of g", .accept: "text/html"])
+    }
+
     @Test func cancellationBetweenHopsSendsNothingMore() async throws {
         let transport = Recorder { _ in
             withUnsafeCurrentTask { $0?.cancel() }
