@@ -92,7 +92,7 @@ struct CookieStore: Sendable {
             isSecure: setting.isSecure,
             isHTTPOnly: setting.isHTTPOnly
         )
-        guard Self.keepsPromise(of: cookie), host.isSecure || !cookie.isSecure && !hidesSecure(cookie, of: host) else {
+        guard Self.keepsPromise(of: cookie), host.isSecure || !cookie.isSecure && !hidesSecure(cookie) else {
             return nil
         }
         return cookie
@@ -113,9 +113,13 @@ struct CookieStore: Sendable {
     }
 
     // The same, §5.7: over http nobody replaces, nor goes before, what was set over https.
-    private func hidesSecure(_ cookie: Cookie, of host: CookieHost) -> Bool {
-        Self.domains(of: host).contains { domain in
-            entries[domain, default: []].contains { entry in
+    private func hidesSecure(_ cookie: Cookie) -> Bool {
+        entries.contains { domain, held in
+            guard
+                domain == cookie.domain || domain.hasSuffix(".\(cookie.domain)")
+                    || cookie.domain.hasSuffix(".\(domain)")
+            else { return false }
+            return held.contains { entry in
                 entry.cookie.name == cookie.name && entry.cookie.isSecure
                     && CookieHost.path(cookie.path, isBelow: entry.cookie.path)
             }

@@ -175,6 +175,16 @@ import Testing
         #expect(try sent(jar, to: "http://e.com/") == ["a=2"])
     }
 
+    // draft-ietf-httpbis-rfc6265bis §5.7: in the domains above and below, too.
+    @Test func cookieOverHTTPNeverGoesBeforeASecureOneOfAHostBelow() throws {
+        let jar = jar()
+        try set(jar, "a=1; Secure; Path=/", from: "https://www.e.com/")
+        try set(jar, "a=evil; Domain=e.com; Path=/", "b=1; Domain=e.com; Path=/", from: "http://e.com/")
+        try set(jar, "a=2; Path=/", from: "http://other.com/")
+        #expect(try sent(jar, to: "https://www.e.com/") == ["a=1", "b=1"])
+        #expect(try sent(jar, to: "http://other.com/") == ["a=2"])
+    }
+
     @Test func prefixesAreHeldTo() throws {
         let jar = jar()
         try set(
