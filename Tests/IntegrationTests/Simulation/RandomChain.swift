@@ -6,23 +6,30 @@ import TestSupport
 
 /// Interceptors of random choice, settings and order, and what is known of them beforehand.
 struct RandomChain {
-    private(set) var interceptors: [any Interceptor] = []
-    private(set) var names: [String] = []
+    var interceptors: [any Interceptor] = []
+    var names: [String] = []
     /// The most times that one call can reach the transport.
-    private(set) var mostSends = 1
-    /// The time limit of the outermost interceptor, if it is one.
-    private(set) var wholeLimit: Duration?
-    private(set) var pools: [PermitPool] = []
-    private(set) var tokens: TokenStore?
-    private(set) var logged: [Shared<[LogEntry]>] = []
+    var mostSends = 1
+    /// Whether a timeout stands outside of all that takes time.
+    var isWholeTimed = false
+    /// Its time limit, if it has one.
+    var wholeLimit: Duration?
+    /// Where a call can be overtaken by another one.
+    var overtaking = Overtaking.never
+    var tokens: TokenStore?
+    /// What must hold when all has ended.
+    var finalChecks: [() -> Void] = []
 
-    private let world: World
-    private let origin = Origin(URL(string: ScriptedTransport.hosts[0])!)!
+    let world: World
+    let origin = Origin(URL(string: ScriptedTransport.hosts[0])!)!
     private let budget = RetryBudget(share: 0.5, reserve: 3)
+    private var isOutermost = true
+
+    enum Overtaking { case never, outermost, inside }
 
     init(_ world: World, _ random: inout SeededGenerator, refresher: Refresher) {
         self.world = world
-        let count = Int.random(in: 1...8, using: &random)
+        let count = Int.random(in: 1...10, using: &random)
         var kinds = (0..<count).map { _ in Kind.allCases.randomElement(using: &random) ?? .headers }
         if kinds.contains(.unauthorized) || kinds.contains(.bearer) {
             tokens = refresher.makeStore()
@@ -34,16 +41,24 @@ struct RandomChain {
                 kinds.insert(.bearer, at: Int.random(in: place + 1...kinds.count, using: &random))
             }
         }
-        for kind in kinds { add(kind, &random) }
+        // Often in the order that is documented, as in most programs.
+        if Int.random(in: 0..<3, using: &random) == 0 { kinds.sort { $0.rawValue < $1.rawValue } }
+        for kind in kinds {
+            add(kind, &random)
+            if kind.takesTime { isOutermost = false }
+        }
     }
 
-    private enum Kind: CaseIterable {
-        case redirects, retry, timeout, unauthorized, bearer, limit, logging, headers, transactionID, cookies, sign,
+    /// The kinds, in the order in which they should stand.
+    private enum Kind: Int, CaseIterable {
+        case latestWins, status, headers, transactionID, tracing, timeout, redirects, unauthorized, bearer, digest,
             basic
-        case cache, status
+        case coalesce, cache, compress, retry, cookies, hedge, rate, limit, circuit, sign, metrics, logging
+
+        var takesTime: Bool { ![.latestWins, .headers, .transactionID, .tracing].contains(self) }
     }
 
-    private mutating func add(_ interceptor: any Interceptor, _ name: String, sends: Int = 1) {
+    mutating func add(_ interceptor: any Interceptor, _ name: String, sends: Int = 1) {
         interceptors.append(interceptor)
         names.append(name)
         mostSends *= sends
@@ -53,45 +68,39 @@ struct RandomChain {
         switch kind {
         case .redirects:
             let limit = Int.random(in: 0...4, using: &random)
-            add(
-                .followRedirects(limit: limit, allowsDowngrade: .random(using: &random)),
-                "redirects(\(limit))",
-                sends: limit + 1
-            )
+            let redirects = FollowRedirectsInterceptor(limit: limit, allowsDowngrade: .random(using: &random))
+            add(redirects, "redirects(\(limit))", sends: limit + 1)
         case .retry: addRetry(&random)
-        case .timeout:
-            let limit = Duration.milliseconds(Int.random(in: 1...20_000, using: &random))
-            if interceptors.isEmpty { wholeLimit = limit }
-            add(.timeout(limit, clock: world.clock), "timeout(\(limit))")
-        case .unauthorized, .bearer: addAuthentication(kind)
+        case .timeout: addTimeout(&random)
+        case .unauthorized, .bearer, .basic, .digest, .cookies, .sign: addIdentity(kind)
         case .limit: addLimit(&random)
-        case .logging:
-            let entries = Shared<[LogEntry]>([])
-            logged.append(entries)
-            add(.logging(.body, to: LogSink { entry in entries.change { $0.append(entry) } }), "logging")
+        case .rate: addRateLimit(&random)
+        case .circuit: addCircuitBreaker(&random)
+        case .hedge: addHedge(&random)
+        case .coalesce: addCoalesce()
+        case .latestWins: addLatestWins()
+        case .logging: addLogging()
+        case .metrics: addMetrics()
         case .headers: add(.headers(["X-Client": "simulated"]), "headers")
+        case .tracing: add(.tracing(random: world.random), "tracing")
         case .transactionID:
             let identify: TransactionIDInterceptor = .transactionID(named: "X-Transaction") { [world] in
                 "\(world.nextID())"
             }
             add(identify, "transactionID")
-        case .cookies:
-            let jar = CookieJar(now: { [world] in world.now })
-            add(CookiesInterceptor(jar), "cookies")
-        case .sign:
-            world.keep(secret: "signature-secret", of: origin.description)
-            let sign: SignInterceptor = .sign(origins: [origin], now: { [world] in world.now }) { request, _ in
-                request.headerFields["Signature"] = "signature-secret"
-            }
-            add(sign, "sign")
-        case .basic:
-            world.keep(secret: Data("ada:password".utf8).base64EncodedString(), of: origin.description)
-            add(.basicAuth(username: "ada", password: "password", origins: [origin]), "basicAuth", sends: 2)
+        case .compress: add(.compressRequest(above: 0), "compressRequest")
         case .cache:
             let cache = CacheInterceptor(store: MemoryCacheStore(), clock: world.clock, now: { [world] in world.now })
             add(cache, "cache", sends: 2)
         case .status: add(.validateStatus(), "validateStatus")
         }
+    }
+
+    private mutating func addTimeout(_ random: inout SeededGenerator) {
+        let milliseconds = Int.random(in: 1...20_000, using: &random)
+        let limit: Duration? = Int.random(in: 0..<5, using: &random) == 0 ? nil : .milliseconds(milliseconds)
+        if isOutermost { (isWholeTimed, wholeLimit) = (true, limit) }
+        add(.timeout(limit, clock: world.clock), "timeout(\(limit.map { "\($0)" } ?? ""))")
     }
 
     private mutating func addRetry(_ random: inout SeededGenerator) {
@@ -109,24 +118,64 @@ struct RandomChain {
             random: world.random,
             now: { [world] in world.now }
         )
-        add(retry, "retry(\(attempts))", sends: max(1, attempts))
+        add(retry, "retry(\(attempts)\(makesKeys ? ", with keys" : ""))", sends: max(1, attempts))
     }
 
-    private mutating func addAuthentication(_ kind: Kind) {
-        guard let tokens else { return }
-        if kind == .bearer {
-            add(.bearerAuth(tokens), "bearerAuth")
-        } else {
-            add(.retryOnUnauthorized(tokens), "retryOnUnauthorized", sends: 2)
+    private mutating func addIdentity(_ kind: Kind) {
+        switch kind {
+        case .bearer: if let tokens { add(.bearerAuth(tokens), "bearerAuth") }
+        case .unauthorized: if let tokens { add(.retryOnUnauthorized(tokens), "retryOnUnauthorized", sends: 2) }
+        case .cookies:
+            let jar = CookieJar(now: { [world] in world.now })
+            add(CookiesInterceptor(jar), "cookies")
+        case .sign:
+            world.keep(secret: "signature-secret", of: origin.description)
+            let sign: SignInterceptor = .sign(origins: [origin], now: { [world] in world.now }) { request, _ in
+                request.headerFields["Signature"] = "signature-secret"
+            }
+            add(sign, "sign")
+        case .basic:
+            world.keep(secret: ScriptedTransport.basicSecret, of: origin.description)
+            add(.basicAuth(username: "ada", password: "password", origins: [origin]), "basicAuth", sends: 2)
+        default:
+            world.keep(secret: "digest-password", of: "nobody")
+            let digest: PasswordAuthInterceptor = .digestAuth(
+                username: "ada",
+                password: "digest-password",
+                origins: [origin],
+                random: world.random
+            )
+            add(digest, "digestAuth", sends: 3)
         }
     }
 
-    private mutating func addLimit(_ random: inout SeededGenerator) {
-        // A limit inside of another with the same permits would wait for itself; each has its own.
-        let total = Int.random(in: 1...3, using: &random)
-        let limit = LimitConcurrencyInterceptor(total, perHost: Bool.random(using: &random) ? 1 : nil)
-        pools.append(limit.pool)
-        add(limit, "limit(\(total))")
+    private mutating func addLogging() {
+        let entries = Shared<[LogEntry]>([])
+        add(.logging(.body, to: LogSink { entry in entries.change { $0.append(entry) } }), "logging")
+        finalChecks.append { [world] in
+            for entry in entries.value { world.check(printed: entry.text, of: "The log") }
+            for (number, entries) in Dictionary(grouping: entries.value, by: \.number) {
+                let isRight = entries.count == 2 && entries[0].event == .request && entries[1].event != .request
+                if !isRight { world.violate("Exchange \(number) of a log has the entries \(entries.map(\.event)).") }
+            }
+        }
+    }
+
+    private mutating func addMetrics() {
+        let events = Shared<[UInt64: [String]]>([:])
+        let metrics: MetricsInterceptor = .metrics(clock: world.clock) { event in
+            switch event {
+            case .began(let start): events.change { $0[start.number, default: []].append("began") }
+            case .ended(let end): events.change { $0[end.start.number, default: []].append("ended") }
+            case .decodingFailed: break
+            }
+        }
+        add(metrics, "metrics")
+        finalChecks.append { [world] in
+            for (number, events) in events.value where events != ["began", "ended"] {
+                world.violate("Exchange \(number) of the metrics has the events \(events).")
+            }
+        }
     }
 }
 

@@ -1,9 +1,13 @@
 import Foundation
-import Middlewares
+import TransportTesting
+
+@testable import Middlewares
 
 /// A network and its servers, all of whose moods are chance: slow, failing, redirecting, rejecting.
 struct ScriptedTransport: Transport {
     static let hosts = ["https://api.test", "https://api.test:8443", "https://other.test", "http://api.test"]
+
+    static let basicSecret = Data("ada:password".utf8).base64EncodedString()
 
     let world: World
     /// How many answers in a hundred are no plain 200.
@@ -17,12 +21,23 @@ struct ScriptedTransport: Transport {
         world.check(request)
         world.began(call: call?.id ?? 0)
         defer { world.ended() }
+        if request.context.isHedge, !request.method.isSafe { world.violate("\(request.method) was sent by a hedge.") }
+        world.begin(request)
         do {
-            return try await answer(request, call)
+            let response = try await answer(request, call)
+            if !Self.leavesUndone(response) { world.mayHaveActed(on: request) }
+            return response
         } catch {
             world.note("failed #\(call?.id ?? 0) \(type(of: error))")
+            if (error as? TransportError)?.code != .cannotConnect { world.mayHaveActed(on: request) }
             throw error
         }
+    }
+
+    /// Whether a response says that the server did not act on the request.
+    private static func leavesUndone(_ response: HTTPResponse) -> Bool {
+        [401, 307, 308, 429].contains(response.status)
+            || response.status == 503 && response.headerFields.contains(.retryAfter)
     }
 
     private func answer(_ request: HTTPRequest, _ call: SimulatedCall?) async throws -> HTTPResponse {
@@ -34,10 +49,8 @@ struct ScriptedTransport: Transport {
             _ = try await chunks.next()
             throw failure(.connectionLost, request)
         }
-        let content = String(decoding: try await request.body.collect(upTo: 1 << 16), as: UTF8.self)
-        if let call, request.method == call.method, content != call.body {
-            world.violate("Call \(call.id) was sent with the body \"\(content)\" and not with \"\(call.body)\".")
-        }
+        let content = try await request.body.collect(upTo: 1 << 16)
+        if let call, request.method == call.method { check(content, of: request, call) }
         // Now and then a server hangs.
         let wait: Duration = isTroubled && world.chance(10) ? .seconds(1_000) : world.milliseconds(upTo: 3_000)
         if world.chance(80) { try await world.clock.sleep(for: wait) }
@@ -52,6 +65,16 @@ struct ScriptedTransport: Transport {
         return response
     }
 
+    private func check(_ content: Data, of request: HTTPRequest, _ call: SimulatedCall) {
+        var expected = Data(call.body.utf8)
+        if request.headerFields[.contentEncoding] == "gzip" {
+            expected = (try? GzipStream(level: 6)?.compress(expected, isLast: true)) ?? Data()
+        }
+        guard content != expected else { return }
+        let text = String(decoding: content, as: UTF8.self)
+        world.violate("Call \(call.id) was sent with the body \"\(text)\" and not with \"\(call.body)\".")
+    }
+
     private func failure(_ code: TransportError.Code, _ request: HTTPRequest) -> TransportError {
         TransportError(code, "It is part of the script.", request: request)
     }
@@ -64,11 +87,15 @@ struct ScriptedTransport: Transport {
             fields.append(.setCookie, "sid=\(value); Path=/\(request.url.scheme == "https" ? "; Secure" : "")")
         }
         if world.chance(30) { fields[.cacheControl] = world.oneOf(["max-age=2", "no-store", "max-age=0"]) }
-        let token = request.headerFields[.authorization]
+        fields["X-URL"] = request.url.absoluteString
+        fields["X-For"] = World.caller(of: request)
         if request.url.path.hasPrefix("/private"), request.url.absoluteString.hasPrefix(Self.hosts[0]),
-            token != "Bearer \(world.validToken)"
+            !world.knows(request)
         {
-            fields[.wwwAuthenticate] = #"Basic realm="r""#
+            // Many are challenged with one nonce.
+            let nonce = "nonce-\(world.clock.now.elapsed.components.seconds / 2)"
+            fields.append(.wwwAuthenticate, #"Basic realm="r""#)
+            fields.append(.wwwAuthenticate, #"Digest realm="r", nonce="\#(nonce)", qop="auth", algorithm=SHA-256"#)
             return HTTPResponse(status: 401, headerFields: fields)
         }
         guard isTroubled else { return HTTPResponse(status: 200, headerFields: fields) }

@@ -15,7 +15,11 @@ struct Simulation {
         let calls: Int
     }
 
-    private struct CallState {
+    struct CallState {
+        var key: Int?
+        var isStreamed = false
+        var deadline: Duration?
+        var began: Duration?
         var cancelledAt: Duration?
         var endedAt: Duration?
         var ends = 0
@@ -24,9 +28,9 @@ struct Simulation {
         var error: (any Error)?
     }
 
-    private let world: World
+    let world: World
     private let queue: JobQueue
-    private let states = Shared<[Int: CallState]>([:])
+    let states = Shared<[Int: CallState]>([:])
     private var random: SeededGenerator
 
     private init(seed: UInt64) throws {
@@ -93,15 +97,16 @@ extension Simulation {
         let (world, states) = (world, states)
         let delay = Duration.milliseconds(Int.random(in: 0...4_000, using: &random))
         let readsAll = Int.random(in: 0..<100, using: &random) < 70
-        states.change { $0[id] = CallState() }
         let task = Task {
             var failure: (any Error)?
             do {
                 try await world.clock.sleep(for: delay)
+                states.change { $0[id]?.began = world.clock.now.elapsed }
                 let response = try await Self.timed(world, { took in states.change { $0[id]?.took = took } }) {
                     try await client.send(request)
                 }
                 world.note("call #\(id) gets \(response.status.code)")
+                Self.check(response, of: request, id, world)
                 if readsAll { _ = try await response.body.collect(upTo: 1 << 16) } else { response.body.discard() }
             } catch {
                 failure = error
@@ -154,11 +159,20 @@ extension Simulation {
             world.keep(secret: secret, of: origin.description)
             request.headerFields[random.oneOf([.authorization, .cookie, "X-Api-Key"])] = secret
         }
-        if Bool.random(using: &random) { request.context.responseBody = .streamed }
+        var state = CallState()
+        state.isStreamed = Bool.random(using: &random)
+        if state.isStreamed { request.context.responseBody = .streamed }
         if Int.random(in: 0..<100, using: &random) < 20 {
             let limit = Duration.milliseconds(Int.random(in: 1...20_000, using: &random))
+            state.deadline = limit
             request.context.deadline = Deadline(after: limit, clock: world.clock)
         }
+        if Int.random(in: 0..<100, using: &random) < 40 {
+            let key = Int.random(in: 1...2, using: &random)
+            state.key = key
+            request.context.latestKey = LatestKey(key)
+        }
+        states.change { [state] in $0[id] = state }
         request.context.simulatedCall = SimulatedCall(id: id, method: method, body: text)
         return request
     }
@@ -180,42 +194,6 @@ extension Simulation {
                     tokens.signIn(.init(value))
                 }
             }
-        }
-    }
-}
-
-extension Simulation {
-    private func check(_ chain: RandomChain, calls: Int) {
-        for id in 1...calls {
-            guard let state = states.value[id] else { continue }
-            if state.ends != 1 { world.violate("Call \(id) ended \(state.ends) times: a deadlock, if it did not.") }
-            if let cancelled = state.cancelledAt, let ended = state.endedAt, ended > cancelled {
-                world.violate("Call \(id) was cancelled at \(cancelled) and ended at \(ended).")
-            }
-            if state.cancelledAt == nil, state.error is CancellationError {
-                world.violate("Call \(id) failed with CancellationError, although nobody cancelled it.")
-            }
-            if let limit = chain.wholeLimit, let took = state.took, took > limit {
-                world.violate("Call \(id) took \(took), with a limit of \(limit).")
-            }
-            let sends = world.sends(of: id)
-            if sends > chain.mostSends { world.violate("Call \(id) was sent \(sends) times, of \(chain.mostSends).") }
-        }
-        if world.inFlight != 0 { world.violate("\(world.inFlight) exchanges never ended.") }
-        if !world.openBodies.isEmpty {
-            world.violate("\(world.openBodies.count) bodies were neither read nor discarded.")
-        }
-        for pool in chain.pools where pool.counts != (0, 0, 0) { world.violate("Permits are lost: \(pool.counts).") }
-        if let tokens = chain.tokens, tokens.refresher.state.isRefreshing { world.violate("A refresh never ended.") }
-        for entries in chain.logged { check(entries.value) }
-    }
-
-    private func check(_ entries: [LogEntry]) {
-        for entry in entries { world.check(printed: entry.text, of: "The log") }
-        let exchanges = Dictionary(grouping: entries, by: \.number)
-        for (number, entries) in exchanges {
-            let isRight = entries.count == 2 && entries[0].event == .request && entries[1].event != .request
-            if !isRight { world.violate("Exchange \(number) of a log has the entries \(entries.map(\.event)).") }
         }
     }
 }

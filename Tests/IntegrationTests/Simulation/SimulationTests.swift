@@ -10,7 +10,7 @@ import Testing
 /// | `SIMULATION_FIRST=1000000` | begins at that seed, instead of 1 |
 @Suite struct SimulationTests {
     private static let environment = ProcessInfo.processInfo.environment
-    private static let count = environment["SIMULATION_COUNT"].flatMap(UInt64.init) ?? 8_000
+    private static let count = environment["SIMULATION_COUNT"].flatMap(UInt64.init) ?? 3_000
     private static let first = environment["SIMULATION_FIRST"].flatMap(UInt64.init) ?? 1
     private static let only = environment["SIMULATION_SEED"].flatMap(UInt64.init)
 

@@ -1,8 +1,9 @@
 import Foundation
-import Middlewares
 import Synchronization
 import TestSupport
 import TransportTesting
+
+@testable import Middlewares
 
 /// What one simulated run shares: time, chance, and the book of what must hold.
 final class World: Sendable {
@@ -16,6 +17,10 @@ final class World: Sendable {
         var inFlight = 0
         var lastID = 0
         var validToken = "none"
+        /// Calls on which a server may have acted, and which must not be sent again.
+        var acted: Set<Int> = []
+        /// Which call used a count of a nonce.
+        var counts: [String: Int] = [:]
     }
 
     let clock = ManualClock()
@@ -82,6 +87,34 @@ extension World {
         }
     }
 
+    /// Whose request it is, as far as a secret of a caller tells: nobody else must see what is answered.
+    static func caller(of request: HTTPRequest) -> String {
+        for value in request.headerFields.map(\.value) {
+            guard let secret = value.firstRange(of: "caller-secret-") else { continue }
+            return "caller " + value[secret.upperBound...].prefix(while: \.isNumber)
+        }
+        return "anyone"
+    }
+
+    /// Whether a request shows that it may see what is private.
+    func knows(_ request: HTTPRequest) -> Bool {
+        guard let field = request.headerFields[.authorization] else { return false }
+        if field.hasPrefix("Digest ") { return isNew(Challenge.parameters(in: String(field.dropFirst(7))), request) }
+        return field == "Bearer \(validToken)" || field == "Basic \(ScriptedTransport.basicSecret)"
+    }
+
+    private func isNew(_ digest: [String: String], _ request: HTTPRequest) -> Bool {
+        guard let nonce = digest["nonce"], let count = digest["nc"] else { return false }
+        let call = request.context.simulatedCall?.id ?? 0
+        let user = book.withLock { book in
+            let user = book.counts["\(nonce) \(count)"] ?? call
+            book.counts["\(nonce) \(count)"] = user
+            return user
+        }
+        if user != call { violate("Calls \(user) and \(call) used count \(count) of \(nonce).") }
+        return nonce == "nonce-\(clock.now.elapsed.components.seconds / 2)"
+    }
+
     var validToken: String {
         get { book.withLock(\.validToken) }
         set { book.withLock { $0.validToken = newValue } }
@@ -95,6 +128,23 @@ extension World {
             $0.sends[call, default: 0] += 1
             $0.inFlight += 1
         }
+    }
+
+    /// A request that has an effect each time is sent: never after a server may have acted on it.
+    func begin(_ request: HTTPRequest) {
+        guard let call = request.context.simulatedCall?.id, Self.hasEffectEachTime(request) else { return }
+        if book.withLock({ $0.acted.contains(call) }) {
+            violate("Call \(call), a \(request.method), was sent again although a server may have acted on it.")
+        }
+    }
+
+    func mayHaveActed(on request: HTTPRequest) {
+        guard let call = request.context.simulatedCall?.id, Self.hasEffectEachTime(request) else { return }
+        book.withLock { _ = $0.acted.insert(call) }
+    }
+
+    private static func hasEffectEachTime(_ request: HTTPRequest) -> Bool {
+        request.method == .post && !request.headerFields.contains(.idempotencyKey)
     }
 
     func ended() { book.withLock { $0.inFlight -= 1 } }

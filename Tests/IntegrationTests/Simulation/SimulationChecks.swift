@@ -1,0 +1,73 @@
+import Foundation
+
+@testable import Middlewares
+
+/// What must hold of each call, and when all has ended.
+extension Simulation {
+    func check(_ chain: RandomChain, calls: Int) {
+        for id in 1...calls {
+            guard let state = states.value[id] else { continue }
+            check(state, of: id, chain)
+        }
+        if world.inFlight != 0 { world.violate("\(world.inFlight) exchanges never ended.") }
+        if !world.openBodies.isEmpty {
+            world.violate("\(world.openBodies.count) bodies were neither read nor discarded.")
+        }
+        if let tokens = chain.tokens, tokens.refresher.state.isRefreshing { world.violate("A refresh never ended.") }
+        for check in chain.finalChecks { check() }
+    }
+
+    private func check(_ state: CallState, of id: Int, _ chain: RandomChain) {
+        if state.ends != 1 { world.violate("Call \(id) ended \(state.ends) times: a deadlock, if it did not.") }
+        if let cancelled = state.cancelledAt, let ended = state.endedAt, ended > cancelled {
+            world.violate("Call \(id) was cancelled at \(cancelled) and ended at \(ended).")
+        }
+        if state.cancelledAt == nil, state.error is CancellationError, !mayBeOvertaken(id, chain) {
+            world.violate("Call \(id) failed with CancellationError, although nobody cancelled it.")
+        }
+        if chain.isWholeTimed, let took = state.took, let began = state.began {
+            let left = state.deadline.map { max(.zero, $0 - began) }
+            if let limit = [chain.wholeLimit, left].compactMap({ $0 }).min(), took > limit {
+                world.violate("Call \(id) took \(took), with a limit of \(limit).")
+            }
+        }
+        let sends = world.sends(of: id)
+        if sends > chain.mostSends { world.violate("Call \(id) was sent \(sends) times, of \(chain.mostSends).") }
+        checkOvertaking(of: id, chain)
+    }
+
+    private func mayBeOvertaken(_ id: Int, _ chain: RandomChain) -> Bool {
+        switch chain.overtaking {
+        case .never: false
+        case .outermost: !later(than: id).isEmpty
+        // What stands outside may have made several of one call, or one of several.
+        case .inside: true
+        }
+    }
+
+    /// When the later calls under its key began.
+    private func later(than id: Int) -> [Duration] {
+        let states = states.value
+        guard let state = states[id], let key = state.key, let began = state.began else { return [] }
+        return states.filter { $0.key != id && $0.value.key == key }.compactMap(\.value.began).filter { $0 >= began }
+    }
+
+    private func checkOvertaking(of id: Int, _ chain: RandomChain) {
+        guard chain.overtaking == .outermost, let state = states.value[id], !state.isStreamed, let began = state.began,
+            let ended = state.endedAt, let next = later(than: id).filter({ $0 > began }).min()
+        else { return }
+        if ended > next { world.violate("Call \(id) was overtaken at \(next) and ended at \(ended).") }
+    }
+
+    static func check(_ response: HTTPResponse, of request: HTTPRequest, _ id: Int, _ world: World) {
+        // A redirect leaves the secret behind, and then the answer is anyone's.
+        let caller = response.headerFields["X-For"] ?? "anyone"
+        if caller != "anyone", caller != World.caller(of: request) {
+            world.violate("Call \(id) got an answer that was made for \(caller).")
+        }
+        let origin = response.headerFields["X-URL"]
+        if response.context.redirects.isEmpty, let origin, origin != request.url.absoluteString {
+            world.violate("Call \(id) to \(request.url) got what \(origin) answered.")
+        }
+    }
+}
