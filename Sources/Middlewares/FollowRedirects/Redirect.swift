@@ -79,4 +79,8 @@ extension HTTPContext {
         get { self[RedirectsKey.self] }
         set { self[RedirectsKey.self] = newValue }
     }
+
+    /// Whether a redirect on the way to this response shows that the request itself was acted on: the response answers a
+    /// retrieval that came after it, and the request must not be sent again for its sake.
+    var hasChangedMethod: Bool { redirects.contains(where: \.changesMethod) }
 }

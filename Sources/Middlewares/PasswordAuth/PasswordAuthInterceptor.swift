@@ -16,7 +16,8 @@
 /// - Of several challenges the strongest is answered: digest with SHA-256, with MD5, then basic. Where digest is allowed,
 ///   basic is answered over https alone, so that nobody in between can ask for the password instead.
 /// - A credential that a realm rejected, and never had accepted, is not used for it again; the 401 is the answer. So is one
-///   whose challenge can't be answered: an unknown algorithm, or `auth-int` for a one-shot body.
+///   whose challenge can't be answered: an unknown algorithm, or `auth-int` for a one-shot body; and one that comes after a
+///   redirect, followed inside, which shows that the request itself was acted on.
 /// - Names and passwords are taken as UTF-8. They go to their origins only. A request with an `Authorization` field of its own keeps it.
 /// - A one-shot body that the challenged request used up is not sent again: the call fails with
 ///   ``TransportError/Code/bodyNotReplayable``, and the next one carries the answer in advance.
@@ -90,7 +91,9 @@ public struct PasswordAuthInterceptor: Interceptor {
             var attempt = request
             attempt.headerFields[.authorization] = sent?.value
             let response = try await next(attempt)
-            guard response.status.code == 401, response.url.flatMap(Origin.init) ?? origin == origin else {
+            guard response.status.code == 401, response.url.flatMap(Origin.init) ?? origin == origin,
+                !response.context.hasChangedMethod
+            else {
                 shared.learn(from: response, to: sent?.answer, at: origin, random)
                 return response
             }

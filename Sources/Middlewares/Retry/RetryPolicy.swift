@@ -94,7 +94,7 @@ public struct RetryPolicy: Sendable {
         }
         if let response = answer.answered {
             // After a redirect that changed the method the answer is no longer one to this request, which was acted on.
-            guard !response.context.redirects.contains(where: \.changesMethod) else { return false }
+            guard !response.context.hasChangedMethod else { return false }
             switch response.status.code {
             case 408, 421, 425, 429: return true
             case 503: return response.headerFields.contains(.retryAfter)

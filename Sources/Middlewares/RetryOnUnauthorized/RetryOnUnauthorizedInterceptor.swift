@@ -16,7 +16,8 @@
 ///   body is discarded before the refresh, so that it holds no connection meanwhile.
 /// - A second rejection is the answer. So is the first where it doesn't concern the credential: the request went to
 ///   another origin, had an `Authorization` field of its own, belongs to a session that was signed out since, or is part of
-///   the refresh itself (``CredentialRefresh/isCurrent``).
+///   the refresh itself (``CredentialRefresh/isCurrent``). So is one that comes after a redirect, followed inside, which
+///   shows that the request itself was acted on.
 /// - A body that can't be sent again fails the call with ``TransportError/Code/bodyNotReplayable``, after the refresh, so
 ///   that the caller's next attempt with a new body succeeds.
 ///
@@ -69,7 +70,9 @@ public struct RetryOnUnauthorizedInterceptor: Interceptor {
         } catch {
             answer = .failure(error)
         }
-        guard condition.matches(answer), let rejected = source.generation(rejectedBy: answer, to: record) else {
+        guard condition.matches(answer), answer.answered?.context.hasChangedMethod != true,
+            let rejected = source.generation(rejectedBy: answer, to: record)
+        else {
             return try answer.get()
         }
         if case .success(let response) = answer { response.body.discard() }

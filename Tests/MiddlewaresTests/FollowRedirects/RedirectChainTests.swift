@@ -67,6 +67,23 @@ struct RedirectChainTests {
         #expect(refreshes.value == 0)
     }
 
+    @Test(arguments: [false, true])
+    func unauthorizedAfterARedirectedPostIsTheAnswerAndThePostIsNotSentAgain(isPassword: Bool) async throws {
+        let server = Recorder { request in
+            var response = request.method == .post ? redirect(303, "/page") : HTTPResponse(status: 401)
+            if request.method == .get { response.headerFields[.wwwAuthenticate] = "Basic realm=r" }
+            response.url = request.url
+            return response
+        }
+        let authentication: any Interceptor =
+            isPassword
+            ? .basicAuth(username: "a", password: "b", origins: [apiOrigin])
+            : .retryOnUnauthorized(origins: [apiOrigin]) { Issue.record("There is nothing to log in for.") }
+        let chain = InterceptorChain([authentication, .followRedirects()], transport: server)
+        #expect(try await chain.send(HTTPRequest(method: .post, url: apiURL, body: "order")).status == 401)
+        #expect(server.requests.map(\.method) == [.post, .get])
+    }
+
     @Test func validateStatusOutsideSeesTheFinalStatusAlone() async throws {
         let site = site(["https://h/a": (302, "/b")])
         let chain = InterceptorChain([.validateStatus(), .followRedirects()], transport: site)
