@@ -24,6 +24,8 @@ struct RandomChain {
     let origin = Origin(URL(string: ScriptedTransport.hosts[0])!)!
     private let budget = RetryBudget(share: 0.5, reserve: 3)
     private var isOutermost = true
+    // One alone: of two that know nothing of each other, each would count a server's nonces.
+    private var digest: PasswordAuthInterceptor?
 
     enum Overtaking { case never, outermost, inside }
 
@@ -139,12 +141,15 @@ struct RandomChain {
             add(.basicAuth(username: "ada", password: "password", origins: [origin]), "basicAuth", sends: 2)
         default:
             world.keep(secret: "digest-password", of: "nobody")
-            let digest: PasswordAuthInterceptor = .digestAuth(
-                username: "ada",
-                password: "digest-password",
-                origins: [origin],
-                random: world.random
-            )
+            let digest: PasswordAuthInterceptor =
+                self.digest
+                ?? .digestAuth(
+                    username: "ada",
+                    password: "digest-password",
+                    origins: [origin],
+                    random: world.random
+                )
+            self.digest = digest
             add(digest, "digestAuth", sends: 3)
         }
     }

@@ -59,11 +59,14 @@ struct BodiesAndOriginsTests {
         }
         let chain = InterceptorChain(
             [
-                .validateStatus(), .timeout(.seconds(1), clock: clock), .followRedirects(), .transactionID(),
-                .retryOnUnauthorized(tokens), .bearerAuth(tokens), .cache(.memory(), clock: clock),
-                .retry(clock: clock), .limitConcurrency(1), .cookies(),
+                .latestWins(), .validateStatus(), .transactionID(), .tracing(), .timeout(.seconds(1), clock: clock),
+                .followRedirects(),
+                .retryOnUnauthorized(tokens), .bearerAuth(tokens),
+                .digestAuth(username: "ada", password: "x", origins: Self.origins), .cookies(), .coalesce(),
+                .cache(.memory(), clock: clock), .retry(clock: clock), .hedge(after: .zero, clock: clock),
+                .rateLimit(1, per: .seconds(1), clock: clock), .limitConcurrency(1), .circuitBreaker(clock: clock),
                 .sign(origins: Self.origins) { request, _ in request.headerFields["Signature"] = "s" },
-                .logging(.body, to: LogSink { _ in }),
+                .metrics(clock: clock) { _ in }, .logging(.body, to: LogSink { _ in }),
             ],
             transport: transport
         )
