@@ -38,11 +38,16 @@ func compareRealisticChain() async throws {
         ("retry", .retry(.exponential(maxAttempts: 3))),
         ("logging(.headers)", .logging(.headers, to: LogSink { _ in })),
     ]
-    let quiet = interceptors.dropLast().map(\.1)
+    func all(but name: String) -> Contender {
+        requests("all but \(name)", interceptors.filter { $0.0 != name }.map(\.1), envelope)
+    }
     let costs = try await compare(
         "A realistic chain of ten over a stub, all at once and each alone",
         repetitions: 2_000,
-        [requests("all ten", interceptors.map(\.1), envelope), requests("all but logging", quiet, envelope)]
+        [
+            requests("all ten", interceptors.map(\.1), envelope), all(but: "cache(.memory())"),
+            all(but: "logging(.headers)"),
+        ]
             + interceptors.map { requests($0.0, [$0.1], envelope) }
             + [requests("the stub alone (floor)", [], envelope)]
     )

@@ -13,6 +13,10 @@ if wants("small") {
         try await compareSmall(server, inFlight: inFlight, rounds: 9)
     }
 }
+if wants("cached") {
+    try await compareCached(server, "2k", bytes: 2_048, repetitions: 2_000)
+    try await compareCached(server, "1m", bytes: 1_000_000, repetitions: 100)
+}
 if wants("http2") { try await compareHTTP2(server, rounds: 9) }
 if wants("handshakes") { try await compareHandshakes(server, rounds: 9) }
 if wants("large") {
