@@ -2,7 +2,8 @@ import Foundation
 import Middlewares
 import TestSupport
 
-// CacheProcess write DIRECTORY SEED           stores, updates and removes until it is killed
+// CacheProcess write DIRECTORY SEED TIME      stores, updates and removes, until after so many microseconds of its processor
+//                                             time the kernel ends it, wherever it is
 // CacheProcess hammer DIRECTORY SEED COUNT    does so many times, and checks what it reads; its status says what it found
 // CacheProcess full DIRECTORY                 asks for 300 kB through a cache whose disk takes no file beyond 100 kB
 // CacheProcess small DIRECTORY                asks for the same where the disk is as small as it is
@@ -90,6 +91,14 @@ struct LongAnswers: Transport {
 
 switch arguments[1] {
 case "write":
+    var timer = itimerval()
+    timer.it_value.tv_usec = arguments.last.flatMap { .init($0) } ?? 0
+    // The signal's default is the end, at once, as of any that is not caught.
+    #if os(Linux)
+    setitimer(__itimer_which_t(ITIMER_PROF.rawValue), &timer, nil)
+    #else
+    setitimer(ITIMER_PROF, &timer, nil)
+    #endif
     try await work(endless: true, count: 0)
 case "hammer":
     try await work(endless: false, count: Int(arguments.last ?? "") ?? 0)

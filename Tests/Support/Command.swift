@@ -29,18 +29,18 @@ public enum Command {
         let files = ["input", "output", "errors"].map { folder.appending(path: $0) }
         for file in files { try (file == files[0] ? input : Data()).write(to: file) }
 
-        let process = Process()
-        process.executableURL = URL(filePath: path)
-        process.arguments = arguments
-        process.standardInput = try FileHandle(forReadingFrom: files[0])
-        process.standardOutput = try FileHandle(forWritingTo: files[1])
-        process.standardError = try FileHandle(forWritingTo: files[2])
-        let (ends, ended) = AsyncStream<Void>.makeStream()
-        process.terminationHandler = { _ in ended.finish() }
-        try process.run()
-        for await _ in ends {}
+        let handles = try [
+            FileHandle(forReadingFrom: files[0]), FileHandle(forWritingTo: files[1]),
+            FileHandle(forWritingTo: files[2]),
+        ]
+        let process = try ChildProcess(path, arguments, descriptors: handles.map(\.fileDescriptor))
+        for handle in handles { try handle.close() }
+        let status =
+            switch await process.ended() {
+            case .exit(let status), .signal(let status): status
+            }
         return try Result(
-            status: process.terminationStatus,
+            status: status,
             output: Data(contentsOf: files[1]),
             errors: Data(contentsOf: files[2])
         )

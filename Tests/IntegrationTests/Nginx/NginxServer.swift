@@ -1,6 +1,7 @@
 #if os(Linux)
 import Foundation
 import Glibc
+import TestSupport
 import Testing
 
 /// An nginx of a test's own: files and log in a temporary folder, a port that the system gave, and a process, with its one
@@ -12,8 +13,7 @@ final class NginxServer: Sendable {
     let port: Int
     /// What it serves is in `files`.
     let folder: URL
-    private let process: Process
-    private let ends: AsyncStream<Void>
+    private let process: ChildProcess
 
     /// What it serves.
     var files: URL { folder.appending(path: "files") }
@@ -61,31 +61,28 @@ final class NginxServer: Sendable {
         let log = folder.appending(path: "error.log")
         try Data().write(to: log)
 
-        process = Process()
-        process.executableURL = executable
-        process.arguments = ["-p", folder.path, "-c", "nginx.conf", "-e", "error.log"]
+        let output = try FileHandle(forWritingTo: log)
         // It takes the socket over, as from an older process of its own: nobody else can get the port in between, and who
         // connects before it is up is only a little early.
-        process.environment = ["NGINX": "0;"]
-        process.standardInput = socket.handle
-        process.standardOutput = try FileHandle(forWritingTo: log)
-        process.standardError = process.standardOutput
-        let (ends, ended) = AsyncStream<Void>.makeStream()
-        self.ends = ends
-        process.terminationHandler = { _ in ended.finish() }
-        try process.run()
+        process = try ChildProcess(
+            executable.path,
+            ["-p", folder.path, "-c", "nginx.conf", "-e", "error.log"],
+            environment: ["NGINX": "0;"],
+            descriptors: [socket.handle, output, output].map(\.fileDescriptor)
+        )
+        try output.close()
         try socket.handle.close()
     }
 
     /// Ends the process, waits until it has ended, and removes its folder.
     private func stop() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
-        let wasRunning = process.isRunning
-        process.terminate()
-        for await _ in ends {}
-        guard wasRunning, process.terminationReason == .exit, process.terminationStatus == 0 else {
+        let wasRunning = !process.hasEnded
+        process.send(signal: SIGTERM)
+        let ending = await process.ended()
+        guard wasRunning, ending == .exit(0) else {
             let log = try String(contentsOf: folder.appending(path: "error.log"), encoding: .utf8)
-            throw Failure(description: "nginx ended by itself (\(process.terminationStatus)):\n\(log)")
+            throw Failure(description: "nginx ended by itself (\(ending)):\n\(log)")
         }
     }
 }

@@ -61,7 +61,7 @@ extension CacheStore {
 
 /// A process of the program that works on a directory.
 struct CacheChild {
-    let id: pid_t
+    private let process: ChildProcess
 
     static var program: String? {
         let beside = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
@@ -69,31 +69,9 @@ struct CacheChild {
         return folders.map { $0.appending(path: "CacheProcess").path }.first { access($0, X_OK) == 0 }
     }
 
-    init(_ arguments: [String]) throws {
-        let program = try #require(Self.program)
-        var id: pid_t = 0
-        var list = ([program] + arguments).map { strdup($0) } + [nil]
-        defer { list.forEach { free($0) } }
-        try #require(posix_spawn(&id, program, nil, nil, &list, environ) == 0)
-        self.id = id
-    }
+    init(_ arguments: [String]) throws { process = try ChildProcess(try #require(Self.program), arguments) }
 
-    func kill() { _ = Self.signal(id) }
-
-    private static func signal(_ id: pid_t) -> Int32 {
-        #if canImport(Darwin)
-        Darwin.kill(id, SIGKILL)
-        #else
-        Glibc.kill(id, SIGKILL)
-        #endif
-    }
-
-    /// Waits for the end; gives what `waitpid` says.
+    /// Waits for the end.
     @discardableResult
-    @concurrent
-    func ends() async -> Int32 {
-        var status: Int32 = 0
-        while waitpid(id, &status, 0) < 0 && errno == EINTR {}
-        return status
-    }
+    func ends() async -> ChildProcess.Ending { await process.ended() }
 }
