@@ -25,9 +25,12 @@ private struct LongOrigin: Transport {
 @concurrent
 func measureLong() async throws {
     let chain = InterceptorChain([.cache(.disk(at: folder.appending(path: "long")))], transport: LongOrigin())
+    let short = InterceptorChain([.cache(.disk(at: folder.appending(path: "short")))], transport: Origin())
     guard let url = URL(string: "https://api.example.com/long") else { throw Wrong() }
     var request = HTTPRequest(url: url)
     request.context.responseBody = .streamed
+    // What code and libraries take is there before the body is.
+    for number in 0..<1_000 { _ = try await short.send(thing(number)) }
     let before = residentMemory()
     print("\nA body of 100 MB,", String(format: "%.1f MB resident before", before))
     for name in ["stored while it is read:", "served:", "served again:"] {
@@ -40,6 +43,6 @@ func measureLong() async throws {
             }
             guard count == 104_857_600 else { throw Wrong() }
         }
-        goal("memory while a body of 100 MB is \(name.split(separator: " ")[0])", most - before, atMost: 8, "MB")
+        goal("memory while a body of 100 MB is \(name.dropLast())", most - before, atMost: 8, "MB")
     }
 }

@@ -52,7 +52,9 @@ enum CacheAnswers {
         }
         guard let range, !range.isEmpty else { return }
         let body = try await entry.body(range)
-        response.body = if let bufferLimit { HTTPBody(try await body.collect(upTo: bufferLimit)) } else { body }
+        // What is in memory already needs no collecting, as long as there isn't too much of it.
+        guard let bufferLimit, body.bytes.map({ $0.count > bufferLimit }) ?? true else { return response.body = body }
+        response.body = HTTPBody(try await body.collect(upTo: bufferLimit))
     }
 
     private static func isOfContent(_ name: HTTPField.Name) -> Bool {

@@ -4,8 +4,14 @@ internal import Synchronization
 
 /// Whose entries a request may see.
 final class CachePartitions: Sendable {
+    /// What a request shows of who sends it.
+    private struct Credentials: Equatable {
+        var fields: [HTTPField] = []
+        var user: String?
+    }
+
     private struct Known {
-        let credentials: [UInt8]
+        let credentials: Credentials
         let name: String
     }
 
@@ -21,9 +27,9 @@ final class CachePartitions: Sendable {
     func name(for request: HTTPRequest) -> String {
         if let named = request.context.cachePartition, !named.isEmpty { return named }
         let credentials = Self.credentials(of: request)
-        if credentials.isEmpty { return "" }
+        if credentials.fields.isEmpty && credentials.user == nil { return "" }
         if let name = known.withLock({ known in known.first { $0.credentials == credentials }?.name }) { return name }
-        let name = SHA256.hexadecimal(SHA256.digest(credentials)[..<16], after: "credentials:")
+        let name = Self.fingerprint(of: credentials)
         known.withLock { known in
             if known.count == Self.remembered { known.removeLast() }
             known.insert(Known(credentials: credentials, name: name), at: 0)
@@ -31,30 +37,35 @@ final class CachePartitions: Sendable {
         return name
     }
 
-    private static func credentials(of request: HTTPRequest) -> [UInt8] {
-        var credentials: [UInt8] = []
+    private static func credentials(of request: HTTPRequest) -> Credentials {
+        var credentials = Credentials()
         for field in request.headerFields where Redaction.standard.isSensitive(field.name.rawName) {
-            add(field.name.rawName, field.value, to: &credentials)
+            credentials.fields.append(field)
         }
+        var url = request.url.absoluteString
         // What parses the URL is for the few that may have a user.
-        if request.url.absoluteString.utf8.contains(UInt8(ascii: "@")),
-            let user = request.url.user(percentEncoded: true)
-        {
-            add("@", user + ":" + (request.url.password(percentEncoded: true) ?? ""), to: &credentials)
+        if url.withUTF8({ $0.contains(UInt8(ascii: "@")) }), let user = request.url.user(percentEncoded: true) {
+            credentials.user = user + ":" + (request.url.password(percentEncoded: true) ?? "")
         }
         return credentials
     }
 
-    // Each part after its length, so that no two lists of parts make the same bytes.
-    private static func add(_ name: String, _ value: String, to credentials: inout [UInt8]) {
-        if credentials.isEmpty { credentials.reserveCapacity(name.utf8.count + value.utf8.count + 16) }
-        add(count: name.utf8.count, to: &credentials)
-        for byte in name.utf8 { credentials.append(ASCII.lowercased(byte)) }
-        add(count: value.utf8.count, to: &credentials)
-        credentials.append(contentsOf: value.utf8)
+    private static func fingerprint(of credentials: Credentials) -> String {
+        var bytes: [UInt8] = []
+        for field in credentials.fields { add(field.name.rawName, field.value, to: &bytes) }
+        if let user = credentials.user { add("@", user, to: &bytes) }
+        return SHA256.hexadecimal(SHA256.digest(bytes)[..<16], after: "credentials:")
     }
 
-    private static func add(count: Int, to credentials: inout [UInt8]) {
-        withUnsafeBytes(of: UInt64(count).littleEndian) { credentials.append(contentsOf: $0) }
+    // Each part after its length, so that no two lists of parts make the same bytes.
+    private static func add(_ name: String, _ value: String, to bytes: inout [UInt8]) {
+        add(count: name.utf8.count, to: &bytes)
+        bytes += name.utf8.map(ASCII.lowercased)
+        add(count: value.utf8.count, to: &bytes)
+        bytes += value.utf8
+    }
+
+    private static func add(count: Int, to bytes: inout [UInt8]) {
+        withUnsafeBytes(of: UInt64(count).littleEndian) { bytes += $0 }
     }
 }

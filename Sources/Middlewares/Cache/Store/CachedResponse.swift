@@ -41,6 +41,7 @@ public struct CachedResponse: Sendable {
 
     /// The same with its fields read: every copy knows what they say, those in a store too.
     func read() -> Self {
+        if knownFacts != nil { return self }
         var copy = self
         copy.knownFacts = facts
         return copy
