@@ -127,6 +127,49 @@ int cfloor_run_threads(cfloor_t floor, int requests) {
     return failures;
 }
 
+struct handover {
+    pthread_mutex_t mutex;
+    pthread_cond_t changed;
+    struct lane *lane;
+    bool is_asked;
+    bool is_over;
+};
+
+static void *answer(void *context) {
+    struct handover *handover = context;
+    pthread_mutex_lock(&handover->mutex);
+    for (;;) {
+        while (!handover->is_asked && !handover->is_over) pthread_cond_wait(&handover->changed, &handover->mutex);
+        if (handover->is_over) break;
+        begin(handover->lane);
+        end(handover->lane, curl_easy_perform(handover->lane->easy));
+        handover->is_asked = false;
+        pthread_cond_signal(&handover->changed);
+    }
+    pthread_mutex_unlock(&handover->mutex);
+    return NULL;
+}
+
+int cfloor_run_handed_over(cfloor_t floor, int requests) {
+    struct handover handover = {
+        .mutex = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER, .lane = &floor->lanes[0]
+    };
+    floor->lanes[0].failures = 0;
+    pthread_t thread;
+    pthread_create(&thread, NULL, answer, &handover);
+    pthread_mutex_lock(&handover.mutex);
+    for (int i = 0; i < requests; i++) {
+        handover.is_asked = true;
+        pthread_cond_signal(&handover.changed);
+        while (handover.is_asked) pthread_cond_wait(&handover.changed, &handover.mutex);
+    }
+    handover.is_over = true;
+    pthread_cond_signal(&handover.changed);
+    pthread_mutex_unlock(&handover.mutex);
+    pthread_join(thread, NULL);
+    return floor->lanes[0].failures;
+}
+
 int cfloor_run_multi(cfloor_t floor, int requests) {
     int started = 0, ended = 0, failures = 0, running = 0, left = 0;
     for (; started < floor->settings.in_flight && started < requests; started++) {

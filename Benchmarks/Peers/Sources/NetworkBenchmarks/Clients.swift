@@ -47,6 +47,14 @@ extension Contender {
         }
     }
 
+    /// libcurl, driven from C on a thread other than the caller's.
+    static func handedOver(_ name: String, _ settings: FloorSettings) -> Contender {
+        let floor = Floor(settings)
+        return Contender(name) { requests in
+            guard floor.runHandedOver(requests) == 0 else { throw WrongAnswer() }
+        }
+    }
+
     /// wrk, for a second.
     static func wrk(_ url: URL, inFlight: Int, _ command: String) -> Contender {
         let line = "\(command) -t1 -c\(inFlight) -d1s \(url.absoluteString)"
@@ -158,6 +166,8 @@ final class Floor: @unchecked Sendable {
     func run(_ requests: Int, multi: Bool) -> Int32 {
         multi ? cfloor_run_multi(floor, Int32(requests)) : cfloor_run_threads(floor, Int32(requests))
     }
+
+    func runHandedOver(_ requests: Int) -> Int32 { cfloor_run_handed_over(floor, Int32(requests)) }
 
     deinit { cfloor_close(floor) }
 }

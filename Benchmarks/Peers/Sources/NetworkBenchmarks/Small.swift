@@ -43,6 +43,9 @@ func compareSmall(_ server: Server, inFlight: Int, rounds: Int) async throws {
         ),
         .floor(Floor.multi, FloorSettings(url: url, inFlight: inFlight), multi: true),
     ]
+    if inFlight == 1 {
+        contenders.append(.handedOver("libcurl in C, another thread (floor)", FloorSettings(url: url, inFlight: 1)))
+    }
     if let wrk = server.wrk { contenders.append(.wrk(url, inFlight: inFlight, wrk)) }
     let costs = try await compare(
         "Small GET, kept-alive connections, \(inFlight) in flight: for each request",

@@ -27,6 +27,9 @@ cfloor_t cfloor_open(const cfloor_settings *settings);
 void cfloor_close(cfloor_t floor);
 // Sends so many requests over blocking easy handles, a thread to each. Returns the count of failures.
 int cfloor_run_threads(cfloor_t floor, int requests);
+// Sends so many requests, one after the other, each handed to another thread which then wakes this one: what is the least for
+// a caller that must not be blocked. Returns the count of failures.
+int cfloor_run_handed_over(cfloor_t floor, int requests);
 // Sends so many requests over one multi handle, on the calling thread. Returns the count of failures.
 int cfloor_run_multi(cfloor_t floor, int requests);
 
