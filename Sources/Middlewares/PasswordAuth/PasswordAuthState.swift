@@ -10,6 +10,15 @@ struct PasswordAuthState: Sendable {
     enum Session: Sendable {
         case basic(BasicAnswer)
         case digest(DigestSession)
+
+        func isUsed(by answer: PasswordAuthAnswer) -> Bool {
+            switch (self, answer) {
+            case (.basic(let own), .basic(let answer)): own.credential == answer.credential
+            case (.digest(let own), .digest(let answer)):
+                own.challenge.nonce == answer.challenge.nonce && own.credential == answer.credential
+            default: false
+            }
+        }
     }
 
     private struct Realm: Hashable {
@@ -67,7 +76,8 @@ struct PasswordAuthState: Sendable {
         let realm = Realm(origin: origin, name: answer.realm)
         guard proven[realm] != answer.credential else { return }
         Self.remember(answer.credential, for: realm, in: &rejected)
-        sessions[origin] = nil
+        // Another one may have begun since: forgotten, its count would begin anew.
+        if sessions[origin]?.isUsed(by: answer) == true { sessions[origin] = nil }
     }
 
     mutating func advance(_ answer: DigestAnswer, to nonce: String, clientNonce: String, at origin: Origin) {

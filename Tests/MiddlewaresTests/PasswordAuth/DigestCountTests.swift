@@ -8,6 +8,24 @@ import Testing
 struct DigestCountTests {
     private static let home = URL(string: "https://api.example.com/")!
 
+    @Test func lateRejectionOfAnOlderNonceLeavesTheCountOfTheNewerOne() throws {
+        let origin = try #require(Origin(Self.home))
+        let credential = PasswordCredential(username: "u", password: "p")
+        func session(_ nonce: String) throws -> DigestSession {
+            let challenge = Challenge(scheme: "digest", parameters: ["realm": "r", "nonce": nonce, "qop": "auth"])
+            return DigestSession(try #require(DigestChallenge(challenge)), credential, clientNonce: "c")
+        }
+        var state = PasswordAuthState()
+        let old = state.answer(of: try session("old"), at: origin)
+        _ = state.answer(of: try session("new"), at: origin)
+        state.reject(.digest(try #require(old)), at: origin)
+        let next = state.answer(of: try session("new"), at: origin)
+        #expect(next?.count == 2)
+        state.reject(.digest(try #require(next)), at: origin)
+        let none = state.answerInAdvance(to: origin)
+        #expect(none.map { _ in true } == nil)
+    }
+
     @Test func requestsChallengedWithOneNonceAtOnceNeverUseACountTwice() async throws {
         let (challenged, used) = (Tally(), Shared<[String]>([]))
         let server = Recorder { request in
