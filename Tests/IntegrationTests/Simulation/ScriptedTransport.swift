@@ -20,7 +20,8 @@ struct ScriptedTransport: Transport {
         world.note("send #\(call?.id ?? 0) \(request.method) \(request.url)")
         world.check(request)
         world.began(call: call?.id ?? 0)
-        defer { world.ended() }
+        defer { world.ended(call: call?.id ?? 0) }
+        if !request.body.isReadable { world.violate("A body that was used up was sent again.") }
         if request.context.isHedge, !request.method.isSafe { world.violate("\(request.method) was sent by a hedge.") }
         world.begin(request)
         do {
@@ -83,8 +84,9 @@ struct ScriptedTransport: Transport {
         var fields = HTTPFields()
         if let host = request.url.host(), world.chance(20) {
             let value = "cookie-secret-\(world.nextID())-end"
-            world.keep(secret: value, of: host)
-            fields.append(.setCookie, "sid=\(value); Path=/\(request.url.scheme == "https" ? "; Secure" : "")")
+            let isSecure = request.url.scheme == "https"
+            world.keep(secret: value, of: isSecure ? "https \(host)" : host)
+            fields.append(.setCookie, "sid=\(value); Path=/\(isSecure ? "; Secure" : "")")
         }
         if world.chance(30) { fields[.cacheControl] = world.oneOf(["max-age=2", "no-store", "max-age=0"]) }
         fields["X-URL"] = request.url.absoluteString

@@ -154,7 +154,7 @@ extension Simulation {
             default: request.body = .oneShot(OnceOnly(world: world, call: id, text: text))
             }
         }
-        if let origin = Origin(url), Int.random(in: 0..<100, using: &random) < 20 {
+        if let origin = Origin(url), Int.random(in: 0..<100, using: &random) < 40 {
             let secret = "caller-secret-\(id)"
             world.keep(secret: secret, of: origin.description)
             request.headerFields[random.oneOf([.authorization, .cookie, "X-Api-Key"])] = secret

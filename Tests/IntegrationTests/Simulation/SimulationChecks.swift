@@ -10,6 +10,11 @@ extension Simulation {
             check(state, of: id, chain)
         }
         if world.inFlight != 0 { world.violate("\(world.inFlight) exchanges never ended.") }
+        // A cache may revalidate in the background.
+        let last = states.value.values.compactMap(\.endedAt).max() ?? .zero
+        if !chain.names.contains("cache"), world.lastEnd > last {
+            world.violate("The calls ended at \(last), and what was sent for them only at \(world.lastEnd).")
+        }
         if !world.openBodies.isEmpty {
             world.violate("\(world.openBodies.count) bodies were neither read nor discarded.")
         }

@@ -15,6 +15,7 @@ final class World: Sendable {
         var bodyReads: [Int: Int] = [:]
         var openBodies: Set<Int> = []
         var inFlight = 0
+        var lastEnd = Duration.zero
         var lastID = 0
         var validToken = "none"
         /// Calls on which a server may have acted, and which must not be sent again.
@@ -69,12 +70,12 @@ extension World {
 
 /// Secrets, and where they may go.
 extension World {
-    /// - Parameter owner: an origin, or a host for a cookie.
+    /// - Parameter owner: an origin, or for a cookie its host, with `https` before it if it is secure.
     func keep(secret: String, of owner: String) { book.withLock { $0.secrets.append((secret, owner)) } }
 
     func check(_ request: HTTPRequest) {
         let origin = Origin(request.url)
-        let owners = [origin?.description, origin?.host]
+        let owners = [origin?.description, origin?.host, origin.map { "\($0.scheme) \($0.host)" }]
         let text = request.url.absoluteString + "\n" + request.headerFields.map(\.value).joined(separator: "\n")
         for secret in book.withLock(\.secrets) where text.contains(secret.text) && !owners.contains(secret.owner) {
             violate("A secret of \(secret.owner) was sent to \(request.url): \(secret.text)")
@@ -147,7 +148,19 @@ extension World {
         request.method == .post && !request.headerFields.contains(.idempotencyKey)
     }
 
-    func ended() { book.withLock { $0.inFlight -= 1 } }
+    func ended(call: Int) {
+        let time = clock.now.elapsed
+        book.withLock {
+            $0.inFlight -= 1
+            if !Self.isOfARefresh(call) { $0.lastEnd = time }
+        }
+    }
+
+    /// A refresh has a number beyond those of the calls, since it goes on for whoever comes.
+    private static func isOfARefresh(_ call: Int) -> Bool { call > 1_000 }
+
+    /// When the last exchange of a call ended.
+    var lastEnd: Duration { book.withLock(\.lastEnd) }
 
     func sends(of call: Int) -> Int { book.withLock { $0.sends[call] ?? 0 } }
 
