@@ -123,6 +123,18 @@ const char *ccurl_ssl_version(void) { return info->ssl_version; }
 int ccurl_features(void) { return info->features; }
 void *ccurl_symbol(const char *name) { return dlsym(loaded, name); }
 
+int ccurl_thread_start(size_t stack_size, ccurl_thread_body body, void *context) {
+    pthread_attr_t attributes;
+    pthread_t thread;
+    pthread_attr_init(&attributes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    pthread_attr_setstacksize(&attributes, stack_size);
+    int code = pthread_create(&thread, &attributes, body, context);
+    pthread_attr_destroy(&attributes);
+    return code;
+}
+int ccurl_name_thread(const char *name) { return pthread_setname_np(pthread_self(), name); }
+
 void *ccurl_easy_init(void) { return curl.easy_init(); }
 void ccurl_easy_cleanup(void *easy) { curl.easy_cleanup(easy); }
 void ccurl_easy_reset(void *easy) { curl.easy_reset(easy); }
@@ -146,8 +158,6 @@ int ccurl_easy_setopt_prerequest_callback(void *easy, ccurl_prerequest_callback 
 int ccurl_easy_setopt_ssl_context_callback(void *easy, ccurl_ssl_context_callback callback) {
     return curl.easy_setopt(easy, CCURLOPT_SSL_CTX_FUNCTION, callback);
 }
-
-int ccurl_name_thread(const char *name) { return pthread_setname_np(pthread_self(), name); }
 
 void *ccurl_multi_init(void) { return curl.multi_init(); }
 int ccurl_multi_cleanup(void *multi) { return curl.multi_cleanup(multi); }

@@ -18,6 +18,12 @@ int ccurl_features(void);
 // The address of a function in libcurl or in what it is linked with, such as its TLS library; NULL if it has none.
 void *ccurl_symbol(const char *name);
 
+// Starts a detached thread. Returns 0, or the errno of the failure.
+typedef void *(*ccurl_thread_body)(void *context);
+int ccurl_thread_start(size_t stack_size, ccurl_thread_body body, void *context);
+// Names the calling thread, which Swift can't: it does not see pthread_setname_np. Linux keeps 15 bytes.
+int ccurl_name_thread(const char *name);
+
 void *ccurl_easy_init(void);
 void ccurl_easy_cleanup(void *easy);
 void ccurl_easy_reset(void *easy);
@@ -51,8 +57,6 @@ int ccurl_multi_remove_handle(void *multi, void *easy);
 int ccurl_multi_perform(void *multi, int *running);
 int ccurl_multi_poll(void *multi, int timeout_ms);
 int ccurl_multi_wakeup(void *multi);
-/* Of the calling thread; Swift does not see pthread_setname_np. */
-int ccurl_name_thread(const char *name);
 int ccurl_multi_timeout(void *multi, long *timeout_ms);
 // The next finished transfer with its result, or NULL.
 void *ccurl_multi_next_done(void *multi, int *result);

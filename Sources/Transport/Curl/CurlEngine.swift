@@ -108,7 +108,7 @@ extension CurlEngine {
         do {
             hasUser = try setTarget(easy, request, configuration, transfer)
         } catch {
-            ccurl_easy_cleanup(easy.pointer)
+            EasyHandlePool.free(easy)
             throw error
         }
         if freshConnection { easy.set(CCURLOPT_FRESH_CONNECT, 1) }

@@ -125,7 +125,7 @@ final class EasyHandlePool: Sendable {
         configure(easy)
     }
 
-    private static func free(_ easy: EasyHandle) {
+    static func free(_ easy: EasyHandle) {
         ccurl_easy_cleanup(easy.pointer)
         easy.errorText.deallocate()
     }

@@ -44,9 +44,19 @@ final class CurlLoop: Sendable {
         self.multi = Multi(pointer: pointer)
         self.clock = clock
         self.pool = pool
-        let thread = Thread { [self] in run() }
-        thread.stackSize = 1 << 20
-        thread.start()
+        // libcurl says nothing of a handle that can't be woken, and nobody of a thread that never began: calls would hang.
+        guard ccurl_multi_wakeup(pointer) == 0, startThread() else {
+            _ = ccurl_multi_cleanup(pointer)
+            throw TransportError(.other, "CurlTransport needs two descriptors and a thread, and the system gave none.")
+        }
+    }
+
+    /// Whether the system gave a thread. It holds the loop, and what the loop holds, until it has ended.
+    private func startThread() -> Bool {
+        let held = Unmanaged.passRetained(self)
+        let code = ccurl_thread_start(1 << 20, runLoop, held.toOpaque())
+        if code != 0 { held.release() }
+        return code == 0
     }
 
     /// Hands a command to the loop. After ``stop()`` a start is answered with an error.
@@ -89,9 +99,8 @@ final class CurlLoop: Sendable {
         pool.give(transfer.easy, isClean: isClean)
     }
 
-    private func run() {
-        // Not through `Thread.name`, which on Linux may be set too early to reach the thread. Of a name 15 bytes are kept.
-        ccurl_name_thread("Interceptors")
+    fileprivate func run() {
+        _ = ccurl_name_thread("Interceptors")
         Self.blockPipeSignal()
         var run = CurlLoopRun(multi: multi.pointer, loop: self)
         var commands: [Command] = []
@@ -126,6 +135,11 @@ final class CurlLoop: Sendable {
     }
 
     fileprivate func didEnd(_ transfer: CurlTransfer, isClean: Bool = false) { release(transfer, isClean: isClean) }
+}
+
+private let runLoop: ccurl_thread_body = { loop in
+    if let loop { Unmanaged<CurlLoop>.fromOpaque(loop).takeRetainedValue().run() }
+    return nil
 }
 
 /// What the loop's thread alone knows.

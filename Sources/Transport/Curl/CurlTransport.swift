@@ -123,10 +123,18 @@ public final class CurlTransport: Transport {
         try request.validate()
         try configuration.tls.check(request)
         try Task.checkCancellation()
-        let engine = try engine.get()
+        let engine = try usableEngine(for: request)
         guard configuration.tls.signedPins != nil else { return try await send(request, engine) }
         return try await configuration.tls.sendUpdatingPins(request) { request in
             try await send(request, engine)
+        }
+    }
+
+    private func usableEngine(for request: borrowing HTTPRequest) throws -> CurlEngine {
+        do {
+            return try engine.get()
+        } catch let error as TransportError {
+            throw error.about(copy request)
         }
     }
 

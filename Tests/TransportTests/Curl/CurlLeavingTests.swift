@@ -1,5 +1,6 @@
 #if os(Linux)
 import Foundation
+import Glibc
 import TestSupport
 import Testing
 import Transport
@@ -89,6 +90,24 @@ import TransportTesting
             try await Self.expectNothingLeft { _ in
                 for _ in 0..<10 { _ = CurlTransport() }
                 await CurlTransport().shutDown()
+            }
+        }
+    }
+
+    /// libcurl makes a handle even then, which nobody could wake: calls would hang.
+    @Test func withoutDescriptorsCallsFailInsteadOfHanging() async {
+        await #expect(processExitsWith: .success) {
+            try await Self.expectNothingLeft { server in
+                let files = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+                var limit = rlimit()
+                try #require(getrlimit(files, &limit) == 0)
+                var none = rlimit(rlim_cur: 0, rlim_max: limit.rlim_max)
+                try #require(setrlimit(files, &none) == 0)
+                let transport = CurlTransport()
+                try #require(setrlimit(files, &limit) == 0)
+                let error = try await failure { try await Self.send(transport, server, "/ok") }
+                #expect(error.code == .other && error.message.contains("descriptors"), "\(error)")
+                #expect(try await Self.send(CurlTransport(), server, "/ok").status == 200)
             }
         }
     }
