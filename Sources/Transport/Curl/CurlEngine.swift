@@ -142,6 +142,8 @@ extension CurlEngine {
     /// What all transfers of a transport share.
     private static func setCommon(_ easy: EasyHandle, _ configuration: CurlTransport.Configuration) {
         easy.set(CCURLOPT_NOSIGNAL, 1)
+        // Otherwise a transfer that ends while its host is looked up holds up all others until the resolver gives up.
+        easy.setIfKnown(CCURLOPT_QUICK_EXIT, 1)
         easy.set(CCURLOPT_PROTOCOLS, Int(CCURLPROTO_HTTP.rawValue | CCURLPROTO_HTTPS.rawValue))
         easy.set(CCURLOPT_FOLLOWLOCATION, 0)
         easy.set(CCURLOPT_SUPPRESS_CONNECT_HEADERS, 1)

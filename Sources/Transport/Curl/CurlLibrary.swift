@@ -43,6 +43,11 @@ struct EasyHandle: @unchecked Sendable {
         check(ccurl_easy_setopt_long(pointer, Int32(option.rawValue), value))
     }
 
+    /// For options that a libcurl which is accepted need not know.
+    func setIfKnown(_ option: ccurl_option, _ value: Int) {
+        _ = ccurl_easy_setopt_long(pointer, Int32(option.rawValue), value)
+    }
+
     func set(_ option: ccurl_option, bytes: Int64) {
         check(ccurl_easy_setopt_int64(pointer, Int32(option.rawValue), bytes))
     }
