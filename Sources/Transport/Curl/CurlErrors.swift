@@ -28,6 +28,7 @@ extension CurlTransfer {
         if let failure { return failure }
         if let failure = upload?.failure { return failure }
         if let failure = handshake?.failure { return failure }
+        if code == CCURLE_OUT_OF_MEMORY.rawValue { return whatWasTooMuch }
         let detail = errorMessage.isEmpty ? String(cString: ccurl_easy_strerror(code)) : errorMessage
         // 0 without a tunnel through a proxy, otherwise what it said to the CONNECT.
         let isTunnelRefused = !(0..<300).contains(easy.long(CCURLINFO_HTTP_CONNECTCODE))
@@ -35,6 +36,19 @@ extension CurlTransfer {
             isTunnelRefused
             ? .cannotConnect : Self.meaning(of: ccurl_code(UInt32(bitPattern: code)), headCame: head.isComplete)
         return Self.refusalByServer(meaning, detail) ?? TransportError(meaning, "\(detail).")
+    }
+
+    /// libcurl says that memory is out where something is longer than it allows.
+    private var whatWasTooMuch: TransportError {
+        guard head.isComplete else {
+            return TransportError(
+                .invalidResponse,
+                "A field of the response is longer than the 100 KB that libcurl allows."
+            )
+        }
+        let message =
+            "A piece of the content decodes to more than the 64 MB that libcurl keeps for a reader that is behind."
+        return TransportError(.invalidResponse, message)
     }
 
     /// With TLS 1.3 a server refuses a client's certificate, or the lack of one, when the client believes to be through.
@@ -56,7 +70,7 @@ extension CurlTransfer {
             CCURLE_SSL_INVALIDCERTSTATUS, CCURLE_SSL_CLIENTCERT:
             .tlsFailed
         case CCURLE_PARTIAL_FILE: .truncated
-        case CCURLE_UNSUPPORTED_PROTOCOL, CCURLE_WEIRD_SERVER_REPLY, CCURLE_BAD_CONTENT_ENCODING, CCURLE_OUT_OF_MEMORY:
+        case CCURLE_UNSUPPORTED_PROTOCOL, CCURLE_WEIRD_SERVER_REPLY, CCURLE_BAD_CONTENT_ENCODING:
             .invalidResponse
         case CCURLE_SEND_FAIL_REWIND: .staleConnection
         case CCURLE_GOT_NOTHING, CCURLE_SEND_ERROR: .connectionLost

@@ -127,7 +127,12 @@ extension CurlTransfer {
     /// One line of a head, or of the trailers.
     func receiveHeaderLine(_ line: UnsafeRawBufferPointer) -> Bool {
         touch()
-        guard head.receive(line) else { return true }
+        let isEnd = head.receive(line)
+        guard !head.isTooLong else {
+            failure = TransportError(.invalidResponse, "The head of the response is longer than 256 KB.")
+            return false
+        }
+        guard isEnd else { return true }
         if let download {
             finish(.success(reply(body: download.body(length: hasContent ? contentLength : 0))))
         } else if hasContent, let limit = bodyMode.bufferLimit, let length = contentLength {
@@ -149,6 +154,11 @@ extension CurlTransfer {
     /// A piece of the body.
     func receive(_ bytes: UnsafeRawBufferPointer) -> Receipt {
         touch()
+        guard head.isComplete else {
+            // Such as what follows a 101, to a protocol that nobody asked for: there is no response for it to be the body of.
+            failure = TransportError(.invalidResponse, "Content came without the head of a final response.")
+            return .refused
+        }
         if let download {
             switch download.offer(bytes) {
             case .accepted: break
@@ -212,18 +222,24 @@ struct CurlHeadCollector {
     private(set) var bytes: [UInt8] = []
     private(set) var hasContentEncoding = false
     private(set) var isComplete = false
+    /// Whether there is no end to it: libcurl limits each line alone.
+    var isTooLong: Bool { bytes.count > 256 * 1024 }
     private var isInterim = false
+    private var isBetweenHeads = true
 
     /// Takes a line; whether it ended the final head.
     mutating func receive(_ line: UnsafeRawBufferPointer) -> Bool {
         if isComplete { return false }
-        if Self.isStatusLine(line) {
+        // A line within a head is none, whatever it looks like.
+        if isBetweenHeads, Self.isStatusLine(line) {
             bytes.removeAll(keepingCapacity: true)
             bytes.reserveCapacity(512)
             hasContentEncoding = false
             isInterim = Self.statusClass(line) == UInt8(ascii: "1")
+            isBetweenHeads = false
         }
         if line.count <= 2, line.first == 0x0D || line.first == 0x0A {
+            isBetweenHeads = true
             isComplete = !isInterim
             return isComplete
         }

@@ -19,6 +19,8 @@ internal import CCurl
 /// - gzip, deflate, brotli and zstd are asked for and decoded where the library has them, unless the request has an
 ///   `Accept-Encoding` of its own: then the content is delivered as it came.
 /// - Streams both ways with backpressure: a reader that falls behind pauses its transfer.
+/// - What a server sends is bounded: a head by 256 KB, each of its fields by 100 KB, a buffered body by the request's limit,
+///   which counts it decoded. A stream of which one piece decodes to 64 MB more than its reader takes ends in an error.
 /// - ``HTTPContext/timings`` on each response.
 /// - ``TLSConfiguration`` in full: pins on any certificate of the chain, anchors, client identities. With other settings than the
 ///   system's, no TLS session is resumed, and libcurl's TLS library must be the system's OpenSSL 3.

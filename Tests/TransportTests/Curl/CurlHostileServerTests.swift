@@ -1,0 +1,134 @@
+#if os(Linux)
+import Foundation
+import TestSupport
+import Testing
+import Transport
+import TransportTesting
+
+/// Servers that mean harm: what they send costs no more than was allowed, and is not taken for what it is not.
+@Suite(.timeLimit(.minutes(1))) struct CurlHostileServerTests {
+    private static let modes: [ResponseBodyMode] = [.buffered, .streamed]
+
+    private static func fields(_ count: Int) -> String {
+        (0..<count).map { "X-\($0): \(String(repeating: "a", count: 1000))\r\n" }.joined()
+    }
+
+    @Test(arguments: modes)
+    func headWithoutAnEndIsRefused(mode: ResponseBodyMode) async throws {
+        let server = try MockServer()
+        server.enqueue(.raw("HTTP/1.1 200 OK\r\n\(Self.fields(2000))"))
+        let transport = CurlTransport()
+        let error = try await failure { try await transport.send(makeRequest(server, responseBody: mode)) }
+        #expect(error.code == .invalidResponse)
+        #expect(error.message.contains("head"), "\(error)")
+    }
+
+    @Test func longHeadWithAnEndIsWhole() async throws {
+        let server = try MockServer()
+        server.enqueue(.raw("HTTP/1.1 200 OK\r\n\(Self.fields(200))Content-Length: 0\r\n\r\n"))
+        let response = try await CurlTransport().send(makeRequest(server))
+        #expect(response.headerFields.count == 201)
+    }
+
+    @Test func fieldWithoutAnEndIsRefused() async throws {
+        let server = try MockServer()
+        server.enqueue(.raw("HTTP/1.1 200 OK\r\nX-A: \(String(repeating: "a", count: 1 << 20))"))
+        let error = try await failure { try await CurlTransport().send(makeRequest(server)) }
+        #expect(error.code == .invalidResponse)
+        #expect(error.message.contains("100 KB"), "\(error)")
+    }
+
+    @Test func interimResponsesWithoutAnEndAreBoundedByTheTimeLimit() async throws {
+        let server = try MockServer()
+        let interim = MockResponse(body: "ok").preceded(
+            by: (0..<10_000).map { _ in .send("HTTP/1.1 102 Wait\r\n\r\n") }
+        )
+        server.enqueue(interim)
+        let response = try await CurlTransport().send(makeRequest(server))
+        #expect(response.status == 200)
+        #expect(response.headerFields.count <= 4)
+    }
+
+    @Test(arguments: modes)
+    func contentAfterSwitchingToAProtocolThatNobodyAskedForIsRefused(mode: ResponseBodyMode) async throws {
+        let server = try MockServer()
+        let content = String(repeating: "a", count: 1 << 20)
+        server.enqueue(.raw("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n\(content)"))
+        let transport = CurlTransport()
+        let error = try await failure { try await transport.send(makeRequest(server, responseBody: mode)) }
+        #expect(error.code == .invalidResponse)
+    }
+
+    @Test func statusLineAmongTheFieldsIsNoSecondResponse() async throws {
+        let server = try MockServer()
+        for line in ["HTTP/1.1: 500 No", "HTTP/1.1: 100 Continue"] {
+            server.enqueue(.raw("HTTP/1.1 200 OK\r\nX-A: 1\r\n\(line)\r\nContent-Length: 2\r\n\r\nok"))
+            let response = try await CurlTransport().send(makeRequest(server))
+            #expect(response.status == 200)
+            #expect(response.headerFields["X-A"] == "1")
+            #expect(try await content(of: response) == "ok")
+        }
+    }
+
+    @Test func lengthsThatContradictEachOtherAreRefusedOrTheConnectionIsNotUsedAgain() async throws {
+        for head in ["Content-Length: 2\r\nContent-Length: 9", "Content-Length: 2, 9", "Content-Length: -1"] {
+            let server = try MockServer()
+            server.enqueue(.raw("HTTP/1.1 200 OK\r\n\(head)\r\n\r\nokHTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil"))
+            server.on(.get, "/next", MockResponse(body: "good"))
+            let transport = CurlTransport()
+            _ = try? await transport.send(makeRequest(server))
+            #expect(try await content(of: transport.send(makeRequest(server, "/next"))) == "good", "\(head)")
+        }
+    }
+
+    // 1 GB in 32 KB: RFC 8878 §3.1.1.2, blocks of one repeated byte.
+    private static func bomb() -> MockResponse {
+        let blocks = (0..<8192).flatMap { [$0 == 8191 ? 0x03 : 0x02, 0x00, 0x10, 0x61] as [UInt8] }
+        return MockResponse(
+            headers: [.contentEncoding: "zstd"],
+            body: Data([0x28, 0xB5, 0x2F, 0xFD, 0x00, 0x38] + blocks)
+        )
+    }
+
+    private static func expectBounded(by limit: Int, _ work: () async throws -> Void) async throws {
+        OwnProcess.forgetPeak()
+        let before = OwnProcess.memory
+        try await work()
+        #expect(OwnProcess.peakMemory - before < limit)
+    }
+
+    @Test func decodedContentCountsAgainstTheLimitOfABufferedBody() async {
+        await #expect(processExitsWith: .success) {
+            let server = try MockServer()
+            server.on(.get, "/bomb", Self.bomb())
+            let transport = CurlTransport()
+            try await Self.expectBounded(by: 24 << 20) {
+                let request = try makeRequest(server, "/bomb", responseBody: .buffered(upTo: 4 << 20))
+                let error = try await failure { try await transport.send(request) }
+                // Without zstd in libcurl, nobody decodes it.
+                let isDecoded = server.requests.first?.headerFields[.acceptEncoding]?.contains("zstd") == true
+                #expect(!isDecoded || error.code == .bodyTooLarge)
+            }
+            await transport.shutDown()
+        }
+    }
+
+    @Test func contentThatDecodesToFarMoreThanItsReaderTakesEndsTheStream() async {
+        await #expect(processExitsWith: .success) {
+            let server = try MockServer()
+            server.on(.get, "/bomb", Self.bomb())
+            let transport = CurlTransport()
+            try await Self.expectBounded(by: 160 << 20) {
+                let body = try await transport.send(makeRequest(server, "/bomb", responseBody: .streamed)).body
+                let error = try await failure {
+                    for try await _ in body {}
+                    return 0
+                }
+                #expect(error.code == .invalidResponse)
+                #expect(error.message.contains("decodes to"), "\(error)")
+            }
+            await transport.shutDown()
+        }
+    }
+}
+#endif
