@@ -164,4 +164,28 @@ extension Transport where Self == CurlTransport {
     /// The network, through the system's libcurl: ``CurlTransport``.
     public static func curl(_ configuration: CurlTransport.Configuration = .init()) -> Self { Self(configuration) }
 }
+
+extension CurlTransport.Proxy: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// `environment`, `none`, or the URL without its password.
+    public var description: String {
+        switch url {
+        case nil: "environment"
+        case "": "none"
+        case let url?: Self.withoutUser(url)
+        }
+    }
+
+    // Also of a text that is no URL, such as one without a scheme: it is printed before anybody has found that out.
+    private static func withoutUser(_ url: String) -> String {
+        guard let at = url.lastIndex(of: "@") else { return url }
+        let scheme = url.range(of: "://").map { url[..<$0.upperBound] } ?? ""
+        return "\(scheme)\(Redaction.standard.placeholder)\(url[at...])"
+    }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// Nothing of the password.
+    public var customMirror: Mirror { Mirror(self, children: ["url": description]) }
+}
 #endif

@@ -66,6 +66,18 @@ import TransportTesting
         #expect(!"\(error)".contains("sesame"))
     }
 
+    @Test(arguments: ["http://ada:sesame@127.0.0.1:8080", "ada:sesame@127.0.0.1:8080", "socks5h://ada:sesame@[::1]"])
+    func passwordOfAProxyIsNotPrinted(url: String) throws {
+        var configuration = CurlTransport.Configuration()
+        configuration.proxy = .url(try #require(URL(string: url)))
+        var dumped = ""
+        dump(configuration, to: &dumped)
+        for text in ["\(configuration.proxy)", "\(configuration)", String(reflecting: configuration), dumped] {
+            #expect(!text.contains("sesame") && !text.contains("ada"), "\(text)")
+        }
+        #expect("\(configuration.proxy)".contains(url.suffix(4)))
+    }
+
     #if compiler(>=6.3)
     // The environment belongs to a whole process, and a test may only change that of its own.
     @Test func environmentNamesTheProxyAndItsExceptions() async throws {
