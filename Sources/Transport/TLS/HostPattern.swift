@@ -45,10 +45,32 @@ public struct HostPattern: Sendable, Hashable {
         var host = host.lowercased()
         if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
         if host.hasSuffix("."), host.count > 1 { host.removeLast() }
-        guard !host.utf8.allSatisfy({ $0 < 0x80 }) || host.contains("%") else { return host }
-        // International names in ASCII, and percent-encoding undone.
-        host = host.removingPercentEncoding ?? host
-        return URL(string: "https://\(host)")?.host(percentEncoded: false)?.lowercased() ?? host
+        if !host.utf8.allSatisfy({ $0 < 0x80 }) || host.contains("%") {
+            // International names in ASCII, and percent-encoding undone.
+            host = host.removingPercentEncoding ?? host
+            host = URL(string: "https://\(host)")?.host(percentEncoded: false)?.lowercased() ?? host
+        }
+        return address(host) ?? host
+    }
+
+    /// An IP address in its usual form, since whoever connects takes others too: `127.1`, `0x7f.0.0.1` and `2130706433` are
+    /// `127.0.0.1`.
+    private static func address(_ host: String) -> String? {
+        var text = [CChar](repeating: 0, count: 64)
+        let isWritten: Bool
+        if host.contains(":") {
+            var bytes = in6_addr()
+            guard inet_pton(AF_INET6, host, &bytes) == 1 else { return nil }
+            isWritten = inet_ntop(AF_INET6, &bytes, &text, socklen_t(text.count)) != nil
+        } else {
+            var bytes = in_addr()
+            guard host.first?.isNumber == true, host.utf8.allSatisfy({ $0 > 0x20 }), inet_aton(host, &bytes) != 0 else {
+                return nil
+            }
+            isWritten = inet_ntop(AF_INET, &bytes, &text, socklen_t(text.count)) != nil
+        }
+        guard isWritten else { return nil }
+        return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
     static func isAddress(_ host: String) -> Bool {

@@ -51,7 +51,7 @@ import TransportTesting
         #expect(try await send(fixture.request(), tls).status == 200)
     }
 
-    @Test(arguments: ["127.0.0.1", "LOCALHOST", "loc%61lhost"])
+    @Test(arguments: ["127.0.0.1", "LOCALHOST", "loc%61lhost", "127.1", "0x7f.0.0.1", "2130706433"])
     func spellingOfTheHostIsNoWayAroundPins(host: String) async throws {
         let fixture = try TLSFixture(hosts: ["localhost", "127.0.0.1"])
         let pins: [HostPattern: [CertificatePin]] = ["127.0.0.1": [Self.otherPin], "localhost": [Self.otherPin]]

@@ -12,8 +12,8 @@ import Testing
         ("*.example.com", ["api.example.com", "a.b.example.com"], ["example.com", "badexample.com"]),
         (".example.com", ["example.com", "api.example.com", "a.b.example.com."], ["badexample.com", "com"]),
         ("*", ["example.com", "127.0.0.1", "::1", "localhost"], []),
-        ("127.0.0.1", ["127.0.0.1"], ["1.127.0.0.1"]),
-        ("::1", ["::1", "[::1]"], ["::2"]),
+        ("127.0.0.1", ["127.0.0.1", "127.1", "0x7f.0.0.1", "0177.0.0.1", "2130706433"], ["1.127.0.0.1", "127.2"]),
+        ("::1", ["::1", "[::1]", "0:0:0:0:0:0:0:1"], ["::2"]),
         ("xn--bcher-kva.example", ["bücher.example", "xn--bcher-kva.example"], ["bucher.example"]),
         ("Bücher.example", ["xn--bcher-kva.example"], []),
     ])
