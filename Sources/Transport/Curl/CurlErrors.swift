@@ -85,20 +85,34 @@ extension CurlTransfer {
 
 extension CurlTransfer {
     struct Deadline {
+        enum Kind {
+            case whole, connect, idle
+        }
+
         let time: Duration
-        let message: String
+        let limit: Duration
+        let kind: Kind
+
+        // Put into words only where it has passed: each transfer has one.
+        var message: String {
+            switch kind {
+            case .whole: "The call took longer than its limit of \(limit)."
+            case .connect: "No connection stood within \(limit)."
+            case .idle: "Nothing was sent or received for \(limit)."
+            }
+        }
     }
 
     /// The next point in the loop's time at which a limit of this transfer passes.
     var nextDeadline: Deadline? {
         var earliest: Deadline?
-        func consider(_ start: Duration, _ limit: Duration?, _ message: (Duration) -> String) {
+        func consider(_ start: Duration, _ limit: Duration?, _ kind: Deadline.Kind) {
             guard let limit, earliest.map({ start + limit < $0.time }) ?? true else { return }
-            earliest = Deadline(time: start + limit, message: message(limit))
+            earliest = Deadline(time: start + limit, limit: limit, kind: kind)
         }
-        consider(startedAt, timeouts.whole) { "The call took longer than its limit of \($0)." }
-        if !isConnected { consider(startedAt, timeouts.connect) { "No connection stood within \($0)." } }
-        if !isReceivingPaused { consider(lastActivity, timeouts.idle) { "Nothing was sent or received for \($0)." } }
+        consider(startedAt, timeouts.whole, .whole)
+        if !isConnected { consider(startedAt, timeouts.connect, .connect) }
+        if !isReceivingPaused { consider(lastActivity, timeouts.idle, .idle) }
         return earliest
     }
 }
