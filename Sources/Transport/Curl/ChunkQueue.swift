@@ -3,6 +3,8 @@ internal import Foundation
 
 /// Bytes in the chunks in which they came. What has been taken is let go chunk by chunk, however long others follow.
 struct ChunkQueue {
+    private static let joinedSize = 128 * 1024
+
     private var chunks: [Data] = []
     private var first = 0
 
@@ -13,6 +15,16 @@ struct ChunkQueue {
         guard !chunk.isEmpty else { return }
         chunks.append(chunk)
         count += chunk.count
+    }
+
+    /// Adds a copy of bytes: to the last chunk, as long as that stays short, since a reader who is behind is better served
+    /// with few chunks than with many.
+    mutating func append(joining bytes: UnsafeRawBufferPointer) {
+        guard first < chunks.count, chunks[chunks.count - 1].count + bytes.count <= Self.joinedSize else {
+            return append(Data(bytes))
+        }
+        chunks[chunks.count - 1].append(contentsOf: bytes)
+        count += bytes.count
     }
 
     /// The next chunk, or what is left of it.

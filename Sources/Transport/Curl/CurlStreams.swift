@@ -62,7 +62,7 @@ final class CurlDownload: Sendable {
                 state.isPaused = true
                 return (.full, nil)
             }
-            state.held.append(Data(bytes))
+            state.held.append(joining: bytes)
             return (.accepted, nil)
         }
         reader?.resume(returning: Data(bytes))
