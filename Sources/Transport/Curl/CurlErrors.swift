@@ -29,8 +29,6 @@ extension CurlTransfer {
         if let failure = upload?.failure { return failure }
         if let failure = handshake?.failure { return failure }
         if code == CCURLE_OUT_OF_MEMORY.rawValue { return whatWasTooMuch }
-        // It has tried as often as it does, each time on a connection that was about to end: one of its own is left to try.
-        if code == CCURLE_SEND_ERROR.rawValue, attempts > 1, !head.isComplete { return TransportError.staleConnection }
         let detail = errorMessage.isEmpty ? String(cString: ccurl_easy_strerror(code)) : errorMessage
         // 0 without a tunnel through a proxy, otherwise what it said to the CONNECT.
         let isTunnelRefused = !(0..<300).contains(easy.long(CCURLINFO_HTTP_CONNECTCODE))

@@ -134,36 +134,6 @@ struct NginxTLSTests {
         }
     }
 
-    /// nginx says so with GOAWAY while others are in flight, and leaves unanswered what came after.
-    @Test(arguments: [HTTPRequest.Method.get, .post], [true, false])
-    func requestsSurviveConnectionsThatServeSoMany(method: HTTPRequest.Method, hasKey: Bool) async throws {
-        let fixture = try Fixture()
-        try await run(fixture, listen: "ssl http2", server: "keepalive_requests 20;") { server in
-            let transport = fixture.transport(fixture.tls)
-            var request = try about(server)
-            request.method = method
-            if hasKey { request.headerFields[.idempotencyKey] = "one" }
-            if method == .post { request.body = HTTPBody("some content") }
-            let mayBeLost = method == .post && !hasKey
-            try await withThrowingTaskGroup(of: Void.self) { [request] group in
-                for _ in 0..<16 {
-                    group.addTask {
-                        for _ in 0..<25 {
-                            do {
-                                let status = try await transport.send(request).status
-                                #expect(status == 200)
-                            } catch let error as TransportError where mayBeLost {
-                                // What can't be known is not guessed.
-                                #expect(error.code == .connectionLost)
-                            }
-                        }
-                    }
-                }
-                try await group.waitForAll()
-            }
-        }
-    }
-
     @Test func versionIsNegotiatedUnlessToldOtherwise() async throws {
         let fixture = try Fixture()
         try await run(fixture, listen: "ssl http2") { server in
