@@ -146,6 +146,8 @@ extension CurlEngine {
         easy.setIfKnown(CCURLOPT_QUICK_EXIT, 1)
         easy.set(CCURLOPT_PROTOCOLS, Int(CCURLPROTO_HTTP.rawValue | CCURLPROTO_HTTPS.rawValue))
         easy.set(CCURLOPT_FOLLOWLOCATION, 0)
+        // What was signed is what is sent.
+        easy.set(CCURLOPT_PATH_AS_IS, 1)
         easy.set(CCURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
         // The loop keeps the time limits; libcurl's own would not stop while a transfer is paused.
         easy.set(CCURLOPT_CONNECTTIMEOUT_MS, 1 << 30)

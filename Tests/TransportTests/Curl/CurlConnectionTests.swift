@@ -120,6 +120,15 @@ import TransportTesting
         await transport.shutDown()
     }
 
+    @Test func pathIsSentAsItIs() async throws {
+        let server = try MockServer()
+        server.on(.get, "/**", MockResponse())
+        let target = "/a/../b/./c%2F..?q=../d"
+        let url = try #require(URL(string: "http://127.0.0.1:\(server.port)\(target)"))
+        _ = try await CurlTransport().send(HTTPRequest(url: url))
+        #expect(server.requests.map(\.target) == [target])
+    }
+
     @Test func fieldsKeepTheirOrderAndSpellingBothWays() async throws {
         let server = try MockServer()
         let fields: HTTPFields = [
