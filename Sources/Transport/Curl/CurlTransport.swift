@@ -28,8 +28,9 @@ internal import CCurl
 /// - libcurl sends again by itself what met a kept-alive connection that the server had closed, but only if the method is
 ///   idempotent or an `Idempotency-Key` says that it may; otherwise the call fails with
 ///   ``TransportError/Code/connectionLost``. With HTTP/2 that goes for requests, too, which a server left unanswered because
-///   their connection had served as many as it does: libcurl doesn't tell the one from the other. Give each request that may
-///   be sent again an `Idempotency-Key`.
+///   their connection had served as many as it does: libcurl doesn't tell the one from the other. Many requests at once on
+///   connections that serve few can lose even idempotent ones so: it is for the caller to send again what failed with this
+///   code, and an `Idempotency-Key` says of any method that it may be.
 ///
 /// libcurl 7.80 or later is loaded at run time; where it is missing, each call fails with
 /// ``TransportError/Code/unsupported`` and a message that says what to install.

@@ -1,3 +1,4 @@
+internal import Dispatch
 internal import Foundation
 
 #if canImport(Darwin)
@@ -90,10 +91,16 @@ final class DiskDirectory: Sendable {
             if start.duration(to: .now) > Self.patience {
                 throw CacheStoreError(.busy, "Another process has held a part of the cache for \(Self.patience).")
             }
-            await Task.yield()
-            usleep(100)
+            await Self.pause()
         }
         return try work(LockedShard(shard: shard, files: directory, directory: self))
+    }
+
+    /// Gives the thread to others for a hundred microseconds, whether or not the task is cancelled.
+    private static func pause() async {
+        await withUnsafeContinuation { continuation in
+            DispatchQueue.global().asyncAfter(deadline: .now() + .microseconds(100)) { continuation.resume() }
+        }
     }
 
     private func openShard(_ shard: UInt8) throws(SystemError) -> OpenFile {
