@@ -4,11 +4,19 @@ package enum PrintableText {
     /// Text for one line: line breaks and tabs are escaped too.
     package static func line(_ text: String) -> String {
         // What is nearly always so is found in one pass, and costs no copy.
-        if text.utf8.allSatisfy({ $0 &- 0x20 < 0x5F }) { return text }
+        var text = text
+        if text.withUTF8({ isPlain($0) }) { return text }
         var line = ""
         line.reserveCapacity(text.utf8.count + 16)
         for scalar in text.unicodeScalars { append(scalar, to: &line) }
         return line
+    }
+
+    /// Whether there are only the printable characters of ASCII. Without an early end several bytes are looked at in a step.
+    static func isPlain(_ utf8: UnsafeBufferPointer<UInt8>) -> Bool {
+        var highest: UInt8 = 0
+        for byte in utf8 { highest = max(highest, byte &- 0x20) }
+        return highest < 0x5F
     }
 
     /// Text of several lines, each with an indent before it; tabs stay, and CR LF becomes LF.

@@ -4,6 +4,7 @@ internal import Foundation
 struct ExchangeText: Sendable {
     /// Before each line of an entry but the first, so that no field and no body can pass for an entry.
     static let indent = "    "
+    private static let newLine = "\n    "
     private static let longestError = 4 << 10
 
     private let level: LogLevel
@@ -28,17 +29,20 @@ struct ExchangeText: Sendable {
 
     func start(_ request: HTTPRequest, _ number: UInt64) -> String {
         var text = opening("--> ", number)
-        text += PrintableText.line(request.method.rawValue)
-        text += " "
+        text.append(line: request.method.rawValue)
+        text.append(" ")
         append(request.url, to: &text)
         if !request.body.isEmpty {
-            text += " ("
+            text.append(" (")
             append(size: request.body, to: &text)
-            text += ")"
+            text.append(")")
         }
         append(request.headerFields, request.body, to: &text)
-        if let curl { text += "\n" + Self.indent + curl.line(for: request) }
-        return text
+        if let curl {
+            text.append(Self.newLine)
+            text.append(curl.line(for: request))
+        }
+        return text.text
     }
 
     // To redact and to indent a body takes time: not on the caller's actor.
@@ -51,23 +55,24 @@ struct ExchangeText: Sendable {
 
     func end(_ response: HTTPResponse, _ number: UInt64, after time: Duration) -> String {
         var text = opening("<-- ", number)
-        text += String(response.status.code)
-        if !response.status.reasonPhrase.isEmpty {
-            text += " "
-            text += PrintableText.line(response.status.reasonPhrase)
+        text.append(UInt64(response.status.code))
+        let phrase = response.status.reasonPhrase
+        if !phrase.isEmpty {
+            text.append(" ")
+            text.append(line: phrase)
         }
         // The request may have become another on its way: without the response's own word nothing is said of its URL.
         if let url = response.url {
-            text += " "
+            text.append(" ")
             append(url, to: &text)
         }
-        text += " ("
-        text += time.logged
-        text += ", "
+        text.append(" (")
+        text.append(time.logged)
+        text.append(", ")
         append(size: response.body, to: &text)
-        text += ")"
+        text.append(")")
         append(response.headerFields, response.body, to: &text)
-        return text
+        return text.text
     }
 
     @concurrent
@@ -78,7 +83,7 @@ struct ExchangeText: Sendable {
     // MARK: Other ends
 
     func cancelled(_ number: UInt64, after time: Duration) -> String {
-        opening("<-- ", number) + "cancelled after " + time.logged
+        opening("<-- ", number).text + "cancelled after " + time.logged
     }
 
     func failed(_ number: UInt64, with error: any Error, after time: Duration) -> String {
@@ -86,7 +91,7 @@ struct ExchangeText: Sendable {
         let isLong = cause.utf8.count > Self.longestError
         let shown = isLong ? String(decoding: cause.utf8.prefix(Self.longestError), as: UTF8.self) + "…" : cause
         let lines = PrintableText.lines(shown, indent: Self.indent).dropFirst(Self.indent.count)
-        return opening("<-- ", number) + "failed after " + time.logged + ": " + lines
+        return opening("<-- ", number).text + "failed after " + time.logged + ": " + lines
     }
 
     /// An error in words. Of one that has no words for itself only what is named is told: the redaction goes by names.
@@ -104,35 +109,33 @@ struct ExchangeText: Sendable {
 
     // MARK: Parts
 
-    private func opening(_ arrow: String, _ number: UInt64) -> String {
-        var text = ""
-        text.reserveCapacity(160)
-        text += arrow
-        text += label
-        text += String(number)
-        text += " "
+    private func opening(_ arrow: String, _ number: UInt64) -> TextBytes {
+        var text = TextBytes(capacity: 512)
+        text.append(arrow)
+        text.append(label)
+        text.append(number)
+        text.append(" ")
         return text
     }
 
-    private func append(_ url: URL, to text: inout String) { text += PrintableText.line(redaction.string(for: url)) }
+    private func append(_ url: URL, to text: inout TextBytes) { text.append(line: redaction.string(for: url)) }
 
-    private func append(size body: HTTPBody, to text: inout String) {
-        guard let bytes = body.bytes else { return text += body.description }
-        text += String(bytes.count)
-        text += " bytes"
+    private func append(size body: HTTPBody, to text: inout TextBytes) {
+        guard let bytes = body.bytes else { return text.append(body.description) }
+        text.append(UInt64(bytes.count))
+        text.append(" bytes")
     }
 
-    private func append(_ fields: HTTPFields, _ body: HTTPBody, to text: inout String) {
+    private func append(_ fields: HTTPFields, _ body: HTTPBody, to text: inout TextBytes) {
         guard level != .basic else { return }
         for field in fields {
-            text += "\n"
-            text += Self.indent
-            text += PrintableText.line(field.name.rawName)
-            text += ": "
-            text += PrintableText.line(redaction.value(of: field))
+            text.append(Self.newLine)
+            text.append(line: field.name.rawName)
+            text.append(": ")
+            text.append(line: redaction.value(of: field))
         }
         guard level == .body, !body.isEmpty else { return }
-        text += "\n\n"
-        text += PrintableText.lines(self.body.text(of: body), indent: Self.indent)
+        text.append("\n\n")
+        text.append(PrintableText.lines(self.body.text(of: body), indent: Self.indent))
     }
 }

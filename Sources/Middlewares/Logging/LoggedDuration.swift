@@ -5,7 +5,7 @@ extension Duration {
         guard -1_000..<1_000 ~= seconds else { return "\(seconds) s" }
         let microseconds = seconds * 1_000_000 + attoseconds / 1_000_000_000_000
         return switch microseconds {
-        case ..<1_000: "\(microseconds) µs"
+        case ..<1_000: String(microseconds) + " µs"
         case ..<10_000: Self.decimal(microseconds / 10) + " ms"
         case ..<1_000_000: "\(microseconds / 1_000) ms"
         case ..<10_000_000: Self.decimal(microseconds / 10_000) + " s"

@@ -52,6 +52,12 @@ public struct Redaction: Sendable {
         return isSensitive(Array(name.utf8)[...])
     }
 
+    /// Whether the value of a field of this name is a secret.
+    package func isSensitive(_ name: HTTPField.Name) -> Bool {
+        var text = name.rawName
+        return text.withUTF8 { names.contains($0) }
+    }
+
     func isSensitive(_ name: ArraySlice<UInt8>) -> Bool {
         name.withUnsafeBufferPointer { names.contains($0) }
     }
@@ -61,7 +67,7 @@ public struct Redaction: Sendable {
     public func value(of field: HTTPField) -> String {
         switch field.name {
         case .location, .contentLocation, .referer: redactingURL(field.value)
-        default: isSensitive(field.name.rawName) ? placeholder : text(field.value)
+        default: isSensitive(field.name) ? placeholder : text(field.value)
         }
     }
 
@@ -80,14 +86,17 @@ public struct Redaction: Sendable {
     /// secret that neither its name nor its form gives away can't be found.
     public func text(_ text: String) -> String {
         // Where none of these is, there is neither a name with a value nor a token.
-        guard text.utf8.contains(where: { Self.mayReveal($0) }) || text.utf8.starts(with: "eyJ".utf8) else {
-            return text
-        }
+        var text = text
+        guard text.withUTF8({ Self.mayReveal($0) }) else { return text }
         return String(decoding: redacting(Array(text.utf8), isCut: false), as: UTF8.self)
     }
 
     func redacting(_ bytes: [UInt8], isCut: Bool) -> [UInt8] {
         TextRedactor.redacted(bytes, by: self, isCut: isCut, depth: 0) ?? bytes
+    }
+
+    static func mayReveal(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+        text.contains { mayReveal($0) } || text.starts(with: "eyJ".utf8)
     }
 
     static func mayReveal(_ byte: UInt8) -> Bool {

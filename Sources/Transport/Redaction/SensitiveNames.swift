@@ -1,11 +1,11 @@
 /// Names and parts of names, prepared so that a name is looked up without allocating: it is done for every field of
 /// every logged message.
-struct SensitiveNames: Sendable {
+final class SensitiveNames: Sendable {
     private let parts: WordTable
     private let wholes: WordTable
     private let wholeNames: [String]
 
-    init(parts: [String], wholes: [String]) {
+    convenience init(parts: [String], wholes: [String]) {
         self.init(parts: WordTable(parts.map(Self.folded)), wholeNames: wholes)
     }
 
@@ -15,16 +15,22 @@ struct SensitiveNames: Sendable {
         wholes = WordTable(wholeNames.map(Self.folded))
     }
 
-    func adding(wholes more: [String]) -> Self { Self(parts: parts, wholeNames: wholeNames + more) }
+    func adding(wholes more: [String]) -> SensitiveNames { SensitiveNames(parts: parts, wholeNames: wholeNames + more) }
 
     func contains(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
         guard !name.isEmpty else { return false }
         return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: name.count) { folded in
             var count = 0
             var component = 0
+            // A bit for each place, of the first 64, where a word may begin: at most places none does.
+            var starts: UInt64 = 0
             for byte in name {
                 if Self.isKept(byte) {
-                    folded.initializeElement(at: count, to: ASCII.lowercased(byte))
+                    let letter = ASCII.lowercased(byte)
+                    if count > 0, count <= 64, parts.mayBegin(folded[count - 1], letter) {
+                        starts |= 1 << UInt64(count - 1)
+                    }
+                    folded.initializeElement(at: count, to: letter)
                     count += 1
                 } else if Self.isDivider(byte) {
                     // In `user[pin]` and `user.pin`, `pin` is a name of its own.
@@ -32,17 +38,27 @@ struct SensitiveNames: Sendable {
                     component = count
                 }
             }
-            return component > 0 && isWhole(UnsafeBufferPointer(rebasing: folded[component..<count]))
-                || contains(folded: UnsafeBufferPointer(rebasing: folded[..<count]))
+            let whole = UnsafeBufferPointer(rebasing: folded[..<count])
+            if component > 0, isWhole(UnsafeBufferPointer(rebasing: folded[component..<count])) { return true }
+            return isWhole(whole) || hasPart(whole, at: starts)
         }
+    }
+
+    private func hasPart(_ name: UnsafeBufferPointer<UInt8>, at starts: UInt64) -> Bool {
+        // Of words of a single letter, and of what comes after 64 letters, the bits tell nothing.
+        guard !parts.hasLetters, name.count <= 64 else {
+            return name.indices.contains { parts.hasWord(at: $0, of: name, toItsEnd: false) }
+        }
+        var starts = starts
+        while starts != 0 {
+            if parts.hasWord(at: starts.trailingZeroBitCount, of: name, toItsEnd: false) { return true }
+            starts &= starts - 1
+        }
+        return false
     }
 
     private func isWhole(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
         wholes.hasWord(at: 0, of: name, toItsEnd: true)
-    }
-
-    private func contains(folded name: UnsafeBufferPointer<UInt8>) -> Bool {
-        isWhole(name) || name.indices.contains { parts.hasWord(at: $0, of: name, toItsEnd: false) }
     }
 
     private static func folded(_ name: String) -> [UInt8] {
@@ -51,6 +67,7 @@ struct SensitiveNames: Sendable {
 
     private static func isKept(_ byte: UInt8) -> Bool { byte >= 0x80 || ASCII.isAlphanumeric(byte) }
 
+    @inline(__always)
     private static func isDivider(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "."), UInt8(ascii: "["), UInt8(ascii: "]"), UInt8(ascii: "/"), UInt8(ascii: ":"): true
@@ -64,10 +81,16 @@ private struct WordTable: Sendable {
     private let bytes: [UInt8]
     // Where a group begins, and at the end where the last one ends. What is no letter shares the groups of letters.
     private let groups: [Int]
+    // For the first letter of a word, a bit for each second one.
+    private let pairs: [UInt32]
+    /// Whether there are words of a single letter, of which the pairs tell nothing.
+    let hasLetters: Bool
 
     init(_ words: [[UInt8]]) {
         var bytes: [UInt8] = []
         var groups = [0]
+        var pairs: [UInt32] = Array(repeating: 0, count: 32)
+        for word in words where word.count > 1 { pairs[Int(word[0] & 31)] |= 1 << UInt32(word[1] & 31) }
         for group in 0..<32 {
             for word in words where word.first.map({ Int($0 & 31) == group }) ?? false {
                 // A longer word is cut: that finds more, not less.
@@ -78,6 +101,14 @@ private struct WordTable: Sendable {
         }
         self.bytes = bytes
         self.groups = groups
+        self.pairs = pairs
+        hasLetters = words.contains { $0.count == 1 }
+    }
+
+    /// Whether one of the words may begin with these two letters.
+    @inline(__always)
+    func mayBegin(_ first: UInt8, _ second: UInt8) -> Bool {
+        pairs[Int(first & 31)] >> UInt32(second & 31) & 1 == 1
     }
 
     /// Whether one of the words stands at a place of a name; and, if asked, nothing after it.

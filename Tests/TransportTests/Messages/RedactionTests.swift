@@ -25,6 +25,17 @@ import Testing
         #expect(!redaction.isSensitive(name))
     }
 
+    @Test func aPartIsFoundAtAnyPlaceOfANameOfAnyLength() {
+        for part in ["password", "jwt", "token"] {
+            for place in [0, 1, 7, 55, 56, 57, 61, 62, 63, 64, 65, 66, 200] {
+                let name = String(repeating: "z", count: place) + part
+                #expect(redaction.isSensitive(name) && redaction.isSensitive(HTTPField.Name(stringLiteral: name)))
+                #expect(redaction.isSensitive(name + String(repeating: "z", count: 64)))
+                #expect(!redaction.isSensitive(name.dropLast() + "z"))
+            }
+        }
+    }
+
     @Test func namesCanBeAdded() {
         let more = redaction.adding(names: ["Steuer-Nummer", "gehälter", "", "-"])
         #expect(more.isSensitive("steuernummer"))

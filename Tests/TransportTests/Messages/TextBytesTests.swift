@@ -1,0 +1,31 @@
+import Testing
+
+@testable import Transport
+
+@Suite struct TextBytesTests {
+    @Test func partsOfAnyLengthAreAddedInOrder() {
+        var text = TextBytes(capacity: 0)
+        var expected = ""
+        for part in ["", "a", "é", "日本", String(repeating: "long ", count: 1_000), "😀"] {
+            text.append(part)
+            expected += part
+        }
+        #expect(text.text == expected)
+    }
+
+    @Test(arguments: [0, 1, 9, 10, 99, 100, 1_234_567_890, .max - 1, .max] as [UInt64])
+    func numbersAreWrittenInDecimals(number: UInt64) {
+        var text = TextBytes(capacity: 1)
+        for _ in 0..<40 { text.append(number) }
+        #expect(text.text == String(repeating: String(number), count: 40))
+    }
+
+    @Test(arguments: ["", "plain", "a\nb", "\u{1B}[31m", "é", "a\u{7F}", "~ }", "\u{202E}x"])
+    func aLineIsMadePrintable(line: String) {
+        var text = TextBytes(capacity: 8)
+        text.append("<")
+        text.append(line: line)
+        text.append(">")
+        #expect(text.text == "<" + PrintableText.line(line) + ">")
+    }
+}
