@@ -19,7 +19,9 @@ extension Data {
     /// The bytes from one offset to another, counted from the start, as data that begins at index 0 and holds on to
     /// nothing else.
     func bytes(at place: Range<Int>) -> Data {
-        Data(self[startIndex + place.lowerBound..<startIndex + place.upperBound])
+        withUnsafeBytes { all in
+            all.baseAddress.map { Data(bytes: $0 + place.lowerBound, count: place.count) } ?? Data()
+        }
     }
 
     /// Leaves only the bytes from one offset to another, counted from the start, and makes them begin at index 0.

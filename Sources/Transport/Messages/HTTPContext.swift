@@ -21,14 +21,26 @@ public protocol HTTPContextKey {
 ///
 /// Interceptors and transports use it to speak to each other and to the caller. An empty one allocates nothing.
 public struct HTTPContext: Sendable {
+    @usableFromInline struct Entry: Sendable {
+        @usableFromInline let key: ObjectIdentifier
+        @usableFromInline var value: any Sendable
+
+        @usableFromInline init(key: ObjectIdentifier, value: any Sendable) {
+            self.key = key
+            self.value = value
+        }
+    }
+
     // A handful of values at most: a search in a line beats hashing.
-    private var entries: [(key: ObjectIdentifier, value: any Sendable)] = []
+    @usableFromInline var entries: [Entry] = []
 
     /// A context without values.
     public init() {}
 
+    // Inlined, the type of the value is known where it is asked for: that is done some thirty times for a request, and to
+    // look the type up at run time takes longer than to find the value.
     /// The value under a key, its default where none was set.
-    public subscript<Key: HTTPContextKey>(key: Key.Type) -> Key.Value {
+    @inlinable public subscript<Key: HTTPContextKey>(key: Key.Type) -> Key.Value {
         get {
             guard let index = index(of: ObjectIdentifier(key)), let value = entries[index].value as? Key.Value else {
                 return Key.defaultValue
@@ -40,13 +52,14 @@ public struct HTTPContext: Sendable {
             if let index = index(of: id) {
                 entries[index].value = newValue
             } else {
-                entries.append((id, newValue))
+                entries.append(Entry(key: id, value: newValue))
             }
         }
     }
 
     // Looks at the keys alone: a closure for each entry would copy its value, too.
-    private func index(of id: ObjectIdentifier) -> Int? {
+    @inlinable
+    func index(of id: ObjectIdentifier) -> Int? {
         for index in entries.indices where entries[index].key == id { return index }
         return nil
     }

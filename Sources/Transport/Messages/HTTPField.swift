@@ -27,8 +27,8 @@ public struct HTTPField: Sendable, Hashable {
         self.isValid = name.isValid && !hasControl
     }
 
-    /// A field whose value was trimmed and looked through already.
-    init(name: Name, trimmed value: String, hasControl: Bool) {
+    /// A field whose value was trimmed and looked through already, or was made such that there is nothing to find.
+    package init(name: Name, trimmed value: String, hasControl: Bool) {
         self.name = name
         self.value = value
         isValid = name.isValid && !hasControl
@@ -46,15 +46,13 @@ public struct HTTPField: Sendable, Hashable {
     }
 
     private static func inspect(_ value: String) -> (needsTrimming: Bool, hasControl: Bool) {
-        var hasControl = false
-        var first: UInt8?
-        var last: UInt8 = 0x21
-        for byte in value.utf8 {
-            if first == nil { first = byte }
-            last = byte
-            if byte < 0x20 && byte != 0x09 || byte == 0x7F { hasControl = true }
-        }
-        return (isWhitespace(first ?? 0x21) || isWhitespace(last), hasControl)
+        var value = value
+        return value.withUTF8 { inspect(UnsafeRawBufferPointer($0)) }
+    }
+
+    private static func inspect(_ bytes: UnsafeRawBufferPointer) -> (needsTrimming: Bool, hasControl: Bool) {
+        guard let first = bytes.first, let last = bytes.last else { return (false, false) }
+        return (isWhitespace(first) || isWhitespace(last), ASCII.hasControl(bytes))
     }
 
     private static func isWhitespace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }

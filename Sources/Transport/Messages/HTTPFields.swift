@@ -9,7 +9,7 @@
 /// let cookies = fields[values: .setCookie]            // each on its own
 /// ```
 public struct HTTPFields: Sendable, Hashable {
-    private var fields: [HTTPField] = []
+    @usableFromInline var fields: [HTTPField] = []
 
     /// No fields.
     public init() {}
@@ -61,6 +61,11 @@ public struct HTTPFields: Sendable, Hashable {
         append(HTTPField(unchecked: name, value))
     }
 
+    /// The value of the first field of this name, whatever comes after it.
+    package func first(_ name: HTTPField.Name) -> String? {
+        fields.first { $0.name == name }?.value
+    }
+
     /// Whether there is a field of this name.
     public func contains(_ name: HTTPField.Name) -> Bool {
         fields.contains { $0.name == name }
@@ -102,11 +107,11 @@ public struct HTTPFields: Sendable, Hashable {
 
 extension HTTPFields: RandomAccessCollection {
     /// The index of the first field.
-    public var startIndex: Int { fields.startIndex }
+    @inlinable public var startIndex: Int { fields.startIndex }
     /// The index after the last field.
-    public var endIndex: Int { fields.endIndex }
+    @inlinable public var endIndex: Int { fields.endIndex }
     /// The field at a position.
-    public subscript(position: Int) -> HTTPField { fields[position] }
+    @inlinable public subscript(position: Int) -> HTTPField { fields[position] }
 }
 
 extension HTTPFields: ExpressibleByDictionaryLiteral, ExpressibleByArrayLiteral {

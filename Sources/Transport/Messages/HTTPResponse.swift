@@ -40,13 +40,16 @@ extension HTTPResponse {
         /// The code, from 100 to 999.
         public let code: Int
         /// The reason phrase as received, or the registered one; empty where there is neither.
-        public let reasonPhrase: String
+        public var reasonPhrase: String { ownPhrase ?? Self.phrases[code - 100] }
+
+        // A status is made for each comparison with a literal: the registered phrase is looked up when it is asked for.
+        private let ownPhrase: String?
 
         /// A status, or `nil` unless the code has three digits. Without a phrase it gets the registered one.
         public init?(code: Int, reasonPhrase: String? = nil) {
             guard 100...999 ~= code else { return nil }
             self.code = code
-            self.reasonPhrase = reasonPhrase ?? Self.registeredPhrases[code] ?? ""
+            ownPhrase = reasonPhrase
         }
 
         /// The class of a status, told by its first digit.
@@ -98,6 +101,9 @@ extension HTTPResponse.Status: Hashable, ExpressibleByIntegerLiteral, CustomStri
 
     /// The code and the phrase, such as `404 Not Found`.
     public var description: String { reasonPhrase.isEmpty ? "\(code)" : "\(code) \(reasonPhrase)" }
+
+    // By the code, from 100 to 999: a log asks for each response.
+    private static let phrases = (100...999).map { registeredPhrases[$0] ?? "" }
 
     // RFC 9110 §15 and IANA's registry of HTTP status codes.
     private static let registeredPhrases: [Int: String] = [

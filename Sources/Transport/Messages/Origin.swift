@@ -46,6 +46,21 @@ public struct Origin: Sendable, Hashable, CustomStringConvertible {
         host = String(url[start..<end])
     }
 
+    /// Whether a URL is one of this origin, in the form that most have: what follows the host, if anything, is a path or a
+    /// query. Where it says `false` the URL has to be taken apart.
+    package func isPlainly(of url: URL) -> Bool {
+        guard port == (scheme == "https" ? 443 : 80) else { return false }
+        var text = url.absoluteString
+        return text.withUTF8 { bytes in
+            var rest = bytes[...]
+            for part in [scheme, "://", host] {
+                guard rest.starts(with: part.utf8) else { return false }
+                rest = rest.dropFirst(part.utf8.count)
+            }
+            return rest.first.map { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") } ?? true
+        }
+    }
+
     private static func isPlain(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."),

@@ -1,5 +1,6 @@
 import Testing
-import Transport
+
+@testable import Transport
 
 @Suite struct HTTPFieldsTests {
     @Test func orderDuplicatesAndSpellingAreKept() {
@@ -104,6 +105,23 @@ import Transport
     func aValueWithAControlCharacterIsRefused(value: String) {
         #expect(HTTPField(name: .accept, value: value) == nil)
         #expect(!HTTPField(unchecked: .accept, value).isValid)
+    }
+
+    // Eight bytes are looked at together: none of them may hide another.
+    @Test func aControlCharacterIsFoundAtAnyPlace() {
+        var wrong: [(UInt8, Int, Int)] = []
+        for count in 1...20 {
+            for place in 0..<count {
+                for byte in UInt8.min..<0x80 {
+                    var bytes = [UInt8](repeating: place % 2 == 0 ? 0x80 : 0x20, count: count)
+                    bytes[place] = byte
+                    let found = bytes.withUnsafeBytes { ASCII.hasControl($0) }
+                    if found != (byte < 0x20 && byte != 0x09 || byte == 0x7F) { wrong.append((byte, place, count)) }
+                }
+            }
+        }
+        #expect(wrong.isEmpty)
+        #expect(![UInt8](0x80...0xFF).withUnsafeBytes { ASCII.hasControl($0) })
     }
 
     @Test(arguments: ["", "a", "a\tb", "a b", "é", "日本", "😀", "\u{80}", "\u{A0}", "~!@#$%^&*()\"\\", "a,b;c=d"])
