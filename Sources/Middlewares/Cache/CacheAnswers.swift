@@ -51,10 +51,11 @@ enum CacheAnswers {
             response.headerFields[.contentRange] = ContentRange(bytes: nil, total: entry.length).description
         }
         guard let range, !range.isEmpty else { return }
-        let body = try await entry.body(range)
-        // What is in memory already needs no collecting, as long as there isn't too much of it.
-        guard let bufferLimit, body.bytes.map({ $0.count > bufferLimit }) ?? true else { return response.body = body }
-        response.body = HTTPBody(try await body.collect(upTo: bufferLimit))
+        if let bufferLimit {
+            response.body = try await entry.collected(range, upTo: bufferLimit)
+        } else {
+            response.body = try await entry.body(range)
+        }
     }
 
     private static func isOfContent(_ name: HTTPField.Name) -> Bool {
@@ -72,26 +73,32 @@ enum CacheAnswers {
     static func mark(_ response: inout HTTPResponse, _ outcome: CacheOutcome) {
         response.context.cacheOutcome = outcome
         // Each cache adds its member after those of the caches nearer to the server (RFC 9211 §2).
-        response.headerFields.append(.cacheStatus, status(outcome))
+        response.headerFields.append(HTTPField(name: .cacheStatus, trimmed: status(outcome), hasControl: false))
     }
 
     private static func status(_ outcome: CacheOutcome) -> String {
-        var status = "Interceptors"
-        status.reserveCapacity(64)
+        var status = TextBytes(capacity: 96)
+        status.append("Interceptors")
         if outcome.result == .hit || (outcome.result == .stale && outcome.forwardReason == nil) {
-            status += "; hit"
+            status.append("; hit")
         } else if let reason = outcome.forwardReason {
-            status += "; fwd="
-            status += reason.description
-            if let code = outcome.forwardStatus { status += "; fwd-status=\(code)" }
+            status.append("; fwd=")
+            status.append(reason.description)
+            if let code = outcome.forwardStatus {
+                status.append("; fwd-status=")
+                status.append(UInt64(code))
+            }
         }
         if let ttl = outcome.timeToLive {
-            status += "; ttl="
-            status += String(ttl.components.seconds)
+            status.append("; ttl=")
+            status.append(String(ttl.components.seconds))
         }
-        if outcome.storing == .stored || outcome.storing == .updated { status += "; stored" }
-        if let reason = outcome.staleReason { status += "; detail=\(reason)" }
-        if outcome.result == .unsatisfiable { status += "; detail=unsatisfiable" }
-        return status
+        if outcome.storing == .stored || outcome.storing == .updated { status.append("; stored") }
+        if let reason = outcome.staleReason {
+            status.append("; detail=")
+            status.append(reason.description)
+        }
+        if outcome.result == .unsatisfiable { status.append("; detail=unsatisfiable") }
+        return status.text
     }
 }

@@ -4,6 +4,7 @@ internal import Interceptors
 /// Does what ``CachePolicy`` decides.
 final class CacheCore: Sendable {
     let store: any CacheStore
+    private let wholeStore: (any WholeBodyStore)?
     let time: CacheTime
     let policy = CachePolicy()
     let flights = CacheFlights()
@@ -19,6 +20,7 @@ final class CacheCore: Sendable {
         report: @escaping @Sendable (any Error) -> Void
     ) {
         self.store = store
+        wholeStore = store as? any WholeBodyStore
         self.time = time
         self.isDisconnection = isDisconnection
         self.report = report
@@ -26,7 +28,9 @@ final class CacheCore: Sendable {
 
     func answer(_ request: HTTPRequest, _ key: CacheKey, _ next: Next) async throws -> HTTPResponse {
         let entries = request.method == .get || request.method == .head ? await entries(for: key) : []
-        switch policy.decide(request, stored: entries.map(\.policyView), now: time.read().steady) {
+        let views = entries.map(\.policyView)
+        let start = time.read()
+        switch policy.decide(request, stored: views, now: start.steady) {
         case .serve(let served):
             let outcome = CacheOutcome(served.stale == nil ? .hit : .stale)
             let entry = entries[served.index]
@@ -38,7 +42,7 @@ final class CacheCore: Sendable {
         case .unsatisfiable:
             return CacheAnswers.gatewayTimeout(request, CacheOutcome(.unsatisfiable))
         case .forward(let forward):
-            return try await send(CacheExchange(request, key, forward, entries), next)
+            return try await send(CacheExchange(request, key, forward, entries, views), next, from: start)
         }
     }
 
@@ -48,7 +52,7 @@ final class CacheCore: Sendable {
         guard case .forward(let forward) = policy.decide(request, stored: [], now: time.read().steady) else {
             return CacheAnswers.gatewayTimeout(request, CacheOutcome(.unsatisfiable))
         }
-        return try await send(CacheExchange(request, key, forward, []), next)
+        return try await send(CacheExchange(request, key, forward, [], []), next)
     }
 
     /// What is stored for a key; nothing if the store fails.
@@ -81,11 +85,16 @@ final class CacheCore: Sendable {
         }
     }
 
-    func send(_ exchange: CacheExchange, _ next: Next) async throws -> HTTPResponse {
+    /// - Parameter start: the time, if it has just been read.
+    func send(
+        _ exchange: CacheExchange,
+        _ next: Next,
+        from start: CacheTime.Reading? = nil
+    ) async throws -> HTTPResponse {
         var outgoing = exchange.request
-        outgoing.headerFields.override(with: exchange.forward.fields)
+        if !exchange.forward.fields.isEmpty { outgoing.headerFields.override(with: exchange.forward.fields) }
         let flight = flights.begin(exchange.key)
-        let start = time.read()
+        let start = start ?? time.read()
         let response: HTTPResponse
         do {
             response = try await next(outgoing)
@@ -154,8 +163,8 @@ extension CacheCore {
         var outcome = CacheOutcome(.miss)
         outcome.forwardReason = exchange.forward.reason
         outcome.forwardStatus = response.status.code
-        let views = exchange.entries.map(\.policyView)
-        switch policy.receive(response, to: exchange.request, exchange.forward, stored: views, timing: timing) {
+        let (request, forward) = (exchange.request, exchange.forward)
+        switch policy.receive(response, to: request, forward, stored: exchange.views, timing: timing) {
         case .pass(let reason, let removed):
             outcome.storing = reason
             if await invalidate(by: response, exchange) { outcome.storing = .invalidated }
@@ -240,35 +249,20 @@ extension CacheCore {
     ) async -> HTTPResponse {
         var outcome = outcome
         outcome.storing = .refused
-        let length = response.headerFields[.contentLength].flatMap { Int64($0) }
-        let writer: any CacheWriter
-        do {
-            writer = try await store.write(
-                stored,
-                for: flight.key,
-                replacing: replaced,
-                length: response.body.length ?? length
-            )
-        } catch {
-            report(error)
-            // The old response must not outlive the one that can't be stored.
-            await attempt { try await $0.remove(replaced, of: flight.key) }
-            return marked(response, outcome)
-        }
-        let recording = CacheRecording(
-            writer,
+        let deposit = CacheDeposit(
+            response: stored,
+            replaced: replaced,
             flight: flight,
-            variant: stored.selectingFields,
             store: store,
-            length: length,
+            wholeStore: wholeStore,
+            length: response.headerFields[.contentLength].flatMap { Int64($0) },
             report: report
         )
         var answer = response
-        if let bytes = response.body.bytes ?? (response.body.isEmpty ? Data() : nil) {
-            if !bytes.isEmpty { await recording.append(bytes) }
-            if await recording.finish() { outcome.storing = .stored }
-        } else {
-            let body = response.body
+        let body = response.body
+        if let bytes = body.bytes ?? (body.isEmpty ? Data() : nil) {
+            if await deposit.keep(bytes) { outcome.storing = .stored }
+        } else if let recording = await deposit.recording(of: body.length) {
             answer.body = .oneShot(RecordedBody(body: body, recording: recording), length: body.length) {
                 recording.abandon()
                 body.discard()
@@ -301,7 +295,7 @@ extension CacheCore {
         let fields = policy.validation(of: views[selected], for: request)
         let forward = CachePolicy.Forward(reason: .stale, selected: selected, fields: fields)
         do {
-            let response = try await send(CacheExchange(request, key, forward, entries), next)
+            let response = try await send(CacheExchange(request, key, forward, entries, views), next)
             for try await _ in response.body {}
         } catch {
             report(error)
@@ -315,26 +309,31 @@ struct CacheExchange: Sendable {
     let key: CacheKey
     let forward: CachePolicy.Forward
     let entries: [CacheEntry]
+    /// The same as the policy sees them.
+    let views: [CachePolicy.Stored]
 
-    init(_ request: HTTPRequest, _ key: CacheKey, _ forward: CachePolicy.Forward, _ entries: [CacheEntry]) {
+    init(
+        _ request: HTTPRequest,
+        _ key: CacheKey,
+        _ forward: CachePolicy.Forward,
+        _ entries: [CacheEntry],
+        _ views: [CachePolicy.Stored]
+    ) {
         self.request = request
         self.key = key
         self.forward = forward
         self.entries = entries
+        self.views = views
     }
 
     var selected: CacheEntry? { forward.selected.map { entries[$0] } }
 
     /// The same without the conditions of the cache.
     var unconditional: CacheExchange {
-        CacheExchange(request, key, CachePolicy.Forward(reason: forward.reason), entries)
+        CacheExchange(request, key, CachePolicy.Forward(reason: forward.reason), entries, views)
     }
 }
 
 extension CacheEntry {
     var policyView: CachePolicy.Stored { CachePolicy.Stored(response: response.read(), length: length) }
-
-    func with(_ response: CachedResponse) -> CacheEntry {
-        CacheEntry(id: id, response: response, length: length) { try await body($0) }
-    }
 }

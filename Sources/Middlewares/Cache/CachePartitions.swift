@@ -39,9 +39,8 @@ final class CachePartitions: Sendable {
 
     private static func credentials(of request: HTTPRequest) -> Credentials {
         var credentials = Credentials()
-        for field in request.headerFields where Redaction.standard.isSensitive(field.name.rawName) {
-            credentials.fields.append(field)
-        }
+        let redaction = Redaction.standard
+        for field in request.headerFields where redaction.isSensitive(field.name) { credentials.fields.append(field) }
         var url = request.url.absoluteString
         // What parses the URL is for the few that may have a user.
         if url.withUTF8({ $0.contains(UInt8(ascii: "@")) }), let user = request.url.user(percentEncoded: true) {

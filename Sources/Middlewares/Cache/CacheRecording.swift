@@ -2,6 +2,80 @@ internal import Foundation
 internal import Interceptors
 internal import Synchronization
 
+/// A response that is to be stored once its body has ended.
+struct CacheDeposit: Sendable {
+    let response: CachedResponse
+    /// What it takes the place of.
+    let replaced: [CacheEntry.ID]
+    let flight: CacheFlights.Flight
+    let store: any CacheStore
+    /// The store, if it takes bodies whole.
+    let wholeStore: (any WholeBodyStore)?
+    /// What `Content-Length` says.
+    let length: Int64?
+    let report: @Sendable (any Error) -> Void
+
+    /// Stores a body that is in memory already; says whether it is stored.
+    func keep(_ body: Data) async -> Bool {
+        guard let wholeStore else {
+            guard let recording = await recording(of: Int64(body.count)) else { return false }
+            if !body.isEmpty { await recording.append(body) }
+            return await recording.finish()
+        }
+        do {
+            return try await end(after: Int64(body.count)) {
+                do {
+                    try await wholeStore.store(body, of: response, for: flight.key, replacing: replaced)
+                } catch {
+                    await removeReplaced()
+                    throw error
+                }
+            }
+        } catch {
+            report(error)
+            return false
+        }
+    }
+
+    /// What takes the body as it is read; `nil` if it can't be stored.
+    func recording(of length: Int64?) async -> CacheRecording? {
+        do {
+            let writer = try await store.write(
+                response,
+                for: flight.key,
+                replacing: replaced,
+                length: length ?? self.length
+            )
+            return CacheRecording(self, writer)
+        } catch {
+            report(error)
+            await removeReplaced()
+            return nil
+        }
+    }
+
+    /// Has a body stored that has ended after so many bytes, unless it isn't whole, or not the one to be kept.
+    func end(after count: Int64, _ commit: () async throws -> Void) async throws -> Bool {
+        if let length, length != count {
+            throw CacheStoreError(.incomplete, "The body has \(count) bytes, and Content-Length says \(length).")
+        }
+        guard flight.mayStore(response.selectingFields) else { return false }
+        try await commit()
+        // What was made invalid or overtaken between the two must not stay.
+        if !flight.isStill(response.selectingFields) { try await store.removeAll(of: flight.key) }
+        return true
+    }
+
+    // The old response must not outlive the one that can't be stored.
+    private func removeReplaced() async {
+        do {
+            try await store.remove(replaced, of: flight.key)
+        } catch {
+            report(error)
+        }
+    }
+}
+
 /// Stores the body of one response while somebody reads it: wholly, or not at all.
 final class CacheRecording: Sendable {
     private enum State {
@@ -9,28 +83,13 @@ final class CacheRecording: Sendable {
         case over
     }
 
+    private let deposit: CacheDeposit
     private let writer: any CacheWriter
-    private let flight: CacheFlights.Flight
-    private let variant: HTTPFields
-    private let store: any CacheStore
-    private let length: Int64?
-    private let report: @Sendable (any Error) -> Void
     private let state = Mutex((state: State.open, count: Int64(0)))
 
-    init(
-        _ writer: any CacheWriter,
-        flight: CacheFlights.Flight,
-        variant: HTTPFields,
-        store: any CacheStore,
-        length: Int64?,
-        report: @escaping @Sendable (any Error) -> Void
-    ) {
+    init(_ deposit: CacheDeposit, _ writer: any CacheWriter) {
+        self.deposit = deposit
         self.writer = writer
-        self.flight = flight
-        self.variant = variant
-        self.store = store
-        self.length = length
-        self.report = report
     }
 
     // A reader that goes away leaves nothing behind.
@@ -46,7 +105,7 @@ final class CacheRecording: Sendable {
             try await writer.append(chunk)
         } catch {
             abandon()
-            report(error)
+            deposit.report(error)
         }
     }
 
@@ -59,20 +118,12 @@ final class CacheRecording: Sendable {
         }
         guard isOpen else { return false }
         do {
-            if let length, length != count {
-                throw CacheStoreError(.incomplete, "The body has \(count) bytes, and Content-Length says \(length).")
-            }
-            guard flight.mayStore(variant) else {
-                writer.abandon()
-                return false
-            }
-            try await writer.commit()
-            // What was made invalid or overtaken between the two must not stay.
-            if !flight.isStill(variant) { try await store.removeAll(of: flight.key) }
-            return true
+            let isStored = try await deposit.end(after: count) { try await writer.commit() }
+            if !isStored { writer.abandon() }
+            return isStored
         } catch {
             writer.abandon()
-            report(error)
+            deposit.report(error)
             return false
         }
     }

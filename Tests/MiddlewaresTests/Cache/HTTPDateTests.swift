@@ -55,5 +55,7 @@ import Testing
             #expect(HTTPDate.parse(HTTPDate.format(seconds), now: now) == seconds)
         }
         #expect(HTTPDate.format(784_111_777) == "Sun, 06 Nov 1994 08:49:37 GMT")
+        #expect(HTTPDate.format(.max) == "Fri, 31 Dec 9999 23:59:59 GMT")
+        #expect(HTTPDate.format(.min) == "Sat, 01 Jan 0000 00:00:00 GMT")
     }
 }

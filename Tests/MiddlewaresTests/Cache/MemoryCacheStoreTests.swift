@@ -40,6 +40,42 @@ import Testing
         #expect(try await entry.body(2..<99).bytes == Data("c".utf8))
     }
 
+    @Test func aWholeBodyIsStoredAsOneThatIsWritten() async throws {
+        let store = MemoryCacheStore(entryByteLimit: 10)
+        let body = Data("0123456789".utf8)
+        try await store.store(body.dropFirst(2), of: response(), for: try key("a"), replacing: [])
+        let first = try #require(try await store.entries(for: try key("a")).first)
+        #expect(try await first.body().bytes == body[2...])
+        try await store.store(body, of: response(), for: try key("a"), replacing: [])
+        try await store.store(body, of: response("b"), for: try key("a"), replacing: [first.id])
+        #expect(try await store.entries(for: try key("a")).map(\.length) == [10, 10])
+        try await store.store(
+            body,
+            of: response("c"),
+            for: try key("a"),
+            replacing: store.entries(for: key("a")).map(\.id)
+        )
+        #expect(store.count == 1)
+        await #expect(throws: CacheStoreError.self) {
+            try await store.store(body + body, of: response(), for: try key("b"), replacing: [])
+        }
+        #expect(store.count == 1)
+    }
+
+    @Test func ofManyVariantsOfAKeyTheOldestGo() async throws {
+        let store = MemoryCacheStore()
+        for index in 0..<40 { try await put(store, try key("a"), "x", "\(index)") }
+        let kept = try await store.entries(for: try key("a")).compactMap { $0.response.selectingFields["A"] }
+        #expect(kept == (24..<40).map { "\($0)" })
+        try await put(store, try key("a"), "y", "30")
+        let again = try await store.entries(for: try key("a")).compactMap { $0.response.selectingFields["A"] }
+        #expect(again == kept.filter { $0 != "30" } + ["30"])
+        try await store.remove(store.entries(for: try key("a")).prefix(15).map(\.id), of: try key("a"))
+        #expect(store.count == 1)
+        try await store.removeAll(of: try key("a"))
+        #expect(store.count == 0 && store.byteCount == 0)
+    }
+
     @Test func theLeastRecentlyUsedGoesFirst() async throws {
         let store = MemoryCacheStore(entryLimit: 2)
         try await put(store, try key("a"))
@@ -148,9 +184,9 @@ import Testing
     @Test func theOrderOfUseIsThatOfAList() {
         var generator = SeededGenerator(seed: 3)
         var uses = RecentUse()
-        var model: [UInt64] = []
+        var model: [Int] = []
         for _ in 0..<5_000 {
-            let id = UInt64.random(in: 0..<30, using: &generator)
+            let id = Int.random(in: 0..<30, using: &generator)
             model.removeAll { $0 == id }
             if Bool.random(using: &generator) {
                 uses.use(id)

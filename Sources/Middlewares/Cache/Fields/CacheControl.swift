@@ -43,6 +43,7 @@ struct CacheControl: Equatable {
     init() {}
 
     init(_ fields: HTTPFields) {
+        guard fields.contains(.cacheControl) else { return }
         for line in fields where line.name == .cacheControl {
             isPresent = true
             read(FieldCursor(line.value))

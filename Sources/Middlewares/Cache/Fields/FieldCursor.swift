@@ -107,8 +107,8 @@ enum DeltaSeconds {
     /// The value of `Age`: the first member where there are several; `nil`, that is to be ignored, if it is no
     /// delta-seconds (RFC 9111 §5.1).
     static func age(in fields: HTTPFields) -> Int64? {
-        guard let line = fields.first(where: { $0.name == .age }) else { return nil }
-        var cursor = FieldCursor(line.value)
+        guard let value = fields.first(.age) else { return nil }
+        var cursor = FieldCursor(value)
         cursor.skipWhitespace()
         guard let age = cursor.takeNumber(ceiling: ceiling) else { return nil }
         cursor.skipWhitespace()
@@ -142,6 +142,10 @@ enum VaryField: Equatable {
     case names([String])
 
     init(_ fields: HTTPFields) {
+        guard fields.contains(.vary) else {
+            self = .names([])
+            return
+        }
         var names: Set<String> = []
         for line in fields where line.name == .vary {
             guard let members = TokenList.parse(line.value), !members.contains("*") else {

@@ -14,6 +14,8 @@ enum HTTPDate {
     ///
     /// - Parameter now: decides the century of a year with two digits: it isn't more than 50 years ahead.
     static func parse(_ text: String, now: Int64) -> Int64? {
+        // What nearly every server writes, without a list of bytes or a word made for it.
+        if let usual = text.utf8.withContiguousStorageIfAvailable({ usualForm($0) }), let usual { return usual }
         var cursor = FieldCursor(text)
         let day = cursor.takeWord()
         let seconds: Int64?
@@ -90,22 +92,66 @@ enum HTTPDate {
         return date * 86_400 + time
     }
 
-    /// The date as `Sun, 06 Nov 1994 08:49:37 GMT`.
+    /// The date as `Sun, 06 Nov 1994 08:49:37 GMT`; the nearest that can be written so, for the years 0 to 9999.
     static func format(_ seconds: Int64) -> String {
+        let seconds = min(max(seconds, firstSecond), lastSecond)
         let days = floorDivide(seconds, 86_400)
-        let time = floorModulo(seconds, 86_400)
+        let time = seconds - days * 86_400
         let date = civil(days: days)
-        let weekday = capitalized(Self.days[Int(floorModulo(days + 4, 7))])
-        let month = capitalized(months[Int(date.month - 1)])
-        let clock = [time / 3_600, time / 60 % 60, time % 60].map { padded($0, 2) }.joined(separator: ":")
-        return "\(weekday), \(padded(date.day, 2)) \(month) \(padded(date.year, 4)) \(clock) GMT"
+        return String(unsafeUninitializedCapacity: 29) { text in
+            _ = text.initialize(fromContentsOf: UnsafeBufferPointer(start: form.utf8Start, count: 29))
+            copy(dayNames, Int(floorModulo(days + 4, 7)), to: text, at: 0)
+            write(date.day, to: text, at: 5)
+            copy(monthNames, Int(date.month - 1), to: text, at: 8)
+            write(date.year / 100, to: text, at: 12)
+            write(date.year % 100, to: text, at: 14)
+            write(time / 3_600, to: text, at: 17)
+            write(time / 60 % 60, to: text, at: 20)
+            write(time % 60, to: text, at: 23)
+            return 29
+        }
     }
 
-    private static func capitalized(_ name: String) -> String { name.prefix(1).uppercased() + name.dropFirst() }
+    private static let firstSecond: Int64 = -62_167_219_200
+    private static let lastSecond: Int64 = 253_402_300_799
+    private static let form: StaticString = "Sun, 06 Nov 1994 08:49:37 GMT"
+    private static let dayNames: StaticString = "SunMonTueWedThuFriSat"
+    private static let monthNames: StaticString = "JanFebMarAprMayJunJulAugSepOctNovDec"
 
-    private static func padded(_ number: Int64, _ width: Int) -> String {
-        let text = String(number)
-        return String(repeating: "0", count: max(0, width - text.count)) + text
+    private static func copy(
+        _ names: StaticString,
+        _ index: Int,
+        to text: UnsafeMutableBufferPointer<UInt8>,
+        at place: Int
+    ) {
+        for offset in 0..<3 { text[place + offset] = names.utf8Start[3 * index + offset] }
+    }
+
+    private static func write(_ number: Int64, to text: UnsafeMutableBufferPointer<UInt8>, at place: Int) {
+        text[place] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number / 10)
+        text[place + 1] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number % 10)
+    }
+
+    /// The seconds of a text that is `Sun, 06 Nov 1994 08:49:37 GMT` byte by byte; `nil` for any other, a date or not.
+    private static func usualForm(_ text: UnsafeBufferPointer<UInt8>) -> Int64? {
+        func number(_ place: Int) -> Int64? {
+            guard FieldCursor.isDigit(text[place]), FieldCursor.isDigit(text[place + 1]) else { return nil }
+            return Int64(text[place] - UInt8(ascii: "0")) * 10 + Int64(text[place + 1] - UInt8(ascii: "0"))
+        }
+        func isAsInForm(_ places: Range<Int>) -> Bool { places.allSatisfy { text[$0] == form.utf8Start[$0] } }
+        guard text.count == 29, isAsInForm(3..<5), isAsInForm(7..<8), isAsInForm(11..<12), isAsInForm(16..<17),
+            isAsInForm(19..<20), isAsInForm(22..<23), isAsInForm(25..<29), index(of: text, at: 0, in: dayNames) != nil,
+            let month = index(of: text, at: 8, in: monthNames), let day = number(5), let century = number(12),
+            let year = number(14), let hour = number(17), hour < 24, let minute = number(20), minute < 60,
+            let second = number(23), second <= 60
+        else { return nil }
+        return seconds(century * 100 + year, Int64(month + 1), day, hour * 3_600 + minute * 60 + second)
+    }
+
+    private static func index(of text: UnsafeBufferPointer<UInt8>, at place: Int, in names: StaticString) -> Int? {
+        (0..<names.utf8CodeUnitCount / 3).first { index in
+            (0..<3).allSatisfy { names.utf8Start[3 * index + $0] == text[place + $0] }
+        }
     }
 
     // Days since 1970-01-01 in the proleptic Gregorian calendar, with years that begin in March.

@@ -49,12 +49,14 @@ extension CachePolicy {
     }
 
     static func date(_ fields: HTTPFields, _ name: HTTPField.Name, now: Int64) -> Int64? {
-        fields.first { $0.name == name }.flatMap { HTTPDate.parse($0.value, now: now) }
+        fields.first(name).flatMap { HTTPDate.parse($0, now: now) }
     }
 
     /// corrected_initial_age (§4.2.3), in seconds of the wall clock.
-    static func initialAge(_ fields: HTTPFields, timing: Timing) -> Int64 {
-        let date = date(fields, .date, now: timing.wallTime) ?? timing.wallTime
+    ///
+    /// - Parameter date: what `Date` says, if that has been read.
+    static func initialAge(_ fields: HTTPFields, date: Int64? = nil, timing: Timing) -> Int64 {
+        let date = date ?? Self.date(fields, .date, now: timing.wallTime) ?? timing.wallTime
         let apparent = max(0, timing.wallTime - date)
         let corrected = (DeltaSeconds.age(in: fields) ?? 0) + max(0, timing.delay)
         return max(apparent, corrected)

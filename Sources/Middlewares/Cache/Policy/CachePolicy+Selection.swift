@@ -24,7 +24,7 @@ extension CachePolicy {
 
     /// The fields of a request that the response says it was selected by.
     static func selectingFields(_ request: HTTPFields, for response: HTTPFields) -> HTTPFields {
-        guard case .names(let names) = VaryField(response) else { return [:] }
+        guard case .names(let names) = VaryField(response), !names.isEmpty else { return [:] }
         var selecting = HTTPFields()
         for name in names.compactMap({ HTTPField.Name($0) }) {
             if let value = normalized(name, in: request) { selecting.append(name, value) }

@@ -5,15 +5,17 @@ extension CachePolicy {
     /// Why a response is not stored, `nil` if it is to be (RFC 9111 §3).
     static func refusal(_ response: HTTPResponse, to request: HTTPRequest) -> CacheOutcome.Storing? {
         guard request.method == .get else { return .method }
-        guard request.body.isEmpty, request.context.cacheMode != .doNotStore,
-            !CacheControl(request.headerFields).noStore
+        guard request.body.isEmpty, request.context.cacheMode != .doNotStore, !forbidsStoring(request.headerFields)
         else { return .request }
         let fields = response.headerFields
         let directives = CacheControl(fields)
         let status = response.status
-        if status == 206 { return .partial }
+        switch status.code {
+        case 206: return .partial
         // These judge credentials, a condition or a range of this request, not the resource: another must not get them.
-        guard status.code >= 200, ![304, 401, 407, 412, 416].contains(status.code) else { return .status }
+        case ..<200, 304, 401, 407, 412, 416: return .status
+        default: break
+        }
         // §5.2.2.3: what must be understood, and is, may be stored in spite of no-store.
         if directives.mustUnderstand && !isUnderstood(status) { return .notUnderstood }
         if directives.noStore && !directives.mustUnderstand { return .noStore }
@@ -24,36 +26,54 @@ extension CachePolicy {
         return isAllowed ? nil : .status
     }
 
+    private static func forbidsStoring(_ request: HTTPFields) -> Bool {
+        request.contains(.cacheControl) && CacheControl(request).noStore
+    }
+
     /// What is stored of a response.
     static func stored(_ response: HTTPResponse, to request: HTTPRequest, timing: Timing) -> CachedResponse {
         var fields = kept(response.headerFields)
         // RFC 9110 §6.6.1: without a date, or with one that is none, it is dated by its arrival.
-        if date(fields, .date, now: timing.wallTime) == nil { fields[.date] = HTTPDate.format(timing.wallTime) }
+        let date = date(fields, .date, now: timing.wallTime)
+        if date == nil { fields[.date] = HTTPDate.format(timing.wallTime) }
         return CachedResponse(
             status: response.status,
             headerFields: fields,
             selectingFields: selectingFields(request.headerFields, for: fields),
-            initialAge: initialAge(response.headerFields, timing: timing),
-            responseTime: timing.responseTime
-        ).read()
+            initialAge: initialAge(response.headerFields, date: date, timing: timing),
+            responseTime: timing.responseTime,
+            facts: ResponseFacts(fields, now: timing.responseTime, date: date ?? timing.wallTime)
+        )
     }
 
-    private static let hopByHop: Set<HTTPField.Name> = [
-        .connection, .keepAlive, "Proxy-Connection", .te, .trailer, .transferEncoding, .upgrade, .proxyAuthenticate,
-        "Proxy-Authentication-Info", .proxyAuthorization, .age,
-    ]
+    /// Whether a field is for one connection or for a proxy (§3.1), or is kept as a number, as `Age` is.
+    private static func isDropped(_ name: HTTPField.Name) -> Bool {
+        // Of most fields the first letter tells: each comparison that is not made counts, for each field of each response.
+        switch name.rawName.utf8.first.map(ASCII.lowercased) {
+        case UInt8(ascii: "a"): name == .age
+        case UInt8(ascii: "c"): name == .connection
+        case UInt8(ascii: "k"): name == .keepAlive
+        case UInt8(ascii: "p"):
+            name == .proxyAuthenticate || name == .proxyAuthorization || name == "Proxy-Connection"
+                || name == "Proxy-Authentication-Info"
+        case UInt8(ascii: "t"): name == .te || name == .trailer || name == .transferEncoding
+        case UInt8(ascii: "u"): name == .upgrade
+        default: false
+        }
+    }
 
-    /// The fields that are stored: not those of one connection, nor those of a proxy (§3.1). `Age` is kept as a number.
+    /// The fields that are stored.
     static func kept(_ fields: HTTPFields) -> HTTPFields {
-        var dropped = hopByHop
+        guard fields.contains(where: { isDropped($0.name) }) else { return fields }
+        var options: Set<HTTPField.Name> = []
         for value in fields[values: .connection] {
             for option in value.split(separator: ",") {
-                if let name = HTTPField.Name(String(option.filter { $0 != " " && $0 != "\t" })) { dropped.insert(name) }
+                if let name = HTTPField.Name(String(option.filter { $0 != " " && $0 != "\t" })) { options.insert(name) }
             }
         }
         // What limits the use of a response is for every recipient, whatever Connection says (RFC 9110 §7.6.1).
-        dropped.subtract([.cacheControl, .expires, .vary])
-        return HTTPFields(fields.filter { !dropped.contains($0.name) })
+        options.subtract([.cacheControl, .expires, .vary])
+        return HTTPFields(fields.filter { !isDropped($0.name) && !options.contains($0.name) })
     }
 
     // §3.2: the length never; the coding, since the stored body may have been decoded; the range is of another body.

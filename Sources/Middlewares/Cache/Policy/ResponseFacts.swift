@@ -23,7 +23,8 @@ final class ResponseFacts: Sendable {
     /// `nil` where `max-age` says it.
     let dates: Dates?
 
-    init(_ fields: HTTPFields, now: Int64) {
+    /// - Parameter date: what `Date` says, if that has been read.
+    init(_ fields: HTTPFields, now: Int64, date: Int64? = nil) {
         directives = CacheControl(fields)
         selectors =
             if case .names(let names) = VaryField(fields) {
@@ -35,13 +36,14 @@ final class ResponseFacts: Sendable {
             directives.maxAge.isPresent
             ? nil
             : Dates(
-                date: CachePolicy.date(fields, .date, now: now),
+                date: date ?? CachePolicy.date(fields, .date, now: now),
                 expiry: Self.expiry(fields, now: now),
                 lastModified: CachePolicy.date(fields, .lastModified, now: now)
             )
     }
 
     private static func expiry(_ fields: HTTPFields, now: Int64) -> Expiry {
+        guard fields.contains(.expires) else { return .absent }
         let values = Set(fields[values: .expires])
         guard let text = values.first else { return .absent }
         guard values.count == 1, let end = HTTPDate.parse(text, now: now) else { return .invalid }

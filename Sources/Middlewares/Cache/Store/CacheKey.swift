@@ -10,13 +10,17 @@ public struct CacheKey: Sendable, Hashable {
     public let partition: String
     /// The target URI.
     public let url: String
+    // Made once: a request that is not answered from the store is looked for in several tables.
+    private let hash: Int
 
     /// The key of an absolute http or https URL, otherwise `nil`.
     public init?(url: URL, partition: String = "") {
         guard let text = Self.plain(url.absoluteString) ?? Self.taken(from: url) else { return nil }
-        self.url = text
-        self.partition = partition
+        self.init(partition: partition, text: text)
     }
+
+    /// Hashes both parts.
+    public func hash(into hasher: inout Hasher) { hasher.combine(hash) }
 
     static func taken(from url: URL) -> String? {
         guard let origin = Origin(url) else { return nil }
@@ -62,6 +66,10 @@ public struct CacheKey: Sendable, Hashable {
     init(partition: String, text url: String) {
         self.partition = partition
         self.url = url
+        var hasher = Hasher()
+        if !partition.isEmpty { hasher.combine(partition) }
+        hasher.combine(url)
+        hash = hasher.finalize()
     }
 
     /// Both parts in one text, from which each can be told again: no choice of one can imitate another's key.

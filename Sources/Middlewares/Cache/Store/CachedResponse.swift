@@ -36,6 +36,25 @@ public struct CachedResponse: Sendable {
         self.needsValidation = needsValidation
     }
 
+    /// A response whose fields have been read.
+    init(
+        status: HTTPResponse.Status,
+        headerFields: HTTPFields,
+        selectingFields: HTTPFields,
+        initialAge: Int64,
+        responseTime: Int64,
+        facts: ResponseFacts
+    ) {
+        self.init(
+            status: status,
+            headerFields: headerFields,
+            selectingFields: selectingFields,
+            initialAge: initialAge,
+            responseTime: responseTime
+        )
+        knownFacts = facts
+    }
+
     /// What the fields say.
     var facts: ResponseFacts { knownFacts ?? ResponseFacts(headerFields, now: responseTime) }
 

@@ -11,31 +11,13 @@ internal import Synchronization
 /// try await store.removeAll(partition: account.id)        // at sign-out
 /// ```
 public final class MemoryCacheStore: CacheStore {
-    private struct Stored {
-        let key: CacheKey
-        var response: CachedResponse
-        let body: Data
-        var size: Int
-
-        var listing: CacheListing { CacheListing(key: key, response: response, length: Int64(body.count)) }
-    }
-
     private struct State {
-        var ids: [CacheKey: [UInt64]] = [:]
-        var entries: [UInt64: Stored] = [:]
-        var uses = RecentUse()
-        var byteCount = 0
-        var lastID: UInt64 = 0
+        var table: MemoryTable
         var clearings = 0
     }
 
-    // A key with more variants than these varies by something that never comes again.
-    private static let variantLimit = 16
-
-    private let byteLimit: Int
-    private let entryLimit: Int
     private let entryByteLimit: Int
-    private let state = Mutex(State())
+    private let state: Mutex<State>
 
     /// An empty store.
     ///
@@ -44,31 +26,20 @@ public final class MemoryCacheStore: CacheStore {
     ///   - entryLimit: the most responses; 10,000 by default.
     ///   - entryByteLimit: the longest body, by default an eighth of all.
     public init(byteLimit: Int = 32 << 20, entryLimit: Int = 10_000, entryByteLimit: Int? = nil) {
-        self.byteLimit = max(0, byteLimit)
-        self.entryLimit = max(0, entryLimit)
-        self.entryByteLimit = min(max(0, entryByteLimit ?? byteLimit / 8), self.byteLimit)
+        let byteLimit = max(0, byteLimit)
+        self.entryByteLimit = min(max(0, entryByteLimit ?? byteLimit / 8), byteLimit)
+        state = Mutex(State(table: MemoryTable(byteLimit: byteLimit, entryLimit: max(0, entryLimit))))
     }
 
     /// The bytes that are stored, bodies and fields.
-    public var byteCount: Int { state.withLock(\.byteCount) }
+    public var byteCount: Int { state.withLock { $0.table.byteCount } }
 
     /// The count of responses that are stored.
-    public var count: Int { state.withLock { $0.entries.count } }
+    public var count: Int { state.withLock { $0.table.count } }
 
     /// All that is stored for a key.
     public func entries(for key: CacheKey) async throws -> [CacheEntry] {
-        state.withLock { state in
-            guard let ids = state.ids[key] else { return [] }
-            return ids.compactMap { id in
-                guard let stored = state.entries[id] else { return nil }
-                state.uses.use(id)
-                let body = stored.body
-                return CacheEntry(id: id, response: stored.response, length: Int64(body.count)) { range in
-                    let start = body.startIndex + Int(range.lowerBound)
-                    return HTTPBody(range.count == body.count ? body : Data(body[start..<(start + range.count)]))
-                }
-            }
-        }
+        state.withLock { $0.table.use(key) }
     }
 
     /// Begins to store a response.
@@ -78,39 +49,30 @@ public final class MemoryCacheStore: CacheStore {
         replacing entries: [CacheEntry.ID],
         length: Int64?
     ) async throws -> any CacheWriter {
-        let clearings = state.withLock(\.clearings)
-        let writer = Writer(limit: entryByteLimit) { [weak self] body in
-            self?.insert(response, for: key, replacing: entries, body: body, since: clearings)
-        }
         if let length, length > Int64(entryByteLimit) { throw Self.tooLarge(entryByteLimit) }
-        return writer
+        let clearings = state.withLock { $0.clearings }
+        return Writer(limit: entryByteLimit) { [self] body in
+            state.withLock { state in
+                // What was cleared meanwhile is not to come back.
+                guard state.clearings == clearings else { return }
+                state.table.insert(response, body, for: key, replacing: entries)
+            }
+        }
     }
 
     /// Gives an entry new metadata.
     public func update(_ entry: CacheEntry.ID, of key: CacheKey, to response: CachedResponse) async throws {
-        state.withLock { state in
-            guard var stored = state.entries[entry], stored.key == key else { return }
-            state.byteCount -= stored.size
-            stored.response = response
-            stored.size = Self.size(of: response, key, stored.body)
-            state.byteCount += stored.size
-            state.entries[entry] = stored
-            evict(&state)
-        }
+        state.withLock { $0.table.update(entry, of: key, to: response) }
     }
 
     /// Removes some entries of a key.
     public func remove(_ entries: [CacheEntry.ID], of key: CacheKey) async throws {
-        state.withLock { state in
-            for id in entries where state.entries[id]?.key == key { Self.remove(id, from: &state) }
-        }
+        state.withLock { $0.table.removeAll(of: key) { entries.contains($0.id) } }
     }
 
     /// Removes every entry of a key.
     public func removeAll(of key: CacheKey) async throws {
-        state.withLock { state in
-            for id in state.ids[key] ?? [] { Self.remove(id, from: &state) }
-        }
+        state.withLock { $0.table.removeAll(of: key) { _ in true } }
     }
 
     /// Removes what the predicate says, and what is being stored meanwhile.
@@ -118,66 +80,35 @@ public final class MemoryCacheStore: CacheStore {
         // The predicate is the user's: it is called outside the lock.
         let all = state.withLock { state in
             state.clearings += 1
-            return state.entries
+            return state.table.all
         }
-        let removed = all.filter { isRemoved($0.value.listing) }.keys
+        let removed = all.filter { isRemoved($0.listing) }
         state.withLock { state in
-            for id in removed { Self.remove(id, from: &state) }
+            for stored in removed { state.table.removeAll(of: stored.key) { $0.id == stored.id } }
         }
     }
 
     /// What is stored, in no particular order.
     public func listing() async throws -> [CacheListing] {
-        state.withLock { $0.entries.values.map(\.listing) }
-    }
-
-    private func insert(
-        _ response: CachedResponse,
-        for key: CacheKey,
-        replacing: [UInt64],
-        body: Data,
-        since clearings: Int
-    ) {
-        state.withLock { state in
-            // What was cleared meanwhile is not to come back.
-            guard state.clearings == clearings else { return }
-            for id in state.ids[key] ?? []
-            where replacing.contains(id) || state.entries[id]?.response.selectingFields == response.selectingFields {
-                Self.remove(id, from: &state)
-            }
-            state.lastID += 1
-            let size = Self.size(of: response, key, body)
-            state.entries[state.lastID] = Stored(key: key, response: response, body: body, size: size)
-            state.ids[key, default: []].append(state.lastID)
-            state.uses.use(state.lastID)
-            state.byteCount += size
-            if let ids = state.ids[key], ids.count > Self.variantLimit { Self.remove(ids[0], from: &state) }
-            evict(&state)
-        }
-    }
-
-    private func evict(_ state: inout State) {
-        while state.byteCount > byteLimit || state.entries.count > entryLimit, let id = state.uses.leastRecent {
-            Self.remove(id, from: &state)
-        }
-    }
-
-    private static func remove(_ id: UInt64, from state: inout State) {
-        guard let stored = state.entries.removeValue(forKey: id) else { return }
-        state.uses.remove(id)
-        state.byteCount -= stored.size
-        state.ids[stored.key]?.removeAll { $0 == id }
-        if state.ids[stored.key]?.isEmpty == true { state.ids[stored.key] = nil }
-    }
-
-    private static func size(of response: CachedResponse, _ key: CacheKey, _ body: Data) -> Int {
-        let fields = [response.headerFields, response.selectingFields].joined()
-        let text = fields.reduce(0) { $0 + $1.name.rawName.utf8.count + $1.value.utf8.count + 64 }
-        return body.count + text + key.url.utf8.count + key.partition.utf8.count + 256
+        state.withLock { $0.table.all }.map(\.listing)
     }
 
     fileprivate static func tooLarge(_ limit: Int) -> CacheStoreError {
         CacheStoreError(.tooLarge, "The body is longer than the \(limit) bytes that the store keeps of one.")
+    }
+}
+
+extension MemoryCacheStore: WholeBodyStore {
+    func store(
+        _ body: Data,
+        of response: CachedResponse,
+        for key: CacheKey,
+        replacing entries: [CacheEntry.ID]
+    ) async throws {
+        if body.count > entryByteLimit { throw Self.tooLarge(entryByteLimit) }
+        // A copy of its own, since a part of something larger would keep all of it in memory.
+        let copy = body.withUnsafeBytes { Data($0) }
+        state.withLock { $0.table.insert(response, copy, for: key, replacing: entries) }
     }
 }
 

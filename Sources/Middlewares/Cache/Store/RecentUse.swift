@@ -1,47 +1,40 @@
-/// An order of IDs by their last use: each operation takes the same time, however many there are.
+/// An order of numbered places by their last use: each operation takes the same time, however many there are.
+///
+/// The places are those of an array, so that none has to be looked up.
 struct RecentUse {
     private struct Node {
-        var id: UInt64
-        var newer: Int
-        var older: Int
+        var newer = RecentUse.none
+        var older = RecentUse.none
+        var isUsed = false
     }
 
     private static let none = -1
     private var nodes: [Node] = []
-    private var free: [Int] = []
-    private var places: [UInt64: Int] = [:]
     private var newest = none
     private var oldest = none
 
-    var count: Int { places.count }
+    private(set) var count = 0
 
-    /// The ID whose last use is the longest ago.
-    var leastRecent: UInt64? { oldest == Self.none ? nil : nodes[oldest].id }
+    /// The place whose last use is the longest ago.
+    var leastRecent: Int? { oldest == Self.none ? nil : oldest }
 
-    /// Makes the ID, which may be new, the most recently used.
-    mutating func use(_ id: UInt64) {
-        if let place = places[id] {
-            if place == newest { return }
-            unlink(place)
-            link(place)
-            return
-        }
-        let node = Node(id: id, newer: Self.none, older: Self.none)
-        let place = free.popLast() ?? nodes.count
-        if place == nodes.count { nodes.append(node) } else { nodes[place] = node }
-        places[id] = place
+    /// Makes the place, which may be new, the most recently used.
+    mutating func use(_ place: Int) {
+        if place == newest { return }
+        while nodes.count <= place { nodes.append(Node()) }
+        if nodes[place].isUsed { unlink(place) } else { count += 1 }
         link(place)
     }
 
-    mutating func remove(_ id: UInt64) {
-        guard let place = places.removeValue(forKey: id) else { return }
+    mutating func remove(_ place: Int) {
+        guard place < nodes.count, nodes[place].isUsed else { return }
         unlink(place)
-        free.append(place)
+        nodes[place].isUsed = false
+        count -= 1
     }
 
     private mutating func link(_ place: Int) {
-        nodes[place].newer = Self.none
-        nodes[place].older = newest
+        nodes[place] = Node(newer: Self.none, older: newest, isUsed: true)
         if newest == Self.none { oldest = place } else { nodes[newest].newer = place }
         newest = place
     }

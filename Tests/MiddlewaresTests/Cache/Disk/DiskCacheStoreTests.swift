@@ -26,10 +26,14 @@ import Testing
         #expect(try await store.get(try diskKey("a")) == body)
         let entry = try #require(try await store.entries(for: try diskKey("a")).first)
         #expect(entry.length == Int64(count))
-        for (from, to) in [(0, 1), (1, count), (count / 2, count), (65_535, 65_537), (0, count)]
+        for (from, to) in [
+            (0, 1), (1, count), (count / 2, count), (65_535, 65_537), (65_536, 131_072), (1, 131_072), (0, count),
+        ]
         where from <= to && to <= count {
             let part = try await entry.body(Int64(from)..<Int64(to)).collect(upTo: 1 << 30)
             #expect(part == body[from..<to])
+            let inMemory = try await entry.collected(Int64(from)..<Int64(to), upTo: count)
+            #expect(inMemory.bytes == body[from..<to])
         }
     }
 

@@ -66,17 +66,62 @@ final class DiskBody: Sendable {
                 let start = Int(block - first) * DiskBlocks.framedSize
                 let content = Int(min(Int64(DiskBlocks.size), length - block * Int64(DiskBlocks.size)))
                 guard start + content + 8 <= count else { throw DiskRecord.Damage() }
-                let bytes = UnsafeRawBufferPointer(rebasing: buffer[start..<(start + content)])
-                let sum = UInt64(
-                    littleEndian: buffer.loadUnaligned(fromByteOffset: start + content, as: UInt64.self)
-                )
-                guard sum == DiskBlocks.checksum(bytes, of: id, block) else { throw DiskRecord.Damage() }
+                let framed = UnsafeRawBufferPointer(rebasing: buffer[start..<(start + content + 8)])
+                let bytes = try checked(framed, block)
                 let from = Int(position - block * Int64(DiskBlocks.size))
                 let upTo = Int(min(Int64(content), end - block * Int64(DiskBlocks.size)))
                 take(UnsafeRawBufferPointer(rebasing: bytes[from..<upTo]))
                 position += Int64(upTo - from)
             }
             return position
+        }
+    }
+
+    /// The content of a block, if it is what was written.
+    private func checked(_ framed: UnsafeRawBufferPointer, _ block: Int64) throws -> UnsafeRawBufferPointer {
+        let content = framed.count - 8
+        let bytes = UnsafeRawBufferPointer(rebasing: framed[..<content])
+        let sum = UInt64(littleEndian: framed.loadUnaligned(fromByteOffset: content, as: UInt64.self))
+        guard sum == DiskBlocks.checksum(bytes, of: id, block) else { throw DiskRecord.Damage() }
+        return bytes
+    }
+
+    /// The bytes of a range, read and checked once, into the memory in which they are handed out.
+    func bytes(_ range: Range<Int64>) async throws -> Data {
+        // The checksum of a block lies, until the next one is read over it, behind the block.
+        guard let memory = malloc(range.count + 8) else { throw SystemError("malloc") }
+        do {
+            try await fill(memory, range)
+        } catch {
+            free(memory)
+            throw error
+        }
+        return Data(bytesNoCopy: memory, count: range.count, deallocator: .free)
+    }
+
+    private func fill(_ memory: UnsafeMutableRawPointer, _ range: Range<Int64>) async throws {
+        let size = Int64(DiskBlocks.size)
+        var offset = range.lowerBound
+        while offset < range.upperBound {
+            let block = offset / size
+            let content = min(size, length - block * size)
+            let place = memory + Int(offset - range.lowerBound)
+            if offset == block * size, offset + content <= range.upperBound {
+                let framed = UnsafeMutableRawBufferPointer(start: place, count: Int(content) + 8)
+                let count = try file.read(into: framed, at: block * Int64(DiskBlocks.framedSize))
+                guard count == framed.count else { throw DiskRecord.Damage() }
+                _ = try checked(UnsafeRawBufferPointer(framed), block)
+                offset += content
+            } else {
+                offset = try read(from: offset, to: min(range.upperBound, (block + 1) * size)) { bytes in
+                    if let start = bytes.baseAddress { place.copyMemory(from: start, byteCount: bytes.count) }
+                }
+            }
+            // Others wait for this thread too.
+            if block % 16 == 15 {
+                try Task.checkCancellation()
+                await Task.yield()
+            }
         }
     }
 

@@ -100,32 +100,37 @@ public final class DiskCacheStore: CacheStore {
     }
 
     private func entry(_ variant: DiskRecord.Variant, _ name: DiskName, _ directory: DiskDirectory) -> CacheEntry {
-        let (id, length, content) = (variant.id, variant.length, variant.content)
-        return CacheEntry(id: id, response: variant.response, length: length) { range in
-            switch content {
-            case .inline(let bytes):
+        let (id, length) = (variant.id, variant.length)
+        switch variant.content {
+        case .inline(let bytes):
+            return CacheEntry(id: id, response: variant.response, length: length) { range in
                 let start = bytes.startIndex + Int(range.lowerBound)
                 return HTTPBody(Data(bytes[start..<(start + range.count)]))
-            case .file:
-                return try await Self.body(id, length, name, range, directory)
+            }
+        case .file:
+            return CacheEntry(id: id, response: variant.response, length: length) { range in
+                try await Self.reading(id, length, name, directory) { body in
+                    try await body.check(range)
+                    return .restartable(length: Int64(range.count)) { body.chunks(range) }
+                }
+            } collect: { range in
+                try await Self.reading(id, length, name, directory) { try await $0.bytes(range) }
             }
         }
     }
 
     // Looked at before it is handed out: what is damaged must be a miss, not a failure in the middle.
     @concurrent
-    private static func body(
+    private static func reading<Value: Sendable>(
         _ id: UInt64,
         _ length: Int64,
         _ name: DiskName,
-        _ range: Range<Int64>,
-        _ directory: DiskDirectory
-    ) async throws -> HTTPBody {
+        _ directory: DiskDirectory,
+        _ read: @Sendable (DiskBody) async throws -> Value
+    ) async throws -> Value {
         do {
             let path = DiskName.directory(name.shard) + "/" + name.body(id)
-            let body = try DiskBody(try OpenFile.open(path, in: directory.root), id: id, length: length)
-            try await body.check(range)
-            return .restartable(length: Int64(range.count)) { body.chunks(range) }
+            return try await read(try DiskBody(try OpenFile.open(path, in: directory.root), id: id, length: length))
         } catch is DiskRecord.Damage {
             throw CacheStoreError(.damaged, "A stored body was damaged.")
         } catch let error as SystemError {
