@@ -18,12 +18,14 @@ final class CurlLoop: Sendable {
     private struct Inbox {
         var commands: [Command] = []
         var isStopped = false
+        /// Those who are about to wake the loop, and its thread until that has ended: the last one closes the multi handle.
+        var users = 1
         var hasEnded = false
         var endWatchers: [CheckedContinuation<Void, Never>] = []
     }
 
     /// `@unchecked Sendable`: the pointer is used by the loop's thread alone, but for `curl_multi_wakeup`, which libcurl
-    /// allows from any thread, and which is called under the inbox's lock and never after the loop has ended.
+    /// allows from any thread, and which only those call who count among the inbox's users.
     private struct Multi: @unchecked Sendable { let pointer: UnsafeMutableRawPointer }
 
     let clock: LoopClock
@@ -61,12 +63,14 @@ final class CurlLoop: Sendable {
 
     /// Hands a command to the loop. After ``stop()`` a start is answered with an error.
     func send(_ command: Command) {
-        let isStopped = inbox.withLock { inbox in
-            guard !inbox.isStopped else { return true }
+        let (isStopped, mustWake) = inbox.withLock { inbox in
+            guard !inbox.isStopped else { return (true, false) }
             inbox.commands.append(command)
-            if inbox.commands.count == 1 { _ = ccurl_multi_wakeup(multi.pointer) }
-            return false
+            let mustWake = inbox.commands.count == 1
+            if mustWake { inbox.users += 1 }
+            return (false, mustWake)
         }
+        if mustWake { wake() }
         if isStopped, case .start(let transfer) = command {
             transfer.finish(.failure(TransportError.shutDown))
             release(transfer)
@@ -75,11 +79,36 @@ final class CurlLoop: Sendable {
 
     /// Ends every transfer, then the thread.
     func stop() {
-        inbox.withLock { inbox in
-            guard !inbox.isStopped else { return }
+        let mustWake = inbox.withLock { inbox in
+            guard !inbox.isStopped else { return false }
             inbox.isStopped = true
-            if !inbox.hasEnded { _ = ccurl_multi_wakeup(multi.pointer) }
+            inbox.users += 1
+            return true
         }
+        if mustWake { wake() }
+    }
+
+    /// Ends the loop's wait, for one who counts among its users. Not under the lock: the thread that it wakes needs that
+    /// first, and would spin for it on the very core that the other holds.
+    private func wake() {
+        _ = ccurl_multi_wakeup(multi.pointer)
+        leave()
+    }
+
+    /// One user less; the last one closes the multi handle.
+    private func leave() {
+        let isLast = inbox.withLock { inbox in
+            inbox.users -= 1
+            return inbox.users == 0
+        }
+        guard isLast else { return }
+        _ = ccurl_multi_cleanup(multi.pointer)
+        let watchers = inbox.withLock { inbox in
+            inbox.hasEnded = true
+            defer { inbox.endWatchers = [] }
+            return inbox.endWatchers
+        }
+        for watcher in watchers { watcher.resume() }
     }
 
     /// Returns when the thread has let go of everything.
@@ -116,13 +145,7 @@ final class CurlLoop: Sendable {
             run.turn()
         }
         run.endAll()
-        _ = ccurl_multi_cleanup(multi.pointer)
-        let watchers = inbox.withLock { inbox in
-            inbox.hasEnded = true
-            defer { inbox.endWatchers = [] }
-            return inbox.endWatchers
-        }
-        for watcher in watchers { watcher.resume() }
+        leave()
     }
 
     /// Writing to a connection that is gone is an error. libcurl is told to leave signals alone, and OpenSSL, in versions
