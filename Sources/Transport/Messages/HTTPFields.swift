@@ -50,10 +50,19 @@ public struct HTTPFields: Sendable, Hashable {
     }
 
     /// Adds a field after those that are there.
-    public mutating func append(_ field: HTTPField) {
+    public mutating func append(_ field: HTTPField) { append(taking: field) }
+
+    /// The same, without a copy where the caller needs the field no longer.
+    mutating func append(taking field: consuming HTTPField) {
         // One allocation serves what most requests carry, instead of one for 1, 2, 4 and 8 fields.
         if fields.isEmpty { fields.reserveCapacity(8) }
         fields.append(field)
+    }
+
+    /// Adds a text, after a space, to the value of the last field.
+    mutating func continueLast(with text: String) {
+        guard let last = fields.popLast() else { return }
+        fields.append(HTTPField(unchecked: last.name, "\(last.value) \(text)"))
     }
 
     /// Adds a field after those that are there.

@@ -1,3 +1,5 @@
+internal import Foundation
+
 /// The status line and the fields of a response, read from the wire (RFC 9112 §4, §5).
 struct WireHead {
     var status: HTTPResponse.Status
@@ -6,7 +8,7 @@ struct WireHead {
     /// Reads a head whose lines end in LF or CRLF, or gives `nil` if its first line is no status line. A line without a
     /// colon is passed over, one that begins with white space continues the one before it (RFC 9112 §5.2).
     init?(parsing bytes: [UInt8]) {
-        // One pass over the bytes, without a slice or a text that is not kept: this is done for each response.
+        // Without a slice or a text that is not kept: this is done for each response.
         let head = bytes.withUnsafeBufferPointer { Self.parsed($0) }
         guard let head else { return nil }
         self = head
@@ -20,52 +22,82 @@ struct WireHead {
         var rest = bytes
         guard let first = nextLine(&rest), let status = status(first) else { return nil }
         var head = WireHead(status: status)
-        var pending: HTTPField?
+        var followsField = false
         while let line = nextLine(&rest) {
-            if isWhitespace(line[0]), let folded = pending {
-                pending = HTTPField(unchecked: folded.name, "\(folded.value) \(text(trimmed(line)).text)")
+            if isWhitespace(line[0]), followsField {
+                head.fields.continueLast(with: text(trimmed(line), false).text)
                 continue
             }
-            if let field = pending { head.fields.append(field) }
-            pending = field(line)
+            guard let field = field(line) else {
+                followsField = false
+                continue
+            }
+            head.fields.append(taking: field)
+            followsField = true
         }
-        if let field = pending { head.fields.append(field) }
         return head
+    }
+
+    /// Whether there is nothing but printable ASCII: then no part needs to be looked at again.
+    private static func isPlain(_ line: Bytes) -> Bool {
+        // A byte that is not sets the highest bit of one of these, and at worst another of a byte beside it.
+        func marks<Word: FixedWidthInteger>(_ word: Word, _ ones: Word) -> Word {
+            word | (word &- ones &* 0x20) | (word &+ ones)
+        }
+        let bytes = UnsafeRawBufferPointer(line)
+        guard bytes.count >= 8 else { return bytes.allSatisfy { marks($0, 1) < 0x80 } }
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        var (found, offset): (UInt64, Int) = (0, 0)
+        while offset < bytes.count {
+            // The last eight bytes at the end, some of them for the second time.
+            let word = bytes.loadUnaligned(fromByteOffset: min(offset, bytes.count - 8), as: UInt64.self)
+            found |= marks(word, ones)
+            offset += 8
+        }
+        return found & (ones &* 0x80) == 0
     }
 
     /// The next line that is not empty, without its end.
     private static func nextLine(_ rest: inout Bytes) -> Bytes? {
         while !rest.isEmpty {
-            let end = rest.firstIndex(of: 0x0A) ?? rest.endIndex
+            let end = index(of: 0x0A, in: rest) ?? rest.count
             let line = part(rest, 0, end > 0 && rest[end - 1] == 0x0D ? end - 1 : end)
-            let next = min(end + 1, rest.endIndex)
-            rest = part(rest, next, rest.endIndex)
+            rest = part(rest, min(end + 1, rest.count), rest.count)
             if !line.isEmpty { return line }
         }
         return nil
     }
 
     private static func field(_ line: Bytes) -> HTTPField? {
-        guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return nil }
+        guard let colon = index(of: UInt8(ascii: ":"), in: line) else { return nil }
+        let isPlain = isPlain(line)
         let name = part(line, 0, colon)
-        let value = text(trimmed(part(line, colon + 1, line.endIndex)))
-        return HTTPField(
-            name: HTTPField.Name(text(name).text, spelled: name),
-            trimmed: value.text,
-            hasControl: value.hasControl
-        )
+        let value = text(trimmed(part(line, colon + 1, line.count)), isPlain)
+        return HTTPField(name: self.name(name, isPlain), trimmed: value.text, hasControl: value.hasControl)
+    }
+
+    private static func name(_ bytes: Bytes, _ isPlain: Bool) -> HTTPField.Name {
+        if let known = KnownFieldNames.shared.name(spelled: bytes) { return known }
+        let name = text(bytes, isPlain).text
+        // Of other bytes, those on the wire need not be those of the text.
+        return isPlain ? HTTPField.Name(name, spelled: bytes) : HTTPField.Name(unchecked: name)
     }
 
     private static func status(_ line: Bytes) -> HTTPResponse.Status? {
-        guard let space = line.firstIndex(of: 0x20), line.count >= space + 4 else { return nil }
+        guard let space = index(of: 0x20, in: line), line.count >= space + 4 else { return nil }
         guard line.count == space + 4 || line[space + 4] == 0x20 else { return nil }
         var code = 0
         for digit in line[(space + 1)..<(space + 4)] {
             guard UInt8(ascii: "0")...UInt8(ascii: "9") ~= digit else { return nil }
             code = code * 10 + Int(digit - UInt8(ascii: "0"))
         }
-        let phrase = text(part(line, min(space + 5, line.endIndex), line.endIndex)).text
+        let phrase = text(part(line, min(space + 5, line.count), line.count), false).text
         return HTTPResponse.Status(code: code, reasonPhrase: phrase.isEmpty ? nil : phrase)
+    }
+
+    private static func index(of byte: UInt8, in bytes: Bytes) -> Int? {
+        guard let start = bytes.baseAddress, let found = memchr(start, Int32(byte), bytes.count) else { return nil }
+        return UnsafeRawPointer(found) - UnsafeRawPointer(start)
     }
 
     private static func part(_ bytes: Bytes, _ start: Int, _ end: Int) -> Bytes {
@@ -82,14 +114,9 @@ struct WireHead {
     }
 
     /// UTF-8, or else ISO 8859-1, which every byte is (RFC 9110 §5.5); and whether a control character but tab is in it.
-    private static func text(_ bytes: Bytes) -> (text: String, hasControl: Bool) {
-        var all: UInt8 = 0
-        var hasControl = false
-        for byte in bytes {
-            all |= byte
-            if byte < 0x20 && byte != 0x09 || byte == 0x7F { hasControl = true }
-        }
-        if all < 0x80 { return (String(decoding: bytes, as: UTF8.self), hasControl) }
+    private static func text(_ bytes: Bytes, _ isPlain: Bool) -> (text: String, hasControl: Bool) {
+        if isPlain { return (String(decoding: bytes, as: UTF8.self), false) }
+        let hasControl = bytes.contains { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F }
         let text =
             String(validating: bytes, as: UTF8.self)
             ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
