@@ -100,15 +100,7 @@ extension HTTPRequest {
     ///   holds a control character or a name that is no token (RFC 9110 §5.5, §5.1), or a field of its own frames the
     ///   content in another way than the body does (RFC 9112 §6).
     public func validate() throws {
-        guard let scheme = url.scheme?.lowercased(), scheme == "http" || scheme == "https" else {
-            throw failure(.unsupportedURL, "The URL must be an absolute http or https URL.")
-        }
-        guard let host = url.host(percentEncoded: true), !host.isEmpty else {
-            throw failure(.unsupportedURL, "The URL names no host.")
-        }
-        guard url.hasUsablePort else {
-            throw failure(.unsupportedURL, "The port is not a number from 1 to 65535.")
-        }
+        if PlainTarget(url) == nil { try validateURL() }
         guard ASCII.isToken(method.rawValue) else {
             throw failure(.invalidRequest, "The method is not a token (RFC 9110 §9.1).")
         }
@@ -120,6 +112,18 @@ extension HTTPRequest {
             throw failure(.invalidRequest, reason)
         }
         try validateFraming()
+    }
+
+    private func validateURL() throws {
+        guard let scheme = url.scheme?.lowercased(), scheme == "http" || scheme == "https" else {
+            throw failure(.unsupportedURL, "The URL must be an absolute http or https URL.")
+        }
+        guard let host = url.host(percentEncoded: true), !host.isEmpty else {
+            throw failure(.unsupportedURL, "The URL names no host.")
+        }
+        guard url.hasUsablePort else {
+            throw failure(.unsupportedURL, "The port is not a number from 1 to 65535.")
+        }
     }
 
     private func validateFraming() throws {

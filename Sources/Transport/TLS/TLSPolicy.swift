@@ -61,7 +61,7 @@ extension TLSConfiguration {
 
     /// Throws if a host with pins would be called without TLS.
     func check(_ request: HTTPRequest) throws {
-        guard !pins.isEmpty || signedPins != nil, request.url.scheme?.lowercased() != "https",
+        guard !pins.isEmpty || signedPins != nil, !request.url.isHTTPS,
             let host = request.url.host(percentEncoded: false), pins(for: host) != nil
         else { return }
         let message = "\(host) has pins, which only https can check: over http, anybody could answer."
