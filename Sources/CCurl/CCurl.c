@@ -37,6 +37,9 @@ struct functions {
     const char *(*easy_strerror)(int);
     int (*easy_setopt)(void *, int, ...);
     int (*easy_getinfo)(void *, int, ...);
+    void *(*url)(void);
+    void (*url_cleanup)(void *);
+    int (*url_set)(void *, int, const char *, unsigned);
     void *(*multi_init)(void);
     int (*multi_cleanup)(void *);
     int (*multi_setopt)(void *, int, ...);
@@ -74,6 +77,9 @@ static const char *resolve(void *library, struct functions *functions) {
     RESOLVE(easy_strerror)
     RESOLVE(easy_setopt)
     RESOLVE(easy_getinfo)
+    RESOLVE(url)
+    RESOLVE(url_cleanup)
+    RESOLVE(url_set)
     RESOLVE(multi_init)
     RESOLVE(multi_cleanup)
     RESOLVE(multi_setopt)
@@ -157,6 +163,12 @@ int ccurl_easy_setopt_prerequest_callback(void *easy, ccurl_prerequest_callback 
 }
 int ccurl_easy_setopt_ssl_context_callback(void *easy, ccurl_ssl_context_callback callback) {
     return curl.easy_setopt(easy, CCURLOPT_SSL_CTX_FUNCTION, callback);
+}
+
+void *ccurl_url_init(void) { return curl.url(); }
+void ccurl_url_cleanup(void *url) { curl.url_cleanup(url); }
+bool ccurl_url_set(void *url, const char *text, int flags) {
+    return curl.url_set(url, 0 /* CURLUPART_URL */, text, (unsigned)flags) == 0;
 }
 
 void *ccurl_multi_init(void) { return curl.multi_init(); }

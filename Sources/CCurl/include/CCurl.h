@@ -49,6 +49,12 @@ typedef struct ccurl_list {
     struct ccurl_list *next;
 } ccurl_list;
 
+// A URL that is read once, for transfers that ask for the same one again.
+void *ccurl_url_init(void);
+void ccurl_url_cleanup(void *url);
+// Whether libcurl can read the text.
+bool ccurl_url_set(void *url, const char *text, int flags);
+
 void *ccurl_multi_init(void);
 int ccurl_multi_cleanup(void *multi);
 int ccurl_multi_setopt_long(void *multi, int option, long value);
@@ -106,6 +112,7 @@ enum ccurl_option {
     CCURLOPT_PIPEWAIT = 237,
     CCURLOPT_PROXY_SSLVERSION = 250,
     CCURLOPT_SUPPRESS_CONNECT_HEADERS = 265,
+    CCURLOPT_CURLU = 10282,
     CCURLOPT_QUICK_EXIT = 322,
     CCURLOPT_PREREQFUNCTION = 20312,
     CCURLOPT_PREREQDATA = 10313,
@@ -173,6 +180,7 @@ enum ccurl_value {
     CCURL_READFUNC_ABORT = 0x10000000,
     CCURL_PREREQFUNC_OK = 0,
     CCURL_PREREQFUNC_ABORT = 1,
+    CCURLU_PATH_AS_IS = 1 << 4,
     CCURLPAUSE_CONT = 0,
     CCURLPAUSE_RECV = 1,
     CCURLPAUSE_SEND = 4,

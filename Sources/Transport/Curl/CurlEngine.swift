@@ -95,7 +95,11 @@ extension CurlEngine {
         guard request.method != .connect, request.method != .head || request.body.isEmpty else {
             throw TransportError(.unsupported, "CONNECT, and HEAD with content, can't be sent.", request: request)
         }
-        let easy = try pool.take()
+        var easy = try pool.take()
+        guard easy.setTarget(request.url.absoluteString) else {
+            easy.free()
+            throw TransportError(.unsupportedURL, "libcurl can't read the URL.", request: request)
+        }
         let transfer = CurlTransfer(
             easy: easy,
             request: request,
@@ -104,11 +108,10 @@ extension CurlEngine {
                 ? CurlUpload(length: request.body.length, onProgress: request.context.uploadProgress) : nil
         )
         if request.context.responseBody.bufferLimit == nil { transfer.download = makeDownload(for: transfer) }
-        let hasUser: Bool
         do {
-            hasUser = try setTarget(easy, request, configuration, transfer)
+            try setConnection(easy, request, configuration, transfer)
         } catch {
-            EasyHandlePool.free(easy)
+            easy.free()
             throw error
         }
         if freshConnection { easy.set(CCURLOPT_FRESH_CONNECT, 1) }
@@ -117,7 +120,7 @@ extension CurlEngine {
         setContexts(easy, transfer)
         // All that is set beyond the settings of the pool is overwritten by the next transfer, or else reset.
         transfer.leavesHandleClean =
-            isPlainGet && !hasUser && !freshConnection && transfer.handshake == nil && transfer.decodesContent
+            isPlainGet && !easy.namesUser && !freshConnection && transfer.handshake == nil && transfer.decodesContent
             && transfer.download == nil
         return transfer
     }
@@ -164,22 +167,23 @@ extension CurlEngine {
             easy.set(CCURLOPT_FORBID_REUSE, 1)
         }
         easy.set(CCURLOPT_ACCEPT_ENCODING, text: "")
+        // Long bodies take a third of the time that they take with libcurl's 16 KB, small ones no more. The C library gives
+        // memory of 64 KB and more back to the system each time.
+        easy.setIfKnown(CCURLOPT_BUFFERSIZE, 60 * 1024)
         easy.set(CCURLOPT_HEADERFUNCTION, callback: onHeader)
         easy.set(CCURLOPT_WRITEFUNCTION, callback: onBody)
         _ = ccurl_easy_setopt_prerequest_callback(easy.pointer, onPrerequest)
     }
 
-    /// Returns whether the URL may name a user, whom libcurl keeps with the handle.
-    private func setTarget(
+    /// How to find a connection, and whom to trust at its other end.
+    private func setConnection(
         _ easy: EasyHandle,
         _ request: HTTPRequest,
         _ configuration: CurlTransport.Configuration,
         _ transfer: CurlTransfer
-    ) throws -> Bool {
-        let url = request.url.absoluteString
-        easy.set(CCURLOPT_URL, text: url)
+    ) throws {
         // Without it each request that finds no idle connection opens one, instead of waiting whether one can be shared.
-        let isTLS = request.url.scheme?.lowercased() == "https"
+        let isTLS = request.url.isHTTPS
         let versions = configuration.versions
         let canShare =
             versions == .negotiated && isTLS || versions == .http2PriorKnowledge && !versions.needsFreshConnections
@@ -188,7 +192,6 @@ extension CurlEngine {
         if isTLS || configuration.proxy.url != nil || !configuration.tls.isPlain {
             transfer.handshake = try tls.prepareHandshake(easy, for: request)
         }
-        return url.utf8.contains(UInt8(ascii: "@"))
     }
 
     /// Returns whether it is a GET without content.

@@ -61,12 +61,13 @@ extension TransportConformance {
             try expect(try await bench.text(response), is: "ok", "content")
         },
         wireRule("anIdempotentRequestThatWasUnderWayOnAStaleConnectionIsSentAgain") { bench in
-            bench.server.on(.get, "/") { $0.number > 1 ? .closeBeforeHead : MockResponse(body: "ok") }
-            for _ in 0..<2 {
-                let response = try await bench.send(try bench.request())
+            bench.server.on(.get, "/*") { $0.number > 1 ? .closeBeforeHead : MockResponse(body: "ok") }
+            for path in ["/first", "/second"] {
+                let response = try await bench.send(try bench.request(path))
                 try expect(try await bench.text(response), is: "ok", "content")
             }
             try expect(bench.server.requests.map(\.connection), is: [1, 1, 2], "connections of the requests")
+            try expect(bench.server.requests.map(\.path), is: ["/first", "/second", "/second"], "paths")
         },
         wireRule("aRequestThatIsNotIdempotentIsNotSentAgain") { bench in
             bench.server.on(nil, "/") { $0.number > 1 ? .closeBeforeHead : MockResponse(body: "ok") }

@@ -56,6 +56,21 @@ import TransportTesting
         #expect(others.last?.connectionsOpen == 1)
     }
 
+    /// A handle keeps the URL that it has read for the next request.
+    @Test func eachRequestGoesToItsOwnURLOverOneConnection() async throws {
+        let (server, other) = (try MockServer(), try MockServer())
+        for server in [server, other] { server.on(.get, "/*") { MockResponse(body: $0.target) } }
+        let transport = transport { $0.connectionLimits = .init(perHost: 1) }
+        for path in ["/a", "/a", "/b", "/a?x=1", "/a", "/c", "/a#fragment", "/b"] {
+            for server in [server, other] {
+                let response = try await transport.send(try makeRequest(server, path))
+                let sent = String(path.prefix { $0 != "#" })
+                #expect(try await response.body.collect(upTo: 100) == Data(sent.utf8))
+            }
+        }
+        #expect(server.connectionsOpened == 1 && other.connectionsOpened == 1)
+    }
+
     @Test func timingsTellTheStepsInTheirOrder() async throws {
         let server = try MockServer()
         server.on(.get, "/", MockResponse(body: "ok"))

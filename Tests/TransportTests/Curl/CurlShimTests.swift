@@ -32,6 +32,7 @@ import Testing
         source += "_Static_assert(sizeof(struct message) == sizeof(CURLMsg), \"CURLMsg\");\n"
         source += "_Static_assert(offsetof(struct message, easy) == offsetof(CURLMsg, easy_handle), \"easy\");\n"
         source += "_Static_assert(CURLMSG_DONE == 1 && CURL_GLOBAL_ALL == 3, \"numbers within the shim\");\n"
+        source += "_Static_assert(CURLUPART_URL == 0, \"the part that is the whole URL\");\n"
         let compiler = try await Command.run(
             "/usr/bin/cc",
             ["-fsyntax-only", "-Wno-deprecated-declarations", "-x", "c", "-"],
