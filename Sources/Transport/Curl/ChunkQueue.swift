@@ -3,7 +3,10 @@ internal import Foundation
 
 /// Bytes in the chunks in which they came. What has been taken is let go chunk by chunk, however long others follow.
 struct ChunkQueue {
-    private static let joinedSize = 128 * 1024
+    /// What chunks that are joined grow to.
+    static let joinedSize = 64 * 1024
+
+    private static let longPiece = 8 * 1024
 
     private var chunks: [Data] = []
     private var first = 0
@@ -17,14 +20,23 @@ struct ChunkQueue {
         count += chunk.count
     }
 
-    /// Adds a copy of bytes: to the last chunk, as long as that stays short, since a reader who is behind is better served
-    /// with few chunks than with many.
+    /// Adds a copy of bytes: to the last chunk, as long as that stays short, since a reader is better served with few chunks
+    /// than with many.
     mutating func append(joining bytes: UnsafeRawBufferPointer) {
         guard first < chunks.count, chunks[chunks.count - 1].count + bytes.count <= Self.joinedSize else {
-            return append(Data(bytes))
+            return appendCopy(of: bytes)
         }
         chunks[chunks.count - 1].append(contentsOf: bytes)
         count += bytes.count
+    }
+
+    private mutating func appendCopy(of bytes: UnsafeRawBufferPointer) {
+        // Long pieces seldom come alone: one that was made room for need not be moved.
+        guard bytes.count >= Self.longPiece else { return append(Data(bytes)) }
+        var chunk = Data()
+        chunk.reserveCapacity(max(Self.joinedSize, bytes.count))
+        chunk.append(contentsOf: bytes)
+        append(chunk)
     }
 
     /// The next chunk, or what is left of it.

@@ -18,10 +18,31 @@ final class CurlLoop: Sendable {
     private struct Inbox {
         var commands: [Command] = []
         var isStopped = false
+        /// The loop has nothing to do, and sleeps until it is called.
+        var isIdle = false
         /// Those who are about to wake the loop, and its thread until that has ended: the last one closes the multi handle.
         var users = 1
         var hasEnded = false
         var endWatchers: [CheckedContinuation<Void, Never>] = []
+
+        /// How the loop must be called. Who calls it from the network counts as a user until it has done so.
+        mutating func call() -> Call {
+            if isIdle {
+                isIdle = false
+                return .fromSleep
+            }
+            users += 1
+            return .fromNetwork
+        }
+    }
+
+    /// What ends the loop's wait.
+    private enum Call {
+        case needless
+        /// It waits for nothing but to be called, which is half the work for both sides.
+        case fromSleep
+        /// It waits for the network, or is about to.
+        case fromNetwork
     }
 
     /// `@unchecked Sendable`: the pointer is used by the loop's thread alone, but for `curl_multi_wakeup`, which libcurl
@@ -32,6 +53,7 @@ final class CurlLoop: Sendable {
     private let multi: Multi
     private let pool: EasyHandlePool
     private let inbox = Mutex(Inbox())
+    private let alarmClock = DispatchSemaphore(value: 0)
 
     init(limits: CurlTransport.ConnectionLimits, clock: LoopClock, pool: EasyHandlePool) throws {
         guard let pointer = ccurl_multi_init() else {
@@ -63,15 +85,13 @@ final class CurlLoop: Sendable {
 
     /// Hands a command to the loop. After ``stop()`` a start is answered with an error.
     func send(_ command: Command) {
-        let (isStopped, mustWake) = inbox.withLock { inbox in
-            guard !inbox.isStopped else { return (true, false) }
+        let call: Call? = inbox.withLock { inbox in
+            guard !inbox.isStopped else { return nil }
             inbox.commands.append(command)
-            let mustWake = inbox.commands.count == 1
-            if mustWake { inbox.users += 1 }
-            return (false, mustWake)
+            return inbox.commands.count == 1 ? inbox.call() : .needless
         }
-        if mustWake { wake() }
-        if isStopped, case .start(let transfer) = command {
+        if let call { return wake(call) }
+        if case .start(let transfer) = command {
             transfer.finish(.failure(TransportError.shutDown))
             release(transfer)
         }
@@ -79,20 +99,24 @@ final class CurlLoop: Sendable {
 
     /// Ends every transfer, then the thread.
     func stop() {
-        let mustWake = inbox.withLock { inbox in
-            guard !inbox.isStopped else { return false }
+        let call: Call = inbox.withLock { inbox in
+            guard !inbox.isStopped else { return .needless }
             inbox.isStopped = true
-            inbox.users += 1
-            return true
+            return inbox.call()
         }
-        if mustWake { wake() }
+        wake(call)
     }
 
-    /// Ends the loop's wait, for one who counts among its users. Not under the lock: the thread that it wakes needs that
-    /// first, and would spin for it on the very core that the other holds.
-    private func wake() {
-        _ = ccurl_multi_wakeup(multi.pointer)
-        leave()
+    /// Ends the loop's wait. Not under the lock: the thread that it wakes needs that first, and would spin for it on the
+    /// very core that the other holds.
+    private func wake(_ call: Call) {
+        switch call {
+        case .needless: break
+        case .fromSleep: alarmClock.signal()
+        case .fromNetwork:
+            _ = ccurl_multi_wakeup(multi.pointer)
+            leave()
+        }
     }
 
     /// One user less; the last one closes the multi handle.
@@ -135,9 +159,15 @@ final class CurlLoop: Sendable {
         var commands: [Command] = []
         while true {
             // Both arrays are kept, each in turn the inbox.
-            let isStopped = inbox.withLock { inbox in
+            let (isStopped, isIdle) = inbox.withLock { inbox in
                 swap(&inbox.commands, &commands)
-                return inbox.isStopped
+                inbox.isIdle = run.isIdle && commands.isEmpty && !inbox.isStopped
+                return (inbox.isStopped, inbox.isIdle)
+            }
+            if isIdle {
+                alarmClock.wait()
+                run.updateTime()
+                continue
             }
             for command in commands { run.handle(command) }
             commands.removeAll(keepingCapacity: true)
@@ -171,7 +201,7 @@ private struct CurlLoopRun {
     private let loop: CurlLoop
     private var settled: [SettledTransfer] = []
     private var active: [ObjectIdentifier: CurlTransfer] = [:]
-    private let time = LoopTime()
+    private let current = LoopTurn()
     // No deadline lies before it: activity only moves deadlines later, so most turns need not look at the transfers.
     private var nextCheck: Duration = .seconds(Int64.max / 2)
     private var alarm: (time: Duration, task: Task<Void, Never>)?
@@ -180,7 +210,7 @@ private struct CurlLoopRun {
     init(multi: UnsafeMutableRawPointer, loop: CurlLoop) {
         self.multi = multi
         self.loop = loop
-        time.now = loop.clock.now()
+        current.now = loop.clock.now()
     }
 
     mutating func handle(_ command: CurlLoop.Command) {
@@ -192,7 +222,7 @@ private struct CurlLoopRun {
         case .unpause(let transfer):
             guard active[ObjectIdentifier(transfer)] != nil else { return }
             transfer.isReceivingPaused = false
-            transfer.lastActivity = time.now
+            transfer.lastActivity = current.now
             // The silence that ends the transfer counts again.
             if let deadline = transfer.nextDeadline { nextCheck = min(nextCheck, deadline.time) }
             nudge.begin(for: transfer)
@@ -202,17 +232,24 @@ private struct CurlLoopRun {
         }
     }
 
+    /// Whether there is nothing to do until a command comes.
+    var isIdle: Bool { active.isEmpty }
+
     mutating func turn() {
         var running: Int32 = 0
         _ = ccurl_multi_perform(multi, &running)
+        current.deliver()
         var code: Int32 = 0
         while let easy = ccurl_multi_next_done(multi, &code) { complete(easy, code) }
         resumeSettled()
-        time.now = loop.clock.now()
-        if time.now >= nextCheck { checkDeadlines() }
+        updateTime()
+        if current.now >= nextCheck { checkDeadlines() }
+        guard !isIdle else { return }
         _ = ccurl_multi_poll(multi, pollTimeout())
-        time.now = loop.clock.now()
+        updateTime()
     }
+
+    func updateTime() { current.now = loop.clock.now() }
 
     mutating func endAll() {
         for transfer in active.values { end(transfer, .failure(TransportError.shutDown)) }
@@ -222,9 +259,9 @@ private struct CurlLoopRun {
     private mutating func start(_ transfer: CurlTransfer) {
         // Cancelled before it began.
         guard !transfer.isFinished else { return loop.didEnd(transfer) }
-        transfer.time = time
-        transfer.startedAt = time.now
-        transfer.lastActivity = time.now
+        transfer.turn = current
+        transfer.startedAt = current.now
+        transfer.lastActivity = current.now
         transfer.easy.set(CCURLOPT_PRIVATE, Unmanaged.passUnretained(transfer).toOpaque())
         active[ObjectIdentifier(transfer)] = transfer
         let code = ccurl_multi_add_handle(multi, transfer.easy.pointer)
@@ -283,7 +320,7 @@ private struct CurlLoopRun {
         nextCheck = .seconds(Int64.max / 2)
         for transfer in active.values {
             guard let deadline = transfer.nextDeadline else { continue }
-            if deadline.time <= time.now {
+            if deadline.time <= current.now {
                 end(transfer, .failure(TransportError(.timedOut, deadline.message)))
             } else {
                 nextCheck = min(nextCheck, deadline.time)
@@ -295,11 +332,7 @@ private struct CurlLoopRun {
     /// task sleeps for the loop and wakes it.
     private mutating func pollTimeout() -> Int32 {
         let longest = nudge.next() ?? 60_000
-        guard !active.isEmpty else {
-            nextCheck = .seconds(Int64.max / 2)
-            return longest
-        }
-        let remaining = nextCheck - time.now
+        let remaining = nextCheck - current.now
         guard remaining < .seconds(Int64.max / 4) else { return longest }
         guard loop.clock.isRealTime else {
             setAlarm(for: nextCheck)
@@ -313,7 +346,7 @@ private struct CurlLoopRun {
     private mutating func setAlarm(for time: Duration) {
         if let alarm, alarm.time <= time { return }
         alarm?.task.cancel()
-        let (loop, delay) = (loop, max(.zero, time - self.time.now))
+        let (loop, delay) = (loop, max(.zero, time - current.now))
         let task = Task {
             // Cancelled: another alarm stands in its place.
             guard (try? await loop.clock.sleep(delay)) != nil else { return }
@@ -351,11 +384,18 @@ private struct Nudge {
     }
 }
 
-/// The loop's time as it was when it last asked, on either side of its wait: callbacks of libcurl, a dozen to a response, need
-/// not ask again.
-/// The loop's thread alone uses it.
-final class LoopTime {
+/// What callbacks of libcurl know of the loop's turn. The loop's thread alone uses it.
+final class LoopTurn {
+    /// The time when the loop last asked, on either side of its wait: callbacks, a dozen to a response, need not ask again.
     var now: Duration = .zero
+    /// Downloads that have something for a reader who waits.
+    var awaited: [CurlDownload] = []
+
+    func deliver() {
+        guard !awaited.isEmpty else { return }
+        for download in awaited { download.deliver() }
+        awaited.removeAll(keepingCapacity: true)
+    }
 }
 
 /// Who waits for a transfer that has ended well, and for what.

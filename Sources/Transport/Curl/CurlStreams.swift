@@ -5,10 +5,13 @@ internal import Synchronization
 /// A streamed response between the loop, which offers bytes, and the one reader of its body.
 ///
 /// Never more than the high mark and one chunk is held: beyond it the transfer is paused, and goes on when the reader
-/// has come down to the low mark.
+/// has come down to the low mark. A reader who waits is not woken for each piece, which would cost more than the piece, but
+/// when a chunk is full, or when the loop has no more for now.
 final class CurlDownload: Sendable {
     enum Offer {
         case accepted
+        /// Taken, and a reader waits for it: ``deliver()`` is called for.
+        case awaited
         case full
         case abandoned
     }
@@ -18,7 +21,22 @@ final class CurlDownload: Sendable {
         var end: Result<Void, any Error>?
         var isPaused = false
         var isAbandoned = false
-        var reader: CheckedContinuation<Data?, any Error>?
+        // Resumed once: whoever takes it out, under the lock, resumes it.
+        var reader: UnsafeContinuation<Data?, any Error>?
+
+        /// The reader, and the next chunk for it, if it waits and there is one.
+        mutating func delivery() -> Delivery? {
+            guard let reader, let chunk = held.take() else { return nil }
+            self.reader = nil
+            return Delivery(reader: reader, chunk: chunk)
+        }
+    }
+
+    private struct Delivery {
+        let reader: UnsafeContinuation<Data?, any Error>
+        let chunk: Data
+
+        func make() { reader.resume(returning: chunk) }
     }
 
     private static let highMark = 256 * 1024
@@ -52,37 +70,40 @@ final class CurlDownload: Sendable {
 
     /// From the loop: a piece of the body, which is copied unless it must wait.
     func offer(_ bytes: UnsafeRawBufferPointer) -> Offer {
-        let (offer, reader): (Offer, CheckedContinuation<Data?, any Error>?) = state.withLock { state in
+        let (offer, delivery): (Offer, Delivery?) = state.withLock { state in
             if state.isAbandoned { return (.abandoned, nil) }
-            if let reader = state.reader {
-                state.reader = nil
-                return (.accepted, reader)
-            }
             guard state.held.count < Self.highMark else {
                 state.isPaused = true
                 return (.full, nil)
             }
             state.held.append(joining: bytes)
-            return (.accepted, nil)
+            guard state.reader != nil else { return (.accepted, nil) }
+            guard state.held.count >= ChunkQueue.joinedSize else { return (.awaited, nil) }
+            return (.accepted, state.delivery())
         }
-        reader?.resume(returning: Data(bytes))
+        delivery?.make()
         return offer
     }
+
+    /// From the loop: there is nothing more for now.
+    func deliver() { state.withLock { $0.delivery() }?.make() }
 
     /// From the loop: the transfer has ended.
     func end(_ result: Result<Void, any Error>) {
         let reader = state.withLock { state in
             state.end = state.end ?? result
+            // What is held comes first.
+            guard state.held.count == 0 else { return nil as UnsafeContinuation<Data?, any Error>? }
             defer { state.reader = nil }
             return state.reader
         }
-        reader?.resume(with: result.map { nil })
+        if let reader { reader.resume(with: result.map { nil }) } else { deliver() }
     }
 
     /// From the reader: the next piece; `nil` at the end.
     func next() async throws -> Data? {
         try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
+            try await withUnsafeThrowingContinuation { continuation in
                 let (result, isDrained): (Result<Data?, any Error>?, Bool) = state.withLock { state in
                     if state.isAbandoned { return (.failure(CancellationError()), false) }
                     if let chunk = state.held.take() {
@@ -104,7 +125,7 @@ final class CurlDownload: Sendable {
 
     /// From the reader's side: the rest is not wanted.
     func abandon() {
-        let (reader, wasRunning): (CheckedContinuation<Data?, any Error>?, Bool) = state.withLock { state in
+        let (reader, wasRunning): (UnsafeContinuation<Data?, any Error>?, Bool) = state.withLock { state in
             let wasRunning = !state.isAbandoned && state.end == nil
             state.isAbandoned = true
             state.held = ChunkQueue()

@@ -49,7 +49,7 @@ final class CurlTransfer: @unchecked Sendable {
     var received: Int64 = 0
     var failure: TransportError?
     var attempts = 0
-    var time: LoopTime?
+    var turn: LoopTurn?
     var startedAt: Duration = .zero
     var lastActivity: Duration = .zero
     var isConnected = false
@@ -162,6 +162,7 @@ extension CurlTransfer {
         if let download {
             switch download.offer(bytes) {
             case .accepted: break
+            case .awaited: turn?.awaited.append(download)
             case .full:
                 isReceivingPaused = true
                 return .paused
@@ -198,7 +199,7 @@ extension CurlTransfer {
     }
 
     private func touch() {
-        if let time { lastActivity = time.now }
+        if let turn { lastActivity = turn.now }
     }
 
     private var contentLength: Int64? {

@@ -18,7 +18,7 @@ import Testing
         for _ in 0..<64 { Data(count: 16 << 10).withUnsafeBytes { queue.append(joining: $0) } }
         var sizes: [Int] = []
         while let chunk = queue.take() { sizes.append(chunk.count) }
-        #expect(sizes == [Int](repeating: 128 << 10, count: 8))
+        #expect(sizes == [Int](repeating: 64 << 10, count: 16))
     }
 
     @Test(arguments: 1...20 as ClosedRange<UInt64>)
