@@ -14,7 +14,9 @@ final class CurlEngine: Sendable {
         try load()
         let tls = try CurlTLS(configuration.tls)
         self.tls = tls
-        pool = EasyHandlePool { easy in
+        var configuration = configuration
+        if configuration.proxy == .environment, !Self.environmentNamesProxy { configuration.proxy = .none }
+        pool = EasyHandlePool { [configuration] easy in
             Self.setCommon(easy, configuration)
             tls.prepare(easy)
         }
@@ -23,6 +25,12 @@ final class CurlEngine: Sendable {
             clock: LoopClock(configuration.clock),
             pool: pool
         )
+    }
+
+    // libcurl would look for each of them for each request. It leaves HTTP_PROXY alone, which a CGI's client can set.
+    private static var environmentNamesProxy: Bool {
+        let names = ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
+        return names.contains { getenv($0) != nil }
     }
 
     func retain() { users.withLock { $0 += 1 } }
@@ -107,7 +115,7 @@ extension CurlEngine {
             upload: Self.needsUpload(request.body)
                 ? CurlUpload(length: request.body.length, onProgress: request.context.uploadProgress) : nil
         )
-        if request.context.responseBody.bufferLimit == nil { transfer.download = makeDownload(for: transfer) }
+        if transfer.bodyMode.bufferLimit == nil { transfer.download = makeDownload(for: transfer) }
         do {
             try setConnection(easy, request, configuration, transfer)
         } catch {
@@ -189,7 +197,7 @@ extension CurlEngine {
             versions == .negotiated && isTLS || versions == .http2PriorKnowledge && !versions.needsFreshConnections
         easy.set(CCURLOPT_PIPEWAIT, canShare ? 1 : 0)
         // A proxy may be spoken to over TLS, too.
-        if isTLS || configuration.proxy.url != nil || !configuration.tls.isPlain {
+        if isTLS || configuration.proxy.url != nil || !tls.isPlain {
             transfer.handshake = try tls.prepareHandshake(easy, for: request)
         }
     }

@@ -299,7 +299,10 @@ private struct CurlLoopRun {
         case .failure(let error): transfer.finish(.failure(error))
         }
         _ = ccurl_multi_remove_handle(multi, transfer.easy.pointer)
-        transfer.download?.end(result.mapError { ($0 as? TransportError)?.about(transfer.request) ?? $0 })
+        if let download = transfer.download {
+            download.end(result.mapError { ($0 as? TransportError)?.about(transfer.request) ?? $0 })
+            current.awaited.removeAll { $0 === download }
+        }
         let isClean = if case .success = result { transfer.leavesHandleClean } else { false }
         loop.didEnd(transfer, isClean: isClean)
     }
@@ -331,6 +334,7 @@ private struct CurlLoopRun {
     /// How long to wait for the network: until the next deadline on a clock that runs by itself. On any other clock, a
     /// task sleeps for the loop and wakes it.
     private mutating func pollTimeout() -> Int32 {
+        guard current.awaited.isEmpty else { return 0 }
         let longest = nudge.next() ?? 60_000
         let remaining = nextCheck - current.now
         guard remaining < .seconds(Int64.max / 4) else { return longest }
@@ -392,9 +396,7 @@ final class LoopTurn {
     var awaited: [CurlDownload] = []
 
     func deliver() {
-        guard !awaited.isEmpty else { return }
-        for download in awaited { download.deliver() }
-        awaited.removeAll(keepingCapacity: true)
+        if !awaited.isEmpty { awaited.removeAll { $0.deliverUnlessMoreComes() } }
     }
 }
 

@@ -6,11 +6,12 @@ internal import Synchronization
 ///
 /// Never more than the high mark and one chunk is held: beyond it the transfer is paused, and goes on when the reader
 /// has come down to the low mark. A reader who waits is not woken for each piece, which would cost more than the piece, but
-/// when a chunk is full, or when the loop has no more for now.
+/// when there is much, or when no more comes for now.
 final class CurlDownload: Sendable {
     enum Offer {
         case accepted
-        /// Taken, and a reader waits for it: ``deliver()`` is called for.
+        /// Taken, and a reader waits for it: ``deliverUnlessMoreComes()`` is called for after each turn of the loop until it
+        /// says that it did.
         case awaited
         case full
         case abandoned
@@ -23,11 +24,15 @@ final class CurlDownload: Sendable {
         var isAbandoned = false
         // Resumed once: whoever takes it out, under the lock, resumes it.
         var reader: UnsafeContinuation<Data?, any Error>?
+        /// The loop was told that a reader waits for what is held.
+        var isAwaited = false
+        var broughtByTurn = 0
 
         /// The reader, and the next chunk for it, if it waits and there is one.
         mutating func delivery() -> Delivery? {
             guard let reader, let chunk = held.take() else { return nil }
             self.reader = nil
+            isAwaited = false
             return Delivery(reader: reader, chunk: chunk)
         }
     }
@@ -41,6 +46,9 @@ final class CurlDownload: Sendable {
 
     private static let highMark = 256 * 1024
     private static let lowMark = 64 * 1024
+    private static let much = 128 * 1024
+    // What libcurl receives at once, or nearly so: there is probably more where it came from.
+    private static let full = 48 * 1024
 
     private let state = Mutex(State())
     private let onDrained: @Sendable () -> Void
@@ -77,16 +85,26 @@ final class CurlDownload: Sendable {
                 return (.full, nil)
             }
             state.held.append(joining: bytes)
-            guard state.reader != nil else { return (.accepted, nil) }
-            guard state.held.count >= ChunkQueue.joinedSize else { return (.awaited, nil) }
-            return (.accepted, state.delivery())
+            state.broughtByTurn += bytes.count
+            guard state.reader != nil, state.held.count < Self.much else { return (.accepted, state.delivery()) }
+            defer { state.isAwaited = true }
+            return (state.isAwaited ? .accepted : .awaited, nil)
         }
         delivery?.make()
         return offer
     }
 
-    /// From the loop: there is nothing more for now.
-    func deliver() { state.withLock { $0.delivery() }?.make() }
+    /// From the loop, after a turn: gives the reader what it waits for, unless the turn brought so much that the next one will
+    /// bring more. Returns whether nobody waits any longer.
+    func deliverUnlessMoreComes() -> Bool {
+        let (isDone, delivery): (Bool, Delivery?) = state.withLock { state in
+            defer { state.broughtByTurn = 0 }
+            guard state.isAwaited, state.broughtByTurn >= Self.full else { return (true, state.delivery()) }
+            return (false, nil)
+        }
+        delivery?.make()
+        return isDone
+    }
 
     /// From the loop: the transfer has ended.
     func end(_ result: Result<Void, any Error>) {
@@ -97,7 +115,7 @@ final class CurlDownload: Sendable {
             defer { state.reader = nil }
             return state.reader
         }
-        if let reader { reader.resume(with: result.map { nil }) } else { deliver() }
+        if let reader { reader.resume(with: result.map { nil }) } else { state.withLock { $0.delivery() }?.make() }
     }
 
     /// From the reader: the next piece; `nil` at the end.

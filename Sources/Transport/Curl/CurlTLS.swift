@@ -12,11 +12,14 @@ internal import Synchronization
 struct CurlTLS: Sendable {
     private let tls: TLSConfiguration
     private let verifier: ChainVerifier?
+    /// Whether there is nothing to verify but what libcurl verifies by itself.
+    let isPlain: Bool
 
     /// Throws where the system's libraries can't do what the settings ask for.
     init(_ tls: TLSConfiguration) throws {
         self.tls = tls
-        guard !tls.isPlain else {
+        isPlain = tls.isPlain
+        guard !isPlain else {
             verifier = nil
             return
         }

@@ -23,6 +23,9 @@ final class CurlTransfer: @unchecked Sendable {
         case done(Result<CurlReply, any Error>?)
     }
 
+    /// What libcurl hands out at once (`CURL_MAX_WRITE_SIZE`).
+    private static let longestPiece = 16 * 1024
+
     let easy: EasyHandle
     /// What errors name: the request without its body.
     let request: HTTPRequest
@@ -44,8 +47,10 @@ final class CurlTransfer: @unchecked Sendable {
     private var inlineBody: UnsafeMutableRawBufferPointer?
 
     // The loop's own.
-    var head = CurlHeadCollector()
+    // One line after the other, on one thread: to check that no two accesses overlap would take longer than each of them.
+    @exclusivity(unchecked) var head = CurlHeadCollector()
     var buffered = Data()
+    private var hasRoom = false
     var received: Int64 = 0
     var failure: TransportError?
     var attempts = 0
@@ -140,7 +145,9 @@ extension CurlTransfer {
                 failure = .bodyTooLarge(limit: limit)
                 return false
             }
-            if length > 0 { buffered.reserveCapacity(Int(length)) }
+            // A body that comes in one piece needs no room made for it.
+            hasRoom = length > Self.longestPiece
+            if hasRoom { buffered.reserveCapacity(Int(length)) }
         }
         return true
     }
@@ -174,7 +181,11 @@ extension CurlTransfer {
                 failure = .bodyTooLarge(limit: limit)
                 return .refused
             }
-            buffered.append(contentsOf: bytes)
+            if received == 0, !hasRoom {
+                buffered = Data(bytes)
+            } else {
+                buffered.append(contentsOf: bytes)
+            }
         }
         received += Int64(bytes.count)
         onDownload?(TransferProgress(completed: received, total: contentLength))

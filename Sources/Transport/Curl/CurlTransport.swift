@@ -56,7 +56,8 @@ public final class CurlTransport: Transport {
     public struct Proxy: Sendable, Hashable {
         let url: String?
 
-        /// The one that `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` name: the default.
+        /// The one that `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` name: the default. A transport that is made
+        /// while they name none doesn't look again.
         public static let environment = Proxy(url: nil)
         /// None, whatever the environment says.
         public static let none = Proxy(url: "")

@@ -42,10 +42,8 @@ public struct HTTPContext: Sendable {
     /// The value under a key, its default where none was set.
     @inlinable public subscript<Key: HTTPContextKey>(key: Key.Type) -> Key.Value {
         get {
-            guard let index = index(of: ObjectIdentifier(key)), let value = entries[index].value as? Key.Value else {
-                return Key.defaultValue
-            }
-            return value
+            guard let index = index(of: ObjectIdentifier(key)) else { return Key.defaultValue }
+            return Self.value(of: entries[index].value, as: Key.Value.self) ?? Key.defaultValue
         }
         set {
             let id = ObjectIdentifier(key)
@@ -55,6 +53,11 @@ public struct HTTPContext: Sendable {
                 entries.append(Entry(key: id, value: newValue))
             }
         }
+    }
+
+    /// What `as?` gives, without its search for conversions where the type is the very same: each request asks a few times.
+    private static func value<Stored: Sendable, Value>(of stored: Stored, as type: Value.Type) -> Value? {
+        Stored.self == type ? unsafeBitCast(stored, to: type) : stored as? Value
     }
 
     // Looks at the keys alone: a closure for each entry would copy its value, too.

@@ -91,7 +91,7 @@ struct WireHead {
             guard UInt8(ascii: "0")...UInt8(ascii: "9") ~= digit else { return nil }
             code = code * 10 + Int(digit - UInt8(ascii: "0"))
         }
-        let phrase = text(part(line, min(space + 5, line.count), line.count), false).text
+        let phrase = text(part(line, min(space + 5, line.count), line.count), isPlain(line)).text
         return HTTPResponse.Status(code: code, reasonPhrase: phrase.isEmpty ? nil : phrase)
     }
 

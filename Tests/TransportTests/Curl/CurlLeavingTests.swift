@@ -165,6 +165,23 @@ import TransportTesting
         expectNoMisuse(result)
     }
 
+    /// A reader who waits is not served at once where more is likely to come: not even then does it keep anything alive.
+    @Test func streamsReadToTheirEndLetTheirTransportGo() async {
+        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            try await Self.expectNothingLeft { server in
+                let size = 2 << 20
+                server.on(.get, "/large", MockResponse(body: Data(count: size)))
+                for _ in 0..<10 {
+                    let response = try await Self.send(CurlTransport(), server, "/large", mode: .streamed)
+                    var count = 0
+                    for try await chunk in response.body { count += chunk.count }
+                    #expect(count == size)
+                }
+            }
+        }
+        expectNoMisuse(result)
+    }
+
     @Test func cancelledCallsAndFailedOnesLeaveNothing() async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             try await Self.expectNothingLeft { server in
