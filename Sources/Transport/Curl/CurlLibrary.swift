@@ -27,6 +27,10 @@ enum CurlLibrary {
     /// (github.com/curl/curl/issues/10634).
     static var reusesPriorKnowledge: Bool { !(0x075800..<0x080000).contains(ccurl_version_number()) }
 
+    /// Whether there is nothing left to do when the last transfer has ended. Since 8.9 it takes its leave of a connection step
+    /// by step, while it waits for the network.
+    static var closesConnectionsAtOnce: Bool { ccurl_version_number() < 0x080900 }
+
     static var hasHTTP2: Bool { ccurl_features() & Int32(CCURL_VERSION_HTTP2.rawValue) != 0 }
 }
 

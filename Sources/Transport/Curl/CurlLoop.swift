@@ -233,7 +233,7 @@ private struct CurlLoopRun {
     }
 
     /// Whether there is nothing to do until a command comes.
-    var isIdle: Bool { active.isEmpty }
+    var isIdle: Bool { active.isEmpty && CurlLibrary.closesConnectionsAtOnce }
 
     mutating func turn() {
         var running: Int32 = 0

@@ -56,7 +56,8 @@ public struct HTTPContext: Sendable {
     }
 
     /// What `as?` gives, without its search for conversions where the type is the very same: each request asks a few times.
-    private static func value<Stored: Sendable, Value>(of stored: Stored, as type: Value.Type) -> Value? {
+    @inlinable @inline(__always)
+    static func value<Stored: Sendable, Value>(of stored: Stored, as type: Value.Type) -> Value? {
         Stored.self == type ? unsafeBitCast(stored, to: type) : stored as? Value
     }
 
