@@ -44,12 +44,14 @@ final class CurlEngine: Sendable {
         if isLast { loop.stop() }
     }
 
+    /// - Parameter calledAt: when the call began, if it has been sent before: then it gets a connection of its own.
     func exchange(
         _ request: HTTPRequest,
         _ configuration: CurlTransport.Configuration,
-        freshConnection: Bool
+        againSince calledAt: Duration? = nil
     ) async throws -> HTTPResponse {
-        let transfer = try makeTransfer(request, configuration, freshConnection: freshConnection)
+        let transfer = try makeTransfer(request, configuration, freshConnection: calledAt != nil)
+        transfer.calledAt = calledAt
         transfer.upload?.begin(request.body) { [loop, weak transfer] in
             if let transfer { loop.send(.unpause(transfer)) }
         }

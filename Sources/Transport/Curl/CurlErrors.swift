@@ -17,7 +17,8 @@ extension TransportError {
     /// The same error, about a request.
     func about(_ request: HTTPRequest) -> Self {
         guard code == .staleConnection else { return Self(code, message, request: request, underlying: underlying) }
-        let fate = " Whether it saw the request is unknown; a request that is not idempotent is not sent again."
+        let fate =
+            " Whether it saw the request is unknown; one that is not idempotent, or can't be read again, is not sent again."
         return Self(.connectionLost, message + fate, request: request)
     }
 }
@@ -29,6 +30,7 @@ extension CurlTransfer {
         if let failure = upload?.failure { return failure }
         if let failure = handshake?.failure { return failure }
         if code == CCURLE_OUT_OF_MEMORY.rawValue { return whatWasTooMuch }
+        if metEndingConnection(ccurl_code(UInt32(bitPattern: code))) { return TransportError.staleConnection }
         let detail = errorMessage.isEmpty ? String(cString: ccurl_easy_strerror(code)) : errorMessage
         // 0 without a tunnel through a proxy, otherwise what it said to the CONNECT.
         let isTunnelRefused = !(0..<300).contains(easy.long(CCURLINFO_HTTP_CONNECTCODE))
@@ -36,6 +38,17 @@ extension CurlTransfer {
             isTunnelRefused
             ? .cannotConnect : Self.meaning(of: ccurl_code(UInt32(bitPattern: code)), headCame: head.isComplete)
         return Self.refusalByServer(meaning, detail) ?? TransportError(meaning, "\(detail).")
+    }
+
+    /// Whether it met connections that were ending, before any answer: all that libcurl has tried, or one of HTTP/2 that had no
+    /// more streams. What fails on a new connection has another reason.
+    private func metEndingConnection(_ code: ccurl_code) -> Bool {
+        guard !head.isComplete else { return false }
+        return switch code {
+        case CCURLE_SEND_ERROR, CCURLE_RECV_ERROR: attempts >= CurlLibrary.tries
+        case CCURLE_HTTP2: attempts > 1 || easy.long(CCURLINFO_NUM_CONNECTS) == 0
+        default: false
+        }
     }
 
     /// libcurl says that memory is out where something is longer than it allows.
@@ -108,7 +121,7 @@ extension CurlTransfer {
             guard let limit, earliest.map({ start + limit < $0.time }) ?? true else { return }
             earliest = Deadline(time: start + limit, limit: limit, kind: kind)
         }
-        consider(startedAt, timeouts.whole, .whole)
+        consider(calledAt ?? startedAt, timeouts.whole, .whole)
         if !isConnected { consider(startedAt, timeouts.connect, .connect) }
         if !isReceivingPaused { consider(lastActivity, timeouts.idle, .idle) }
         return earliest

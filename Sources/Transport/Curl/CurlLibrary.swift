@@ -31,6 +31,9 @@ enum CurlLibrary {
     /// by step, while it waits for the network.
     static var closesConnectionsAtOnce: Bool { ccurl_version_number() < 0x080900 }
 
+    /// How often it sends what kept-alive connections leave unanswered.
+    static let tries = 6
+
     static var hasHTTP2: Bool { ccurl_features() & Int32(CCURL_VERSION_HTTP2.rawValue) != 0 }
 }
 

@@ -44,6 +44,8 @@ final class CurlTransfer: @unchecked Sendable {
     var handshake: CurlHandshake?
     /// Whether it sets nothing on its handle that the next transfer would not overwrite.
     var leavesHandleClean = false
+    /// When the call began in the loop's time, if this is not its first exchange.
+    var calledAt: Duration?
     private var inlineBody: UnsafeMutableRawBufferPointer?
 
     // The loop's own.
@@ -198,7 +200,10 @@ extension CurlTransfer {
         attempts += 1
         isConnected = true
         touch()
-        guard attempts > 1, !isIdempotent else { return true }
+        guard attempts > 1 else { return true }
+        // libcurl counts the tries of a handle, not of a transfer, until the handle is reset.
+        leavesHandleClean = false
+        guard !isIdempotent else { return true }
         failure = .staleConnection
         return false
     }

@@ -25,12 +25,14 @@ internal import CCurl
 /// - ``TLSConfiguration`` in full: pins on any certificate of the chain, anchors, client identities. With other settings than the
 ///   system's, no TLS session is resumed, and libcurl's TLS library must be the system's OpenSSL 3.
 /// - Only http and https are spoken. Redirects, cookies and `.netrc` are off.
-/// - libcurl sends again by itself what met a kept-alive connection that the server had closed, but only if the method is
-///   idempotent or an `Idempotency-Key` says that it may; otherwise the call fails with
-///   ``TransportError/Code/connectionLost``. With HTTP/2 that goes for requests, too, which a server left unanswered because
-///   their connection had served as many as it does: libcurl doesn't tell the one from the other. Many requests at once on
-///   connections that serve few can lose even idempotent ones so: it is for the caller to send again what failed with this
-///   code, and an `Idempotency-Key` says of any method that it may be.
+/// - What a connection that the server was ending left unanswered is sent again, if the method is idempotent or an
+///   `Idempotency-Key` says that it may: a kept-alive connection that was closed, or one of HTTP/2 that had served as many as
+///   the server allows. libcurl sends up to six times; then, if its body can be read again, the same begins once more, each time
+///   with a connection of its own, so that it is the first which the server hears there. The time limit for the whole holds
+///   for all of this together. Otherwise the call fails with ``TransportError/Code/connectionLost``.
+/// - libcurl doesn't tell what an ending connection of HTTP/2 refused from what it may have acted on. So with many requests in
+///   flight a few that are not idempotent fail at the end of each connection (nginx ends one after 1,000). Give those that may
+///   be sent again an `Idempotency-Key`; or send them with ``Versions/http1``, where a server announces the end beforehand.
 ///
 /// libcurl 7.80 or later is loaded at run time; where it is missing, each call fails with
 /// ``TransportError/Code/unsupported`` and a message that says what to install.
@@ -145,13 +147,15 @@ public final class CurlTransport: Transport {
     }
 
     private func send(_ request: HTTPRequest, _ engine: CurlEngine) async throws -> HTTPResponse {
+        let calledAt = engine.loop.clock.now()
         do {
             do {
-                return try await engine.exchange(request, configuration, freshConnection: false)
+                return try await engine.exchange(request, configuration)
             } catch let error as TransportError where error.code == .staleConnection && Self.canBeSentAgain(request) {
-                // The body had begun to go out on a kept-alive connection that the server had closed: libcurl can't
-                // rewind it, but it can be made anew.
-                return try await engine.exchange(request, configuration, freshConnection: true)
+                // The body had begun to go out on a connection that the server was about to close, and libcurl can't rewind
+                // it, but it can be made anew. Or one such connection after another refused it, but none can be ending of
+                // which it is the first request. Whatever fails then is no fault of a connection's age.
+                return try await engine.exchange(request, configuration, againSince: calledAt)
             }
         } catch let error as TransportError {
             throw error.about(request)

@@ -134,6 +134,43 @@ struct NginxTLSTests {
         }
     }
 
+    /// nginx says so with GOAWAY while others are in flight, and leaves unanswered what came after.
+    @Test(arguments: [HTTPRequest.Method.get, .put, .post], [true, false])
+    func requestsSurviveConnectionsThatServeFew(method: HTTPRequest.Method, hasKey: Bool) async throws {
+        let fixture = try Fixture()
+        let directives = "keepalive_requests 5; access_log seen.log;"
+        try await run(fixture, listen: "ssl http2", server: directives) { server in
+            let transport = fixture.transport(fixture.tls)
+            var template = try about(server)
+            template.method = method
+            if hasKey { template.headerFields[.idempotencyKey] = "one" }
+            if method != .get { template.body = HTTPBody("some content") }
+            let isSentAgain = method.isIdempotent || hasKey
+            try await withThrowingTaskGroup(of: Void.self) { [template] group in
+                for lane in 0..<64 {
+                    group.addTask {
+                        for index in 0..<20 {
+                            var request = template
+                            request.url.append(queryItems: [URLQueryItem(name: "n", value: "\(lane)-\(index)-")])
+                            do {
+                                let status = try await transport.send(request).status
+                                #expect(status == 200)
+                            } catch let error as TransportError where !isSentAgain {
+                                // Whether nginx saw it can't be known, and is not guessed.
+                                #expect(error.code == .connectionLost)
+                            }
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            let seen = try String(contentsOf: server.folder.appending(path: "seen.log"), encoding: .utf8)
+            let numbers = seen.split(separator: "\n").map { $0.drop { $0 != "?" }.prefix { $0 != " " } }
+            #expect(!numbers.isEmpty)
+            if !isSentAgain { #expect(Set(numbers).count == numbers.count) }
+        }
+    }
+
     @Test func versionIsNegotiatedUnlessToldOtherwise() async throws {
         let fixture = try Fixture()
         try await run(fixture, listen: "ssl http2") { server in

@@ -135,6 +135,46 @@ import TransportTesting
         await transport.shutDown()
     }
 
+    /// libcurl gives up when a handle, which many requests use in turn, has met five.
+    @Test func anyNumberOfStaleConnectionsIsSurvived() async throws {
+        let server = try MockServer()
+        server.on(.get, "/") { $0.number > 1 ? .closeBeforeHead : MockResponse(body: "ok") }
+        let transport = CurlTransport()
+        for _ in 0..<20 { #expect(try await transport.send(HTTPRequest(url: server.url)).status == 200) }
+        #expect(server.connectionsOpened == 20)
+        await transport.shutDown()
+    }
+
+    @Test func callThatIsSentAgainHasNotItsWholeTimeAgain() async throws {
+        let clock = ManualClock()
+        let server = try MockServer()
+        let transport = transport {
+            $0.clock = clock
+            $0.timeouts = Timeouts(idle: nil, whole: .seconds(10))
+        }
+        server.on(.get, "/", MockResponse(body: "ok"))
+        _ = try await transport.send(HTTPRequest(url: server.url))
+        server.on(.put, "/") { request in
+            guard request.number > 1 else { return .neverAnswer }
+            clock.advance(by: .seconds(6))
+            return .closeBeforeHead
+        }
+        let body = HTTPBody.restartable { [Data(repeating: 0, count: 200_000)].async }
+        let request = try makeRequest(server, "/", .put, body: body)
+        async let call = transport.send(request)
+        #expect(await server.received(3).count == 3)
+        await clock.sleepers(1)
+        clock.advance(by: .seconds(4))
+        do {
+            _ = try await call
+            Issue.record("It was answered.")
+        } catch let error as TransportError {
+            #expect(error.code == .timedOut)
+            #expect(error.message.contains("10.0 seconds"))
+        }
+        await transport.shutDown()
+    }
+
     @Test func pathIsSentAsItIs() async throws {
         let server = try MockServer()
         server.on(.get, "/**", MockResponse())
