@@ -19,11 +19,12 @@ func compareLarge(_ server: Server, _ name: String, megabytes: Int, rounds: Int,
     let session = URLSessionTransport(timeouts: Timeouts(idle: .seconds(60)))
     let streaming = StreamingSession()
     let file = "\(server.directory)/received"
+    let tuned = "libcurl in C, buffer of 512 KB (floor)"
     func floor(_ body: cfloor_body) -> [Contender] {
         var settings = FloorSettings(url: url, inFlight: 1, body: body, file: "\(server.directory)/floor")
         let plain = Contender.floor(Floor.blocking(1), settings, multi: false)
         settings.bufferSize = 512 * 1024
-        return [plain, .floor("libcurl in C, buffer of 512 KB (floor)", settings, multi: false)]
+        return [plain, .floor(tuned, settings, multi: false)]
     }
     func compare(_ how: String, _ contenders: [Contender]) async throws {
         let costs = try await Harness.compare(
@@ -34,8 +35,13 @@ func compareLarge(_ server: Server, _ name: String, megabytes: Int, rounds: Int,
             showsMemory: true,
             contenders
         )
-        let ratio = costs.ratio("CurlTransport", to: Floor.blocking(1), of: \.wall)
-        goal("\(megabytes) MB, \(how): time of CurlTransport", ratio, atMost: 1.1, "times libcurl's")
+        // Against whichever floor takes less, which need not be the tuned one.
+        func ratio(_ cost: (Cost) -> Double?) -> Double? {
+            [Floor.blocking(1), tuned].compactMap { costs.ratio("CurlTransport", to: $0, of: cost) }.max()
+        }
+        let title = "\(megabytes) MB, \(how)"
+        goal("\(title): time of CurlTransport", ratio { $0.wall }, atMost: 1.1, "times libcurl's")
+        goal("\(title): CPU of CurlTransport", ratio(\.cpu), atMost: 1.1, "times libcurl's")
         guard how != "buffered", megabytes > 1_000 else { return }
         goal("\(megabytes) MB, \(how): memory", costs["CurlTransport"]?.memory.map { $0 / 1_048_576 }, atMost: 8, "MB")
     }
