@@ -140,6 +140,7 @@ extension CurlTransfer {
             return false
         }
         guard isEnd else { return true }
+        if upload != nil, easy.long(CCURLINFO_RESPONSE_CODE) >= 300 { turn?.refused.append(self) }
         if let download {
             finish(.success(reply(body: download.body(length: hasContent ? contentLength : 0))))
         } else if hasContent, let limit = bodyMode.bufferLimit, let length = contentLength {
