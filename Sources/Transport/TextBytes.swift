@@ -15,19 +15,18 @@ package struct TextBytes: ~Copyable {
 
     /// Adds text as it is.
     package mutating func append(_ text: String) {
-        var text = text
-        text.withUTF8 { append($0) }
+        // Where it lies, without holding it anew: that is an atomic step, of which a log entry would take dozens.
+        if text.utf8.withContiguousStorageIfAvailable({ append($0) }) == nil { append(Array(text.utf8)) }
     }
 
     /// Adds text that was written by somebody else, fit for one line: see ``PrintableText/line(_:)``.
     package mutating func append(line text: String) {
-        var text = text
-        let isPlain = text.withUTF8 { utf8 in
+        let isPlain = text.utf8.withContiguousStorageIfAvailable { utf8 in
             let isPlain = PrintableText.isPlain(utf8)
             if isPlain { append(utf8) }
             return isPlain
         }
-        if !isPlain { append(PrintableText.line(text)) }
+        if isPlain != true { append(PrintableText.line(text)) }
     }
 
     /// Adds a number's decimal digits.
@@ -41,6 +40,8 @@ package struct TextBytes: ~Copyable {
             divisor /= 10
         }
     }
+
+    private mutating func append(_ utf8: [UInt8]) { utf8.withUnsafeBufferPointer { append($0) } }
 
     private mutating func append(_ utf8: UnsafeBufferPointer<UInt8>) {
         makeRoom(for: utf8.count)

@@ -28,8 +28,13 @@ struct Canned: Transport {
 
 guard let url = URL(string: "http://127.0.0.1/users/42") else { exit(1) }
 let canned = Canned(response: HTTPResponse(status: 200, url: url))
-func check(_ name: String, atMost threshold: Double, _ interceptors: [any Interceptor]) async throws -> Bool {
-    let chain = InterceptorChain(interceptors, transport: canned)
+func check(
+    _ name: String,
+    atMost threshold: Double,
+    _ interceptors: [any Interceptor],
+    _ transport: Canned = canned
+) async throws -> Bool {
+    let chain = InterceptorChain(interceptors, transport: transport)
     let count = try await allocations { repetitions in
         for _ in 0..<repetitions { _ = try await chain.send(HTTPRequest(url: url)) }
     }
@@ -63,6 +68,24 @@ guard counted >= 1 else {
 }
 #endif
 
+/// What a cache answers from its store once it has it.
+let fresh = Canned(response: HTTPResponse(status: 200, headerFields: [.cacheControl: "max-age=3600"], url: url))
+let envelope = Canned(
+    response: HTTPResponse(
+        status: 200,
+        headerFields: [.contentType: "application/json"],
+        body: #"{"code":200,"message":"ok","object":{"id":42,"name":"Ada"}}"#,
+        url: url
+    )
+)
+let tokens = TokenStore(TokenStore.Token("secret"), origins: Origin(url).map { [$0] }) { _ in throw CancellationError()
+}
+/// The ten of the README's chain.
+let realistic: [any Interceptor] = [
+    .unwrapEnvelope(payload: "object"), .validateStatus(), .headers([.accept: "application/json"]), .transactionID(),
+    .followRedirects(), .retryOnUnauthorized(tokens), .bearerAuth(tokens), .cache(.memory()),
+    .retry(.exponential(maxAttempts: 3)), .logging(.headers, to: LogSink { _ in }),
+]
 let names = (0..<10).compactMap { HTTPField.Name("X-\($0)") }
 let results = [
     try await check("no interceptor", atMost: 0, []),
@@ -70,5 +93,9 @@ let results = [
     try await check("8 that append", atMost: 1, names.prefix(8).map(Append.init)),
     try await check("10 that append", atMost: 2, names.map(Append.init)),
     try await check("logging that is off", atMost: 0, [.logging(.off)]),
+    try await check("logging of the fields", atMost: 4, [.logging(.headers, to: LogSink { _ in })]),
+    try await check("a cache that has the answer", atMost: 9, [.cache(.memory())], fresh),
+    try await check("a cache that stores the answer", atMost: 15, [.cache(.memory())]),
+    try await check("a realistic chain of ten", atMost: 32, realistic, envelope),
 ]
 exit(results.contains(false) ? 1 : 0)

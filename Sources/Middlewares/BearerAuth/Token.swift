@@ -87,7 +87,7 @@ struct HeldToken: Sendable {
         }
     }
 
-    func isDue(at date: Date) -> Bool { refreshAt.map { $0 <= date } ?? false }
+    func isDue(at date: @autoclosure () -> Date) -> Bool { refreshAt.map { $0 <= date() } ?? false }
 
     private static func seconds(_ duration: Duration) -> TimeInterval { duration / .seconds(1) }
 }

@@ -205,8 +205,7 @@ extension CacheCore {
         }
     }
 
-    private func marked(_ response: HTTPResponse, _ outcome: CacheOutcome) -> HTTPResponse {
-        var response = response
+    private func marked(_ response: consuming HTTPResponse, _ outcome: CacheOutcome) -> HTTPResponse {
         CacheAnswers.mark(&response, outcome)
         return response
     }

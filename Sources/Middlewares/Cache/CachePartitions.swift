@@ -5,7 +5,7 @@ internal import Synchronization
 /// Whose entries a request may see.
 final class CachePartitions: Sendable {
     /// What a request shows of who sends it.
-    private struct Credentials: Equatable {
+    private struct Credentials {
         var fields: [HTTPField] = []
         var user: String?
     }
@@ -13,11 +13,49 @@ final class CachePartitions: Sendable {
     private struct Known {
         let credentials: Credentials
         let name: String
+
+        func isShown(by fields: HTTPFields, at places: [Int], user: String?) -> Bool {
+            credentials.user == user && credentials.fields.count == places.count
+                && places.indices.allSatisfy { credentials.fields[$0] == fields[places[$0]] }
+        }
     }
 
-    // A program speaks for a user or two; their fingerprints would else take as long as all the rest of a hit.
+    /// The names of the fields of a request, and where among them are those of credentials.
+    private struct Form {
+        let names: [HTTPField.Name]
+        let places: [Int]
+
+        init(_ fields: HTTPFields) {
+            let redaction = Redaction.standard
+            names = fields.map(\.name)
+            places = fields.indices.filter { redaction.isSensitive(fields[$0].name) }
+        }
+
+        func isThat(of fields: HTTPFields) -> Bool {
+            guard names.count == fields.count else { return false }
+            for place in names.indices where names[place] != fields[place].name { return false }
+            return true
+        }
+    }
+
+    private struct State {
+        var known: [Known] = []
+        var forms: [Form] = []
+
+        /// Where the credentials are among the fields. Equal names are equally sensitive, whatever their case.
+        mutating func places(in fields: HTTPFields) -> [Int] {
+            if let form = forms.first(where: { $0.isThat(of: fields) }) { return form.places }
+            let form = Form(fields)
+            if forms.count == remembered { forms.removeLast() }
+            forms.insert(form, at: 0)
+            return form.places
+        }
+    }
+
+    // A program speaks for a user or two, and its requests have few forms; to look at each name, and to make a
+    // fingerprint, would take as long as all the rest of a hit.
     private static let remembered = 4
-    private let known = Mutex<[Known]>([])
+    private let state = Mutex(State())
 
     /// What the request names, or a fingerprint of the credentials it carries; empty if it carries none.
     ///
@@ -26,27 +64,30 @@ final class CachePartitions: Sendable {
     /// Every field with a sensitive name counts as a credential, and so does a user in the URL.
     func name(for request: HTTPRequest) -> String {
         if let named = request.context.cachePartition, !named.isEmpty { return named }
-        let credentials = Self.credentials(of: request)
-        if credentials.fields.isEmpty && credentials.user == nil { return "" }
-        if let name = known.withLock({ known in known.first { $0.credentials == credentials }?.name }) { return name }
+        let fields = request.headerFields
+        let user = Self.user(of: request.url)
+        let (places, known) = state.withLock { state -> ([Int], String?) in
+            let places = state.places(in: fields)
+            return (places, state.known.first { $0.isShown(by: fields, at: places, user: user) }?.name)
+        }
+        if places.isEmpty && user == nil { return "" }
+        if let known { return known }
+        let credentials = Credentials(fields: places.map { fields[$0] }, user: user)
         let name = Self.fingerprint(of: credentials)
-        known.withLock { known in
-            if known.count == Self.remembered { known.removeLast() }
-            known.insert(Known(credentials: credentials, name: name), at: 0)
+        state.withLock { state in
+            if state.known.count == Self.remembered { state.known.removeLast() }
+            state.known.insert(Known(credentials: credentials, name: name), at: 0)
         }
         return name
     }
 
-    private static func credentials(of request: HTTPRequest) -> Credentials {
-        var credentials = Credentials()
-        let redaction = Redaction.standard
-        for field in request.headerFields where redaction.isSensitive(field.name) { credentials.fields.append(field) }
-        var url = request.url.absoluteString
+    private static func user(of url: URL) -> String? {
+        var text = url.absoluteString
         // What parses the URL is for the few that may have a user.
-        if url.withUTF8({ $0.contains(UInt8(ascii: "@")) }), let user = request.url.user(percentEncoded: true) {
-            credentials.user = user + ":" + (request.url.password(percentEncoded: true) ?? "")
+        guard text.withUTF8({ $0.contains(UInt8(ascii: "@")) }), let user = url.user(percentEncoded: true) else {
+            return nil
         }
-        return credentials
+        return user + ":" + (url.password(percentEncoded: true) ?? "")
     }
 
     private static func fingerprint(of credentials: Credentials) -> String {

@@ -59,18 +59,28 @@ struct UUIDText: Sendable, Hashable, CustomStringConvertible {
 
     var description: String {
         String(unsafeUninitializedCapacity: 36) { text in
-            var position = 0
-            for nibble in 0..<32 {
-                if nibble == 8 || nibble == 12 || nibble == 16 || nibble == 20 {
-                    text[position] = UInt8(ascii: "-")
-                    position += 1
-                }
-                let word = nibble < 16 ? high : low
-                let digit = UInt8(truncatingIfNeeded: word >> (60 - 4 * UInt64(nibble & 15))) & 0xF
-                text[position] = digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") - 10 + digit
-                position += 1
-            }
-            return position
+            let bytes = UnsafeMutableRawBufferPointer(text)
+            // Eight digits at a time; what is one too many is written over by the next, or by a hyphen.
+            bytes.storeBytes(of: Self.digits(high >> 32), toByteOffset: 0, as: UInt64.self)
+            bytes.storeBytes(of: Self.digits(high), toByteOffset: 9, as: UInt64.self)
+            bytes.storeBytes(of: Self.digits(high << 16), toByteOffset: 14, as: UInt64.self)
+            bytes.storeBytes(of: Self.digits(low >> 32), toByteOffset: 19, as: UInt64.self)
+            bytes.storeBytes(of: Self.digits(low >> 16), toByteOffset: 24, as: UInt64.self)
+            bytes.storeBytes(of: Self.digits(low), toByteOffset: 28, as: UInt64.self)
+            for hyphen in [8, 13, 18, 23] { text[hyphen] = UInt8(ascii: "-") }
+            return 36
         }
+    }
+
+    /// The hexadecimal digits of the lower 32 bits, the first one in the first byte of memory.
+    private static func digits(_ number: UInt64) -> UInt64 {
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        var digits = number & 0xFFFF_FFFF
+        digits = (digits | digits << 16) & 0x0000_FFFF_0000_FFFF
+        digits = (digits | digits << 8) & 0x00FF_00FF_00FF_00FF
+        digits = (digits | digits << 4) & 0x0F0F_0F0F_0F0F_0F0F
+        // A one in each byte that is ten or more: six more make it sixteen.
+        let letters = ((digits &+ ones &* 6) >> 4) & ones
+        return (digits &+ ones &* 0x30 &+ letters &* 39).bigEndian
     }
 }

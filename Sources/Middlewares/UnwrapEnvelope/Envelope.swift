@@ -51,9 +51,16 @@ extension Envelope {
         isJSON = true
         status = response.status
         headerFields = response.headerFields
-        code = places[EnvelopePaths.codeIndex].flatMap { body.reading($0, Code.init(json:)) }
-        let flagPlace = places.count > EnvelopePaths.flagIndex ? places[EnvelopePaths.flagIndex] : nil
-        flag = flagPlace.flatMap { body.reading($0, JSONText.scalar) }
+        (code, flag) = body.withUnsafeBytes { bytes in
+            func text<Value>(at index: Int, _ read: (UnsafeRawBufferPointer) -> Value?) -> Value? {
+                guard index < places.count, let place = places[index] else { return nil }
+                return read(UnsafeRawBufferPointer(rebasing: bytes[place]))
+            }
+            return (
+                text(at: EnvelopePaths.codeIndex, Code.init(json:)),
+                text(at: EnvelopePaths.flagIndex, JSONText.scalar)
+            )
+        }
         payloadPlace = places[EnvelopePaths.payloadIndex]
         messagePlace = places[EnvelopePaths.messageIndex]
         messageField = nil

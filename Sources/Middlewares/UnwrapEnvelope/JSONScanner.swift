@@ -124,9 +124,10 @@ extension JSONScanner {
     private func narrowed(_ matching: Paths, level: Int, name: UnsafeRawBufferPointer) -> Paths {
         var matched: Paths = 0
         for path in paths.indices where matching & 1 << Paths(path) != 0 {
-            if paths[path][level].count == name.count, paths[path][level].elementsEqual(name) {
-                matched |= 1 << Paths(path)
+            let isSame = paths[path][level].withUnsafeBytes { wanted in
+                wanted.count == name.count && wanted.elementsEqual(name)
             }
+            if isSame { matched |= 1 << Paths(path) }
         }
         return matched
     }

@@ -55,6 +55,7 @@ package enum ASCII {
     }
 
     /// Whether the byte is a letter or a digit.
+    @inline(__always)
     static func isAlphanumeric(_ byte: UInt8) -> Bool {
         (byte | 0x20) &- 0x61 < 26 || byte &- 0x30 < 10
     }

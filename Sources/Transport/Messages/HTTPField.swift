@@ -46,8 +46,10 @@ public struct HTTPField: Sendable, Hashable {
     }
 
     private static func inspect(_ value: String) -> (needsTrimming: Bool, hasControl: Bool) {
-        var value = value
-        return value.withUTF8 { inspect(UnsafeRawBufferPointer($0)) }
+        if let found = value.utf8.withContiguousStorageIfAvailable({ inspect(UnsafeRawBufferPointer($0)) }) {
+            return found
+        }
+        return Array(value.utf8).withUnsafeBytes { inspect($0) }
     }
 
     private static func inspect(_ bytes: UnsafeRawBufferPointer) -> (needsTrimming: Bool, hasControl: Bool) {

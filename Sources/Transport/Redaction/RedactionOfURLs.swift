@@ -2,8 +2,8 @@ extension Redaction {
     /// A URL, a relative one or one that is none too, as it may be printed.
     func redactingURL(_ text: String) -> String {
         // Most URLs hold nothing of the kind, and a log asks for each twice.
-        var text = text
-        guard text.withUTF8({ $0.contains(where: Self.mayHideSecret) }) else { return text }
+        let isHarmless = text.utf8.withContiguousStorageIfAvailable { !$0.contains(where: Self.mayHideSecret) }
+        if isHarmless == true { return text }
         let bytes = Array(text.utf8)
         let end = bytes.firstIndex(of: UInt8(ascii: "#")) ?? bytes.endIndex
         let mark = bytes[..<end].firstIndex(of: UInt8(ascii: "?")) ?? end

@@ -24,14 +24,17 @@ final class SensitiveNames: Sendable {
             var component = 0
             // A bit for each place, of the first 64, where a word may begin: at most places none does.
             var starts: UInt64 = 0
+            var seconds: UInt32 = 0
             for byte in name {
-                if Self.isKept(byte) {
-                    let letter = ASCII.lowercased(byte)
-                    if count > 0, count <= 64, parts.mayBegin(folded[count - 1], letter) {
-                        starts |= 1 << UInt64(count - 1)
-                    }
+                let lowercase = byte | 0x20
+                let isLetter = lowercase &- 0x61 < 26
+                if isLetter || byte &- 0x30 < 10 || byte >= 0x80 {
+                    let letter = isLetter ? lowercase : byte
+                    // After 64 letters the bits are those of other places: they are not asked for.
+                    starts |= UInt64(seconds &>> UInt32(letter) & 1) &<< (UInt64(truncatingIfNeeded: count) &- 1)
+                    seconds = parts.seconds(of: letter)
                     folded.initializeElement(at: count, to: letter)
-                    count += 1
+                    count &+= 1
                 } else if Self.isDivider(byte) {
                     // In `user[pin]` and `user.pin`, `pin` is a name of its own.
                     if isWhole(UnsafeBufferPointer(rebasing: folded[component..<count])) { return true }
@@ -65,6 +68,7 @@ final class SensitiveNames: Sendable {
         name.utf8.filter { isKept($0) }.map { ASCII.lowercased($0) }
     }
 
+    @inline(__always)
     private static func isKept(_ byte: UInt8) -> Bool { byte >= 0x80 || ASCII.isAlphanumeric(byte) }
 
     @inline(__always)
@@ -105,11 +109,9 @@ private struct WordTable: Sendable {
         hasLetters = words.contains { $0.count == 1 }
     }
 
-    /// Whether one of the words may begin with these two letters.
+    /// With which letters a word goes on that begins with this one: a bit for each.
     @inline(__always)
-    func mayBegin(_ first: UInt8, _ second: UInt8) -> Bool {
-        pairs[Int(first & 31)] >> UInt32(second & 31) & 1 == 1
-    }
+    func seconds(of first: UInt8) -> UInt32 { pairs[Int(first & 31)] }
 
     /// Whether one of the words stands at a place of a name; and, if asked, nothing after it.
     func hasWord(at start: Int, of name: UnsafeBufferPointer<UInt8>, toItsEnd: Bool) -> Bool {

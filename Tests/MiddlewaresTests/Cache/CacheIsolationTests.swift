@@ -77,6 +77,28 @@ import TransportTesting
         #expect(store.count == 20)
     }
 
+    // More forms of requests and users than are remembered, in changing order: each time the same name, and nobody else's.
+    @Test func aNameDependsOnTheCredentialsAlone() throws {
+        let partitions = CachePartitions()
+        let address = try url("https://a.example/")
+        let plain: [HTTPField.Name] = ["Accept", "X-One", "X-Two", "User-Agent", "X-Three", "Range"]
+        var names: [String: String] = [:]
+        for round in 0..<50 {
+            for secret in 0..<7 {
+                var fields = HTTPFields()
+                for place in 0..<(round % 6) { fields.append(plain[(round + place) % 6], "\(round)") }
+                fields.append(round % 2 == 0 ? "X-Api-Key" : "x-api-key", "\(secret)")
+                if round % 3 == 0 { fields.append("Accept-Language", "\(secret)") }
+                let name = partitions.name(for: HTTPRequest(url: address, headerFields: fields))
+                #expect(!name.isEmpty && names["\(secret)", default: name] == name)
+                names["\(secret)"] = name
+            }
+            let none = HTTPRequest(url: address, headerFields: ["X-Api-Kex": "1", "Accept": "1"])
+            #expect(partitions.name(for: none).isEmpty)
+        }
+        #expect(Set(names.values).count == 7)
+    }
+
     @Test func theFingerprintIsSHA256() {
         func hex(_ text: String) -> String {
             SHA256.digest(Array(text.utf8)).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()

@@ -118,6 +118,7 @@ extension CachePolicy {
         guard request.method == .get, stored.response.status == 200, !request.headerFields.contains(.ifRange)
         else { return [:] }
         let own = stored.response.headerFields
+        guard own.contains(.eTag) || own.contains(.lastModified) else { return [:] }
         let tag = own[.eTag].flatMap { EntityTag($0) }
         if request.headerFields.contains(.ifNoneMatch) {
             guard let tag, case .tags(let tags) = EntityTagCondition(request.headerFields),

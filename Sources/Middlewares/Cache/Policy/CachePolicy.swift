@@ -67,10 +67,11 @@ struct CachePolicy: Sendable, Equatable {
     func decide(_ request: HTTPRequest, stored: [Stored], now: Int64) -> Decision {
         let mode = request.context.cacheMode
         guard request.method == .get || request.method == .head else { return .forward(Forward(reason: .method)) }
-        guard request.body.isEmpty, !Self.isForTheServer(request.headerFields) else {
+        let asksForMore = Self.mayAskForMore(request.headerFields)
+        guard request.body.isEmpty, !asksForMore || !Self.isForTheServer(request.headerFields) else {
             return .forward(Forward(reason: .bypass))
         }
-        let constraints = Constraints(request)
+        let constraints = asksForMore ? Constraints(request) : .none
         let sendsNothing = constraints.directives.onlyIfCached || mode == .onlyIfCached || mode == .offline
         guard let index = Self.select(from: stored, for: request) else {
             if sendsNothing { return .unsatisfiable }
@@ -81,9 +82,10 @@ struct CachePolicy: Sendable, Equatable {
         if mode == .reload, !sendsNothing {
             return .forward(Forward(reason: .request, selected: index, fields: Self.reloadFields(request)))
         }
-        let freshness = freshness(of: stored[index].response, now: now)
-        let use = use(stored[index].response, freshness, under: constraints, mode: mode)
-        if let form = use.isAllowed ? Self.form(of: stored[index], for: request) : nil {
+        let selected = stored[index]
+        let freshness = freshness(of: selected.response, now: now)
+        let use = use(selected.response, freshness, under: constraints, mode: mode)
+        if let form = use.isAllowed ? Self.form(of: selected, for: request) : nil {
             return .serve(
                 Served(
                     index: index,
@@ -91,7 +93,7 @@ struct CachePolicy: Sendable, Equatable {
                     age: freshness.age,
                     lifetime: freshness.lifetime,
                     stale: freshness.isFresh ? nil : use.stale,
-                    omitted: Self.omitted(stored[index].response),
+                    omitted: Self.omitted(selected.response),
                     // Where nothing may be sent, nothing is sent afterwards either.
                     isValidatedAfterwards: use.stale == .staleWhileRevalidate && !sendsNothing
                 )
@@ -99,26 +101,26 @@ struct CachePolicy: Sendable, Equatable {
         }
         if sendsNothing { return .unsatisfiable }
         let reason: CacheOutcome.ForwardReason = freshness.isFresh ? .request : .stale
-        return .forward(Forward(reason: reason, selected: index, fields: validation(of: stored[index], for: request)))
+        return .forward(Forward(reason: reason, selected: index, fields: validation(of: selected, for: request)))
     }
 
     // Whether there may be a directive, a condition or a range. Most requests have none of the fields that begin so, and a
     // look through them for each field in turn takes longer than the rest of a decision.
     static func mayAskForMore(_ fields: HTTPFields) -> Bool {
-        fields.contains { field in
-            switch field.name.rawName.utf8.first.map(ASCII.lowercased) {
-            case UInt8(ascii: "c"): field.name == .cacheControl
-            case UInt8(ascii: "i"), UInt8(ascii: "p"), UInt8(ascii: "r"): true
-            default: false
+        // By the place, since a field that is handed to a closure is held anew.
+        for place in fields.indices {
+            switch fields[place].name.rawName.utf8.first.map(ASCII.lowercased) {
+            case UInt8(ascii: "c"): if fields[place].name == .cacheControl { return true }
+            case UInt8(ascii: "i"), UInt8(ascii: "p"), UInt8(ascii: "r"): return true
+            default: break
             }
         }
+        return false
     }
 
     // Preconditions that only an origin server may judge (§4.3.2), and ranges that are left to it.
     private static func isForTheServer(_ fields: HTTPFields) -> Bool {
-        mayAskForMore(fields)
-            && (fields.contains(.ifMatch) || fields.contains(.ifUnmodifiedSince)
-                || ByteRange.requested(in: fields) == .other)
+        fields.contains(.ifMatch) || fields.contains(.ifUnmodifiedSince) || ByteRange.requested(in: fields) == .other
     }
 
     private static func reloadFields(_ request: HTTPRequest) -> HTTPFields {
@@ -139,12 +141,15 @@ extension CachePolicy {
         /// §5.2.1.4, §5.4).
         let demandsValidation: Bool
 
+        /// Those of a request that demands nothing, as most.
+        static let none = Constraints()
+
+        private init() {
+            directives = CacheControl()
+            demandsValidation = false
+        }
+
         init(_ request: HTTPRequest) {
-            guard CachePolicy.mayAskForMore(request.headerFields) else {
-                directives = CacheControl()
-                demandsValidation = false
-                return
-            }
             directives = CacheControl(request.headerFields)
             let pragma = request.headerFields[.pragma]
             let isPragma = pragma.map { CacheControl([.cacheControl: $0]).noCache != .absent } ?? false

@@ -39,8 +39,7 @@ public struct CacheKey: Sendable, Hashable {
             var end = start
             while end < bytes.count, isOfPlainHost(bytes[end]) { end += 1 }
             guard end > start, end < bytes.count, bytes[end] == UInt8(ascii: "/") else { return nil }
-            var fragment = end
-            while fragment < bytes.count, bytes[fragment] != UInt8(ascii: "#") { fragment += 1 }
+            let fragment = bytes[end...].firstIndex(of: UInt8(ascii: "#")) ?? bytes.count
             let port: StaticString = isSecure ? ":443" : ":80"
             return String(unsafeUninitializedCapacity: fragment + port.utf8CodeUnitCount) { key in
                 let base = UnsafeMutableRawBufferPointer(key)

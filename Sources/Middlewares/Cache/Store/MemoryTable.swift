@@ -3,16 +3,39 @@ internal import Interceptors
 
 /// What a ``MemoryCacheStore`` holds, as a value: each response in a place of its own, found by its key alone.
 struct MemoryTable {
-    struct Stored {
+    /// A response and its body: one reference, whoever looks at it.
+    final class Stored: Sendable {
         let id: UInt64
         let key: CacheKey
-        var response: CachedResponse
+        let response: CachedResponse
         let body: Data
-        var size: Int
-        /// Where the next variant of the key is, in the order in which they were stored.
-        fileprivate var next: Int?
+        let size: Int
+
+        fileprivate init(id: UInt64, key: CacheKey, response: CachedResponse, body: Data) {
+            self.id = id
+            self.key = key
+            self.response = response
+            self.body = body
+            size =
+                body.count + Self.size(of: response.headerFields) + Self.size(of: response.selectingFields)
+                + key.url.utf8.count + key.partition.utf8.count + 256
+        }
+
+        private static func size(of fields: HTTPFields) -> Int {
+            var size = 0
+            for place in fields.indices {
+                size += fields[place].name.rawName.utf8.count + fields[place].value.utf8.count + 64
+            }
+            return size
+        }
 
         var listing: CacheListing { CacheListing(key: key, response: response, length: Int64(body.count)) }
+    }
+
+    private struct Place {
+        var stored: Stored?
+        /// Where the next variant of the key is, in the order in which they were stored.
+        var next: Int?
     }
 
     // A key with more variants than these varies by something that never comes again.
@@ -21,7 +44,7 @@ struct MemoryTable {
     private let byteLimit: Int
     private let entryLimit: Int
     private var firsts: [CacheKey: Int] = [:]
-    private var places: [Stored?] = []
+    private var places: [Place] = []
     private var free: [Int] = []
     private var uses = RecentUse()
     private var lastID: UInt64 = 0
@@ -35,17 +58,16 @@ struct MemoryTable {
     var count: Int { uses.count }
 
     /// Everything, in no particular order.
-    var all: [Stored] { places.compactMap(\.self) }
+    var all: [Stored] { places.compactMap(\.stored) }
 
     /// The variants of a key, each of which has been used thereby.
     mutating func use(_ key: CacheKey) -> [CacheEntry] {
-        guard let first = firsts[key] else { return [] }
         var entries: [CacheEntry] = []
-        var place: Int? = first
-        while let current = place, let stored = places[current] {
+        var place = firsts[key]
+        while let current = place, let stored = places[current].stored {
             uses.use(current)
-            entries.append(CacheEntry(id: stored.id, response: stored.response, body: stored.body))
-            place = stored.next
+            entries.append(CacheEntry(stored))
+            place = places[current].next
         }
         return entries
     }
@@ -53,19 +75,18 @@ struct MemoryTable {
     /// Stores a response in place of those named, and of any of the key with the same selecting fields.
     mutating func insert(_ response: CachedResponse, _ body: Data, for key: CacheKey, replacing: [CacheEntry.ID]) {
         lastID += 1
-        let size = Self.size(of: response, key, body)
-        let new = Stored(id: lastID, key: key, response: response, body: body, size: size)
+        let new = Stored(id: lastID, key: key, response: response, body: body)
         func isReplaced(_ stored: Stored) -> Bool {
             replacing.contains(stored.id) || stored.response.selectingFields == response.selectingFields
         }
         // Most keys have one response, which a newer one replaces: it takes over the place.
-        if let first = firsts[key], let stored = places[first], stored.next == nil, isReplaced(stored) {
+        if let first = firsts[key], places[first].next == nil, let stored = places[first].stored, isReplaced(stored) {
             byteCount -= stored.size
             put(new, at: first)
         } else {
             removeAll(of: key, where: isReplaced)
             let place = free.popLast() ?? places.count
-            if place == places.count { places.append(nil) }
+            if place == places.count { places.append(Place()) }
             link(place, to: key)
             put(new, at: place)
         }
@@ -73,7 +94,7 @@ struct MemoryTable {
     }
 
     private mutating func put(_ stored: Stored, at place: Int) {
-        places[place] = stored
+        places[place].stored = stored
         byteCount += stored.size
         uses.use(place)
     }
@@ -83,22 +104,21 @@ struct MemoryTable {
         guard let first = firsts[key] else { return firsts[key] = place }
         var last = first
         var count = 1
-        while let next = places[last]?.next { (last, count) = (next, count + 1) }
-        places[last]?.next = place
-        if count >= Self.variantLimit, let id = places[first]?.id { removeAll(of: key) { $0.id == id } }
+        while let next = places[last].next { (last, count) = (next, count + 1) }
+        places[last].next = place
+        if count >= Self.variantLimit, let id = places[first].stored?.id { removeAll(of: key) { $0.id == id } }
     }
 
     mutating func update(_ id: CacheEntry.ID, of key: CacheKey, to response: CachedResponse) {
         var place = firsts[key]
-        while let current = place, let stored = places[current] {
+        while let current = place, let stored = places[current].stored {
             if stored.id == id {
-                let size = Self.size(of: response, key, stored.body)
-                byteCount += size - stored.size
-                places[current]?.response = response
-                places[current]?.size = size
+                let new = Stored(id: id, key: key, response: response, body: stored.body)
+                places[current].stored = new
+                byteCount += new.size - stored.size
                 return evict()
             }
-            place = stored.next
+            place = places[current].next
         }
     }
 
@@ -106,14 +126,15 @@ struct MemoryTable {
     mutating func removeAll(of key: CacheKey, where isRemoved: (Stored) -> Bool) {
         var before: Int?
         var place = firsts[key]
-        while let current = place, let stored = places[current] {
-            place = stored.next
+        while let current = place, let stored = places[current].stored {
+            let next = places[current].next
+            place = next
             guard isRemoved(stored) else {
                 before = current
                 continue
             }
-            if let before { places[before]?.next = stored.next } else { firsts[key] = stored.next }
-            places[current] = nil
+            if let before { places[before].next = next } else { firsts[key] = next }
+            places[current] = Place()
             free.append(current)
             uses.remove(current)
             byteCount -= stored.size
@@ -121,26 +142,18 @@ struct MemoryTable {
     }
 
     private mutating func evict() {
-        while byteCount > byteLimit || count > entryLimit, let place = uses.leastRecent, let stored = places[place] {
+        while byteCount > byteLimit || count > entryLimit, let place = uses.leastRecent,
+            let stored = places[place].stored
+        {
             removeAll(of: stored.key) { $0.id == stored.id }
         }
-    }
-
-    private static func size(of response: CachedResponse, _ key: CacheKey, _ body: Data) -> Int {
-        body.count + size(of: response.headerFields) + size(of: response.selectingFields) + key.url.utf8.count
-            + key.partition.utf8.count + 256
-    }
-
-    private static func size(of fields: HTTPFields) -> Int {
-        var size = 0
-        for field in fields { size += field.name.rawName.utf8.count + field.value.utf8.count + 64 }
-        return size
     }
 }
 
 extension CacheEntry {
-    fileprivate init(id: ID, response: CachedResponse, body: Data) {
-        self.init(id: id, response: response, length: Int64(body.count)) { range in
+    fileprivate init(_ stored: MemoryTable.Stored) {
+        self.init(id: stored.id, response: stored.response, length: Int64(stored.body.count)) { range in
+            let body = stored.body
             let start = body.startIndex + Int(range.lowerBound)
             return HTTPBody(range.count == body.count ? body : Data(body[start..<(start + range.count)]))
         }
