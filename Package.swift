@@ -21,6 +21,7 @@ let package = Package(
         .target(name: "CCurl"),
         .target(name: "COpenSSL"),
         .target(name: "CFiles"),
+        .target(name: "CVectors"),
         .target(
             name: "CZlib",
             linkerSettings: [.linkedLibrary("z", .when(platforms: [.macOS, .iOS, .tvOS, .watchOS, .visionOS]))]
@@ -34,7 +35,11 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(name: "Interceptors", dependencies: ["Transport"], swiftSettings: settings),
-        .target(name: "Middlewares", dependencies: ["Interceptors", "CFiles", "CZlib"], swiftSettings: settings),
+        .target(
+            name: "Middlewares",
+            dependencies: ["Interceptors", "CFiles", "CVectors", "CZlib"],
+            swiftSettings: settings
+        ),
         .target(
             name: "TransportTesting",
             dependencies: ["Interceptors", .target(name: "COpenSSL", condition: .when(platforms: [.linux]))],

@@ -137,8 +137,7 @@ extension JSONScanner {
     private mutating func skipValue() throws(Failure) {
         switch current {
         case UInt8(ascii: "{"), UInt8(ascii: "["):
-            var skipper = JSONNestingSkipper(bytes, from: position)
-            position = try skipper.run()
+            position = try JSONNestingSkipper.end(of: bytes, from: position)
         case UInt8(ascii: "\""): try skipString()
         case UInt8(ascii: "t"): try skipLiteral("true")
         case UInt8(ascii: "f"): try skipLiteral("false")

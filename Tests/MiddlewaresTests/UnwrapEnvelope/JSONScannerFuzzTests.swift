@@ -56,12 +56,9 @@ import Testing
                 soup.append(byte)
             }
             soup += open.reversed().map { $0 + 2 }
-            let reference = Self.end(of: soup)
+            let reference = ReferenceJSONScanner.end(of: soup, from: 0)
             let result = soup.withUnsafeBytes { bytes in
-                Result { () throws(JSONScanner.Failure) in
-                    var skipper = JSONNestingSkipper(bytes, from: 0)
-                    return try skipper.run()
-                }
+                Result { () throws(JSONScanner.Failure) in try JSONNestingSkipper.end(of: bytes, from: 0) }
             }
             switch result {
             case .success(let end):
@@ -74,29 +71,6 @@ import Testing
             }
         }
         #expect(ends > 300 && ends < 2700)
-    }
-
-    private static func end(of bytes: [UInt8]) -> Int? {
-        var open: [UInt8] = []
-        var position = 0
-        var isInString = false
-        while position < bytes.count {
-            switch bytes[position] {
-            case UInt8(ascii: "\\"):
-                guard isInString else { return nil }
-                position += 1
-            case UInt8(ascii: "\""): isInString.toggle()
-            case _ where isInString: break
-            case UInt8(ascii: "{"), UInt8(ascii: "["): open.append(bytes[position])
-            case UInt8(ascii: "}"), UInt8(ascii: "]"):
-                guard open.popLast() == bytes[position] - 2 else { return nil }
-                if open.isEmpty { return position + 1 }
-            case UInt8(ascii: "y"), UInt8(ascii: "Y"), UInt8(ascii: "_"), 0x7F: return nil
-            default: break
-            }
-            position += 1
-        }
-        return nil
     }
 
     @Test(arguments: 0..<4)
