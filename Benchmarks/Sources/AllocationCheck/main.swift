@@ -86,6 +86,37 @@ let realistic: [any Interceptor] = [
     .followRedirects(), .retryOnUnauthorized(tokens), .bearerAuth(tokens), .cache(.memory()),
     .retry(.exponential(maxAttempts: 3)), .logging(.headers, to: LogSink { _ in }),
 ]
+
+/// Hands out responses, each once, and holds them no more.
+final class OneAfterTheOther: Transport {
+    let responses: Mutex<[HTTPResponse]>
+
+    init(_ responses: [HTTPResponse]) { self.responses = Mutex(responses) }
+
+    func send(_ request: consuming HTTPRequest) async throws -> HTTPResponse {
+        responses.withLock { $0.popLast() } ?? HTTPResponse(status: 500, url: request.url)
+    }
+}
+
+// Where large bodies are unwrapped, so that no hop is counted.
+@concurrent
+func checkUnwrapping(_ name: String, payload: String, atMost threshold: Double) async throws -> Bool {
+    let repetitions = 50
+    // As many as are asked for, the first runs included.
+    let transport = OneAfterTheOther(
+        (0..<repetitions * 6).map { _ in
+            HTTPResponse(status: 200, body: HTTPBody(#"{"code":200,"object":"\#(payload)"}"#), url: url)
+        }
+    )
+    let chain = InterceptorChain([.unwrapEnvelope(payload: "object")], transport: transport)
+    let count = try await allocations(repetitions: repetitions) { repetitions in
+        for _ in 0..<repetitions { _ = try await chain.send(HTTPRequest(url: url)) }
+    }
+    let isWithin = count <= threshold && transport.responses.withLock { $0.isEmpty }
+    print("\(isWithin ? "ok" : "TOO MANY")  \(name): \(count) allocations a request, at most \(threshold)")
+    return isWithin
+}
+
 let names = (0..<10).compactMap { HTTPField.Name("X-\($0)") }
 let results = [
     try await check("no interceptor", atMost: 0, []),
@@ -97,5 +128,8 @@ let results = [
     try await check("a cache that has the answer", atMost: 9, [.cache(.memory())], fresh),
     try await check("a cache that stores the answer", atMost: 15, [.cache(.memory())]),
     try await check("a realistic chain of ten", atMost: 32, realistic, envelope),
+    // The payload's bytes; a large one's are moved within the body's.
+    try await checkUnwrapping("an envelope of 1 kB", payload: String(repeating: "x", count: 1_000), atMost: 2),
+    try await checkUnwrapping("an envelope of 100 kB", payload: String(repeating: "x", count: 100_000), atMost: 0),
 ]
 exit(results.contains(false) ? 1 : 0)

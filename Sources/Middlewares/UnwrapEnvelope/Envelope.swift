@@ -46,23 +46,13 @@ extension Envelope {
     ///
     /// - Throws: where the body is no JSON object, or a broken one.
     init(_ response: borrowing HTTPResponse, body: Data, paths: EnvelopePaths) throws(JSONScanner.Failure) {
-        let places = try JSONScanner.find(paths.all, in: body)
+        var parts = Parts()
+        try JSONScanner.find(paths.all, in: body) { places, bytes in parts.read(places, bytes) }
+        (code, flag, payloadPlace, messagePlace) = (parts.code, parts.flag, parts.payloadPlace, parts.messagePlace)
         self.body = body
         isJSON = true
         status = response.status
         headerFields = response.headerFields
-        (code, flag) = body.withUnsafeBytes { bytes in
-            func text<Value>(at index: Int, _ read: (UnsafeRawBufferPointer) -> Value?) -> Value? {
-                guard index < places.count, let place = places[index] else { return nil }
-                return read(UnsafeRawBufferPointer(rebasing: bytes[place]))
-            }
-            return (
-                text(at: EnvelopePaths.codeIndex, Code.init(json:)),
-                text(at: EnvelopePaths.flagIndex, JSONText.scalar)
-            )
-        }
-        payloadPlace = places[EnvelopePaths.payloadIndex]
-        messagePlace = places[EnvelopePaths.messageIndex]
         messageField = nil
     }
 
@@ -77,6 +67,25 @@ extension Envelope {
         self.flag = flag.flatMap { response.headerFields[$0] }
         payloadPlace = nil
         messagePlace = nil
+    }
+}
+
+/// What is read of a body while its bytes are at hand.
+private struct Parts {
+    var code: Envelope.Code?
+    var flag: String?
+    var payloadPlace: Range<Int>?
+    var messagePlace: Range<Int>?
+
+    mutating func read(_ places: UnsafeMutableBufferPointer<Range<Int>?>, _ bytes: UnsafeRawBufferPointer) {
+        payloadPlace = places[EnvelopePaths.payloadIndex]
+        messagePlace = places[EnvelopePaths.messageIndex]
+        if let place = places[EnvelopePaths.codeIndex] {
+            code = Envelope.Code(json: UnsafeRawBufferPointer(rebasing: bytes[place]))
+        }
+        if places.count > EnvelopePaths.flagIndex, let place = places[EnvelopePaths.flagIndex] {
+            flag = JSONText.scalar(UnsafeRawBufferPointer(rebasing: bytes[place]))
+        }
     }
 }
 

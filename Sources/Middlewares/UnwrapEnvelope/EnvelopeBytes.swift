@@ -1,12 +1,31 @@
 internal import Foundation
 
 extension JSONScanner {
-    static func find(_ paths: [[[UInt8]]], in data: Data) throws(Failure) -> [Range<Int>?] {
+    /// Gives a closure the places of the values at some paths, and the bytes that they are places in.
+    static func find(
+        _ paths: [[[UInt8]]],
+        in data: Data,
+        _ read: (_ places: UnsafeMutableBufferPointer<Range<Int>?>, _ bytes: UnsafeRawBufferPointer) -> Void
+    ) throws(Failure) {
         // Data's closure would lose the type of the error.
-        let result = data.withUnsafeBytes { bytes in
-            Result { () throws(Failure) in try find(paths, in: bytes) }
+        var failure: Failure?
+        data.withUnsafeBytes { bytes in
+            withUnsafeTemporaryAllocation(of: Range<Int>?.self, capacity: paths.count) { places in
+                do throws(Failure) {
+                    try find(paths, in: bytes, places)
+                    read(places, bytes)
+                } catch {
+                    failure = error
+                }
+            }
         }
-        return try result.get()
+        if let failure { throw failure }
+    }
+
+    static func find(_ paths: [[[UInt8]]], in data: Data) throws(Failure) -> [Range<Int>?] {
+        var found: [Range<Int>?] = []
+        try find(paths, in: data) { places, _ in found = Array(places) }
+        return found
     }
 }
 

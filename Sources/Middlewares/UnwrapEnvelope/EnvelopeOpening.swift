@@ -14,20 +14,15 @@ private enum Judgement {
 }
 
 extension UnwrapEnvelopeInterceptor {
-    /// What becomes of a response whose body is in memory.
-    func open(
-        _ response: consuming HTTPResponse,
-        _ paths: EnvelopePaths,
-        from origin: EnvelopeOrigin
-    ) throws -> HTTPResponse {
+    /// Makes of a response whose body is in memory what becomes of it.
+    func open(_ response: inout HTTPResponse, _ paths: EnvelopePaths, from origin: EnvelopeOrigin) throws {
         switch try judgement(on: response, paths) {
         case .success(let payload):
-            guard response.status.kind == .successful else { return response }
-            return Self.unwrapped(response, payload)
+            if response.status.kind == .successful { Self.unwrap(&response, payload) }
         case .failure(let envelope):
             throw EnvelopeError(refused: envelope, (envelope.body, isComplete: true), origin)
         case .noEnvelope(let reason, let explanation):
-            guard otherwise == .fail, response.status.kind == .successful else { return response }
+            guard otherwise == .fail, response.status.kind == .successful else { return }
             let body = response.body.bytes ?? Data()
             throw EnvelopeError(reason, explanation, response.status, (body, isComplete: true), origin)
         }
@@ -50,7 +45,7 @@ extension UnwrapEnvelopeInterceptor {
         }
     }
 
-    private static func unwrapped(_ response: consuming HTTPResponse, _ place: Range<Int>?) -> HTTPResponse {
+    private static func unwrap(_ response: inout HTTPResponse, _ place: Range<Int>?) {
         var payload = response.body.bytes ?? Data()
         // Nothing else should hold the bytes now, so that they can be moved instead of copied.
         response.body = .empty
@@ -58,11 +53,8 @@ extension UnwrapEnvelopeInterceptor {
         if response.headerFields.contains(.contentLength) {
             response.headerFields[.contentLength] = String(payload.count)
         }
-        if response.headerFields.contains(where: { digests.contains($0.name) }) {
-            response.headerFields.removeAll { digests.contains($0.name) }
-        }
+        for name in digests where response.headerFields.contains(name) { response.headerFields.remove(name) }
         response.body = HTTPBody(payload)
-        return response
     }
 
     // RFC 9530 and, before it, RFC 3230 and RFC 1864.

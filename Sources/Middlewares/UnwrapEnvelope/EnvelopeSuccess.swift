@@ -46,11 +46,11 @@ extension Envelope.Code: ExpressibleByIntegerLiteral, ExpressibleByStringLiteral
     /// The code that a JSON value stands for, or `nil` for `null`, objects and arrays.
     init?(json: UnsafeRawBufferPointer) {
         guard let text = JSONText.scalar(json) else { return nil }
-        guard json.first != UInt8(ascii: "\""), let number = JSONText.wholeNumber(text) else {
-            self.init(text)
-            return
+        self.init(text)
+        // A number that is written otherwise than by its digits, such as 2e2 or -0.
+        if number ?? 0 == 0, json.first != UInt8(ascii: "\""), let number = JSONText.wholeNumber(text) {
+            self.init(number)
         }
-        self.init(number)
     }
 }
 
@@ -78,8 +78,8 @@ extension Envelope {
         /// - Parameter path: where the flag stands in the body; with an envelope of header fields, the field's name.
         public static func flag(_ path: JSONKeyPath) -> Self { Self(rule: .flag(path)) }
 
-        /// The closure decides; any JSON object is an envelope. What it throws is thrown to the caller. For a body of
-        /// 16 KiB or more it does not run on the caller's actor.
+        /// The closure decides; any JSON object is an envelope. What it throws is thrown to the caller. For a body that is
+        /// streamed, or of 16 KiB or more, it does not run on the caller's actor.
         public static func custom(_ isSuccess: @escaping @Sendable (Envelope) throws -> Bool) -> Self {
             Self(rule: .custom(isSuccess))
         }

@@ -29,26 +29,27 @@ struct JSONScanner {
 
     private let bytes: UnsafeRawBufferPointer
     private let paths: [[[UInt8]]]
+    // As many as there are paths.
+    private let found: UnsafeMutableBufferPointer<Range<Int>?>
     private var position = 0
-    private var found: [Range<Int>?]
 
-    private init(_ bytes: UnsafeRawBufferPointer, paths: [[[UInt8]]]) {
-        self.bytes = bytes
-        self.paths = paths
-        found = Array(repeating: nil, count: paths.count)
-    }
-
-    /// The place of the value at each path, `nil` where there is none.
+    /// Finds the place of the value at each path, `nil` where there is none.
     ///
     /// - Parameters:
     ///   - paths: for each wanted value the names of the members that lead to it, in UTF-8; no name leads to the whole
     ///     text, without whitespace and byte order mark around it. At most ``mostPaths``.
     ///   - bytes: the text, in UTF-8, which stays the caller's.
-    static func find(_ paths: [[[UInt8]]], in bytes: UnsafeRawBufferPointer) throws(Failure) -> [Range<Int>?] {
+    ///   - places: memory for one place for each path, which stays the caller's; it is initialised also when this throws.
+    static func find(
+        _ paths: [[[UInt8]]],
+        in bytes: UnsafeRawBufferPointer,
+        _ places: UnsafeMutableBufferPointer<Range<Int>?>
+    ) throws(Failure) {
         precondition(paths.count <= mostPaths, "At most \(mostPaths) paths can be found at once.")
-        var scanner = Self(bytes, paths: paths)
+        precondition(places.count == paths.count, "Each path has one place.")
+        places.initialize(repeating: nil)
+        var scanner = Self(bytes: bytes, paths: paths, found: places)
         try scanner.run()
-        return scanner.found
     }
 
     private mutating func run() throws(Failure) {

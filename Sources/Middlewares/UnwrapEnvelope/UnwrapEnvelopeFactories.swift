@@ -55,6 +55,6 @@ extension UnwrapEnvelopeInterceptor {
     /// All statuses but 3xx, 401 and 407, which belong to those who redirect and authenticate.
     @Sendable
     public static func isJudgedByDefault(_ status: HTTPResponse.Status) -> Bool {
-        status.kind != .redirection && status != 401 && status != 407
+        status.kind != .redirection && status.code != 401 && status.code != 407
     }
 }

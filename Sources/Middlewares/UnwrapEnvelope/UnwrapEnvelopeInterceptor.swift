@@ -52,15 +52,8 @@ public struct UnwrapEnvelopeInterceptor: Interceptor {
     public func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         let method = request.method
         let url = request.url
-        return try await judge(try await next(request), method: method, url: url)
-    }
-
-    private func judge(
-        _ response: consuming HTTPResponse,
-        method: HTTPRequest.Method,
-        url: URL
-    ) async throws -> HTTPResponse {
-        guard judges(response.status), response.status != 304 else { return response }
+        let response = try await next(request)
+        guard judges(response.status), response.status.code != 304 else { return response }
         let origin = EnvelopeOrigin(method: method, url: response.url ?? url)
         let paths: EnvelopePaths
         switch form {
@@ -71,18 +64,36 @@ public struct UnwrapEnvelopeInterceptor: Interceptor {
         guard method != .head, ![204, 205, 206].contains(response.status.code), !response.body.isEmpty else {
             return response
         }
-        if response.body.bytes == nil {
-            guard response.headerFields.isJSON else { return response }
-            response.body = try await collected(response.body, from: origin)
-        }
-        guard (response.body.length ?? 0) >= Self.hopThreshold else {
+        if let count = response.body.bytes?.count, count < Self.hopThreshold {
             return try open(response, paths, from: origin)
         }
-        return try await openElsewhere(response, paths, from: origin)
+        guard response.body.bytes != nil || response.headerFields.isJSON else { return response }
+        // Not consumed, it would stay in this frame, and its bytes would be copied instead of moved.
+        return try await openElsewhere(consume response, paths, from: origin)
     }
 
     // Below it, a hop to another thread takes longer than the work.
-    static let hopThreshold: Int64 = 16 << 10
+    static let hopThreshold = 16 << 10
+
+    private func open(
+        _ response: consuming HTTPResponse,
+        _ paths: EnvelopePaths,
+        from origin: EnvelopeOrigin
+    ) throws -> HTTPResponse {
+        try open(&response, paths, from: origin)
+        return response
+    }
+
+    @concurrent
+    private func openElsewhere(
+        _ response: consuming HTTPResponse,
+        _ paths: EnvelopePaths,
+        from origin: EnvelopeOrigin
+    ) async throws -> HTTPResponse {
+        if response.body.bytes == nil { response.body = try await collected(response.body, from: origin) }
+        try open(&response, paths, from: origin)
+        return response
+    }
 
     private func collected(_ body: HTTPBody, from origin: EnvelopeOrigin) async throws -> HTTPBody {
         do {
@@ -93,14 +104,5 @@ public struct UnwrapEnvelopeInterceptor: Interceptor {
             let request = HTTPRequest(method: origin.method, url: origin.url)
             throw TransportError(error.code, error.message, request: request, underlying: error.underlying)
         }
-    }
-
-    @concurrent
-    private func openElsewhere(
-        _ response: consuming HTTPResponse,
-        _ paths: EnvelopePaths,
-        from origin: EnvelopeOrigin
-    ) async throws -> HTTPResponse {
-        try open(response, paths, from: origin)
     }
 }
