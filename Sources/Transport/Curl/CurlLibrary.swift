@@ -50,6 +50,8 @@ struct EasyHandle: @unchecked Sendable {
     private var target = ""
     /// Whether the URL may name a user, whom libcurl keeps with the handle.
     private(set) var namesUser = false
+    /// Whether libcurl is spared to read the text.
+    private(set) var usesReadURL = false
 
     /// A handle without any setting; `nil` where memory is out.
     init?() {
@@ -83,7 +85,9 @@ struct EasyHandle: @unchecked Sendable {
         guard text.withCString({ ccurl_url_set(url, $0, Int32(CCURLU_PATH_AS_IS.rawValue)) }) else { return false }
         // Both: libcurl falls back on the text when it sends a request again by itself.
         set(CCURLOPT_URL, text: text)
-        set(CCURLOPT_CURLU, url)
+        // Each transfer gets a copy of what was read, which in 7.88 lacks the zone of an IPv6 address.
+        usesReadURL = !text.utf8.contains(UInt8(ascii: "["))
+        set(CCURLOPT_CURLU, usesReadURL ? url : nil)
         target = text
         namesUser = text.utf8.contains(UInt8(ascii: "@"))
         return true

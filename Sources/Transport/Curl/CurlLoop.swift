@@ -20,7 +20,7 @@ final class CurlLoop: Sendable {
         var isStopped = false
         /// The loop has nothing to do, and sleeps until it is called.
         var isIdle = false
-        /// Those who are about to wake the loop, and its thread until that has ended: the last one closes the multi handle.
+        /// Those who are about to wake the loop, and its thread until that has ended.
         var users = 1
         var hasEnded = false
         var endWatchers: [CheckedContinuation<Void, Never>] = []
@@ -119,13 +119,23 @@ final class CurlLoop: Sendable {
         }
     }
 
-    /// One user less; the last one closes the multi handle.
+    /// One user less. The thread of a loop that has ended waits for the last one.
     private func leave() {
         let isLast = inbox.withLock { inbox in
             inbox.users -= 1
             return inbox.users == 0
         }
-        guard isLast else { return }
+        if isLast { alarmClock.signal() }
+    }
+
+    /// Closes the multi handle, with all of its connections: on the loop's thread, which alone is safe from the signal of one
+    /// that is broken, and only when nobody is about to wake it any longer.
+    private func close() {
+        let isUsed = inbox.withLock { inbox in
+            inbox.users -= 1
+            return inbox.users > 0
+        }
+        if isUsed { alarmClock.wait() }
         _ = ccurl_multi_cleanup(multi.pointer)
         let watchers = inbox.withLock { inbox in
             inbox.hasEnded = true
@@ -175,7 +185,7 @@ final class CurlLoop: Sendable {
             run.turn()
         }
         run.endAll()
-        leave()
+        close()
     }
 
     /// Writing to a connection that is gone is an error. libcurl is told to leave signals alone, and OpenSSL, in versions

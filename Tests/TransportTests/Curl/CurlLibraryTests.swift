@@ -7,7 +7,7 @@ import TransportTesting
 @testable import Transport
 
 /// A system whose libcurl can't be used.
-@Suite(.timeLimit(.minutes(1))) struct CurlLibraryTests {
+@Suite(.timeLimit(.minutes(5))) struct CurlLibraryTests {
     private static let missing = CurlLibrary.loader(ofLibraryAt: "/nowhere/libcurl.so.4")
     private static let pinned = TLSConfiguration.pinned([CurlPinningTests.otherPin])
 
@@ -110,6 +110,21 @@ import TransportTesting
     @Test(arguments: ["OpenSSL/3.0.15", "(GnuTLS/3.7.9) OpenSSL/3.0.15", "OpenSSL/3.2.1+quic"])
     func libcurlWithTheSystemsOpenSSLPins(libraries: String) {
         #expect(CurlTLS.refusal(libraries: libraries, isShared: true) == nil)
+    }
+
+    /// libcurl 7.88 loses the zone of an address that it has read before, and with it the way to a link-local host.
+    @Test func anAddressIsReadForEachRequest() throws {
+        try CurlLibrary.load()
+        var easy = try #require(EasyHandle())
+        defer { easy.free() }
+        for (url, isRead, usesReadURL) in [
+            ("http://a.example/", true, true), ("http://[fe80::1%25lo]/", true, false),
+            ("http://127.0.0.1/", true, true),
+            ("http://[fe80", false, true), ("http://127.0.0.1/", true, true),
+        ] {
+            let couldRead = easy.setTarget(url)
+            #expect(couldRead == isRead && easy.usesReadURL == usesReadURL, "\(url)")
+        }
     }
 }
 #endif

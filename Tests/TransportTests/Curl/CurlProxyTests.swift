@@ -4,7 +4,7 @@ import Testing
 import Transport
 import TransportTesting
 
-@Suite(.timeLimit(.minutes(1))) struct CurlProxyTests {
+@Suite(.timeLimit(.minutes(5))) struct CurlProxyTests {
     private static func transport(_ proxy: CurlTransport.Proxy) -> CurlTransport {
         var configuration = CurlTransport.Configuration()
         configuration.proxy = proxy

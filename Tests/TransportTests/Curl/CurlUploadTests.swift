@@ -5,7 +5,7 @@ import Testing
 import Transport
 import TransportTesting
 
-@Suite(.timeLimit(.minutes(1))) struct CurlUploadTests {
+@Suite(.timeLimit(.minutes(5))) struct CurlUploadTests {
     /// libcurl stops to send, but would wait for an upload that waits for its next bytes.
     @Test(arguments: [ResponseBodyMode.buffered, .streamed])
     func refusalBeforeTheUploadIsThroughIsTheResponse(mode: ResponseBodyMode) async throws {
