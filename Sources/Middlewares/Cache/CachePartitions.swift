@@ -8,6 +8,11 @@ final class CachePartitions: Sendable {
     private struct Credentials {
         var fields: [HTTPField] = []
         var user: String?
+
+        func isOf(_ other: String?) -> Bool {
+            guard let user, let other else { return user == nil && other == nil }
+            return ASCII.isSame(user, other)
+        }
     }
 
     private struct Known {
@@ -15,7 +20,7 @@ final class CachePartitions: Sendable {
         let name: String
 
         func isShown(by fields: HTTPFields, at places: [Int], user: String?) -> Bool {
-            credentials.user == user && credentials.fields.count == places.count
+            credentials.isOf(user) && credentials.fields.count == places.count
                 && places.indices.allSatisfy { credentials.fields[$0] == fields[places[$0]] }
         }
     }

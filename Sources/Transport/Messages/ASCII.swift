@@ -48,6 +48,15 @@ package enum ASCII {
         return false
     }
 
+    /// Whether two texts are the same bytes: `==` takes a letter with an accent for the letter and its accent, which for a
+    /// credential, or for what a server makes of a field, are two.
+    package static func isSame(_ left: String, _ right: String) -> Bool {
+        let isSame = left.utf8.withContiguousStorageIfAvailable { left in
+            right.utf8.withContiguousStorageIfAvailable { right in left.elementsEqual(right) }
+        }
+        return (isSame ?? nil) ?? left.utf8.elementsEqual(right.utf8)
+    }
+
     /// Whether two texts are the same but for the case of ASCII letters.
     package static func equalIgnoringCase(_ left: some StringProtocol, _ right: some StringProtocol) -> Bool {
         left.utf8.count == right.utf8.count

@@ -34,9 +34,9 @@ public struct HTTPField: Sendable, Hashable {
         isValid = name.isValid && !hasControl
     }
 
-    /// Names compare without regard to case, values exactly.
+    /// Names compare without regard to case, values byte by byte.
     public static func == (left: Self, right: Self) -> Bool {
-        left.name == right.name && left.value == right.value
+        left.name == right.name && ASCII.isSame(left.value, right.value)
     }
 
     /// Hashes what `==` compares.

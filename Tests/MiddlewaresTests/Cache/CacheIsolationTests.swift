@@ -45,6 +45,23 @@ import TransportTesting
         #expect(try await world.send(mode: .offline, partition: "bob") == "200 hit two age 0")
     }
 
+    /// A letter with an accent, and the letter followed by the accent: the same text to `String`, but two to a server.
+    @Test func textsThatOnlyLookTheSameAreTwo() async throws {
+        let (composed, decomposed) = ("caf\u{E9}", "cafe\u{301}")
+        world.answer(["Cache-Control: private, max-age=60"], "one")
+        world.answer(["Cache-Control: private, max-age=60"], "two")
+        #expect(try await world.send(["X-Api-Key: \(composed)"]) == "200 miss one")
+        #expect(try await world.send(["X-Api-Key: \(decomposed)"]) == "200 miss two")
+        world.answer(["Cache-Control: max-age=60", "Vary: X-T"], "three")
+        world.answer(["Cache-Control: max-age=60", "Vary: X-T"], "four")
+        #expect(try await world.send(["X-T: \(composed)"]) == "200 miss three")
+        #expect(try await world.send(["X-T: \(decomposed)"]) == "200 miss four")
+        world.answer(["Cache-Control: max-age=60"], "five")
+        world.answer(["Cache-Control: max-age=60"], "six")
+        #expect(try await world.send(partition: composed) == "200 miss five")
+        #expect(try await world.send(partition: decomposed) == "200 miss six")
+    }
+
     @Test func aUserInTheURLIsAUser() async throws {
         world.answer(["Cache-Control: max-age=60"], "x", times: 3)
         for user in ["ada:1@", "bob:1@", ""] {

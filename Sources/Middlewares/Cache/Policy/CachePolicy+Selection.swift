@@ -19,7 +19,11 @@ extension CachePolicy {
 
     static func matches(_ response: CachedResponse, _ request: HTTPRequest) -> Bool {
         guard let names = response.facts.selectors else { return false }
-        return names.allSatisfy { normalized($0, in: request.headerFields) == response.selectingFields[$0] }
+        return names.allSatisfy { name in
+            let (asked, stored) = (normalized(name, in: request.headerFields), response.selectingFields[name])
+            guard let asked, let stored else { return asked == nil && stored == nil }
+            return ASCII.isSame(asked, stored)
+        }
     }
 
     /// The fields of a request that the response says it was selected by.

@@ -19,6 +19,11 @@ public struct CacheKey: Sendable, Hashable {
         self.init(partition: partition, text: text)
     }
 
+    /// Compares both parts byte by byte: what `String` takes for equal may be another's.
+    public static func == (left: Self, right: Self) -> Bool {
+        left.hash == right.hash && ASCII.isSame(left.url, right.url) && ASCII.isSame(left.partition, right.partition)
+    }
+
     /// Hashes both parts.
     public func hash(into hasher: inout Hasher) { hasher.combine(hash) }
 

@@ -11,7 +11,7 @@ import TransportTesting
 
 /// What is left of a process's own: each runs in one by itself, since other tests have descriptors and memory too.
 @Suite struct DiskLeavingTests {
-    @Test(.timeLimit(.minutes(2)))
+    @Test(.timeLimit(.minutes(5)))
     func aCrowdInOneProcessReadsOnlyWhatWasWrittenAndLeavesNoDescriptorOpen() async {
         await #expect(processExitsWith: .success) {
             let directory = TemporaryDirectory()
@@ -25,7 +25,7 @@ import TransportTesting
         }
     }
 
-    @Test(.timeLimit(.minutes(2)))
+    @Test(.timeLimit(.minutes(5)))
     func aLongBodyIsStoredAndServedInConstantMemory() async {
         await #expect(processExitsWith: .success) {
             let directory = TemporaryDirectory()
