@@ -105,7 +105,7 @@ import TransportTesting
     }
 
     /// What the README and the documentation of ``TransportConformance`` show to authors of transports.
-    @Test(.timeLimit(.minutes(1)), arguments: TransportConformance.rules)
+    @Test(.timeLimit(.minutes(5)), arguments: TransportConformance.rules)
     func keepsThePromisesOfATransport(rule: TransportConformance.Rule) async throws {
         try await rule.check { clock in MyTransport(clock: clock) }
     }

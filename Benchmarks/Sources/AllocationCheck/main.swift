@@ -128,8 +128,8 @@ let results = [
     try await check("a cache that has the answer", atMost: 9, [.cache(.memory())], fresh),
     try await check("a cache that stores the answer", atMost: 15, [.cache(.memory())]),
     try await check("a realistic chain of ten", atMost: 31, realistic, envelope),
-    // The payload's bytes; a large one's are moved within the body's.
+    // The payload's bytes, which are copied.
     try await checkUnwrapping("an envelope of 1 kB", payload: String(repeating: "x", count: 1_000), atMost: 2),
-    try await checkUnwrapping("an envelope of 100 kB", payload: String(repeating: "x", count: 100_000), atMost: 0),
+    try await checkUnwrapping("an envelope of 100 kB", payload: String(repeating: "x", count: 100_000), atMost: 2),
 ]
 exit(results.contains(false) ? 1 : 0)

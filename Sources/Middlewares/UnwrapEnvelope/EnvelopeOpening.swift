@@ -46,10 +46,8 @@ extension UnwrapEnvelopeInterceptor {
     }
 
     private static func unwrap(_ response: inout HTTPResponse, _ place: Range<Int>?) {
-        var payload = response.body.bytes ?? Data()
-        // Nothing else should hold the bytes now, so that they can be moved instead of copied.
-        response.body = .empty
-        payload.cut(to: place ?? 0..<0)
+        // A copy: the bytes may lie in memory of others, mapped from a file for instance, which must not be written to.
+        let payload = response.body.bytes?.bytes(at: place ?? 0..<0) ?? Data()
         if response.headerFields.contains(.contentLength) {
             response.headerFields[.contentLength] = String(payload.count)
         }

@@ -5,7 +5,7 @@ import TransportTesting
 
 @testable import Middlewares
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct CircuitBreakerInterceptorTests {
     private let clock = ManualClock()
     private let changes = Shared<[String]>([])

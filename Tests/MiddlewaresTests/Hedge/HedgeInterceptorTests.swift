@@ -5,7 +5,7 @@ import TransportTesting
 
 @testable import Middlewares
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct HedgeInterceptorTests {
     private let clock = ManualClock()
 

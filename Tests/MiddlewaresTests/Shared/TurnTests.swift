@@ -3,7 +3,7 @@ import TransportTesting
 
 @testable import Middlewares
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct TurnTests {
     @Test func whatIsToldBeforeTheWaitIsNotLost() async {
         let turn = Turn<Int>()

@@ -5,7 +5,7 @@ import TransportTesting
 @testable import Middlewares
 
 /// Streamed one-shot bodies with each interceptor, and redirects with each that has secrets.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct BodiesAndOriginsTests {
     private static let origins: Set<Origin> = [apiOrigin]
 

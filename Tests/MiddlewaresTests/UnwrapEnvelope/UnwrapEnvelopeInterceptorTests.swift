@@ -36,6 +36,30 @@ import Testing
 
     // MARK: Payloads
 
+    /// The memory may be a file's, mapped and not to be written to.
+    @Test func memoryThatIsNotTheBodysOwnStaysAsItIs() async throws {
+        let content = String(repeating: "abcdefgh", count: 40_000)
+        let bytes = Array(#"{"code":200,"message":"x","object":"\#(content)"}"#.utf8)
+        let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 16)
+        defer { memory.deallocate() }
+        memory.copyBytes(from: bytes)
+        let start = UInt(bitPattern: memory.baseAddress)
+        // Nothing but the response holds the bytes.
+        let transport = Recorder { _ in
+            let start = try #require(UnsafeMutableRawPointer(bitPattern: start))
+            return HTTPResponse(
+                status: 200,
+                body: HTTPBody(Data(bytesNoCopy: start, count: bytes.count, deallocator: .none))
+            )
+        }
+        let chain = InterceptorChain([.unwrapEnvelope(payload: "object")], transport: transport)
+        for _ in 0..<2 {
+            let response = try await chain.send(HTTPRequest(url: try url("https://api.example.com/")))
+            #expect(response.body.bytes == Data("\"\(content)\"".utf8))
+            #expect(memory.elementsEqual(bytes))
+        }
+    }
+
     @Test func thePayloadIsWhatTheServerWroteByteForByte() async throws {
         #expect(try await payload(of: envelope) == #"{"id":42}"#)
         #expect(try await payload(of: #"{"object": [ 1.0 , "\u00e9" ] , "code":204}"#) == #"[ 1.0 , "\u00e9" ]"#)
