@@ -68,7 +68,7 @@ public struct UnwrapEnvelopeInterceptor: Interceptor {
             return try open(response, paths, from: origin)
         }
         guard response.body.bytes != nil || response.headerFields.isJSON else { return response }
-        // Not consumed, it would stay in this frame, and its bytes would be copied instead of moved.
+        // Not consumed, it would stay in this frame, and keep the bytes of the whole envelope until the call ends.
         return try await openElsewhere(consume response, paths, from: origin)
     }
 

@@ -177,8 +177,8 @@ extension CurlEngine {
             easy.set(CCURLOPT_FORBID_REUSE, 1)
         }
         easy.set(CCURLOPT_ACCEPT_ENCODING, text: "")
-        // Long bodies take a third of the time that they take with libcurl's 16 KB, small ones no more. The C library gives
-        // memory of 64 KB and more back to the system each time.
+        // With libcurl's 16 KB long bodies take up to half as long again; small ones take the same with either. From 128 KB on
+        // the C library would ask the system for that memory anew for each of them.
         easy.setIfKnown(CCURLOPT_BUFFERSIZE, 60 * 1024)
         easy.set(CCURLOPT_HEADERFUNCTION, callback: onHeader)
         easy.set(CCURLOPT_WRITEFUNCTION, callback: onBody)

@@ -38,25 +38,6 @@ struct WireHead {
         return head
     }
 
-    /// Whether there is nothing but printable ASCII: then no part needs to be looked at again.
-    private static func isPlain(_ line: Bytes) -> Bool {
-        // A byte that is not sets the highest bit of one of these, and at worst another of a byte beside it.
-        func marks<Word: FixedWidthInteger>(_ word: Word, _ ones: Word) -> Word {
-            word | (word &- ones &* 0x20) | (word &+ ones)
-        }
-        let bytes = UnsafeRawBufferPointer(line)
-        guard bytes.count >= 8 else { return bytes.allSatisfy { marks($0, 1) < 0x80 } }
-        let ones: UInt64 = 0x0101_0101_0101_0101
-        var (found, offset): (UInt64, Int) = (0, 0)
-        while offset < bytes.count {
-            // The last eight bytes at the end, some of them for the second time.
-            let word = bytes.loadUnaligned(fromByteOffset: min(offset, bytes.count - 8), as: UInt64.self)
-            found |= marks(word, ones)
-            offset += 8
-        }
-        return found & (ones &* 0x80) == 0
-    }
-
     /// The next line that is not empty, without its end.
     private static func nextLine(_ rest: inout Bytes) -> Bytes? {
         while !rest.isEmpty {
@@ -70,7 +51,8 @@ struct WireHead {
 
     private static func field(_ line: Bytes) -> HTTPField? {
         guard let colon = index(of: UInt8(ascii: ":"), in: line) else { return nil }
-        let isPlain = isPlain(line)
+        // Then no part of it needs to be looked at again.
+        let isPlain = PrintableText.isPlain(line)
         let name = part(line, 0, colon)
         let value = text(trimmed(part(line, colon + 1, line.count)), isPlain)
         return HTTPField(name: self.name(name, isPlain), trimmed: value.text, hasControl: value.hasControl)
@@ -91,7 +73,7 @@ struct WireHead {
             guard UInt8(ascii: "0")...UInt8(ascii: "9") ~= digit else { return nil }
             code = code * 10 + Int(digit - UInt8(ascii: "0"))
         }
-        let phrase = text(part(line, min(space + 5, line.count), line.count), isPlain(line)).text
+        let phrase = text(part(line, min(space + 5, line.count), line.count), PrintableText.isPlain(line)).text
         return HTTPResponse.Status(code: code, reasonPhrase: phrase.isEmpty ? nil : phrase)
     }
 
@@ -116,7 +98,7 @@ struct WireHead {
     /// UTF-8, or else ISO 8859-1, which every byte is (RFC 9110 §5.5); and whether a control character but tab is in it.
     private static func text(_ bytes: Bytes, _ isPlain: Bool) -> (text: String, hasControl: Bool) {
         if isPlain { return (String(decoding: bytes, as: UTF8.self), false) }
-        let hasControl = bytes.contains { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F }
+        let hasControl = ASCII.hasControl(UnsafeRawBufferPointer(bytes))
         let text =
             String(validating: bytes, as: UTF8.self)
             ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
