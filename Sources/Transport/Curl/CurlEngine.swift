@@ -7,6 +7,7 @@ internal import Synchronization
 final class CurlEngine: Sendable {
     let loop: CurlLoop
     private let pool: EasyHandlePool
+    private let blocks = BlockPool()
     private let tls: CurlTLS
     private let users = Mutex(1)
 
@@ -138,7 +139,7 @@ extension CurlEngine {
     private func makeDownload(for transfer: CurlTransfer) -> CurlDownload {
         retain()
         // Weak: the transfer owns the download. The loop holds the transfer as long as there is something to do for it.
-        return CurlDownload { [weak transfer, loop] in
+        return CurlDownload(pool: blocks) { [weak transfer, loop] in
             if let transfer { loop.send(.unpause(transfer)) }
         } onAbandoned: { [weak transfer, loop] in
             if let transfer { loop.send(.cancel(transfer)) }
@@ -179,7 +180,7 @@ extension CurlEngine {
         easy.set(CCURLOPT_ACCEPT_ENCODING, text: "")
         // With libcurl's 16 KB long bodies take up to half as long again; small ones take the same with either. From 128 KB on
         // the C library would ask the system for that memory anew for each of them.
-        easy.setIfKnown(CCURLOPT_BUFFERSIZE, 60 * 1024)
+        easy.setIfKnown(CCURLOPT_BUFFERSIZE, 124 * 1024)
         easy.set(CCURLOPT_HEADERFUNCTION, callback: onHeader)
         easy.set(CCURLOPT_WRITEFUNCTION, callback: onBody)
         _ = ccurl_easy_setopt_prerequest_callback(easy.pointer, onPrerequest)

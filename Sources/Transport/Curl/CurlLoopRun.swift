@@ -146,7 +146,8 @@ struct CurlLoopRun {
     /// How long to wait for the network: until the next deadline on a clock that runs by itself. On any other clock, a
     /// task sleeps for the loop and wakes it.
     private mutating func pollTimeout() -> Int32 {
-        guard current.awaited.isEmpty else { return 0 }
+        // More of it is probably on its way: it comes within a millisecond, or is not worth waiting for.
+        guard current.awaited.isEmpty else { return 1 }
         let longest = nudge.next() ?? 60_000
         let remaining = nextCheck - current.now
         guard remaining < .seconds(Int64.max / 4) else { return longest }

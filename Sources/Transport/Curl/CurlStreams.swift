@@ -4,9 +4,10 @@ internal import Synchronization
 
 /// A streamed response between the loop, which offers bytes, and the one reader of its body.
 ///
-/// Never more than the high mark and one chunk is held: beyond it the transfer is paused, and goes on when the reader
-/// has come down to the low mark. A reader who waits is not woken for each piece, which would cost more than the piece, but
-/// when there is much, or when no more comes for now.
+/// A reader who waits is not woken for each piece, which would cost more than the piece, but when there is much, or when no
+/// more comes for now. What is much doubles with each time that the reader was there before it, up to 512 KB, and is 128 KB
+/// again when the reader has fallen behind. Never more than twice of it and one piece is held: then the transfer is paused,
+/// and goes on when the reader has come down to the low mark.
 final class CurlDownload: Sendable {
     enum Offer {
         case accepted
@@ -17,14 +18,15 @@ final class CurlDownload: Sendable {
         case abandoned
     }
 
-    private struct State {
-        var held = ChunkQueue()
+    private struct State: ~Copyable {
+        var held: ReceivedChunks
+        var much = leastMuch
         var end: Result<Void, any Error>?
         var isPaused = false
         var isAbandoned = false
         // Resumed once: whoever takes it out, under the lock, resumes it.
         var reader: UnsafeContinuation<Data?, any Error>?
-        /// The loop was told that a reader waits for what is held.
+        /// The loop was told that a reader waits for what is held, and is going to ask.
         var isAwaited = false
         var broughtByTurn = 0
 
@@ -32,7 +34,6 @@ final class CurlDownload: Sendable {
         mutating func delivery() -> Delivery? {
             guard let reader, let chunk = held.take() else { return nil }
             self.reader = nil
-            isAwaited = false
             return Delivery(reader: reader, chunk: chunk)
         }
     }
@@ -44,26 +45,32 @@ final class CurlDownload: Sendable {
         func make() { reader.resume(returning: chunk) }
     }
 
-    private static let highMark = 256 * 1024
     private static let lowMark = 64 * 1024
-    private static let much = 128 * 1024
-    // What libcurl receives at once, or nearly so: there is probably more where it came from.
-    private static let full = 48 * 1024
+    private static let leastMuch = 128 * 1024
+    private static let mostMuch = 512 * 1024
+    // Long enough that there is probably more where it came from.
+    private static let longTurn = 16 * 1024
 
-    private let state = Mutex(State())
+    /// Whether a reader waits for bytes.
+    var hasReader: Bool { state.withLock { $0.reader != nil } }
+
+    private let state: Mutex<State>
     private let onDrained: @Sendable () -> Void
     private let onAbandoned: @Sendable () -> Void
     private let onReleased: @Sendable () -> Void
 
     /// - Parameters:
+    ///   - pool: has the memory for what is held.
     ///   - onDrained: a paused transfer may go on.
     ///   - onAbandoned: nobody will read the rest.
     ///   - onReleased: nobody holds the stream any longer.
     init(
+        pool: BlockPool,
         onDrained: @escaping @Sendable () -> Void,
         onAbandoned: @escaping @Sendable () -> Void,
         onReleased: @escaping @Sendable () -> Void
     ) {
+        state = Mutex(State(held: ReceivedChunks(pool: pool)))
         self.onDrained = onDrained
         self.onAbandoned = onAbandoned
         self.onReleased = onReleased
@@ -80,13 +87,18 @@ final class CurlDownload: Sendable {
     func offer(_ bytes: UnsafeRawBufferPointer) -> Offer {
         let (offer, delivery): (Offer, Delivery?) = state.withLock { state in
             if state.isAbandoned { return (.abandoned, nil) }
-            guard state.held.count < Self.highMark else {
+            guard state.held.count < state.much * 2 else {
                 state.isPaused = true
+                state.much = Self.leastMuch
                 return (.full, nil)
             }
-            state.held.append(joining: bytes)
+            state.held.append(bytes)
             state.broughtByTurn += bytes.count
-            guard state.reader != nil, state.held.count < Self.much else { return (.accepted, state.delivery()) }
+            guard state.reader != nil else { return (.accepted, nil) }
+            guard state.held.count < state.much else {
+                state.much = min(Self.mostMuch, state.much * 2)
+                return (.accepted, state.delivery())
+            }
             defer { state.isAwaited = true }
             return (state.isAwaited ? .accepted : .awaited, nil)
         }
@@ -99,8 +111,10 @@ final class CurlDownload: Sendable {
     func deliverUnlessMoreComes() -> Bool {
         let (isDone, delivery): (Bool, Delivery?) = state.withLock { state in
             defer { state.broughtByTurn = 0 }
-            guard state.isAwaited, state.broughtByTurn >= Self.full else { return (true, state.delivery()) }
-            return (false, nil)
+            let waits = state.reader != nil && state.held.count > 0
+            if waits, state.broughtByTurn >= Self.longTurn { return (false, nil) }
+            state.isAwaited = false
+            return (true, state.delivery())
         }
         delivery?.make()
         return isDone
@@ -146,7 +160,7 @@ final class CurlDownload: Sendable {
         let (reader, wasRunning): (UnsafeContinuation<Data?, any Error>?, Bool) = state.withLock { state in
             let wasRunning = !state.isAbandoned && state.end == nil
             state.isAbandoned = true
-            state.held = ChunkQueue()
+            state.held.removeAll()
             defer { state.reader = nil }
             return (state.reader, wasRunning)
         }

@@ -1,0 +1,102 @@
+#if os(Linux)
+internal import Foundation
+internal import Synchronization
+
+/// A piece of memory that a ``BlockPool`` made, and how much of it is filled.
+///
+/// `@unchecked Sendable`: a block has one holder at a time, which alone touches its memory: the pool, the chunks that are
+/// being filled, or the `Data` that it was lent to.
+struct Block: @unchecked Sendable {
+    let start: UnsafeMutableRawPointer
+    var count = 0
+}
+
+/// Memory for the chunks of streamed responses. A chunk's memory comes back when the last who reads it lets go of it, and
+/// serves again: to ask for memory that was never touched costs more than to copy into it.
+final class BlockPool: Sendable {
+    /// With 128 KB and more the C library would ask the system for each of them.
+    static let blockSize = 124 * 1024
+
+    /// Enough for one reader who is brought as much at once as there is.
+    private static let most = 8
+
+    private let idle = Mutex<[Block]>([])
+
+    /// The blocks that wait to be used again.
+    var idleCount: Int { idle.withLock(\.count) }
+
+    func take() -> Block {
+        idle.withLock { $0.popLast() } ?? Block(start: .allocate(byteCount: Self.blockSize, alignment: 16))
+    }
+
+    func give(_ block: Block) {
+        let isKept = idle.withLock { idle in
+            guard idle.count < Self.most else { return false }
+            idle.append(Block(start: block.start))
+            return true
+        }
+        if !isKept { block.start.deallocate() }
+    }
+
+    deinit {
+        for block in idle.withLock({ $0 }) { block.start.deallocate() }
+    }
+}
+
+/// What was received of a streamed response and is not yet read: in few chunks, since each costs its reader some work.
+struct ReceivedChunks: ~Copyable {
+    private let pool: BlockPool
+    private var blocks: [Block] = []
+
+    /// The bytes that are held.
+    private(set) var count = 0
+
+    init(pool: BlockPool) { self.pool = pool }
+
+    /// Adds a copy of bytes: to the last chunk as long as there is room in it.
+    mutating func append(_ bytes: UnsafeRawBufferPointer) {
+        var rest = bytes
+        while !rest.isEmpty {
+            if blocks.last?.count ?? BlockPool.blockSize == BlockPool.blockSize { blocks.append(pool.take()) }
+            rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(fillLast(with: rest)))
+        }
+        count += bytes.count
+    }
+
+    private mutating func fillLast(with bytes: UnsafeRawBufferPointer) -> Int {
+        let block = blocks[blocks.count - 1]
+        let length = min(bytes.count, BlockPool.blockSize - block.count)
+        UnsafeMutableRawBufferPointer(start: block.start + block.count, count: length)
+            .copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes.prefix(length)))
+        blocks[blocks.count - 1].count += length
+        return length
+    }
+
+    /// The next chunk.
+    mutating func take() -> Data? {
+        guard !blocks.isEmpty else { return nil }
+        let block = blocks.removeFirst()
+        count -= block.count
+        guard block.count >= BlockPool.blockSize / 2 else {
+            // Whoever keeps a short chunk would keep the whole block.
+            defer { pool.give(block) }
+            return Data(bytes: block.start, count: block.count)
+        }
+        return Data(
+            bytesNoCopy: block.start,
+            count: block.count,
+            deallocator: .custom { [pool] _, _ in pool.give(block) }
+        )
+    }
+
+    mutating func removeAll() {
+        for block in blocks { pool.give(block) }
+        blocks.removeAll()
+        count = 0
+    }
+
+    deinit {
+        for block in blocks { pool.give(block) }
+    }
+}
+#endif
