@@ -106,7 +106,7 @@ struct CurlLoopRun {
         nudge.end(for: transfer)
         switch result {
         case .success:
-            let reply = transfer.reply(body: HTTPBody(transfer.buffered))
+            let reply = transfer.reply(body: HTTPBody(transfer.gathered.take()))
             if let continuation = transfer.settle(.success(reply)) {
                 settled.append(SettledTransfer(continuation: continuation, reply: reply))
             }

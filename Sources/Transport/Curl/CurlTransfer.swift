@@ -23,9 +23,6 @@ final class CurlTransfer: @unchecked Sendable {
         case done(Result<CurlReply, any Error>?)
     }
 
-    /// What libcurl hands out at once (`CURL_MAX_WRITE_SIZE`).
-    private static let longestPiece = 16 * 1024
-
     let easy: EasyHandle
     /// What errors name: the request without its body.
     let request: HTTPRequest
@@ -49,16 +46,15 @@ final class CurlTransfer: @unchecked Sendable {
     private var inlineBody: UnsafeMutableRawBufferPointer?
 
     // The loop's own.
-    // One line after the other, on one thread: to check that no two accesses overlap would take longer than each of them.
+    // One thread, one piece after the other: to check that no two accesses overlap would take longer than each of them.
     @exclusivity(unchecked) var head = CurlHeadCollector()
-    var buffered = Data()
-    private var hasRoom = false
-    var received: Int64 = 0
-    var failure: TransportError?
+    @exclusivity(unchecked) var gathered = GatheredBody()
+    @exclusivity(unchecked) var received: Int64 = 0
+    @exclusivity(unchecked) var failure: TransportError?
     var attempts = 0
-    var turn: LoopTurn?
+    @exclusivity(unchecked) var turn: LoopTurn?
     var startedAt: Duration = .zero
-    var lastActivity: Duration = .zero
+    @exclusivity(unchecked) var lastActivity: Duration = .zero
     var isConnected = false
     var isReceivingPaused = false
 
@@ -148,9 +144,7 @@ extension CurlTransfer {
                 failure = .bodyTooLarge(limit: limit)
                 return false
             }
-            // A body that comes in one piece needs no room made for it.
-            hasRoom = length > Self.longestPiece
-            if hasRoom { buffered.reserveCapacity(Int(length)) }
+            gathered.reserve(Int(length))
         }
         return true
     }
@@ -180,14 +174,16 @@ extension CurlTransfer {
             }
         } else {
             let limit = bodyMode.bufferLimit ?? 0
-            guard bytes.count <= limit - buffered.count else {
+            guard bytes.count <= limit - gathered.count else {
                 failure = .bodyTooLarge(limit: limit)
                 return .refused
             }
-            if received == 0, !hasRoom {
-                buffered = Data(bytes)
-            } else {
-                buffered.append(contentsOf: bytes)
+            guard gathered.append(bytes) else {
+                failure = TransportError(
+                    .other,
+                    "There is no memory for the content after \(gathered.count) bytes of it."
+                )
+                return .refused
             }
         }
         received += Int64(bytes.count)

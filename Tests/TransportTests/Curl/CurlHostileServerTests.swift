@@ -59,6 +59,15 @@ import TransportTesting
         #expect(error.code == .invalidResponse)
     }
 
+    @Test func aLengthBeyondAllMemoryThatNeverComesIsAnErrorAndNoCrash() async throws {
+        let server = try MockServer()
+        server.enqueue(.raw("HTTP/1.1 200 OK\r\nContent-Length: 4611686018427387904\r\n\r\nshort"))
+        let error = try await failure {
+            try await CurlTransport().send(makeRequest(server, responseBody: .buffered(upTo: .max)))
+        }
+        #expect(error.code == .truncated, "\(error)")
+    }
+
     @Test func statusLineAmongTheFieldsIsNoSecondResponse() async throws {
         let server = try MockServer()
         for line in ["HTTP/1.1: 500 No", "HTTP/1.1: 100 Continue"] {

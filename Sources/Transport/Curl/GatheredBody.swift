@@ -1,0 +1,51 @@
+#if os(Linux)
+internal import Foundation
+
+/// The content of a response that is gathered in memory: in one piece of it, which becomes the `Data` without a copy.
+struct GatheredBody: ~Copyable {
+    private var memory: UnsafeMutableRawPointer?
+    private var capacity = 0
+
+    /// The bytes gathered so far.
+    private(set) var count = 0
+
+    /// Makes room for as many bytes as are announced, if the system has that much; if not, room is made for those that come.
+    mutating func reserve(_ announced: Int) {
+        if announced > capacity { _ = resize(to: announced) }
+    }
+
+    /// Adds a copy of bytes. Returns whether there was memory for them.
+    mutating func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard let start = bytes.baseAddress, !bytes.isEmpty else { return true }
+        let (needed, isTooMuch) = count.addingReportingOverflow(bytes.count)
+        guard !isTooMuch, needed <= capacity || grow(to: needed), let memory else { return false }
+        (memory + count).copyMemory(from: start, byteCount: bytes.count)
+        count = needed
+        return true
+    }
+
+    /// What was gathered, which is then no longer here.
+    mutating func take() -> Data {
+        guard let memory, count > 0 else { return Data() }
+        // What was made room for and did not come would be held as long as the rest.
+        if capacity - count > count / 8 { _ = resize(to: count) }
+        let data = Data(bytesNoCopy: self.memory ?? memory, count: count, deallocator: .free)
+        (self.memory, capacity, count) = (nil, 0, 0)
+        return data
+    }
+
+    /// The first piece is often the only one, and gets what it needs.
+    private mutating func grow(to needed: Int) -> Bool {
+        let (doubled, isTooMuch) = capacity.multipliedReportingOverflow(by: 2)
+        return resize(to: isTooMuch ? needed : max(doubled, needed)) || resize(to: needed)
+    }
+
+    private mutating func resize(to capacity: Int) -> Bool {
+        guard let resized = realloc(memory, capacity) else { return false }
+        (memory, self.capacity) = (resized, capacity)
+        return true
+    }
+
+    deinit { free(memory) }
+}
+#endif
