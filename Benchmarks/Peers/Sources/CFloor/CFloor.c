@@ -1,4 +1,5 @@
 #include "CFloor.h"
+#include "reader.h"
 
 #include <curl/curl.h>
 #include <fcntl.h>
@@ -16,6 +17,7 @@ struct lane {
     size_t room;
     size_t count;
     int file;
+    reader_t reader;
     int requests;
     int failures;
 };
@@ -31,6 +33,10 @@ static size_t on_body(char *bytes, size_t size, size_t count, void *context) {
     size_t length = size * count;
     if (lane->floor->settings.body == CFLOOR_FILE) return (size_t)write(lane->file, bytes, length);
     if (lane->floor->settings.body == CFLOOR_DISCARD) return length;
+    if (lane->reader) {
+        reader_give(lane->reader, bytes, length);
+        return length;
+    }
     if (!lane->bytes) {
         curl_off_t expected = -1;
         curl_easy_getinfo(lane->easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &expected);
@@ -55,6 +61,7 @@ static void begin(struct lane *lane) {
 static void end(struct lane *lane, CURLcode code) {
     if (code != CURLE_OK) lane->failures++;
     if (lane->floor->settings.body == CFLOOR_FILE) close(lane->file);
+    if (lane->reader) reader_flush(lane->reader);
     free(lane->bytes);
     lane->bytes = NULL;
     lane->count = 0;
@@ -71,6 +78,7 @@ cfloor_t cfloor_open(const cfloor_settings *settings) {
     for (int i = 0; i < settings->in_flight; i++) {
         struct lane *lane = &floor->lanes[i];
         lane->floor = floor;
+        if (settings->body == CFLOOR_READER) lane->reader = reader_open();
         lane->easy = curl_easy_init();
         curl_easy_setopt(lane->easy, CURLOPT_URL, floor->settings.url);
         curl_easy_setopt(lane->easy, CURLOPT_NOSIGNAL, 1L);
@@ -91,7 +99,10 @@ cfloor_t cfloor_open(const cfloor_settings *settings) {
 }
 
 void cfloor_close(cfloor_t floor) {
-    for (int i = 0; i < floor->settings.in_flight; i++) curl_easy_cleanup(floor->lanes[i].easy);
+    for (int i = 0; i < floor->settings.in_flight; i++) {
+        curl_easy_cleanup(floor->lanes[i].easy);
+        if (floor->lanes[i].reader) reader_close(floor->lanes[i].reader);
+    }
     curl_multi_cleanup(floor->multi);
     free(floor->lanes);
     free((void *)floor->settings.url);

@@ -26,6 +26,11 @@ func compareLarge(_ server: Server, _ name: String, megabytes: Int, rounds: Int,
         settings.bufferSize = 512 * 1024
         return [plain, .floor(tuned, settings, multi: false)]
     }
+    /// What is the least for a reader that must not block the thread that receives, or be blocked by it.
+    func handedOver() -> Contender {
+        let settings = FloorSettings(url: url, inFlight: 1, body: CFLOOR_READER, bufferSize: 124 * 1024)
+        return .floor("libcurl in C, copied for another thread", settings, multi: false)
+    }
     func compare(_ how: String, _ contenders: [Contender]) async throws {
         let costs = try await Harness.compare(
             "\(megabytes) MB, \(how): for each request",
@@ -56,7 +61,7 @@ func compareLarge(_ server: Server, _ name: String, megabytes: Int, rounds: Int,
                 guard try await streaming.count(url) == bytes else { throw WrongAnswer() }
             },
             .client("async-http-client", inFlight: 1, stream(client, url, bytes: bytes)),
-        ] + floor(CFLOOR_DISCARD)
+        ] + floor(CFLOOR_DISCARD) + [handedOver()]
     )
     try await compare(
         "to a file",

@@ -11,6 +11,7 @@ typedef enum {
     CFLOOR_DISCARD, // counted
     CFLOOR_BUFFER,  // gathered in memory, whose room is made when the length is known
     CFLOOR_FILE,    // written to a file
+    CFLOOR_READER,  // copied for another thread, which counts
 } cfloor_body;
 
 typedef struct {
