@@ -18,31 +18,27 @@ final class CurlLoop: Sendable {
     private struct Inbox {
         var commands: [Command] = []
         var isStopped = false
-        /// The loop has nothing to do, and sleeps until it is called.
-        var isIdle = false
+        var state = LoopState.working
         /// Those who are about to wake the loop, and its thread until that has ended.
         var users = 1
         var hasEnded = false
         var endWatchers: [CheckedContinuation<Void, Never>] = []
 
         /// How the loop must be called. Who calls it from the network counts as a user until it has done so.
-        mutating func call() -> Call {
-            if isIdle {
-                isIdle = false
-                return .fromSleep
-            }
-            users += 1
-            return .fromNetwork
+        mutating func call() -> LoopState {
+            defer { state = .working }
+            if state == .waiting { users += 1 }
+            return state
         }
     }
 
-    /// What ends the loop's wait.
-    private enum Call {
-        case needless
-        /// It waits for nothing but to be called, which is half the work for both sides.
-        case fromSleep
+    private enum LoopState {
+        /// It looks into the inbox before it waits, and need not be called.
+        case working
+        /// It waits for nothing but to be called, or is about to: half the work for both sides.
+        case sleeping
         /// It waits for the network, or is about to.
-        case fromNetwork
+        case waiting
     }
 
     /// `@unchecked Sendable`: the pointer is used by the loop's thread alone, but for `curl_multi_wakeup`, which libcurl
@@ -85,12 +81,12 @@ final class CurlLoop: Sendable {
 
     /// Hands a command to the loop. After ``stop()`` a start is answered with an error.
     func send(_ command: Command) {
-        let call: Call? = inbox.withLock { inbox in
+        let state: LoopState? = inbox.withLock { inbox in
             guard !inbox.isStopped else { return nil }
             inbox.commands.append(command)
-            return inbox.commands.count == 1 ? inbox.call() : .needless
+            return inbox.call()
         }
-        if let call { return wake(call) }
+        if let state { return wake(from: state) }
         if case .start(let transfer) = command {
             transfer.finish(.failure(TransportError.shutDown))
             release(transfer)
@@ -99,21 +95,20 @@ final class CurlLoop: Sendable {
 
     /// Ends every transfer, then the thread.
     func stop() {
-        let call: Call = inbox.withLock { inbox in
-            guard !inbox.isStopped else { return .needless }
+        let state: LoopState = inbox.withLock { inbox in
             inbox.isStopped = true
             return inbox.call()
         }
-        wake(call)
+        wake(from: state)
     }
 
     /// Ends the loop's wait. Not under the lock: the thread that it wakes needs that first, and would spin for it on the
     /// very core that the other holds.
-    private func wake(_ call: Call) {
-        switch call {
-        case .needless: break
-        case .fromSleep: alarmClock.signal()
-        case .fromNetwork:
+    private func wake(from state: LoopState) {
+        switch state {
+        case .working: break
+        case .sleeping: alarmClock.signal()
+        case .waiting:
             _ = ccurl_multi_wakeup(multi.pointer)
             leave()
         }
@@ -169,23 +164,31 @@ final class CurlLoop: Sendable {
         var commands: [Command] = []
         while true {
             // Both arrays are kept, each in turn the inbox.
-            let (isStopped, isIdle) = inbox.withLock { inbox in
+            let isStopped = inbox.withLock { inbox in
+                inbox.state = .working
                 swap(&inbox.commands, &commands)
-                inbox.isIdle = run.isIdle && commands.isEmpty && !inbox.isStopped
-                return (inbox.isStopped, inbox.isIdle)
-            }
-            if isIdle {
-                alarmClock.wait()
-                run.updateTime()
-                continue
+                return inbox.isStopped
             }
             for command in commands { run.handle(command) }
             commands.removeAll(keepingCapacity: true)
             if isStopped { break }
             run.turn()
+            wait(run.isIdle ? .sleeping : .waiting, &run)
         }
         run.endAll()
         close()
+    }
+
+    /// Waits until there is something to do, unless there is already.
+    private func wait(_ state: LoopState, _ run: inout CurlLoopRun) {
+        let mayWait = inbox.withLock { inbox in
+            guard inbox.commands.isEmpty, !inbox.isStopped else { return false }
+            inbox.state = state
+            return true
+        }
+        guard mayWait else { return }
+        if state == .sleeping { alarmClock.wait() } else { run.waitForNetwork() }
+        run.updateTime()
     }
 
     /// Writing to a connection that is gone is an error. libcurl is told to leave signals alone, and OpenSSL, in versions

@@ -54,10 +54,10 @@ struct CurlLoopRun {
         resumeSettled()
         updateTime()
         if current.now >= nextCheck { checkDeadlines() }
-        guard !isIdle else { return }
-        _ = ccurl_multi_poll(multi, pollTimeout())
-        updateTime()
     }
+
+    /// Waits for the network, at most until there is something to do without it.
+    mutating func waitForNetwork() { _ = ccurl_multi_poll(multi, pollTimeout()) }
 
     func updateTime() { current.now = loop.clock.now() }
 
