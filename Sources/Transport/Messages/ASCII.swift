@@ -1,3 +1,5 @@
+internal import Foundation
+
 /// The few facts about bytes that HTTP's grammar needs (RFC 9110 §5.6, RFC 5234).
 package enum ASCII {
     /// The byte in lower case if it is one of `A` to `Z`.
@@ -52,9 +54,16 @@ package enum ASCII {
     /// credential, or for what a server makes of a field, are two.
     package static func isSame(_ left: String, _ right: String) -> Bool {
         let isSame = left.utf8.withContiguousStorageIfAvailable { left in
-            right.utf8.withContiguousStorageIfAvailable { right in left.elementsEqual(right) }
+            right.utf8.withContiguousStorageIfAvailable { right in holdSame(left, right) }
         }
         return (isSame ?? nil) ?? left.utf8.elementsEqual(right.utf8)
+    }
+
+    // Many at once, where `elementsEqual` looks at each by itself.
+    private static func holdSame(_ left: UnsafeBufferPointer<UInt8>, _ right: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard left.count == right.count else { return false }
+        guard let leftStart = left.baseAddress, let rightStart = right.baseAddress else { return left.isEmpty }
+        return leftStart == rightStart || memcmp(leftStart, rightStart, left.count) == 0
     }
 
     /// Whether two texts are the same but for the case of ASCII letters.
