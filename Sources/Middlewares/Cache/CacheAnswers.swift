@@ -10,32 +10,63 @@ enum CacheAnswers {
         to request: HTTPRequest,
         outcome: CacheOutcome
     ) async throws -> HTTPResponse {
+        var response = head(served, from: entry, to: request, outcome: outcome)
+        guard let range = body(served.form, entry), !range.isEmpty else { return response }
+        let limit = request.context.responseBody.bufferLimit
+        if let bytes = entry.bytes(range, upTo: limit ?? .max) {
+            response.body = HTTPBody(bytes)
+        } else if let limit {
+            response.body = try await entry.collected(range, upTo: limit)
+        } else {
+            response.body = try await entry.body(range)
+        }
+        return response
+    }
+
+    /// What of the stored body is that of the response.
+    private static func body(_ form: CachePolicy.Form, _ entry: CacheEntry) -> Range<Int64>? {
+        switch form {
+        case .full: 0..<entry.length
+        case .partial(let bytes): bytes
+        case .head, .notModified, .unsatisfiableRange: nil
+        }
+    }
+
+    /// The response without its body.
+    private static func head(
+        _ served: CachePolicy.Served,
+        from entry: CacheEntry,
+        to request: HTTPRequest,
+        outcome: CacheOutcome
+    ) -> HTTPResponse {
         var outcome = outcome
         outcome.age = served.age.map { .seconds($0) }
-        outcome.timeToLive = served.age.map { .seconds(served.lifetime - $0) }
+        let timeToLive = served.age.map { served.lifetime - $0 }
+        outcome.timeToLive = timeToLive.map { .seconds($0) }
         outcome.staleReason = outcome.staleReason ?? served.stale
         var fields = entry.response.headerFields
         if !served.omitted.isEmpty {
             fields.removeAll { served.omitted.contains($0.name.rawName.lowercased()) }
         }
-        // Nothing stored has one. What is older than can be told is as old as can be told (RFC 9111 §1.2.2).
-        fields.append(.age, String(min(served.age ?? entry.response.initialAge, DeltaSeconds.ceiling)))
         var response = HTTPResponse(status: entry.response.status, headerFields: fields, url: request.url)
-        try await apply(served.form, entry, to: &response, bufferLimit: request.context.responseBody.bufferLimit)
-        mark(&response, outcome)
+        apply(served.form, entry, to: &response)
+        // Nothing stored has one. What is older than can be told is as old as can be told (RFC 9111 §1.2.2).
+        let age = String(min(served.age ?? entry.response.initialAge, DeltaSeconds.ceiling))
+        response.context.cacheOutcome = outcome
+        response.headerFields.append(
+            HTTPField(name: .age, trimmed: age, hasControl: false),
+            status(outcome, timeToLive: timeToLive)
+        )
         return response
     }
 
     private static func apply(
         _ form: CachePolicy.Form,
         _ entry: CacheEntry,
-        to response: inout HTTPResponse,
-        bufferLimit: Int?
-    ) async throws {
-        var range: Range<Int64>?
+        to response: inout HTTPResponse
+    ) {
         switch form {
-        case .full: range = 0..<entry.length
-        case .head: break
+        case .full, .head: break
         case .notModified:
             response.status = 304
             // RFC 9110 §15.4.5: no metadata of a representation that isn't sent, but its location.
@@ -44,17 +75,10 @@ enum CacheAnswers {
             response.status = 206
             response.headerFields[.contentRange] = ContentRange(bytes: bytes, total: entry.length).description
             response.headerFields[.contentLength] = String(bytes.count)
-            range = bytes
         case .unsatisfiableRange:
             response.status = 416
             response.headerFields.removeAll { isOfContent($0.name) || $0.name == .eTag || $0.name == .lastModified }
             response.headerFields[.contentRange] = ContentRange(bytes: nil, total: entry.length).description
-        }
-        guard let range, !range.isEmpty else { return }
-        if let bufferLimit {
-            response.body = try await entry.collected(range, upTo: bufferLimit)
-        } else {
-            response.body = try await entry.body(range)
         }
     }
 
@@ -73,32 +97,10 @@ enum CacheAnswers {
     static func mark(_ response: inout HTTPResponse, _ outcome: CacheOutcome) {
         response.context.cacheOutcome = outcome
         // Each cache adds its member after those of the caches nearer to the server (RFC 9211 §2).
-        response.headerFields.append(HTTPField(name: .cacheStatus, trimmed: status(outcome), hasControl: false))
+        response.headerFields.append(status(outcome))
     }
 
-    private static func status(_ outcome: CacheOutcome) -> String {
-        var status = TextBytes(capacity: 96)
-        status.append("Interceptors")
-        if outcome.result == .hit || (outcome.result == .stale && outcome.forwardReason == nil) {
-            status.append("; hit")
-        } else if let reason = outcome.forwardReason {
-            status.append("; fwd=")
-            status.append(reason.description)
-            if let code = outcome.forwardStatus {
-                status.append("; fwd-status=")
-                status.append(UInt64(code))
-            }
-        }
-        if let ttl = outcome.timeToLive {
-            status.append("; ttl=")
-            status.append(String(ttl.components.seconds))
-        }
-        if outcome.storing == .stored || outcome.storing == .updated { status.append("; stored") }
-        if let reason = outcome.staleReason {
-            status.append("; detail=")
-            status.append(reason.description)
-        }
-        if outcome.result == .unsatisfiable { status.append("; detail=unsatisfiable") }
-        return status.text
+    private static func status(_ outcome: CacheOutcome, timeToLive: Int64? = nil) -> HTTPField {
+        CacheStatus.usual(outcome, timeToLive) ?? CacheStatus.field(outcome, timeToLive)
     }
 }

@@ -4,7 +4,8 @@ internal import Interceptors
 /// Does what ``CachePolicy`` decides.
 final class CacheCore: Sendable {
     let store: any CacheStore
-    private let wholeStore: (any WholeBodyStore)?
+    /// The store, if it is one that answers without being waited for.
+    private let memory: MemoryCacheStore?
     let time: CacheTime
     let policy = CachePolicy()
     let flights = CacheFlights()
@@ -20,17 +21,28 @@ final class CacheCore: Sendable {
         report: @escaping @Sendable (any Error) -> Void
     ) {
         self.store = store
-        wholeStore = store as? any WholeBodyStore
+        memory = store as? MemoryCacheStore
         self.time = time
         self.isDisconnection = isDisconnection
         self.report = report
     }
 
-    func answer(_ request: HTTPRequest, _ key: CacheKey, _ next: Next) async throws -> HTTPResponse {
-        let entries = request.method == .get || request.method == .head ? await entries(for: key) : []
-        let views = entries.map(\.policyView)
+    /// What is stored for a request is found by this; `nil` if it is not one over http or https.
+    func key(for request: HTTPRequest) -> CacheKey? {
+        let plain = CacheKey.plain(request.url.absoluteString)
+        guard let text = plain ?? CacheKey.taken(from: request.url) else { return nil }
+        return CacheKey(partition: partitions.name(for: request, mayHaveUser: plain == nil), text: text)
+    }
+
+    func answer(_ request: consuming HTTPRequest, _ key: CacheKey, _ next: Next) async throws -> HTTPResponse {
+        let entries: [CacheEntry]
+        if request.method == .get || request.method == .head {
+            entries = if let memory { memory.current(for: key) } else { await self.entries(for: key) }
+        } else {
+            entries = []
+        }
         let start = time.read()
-        switch policy.decide(request, stored: views, now: start.steady) {
+        switch policy.decide(request, stored: entries, now: start.steady) {
         case .serve(let served):
             let outcome = CacheOutcome(served.stale == nil ? .hit : .stale)
             let entry = entries[served.index]
@@ -42,7 +54,7 @@ final class CacheCore: Sendable {
         case .unsatisfiable:
             return CacheAnswers.gatewayTimeout(request, CacheOutcome(.unsatisfiable))
         case .forward(let forward):
-            return try await send(CacheExchange(request, key, forward, entries, views), next, from: start)
+            return try await send(CacheExchange(request, key, forward, entries), next, from: start)
         }
     }
 
@@ -52,7 +64,7 @@ final class CacheCore: Sendable {
         guard case .forward(let forward) = policy.decide(request, stored: [], now: time.read().steady) else {
             return CacheAnswers.gatewayTimeout(request, CacheOutcome(.unsatisfiable))
         }
-        return try await send(CacheExchange(request, key, forward, [], []), next)
+        return try await send(CacheExchange(request, key, forward, []), next)
     }
 
     /// What is stored for a key; nothing if the store fails.
@@ -87,17 +99,15 @@ final class CacheCore: Sendable {
 
     /// - Parameter start: the time, if it has just been read.
     func send(
-        _ exchange: CacheExchange,
+        _ exchange: borrowing CacheExchange,
         _ next: Next,
         from start: CacheTime.Reading? = nil
     ) async throws -> HTTPResponse {
-        var outgoing = exchange.request
-        if !exchange.forward.fields.isEmpty { outgoing.headerFields.override(with: exchange.forward.fields) }
         let flight = flights.begin(exchange.key)
         let start = start ?? time.read()
         let response: HTTPResponse
         do {
-            response = try await next(outgoing)
+            response = try await next(exchange.outgoing)
         } catch {
             // The fate of an unsafe request that failed is not known: what it may have changed is not kept.
             if !exchange.request.method.isSafe {
@@ -112,11 +122,20 @@ final class CacheCore: Sendable {
             wallTime: end.wall,
             delay: end.steady - start.steady
         )
-        return try await receive(response, exchange, flight, timing, next)
+        var outcome = CacheOutcome(.miss)
+        outcome.forwardReason = exchange.forward.reason
+        outcome.forwardStatus = response.status.code
+        let reception = exchange.reception(of: response, by: policy, timing)
+        if case .store(let stored, let replaced) = reception, let memory, let bytes = Self.bytes(of: response.body) {
+            let isStored = keep(bytes, of: response, stored, in: memory, replacing: replaced, exchange, flight)
+            outcome.storing = isStored ? .stored : .refused
+            return marked(consume response, outcome)
+        }
+        return try await handle(reception, of: consume response, exchange, flight, timing, outcome, next)
     }
 
     // The server gave no answer (RFC 9111 §4.2.4).
-    private func recover(from error: any Error, _ exchange: CacheExchange) async throws -> HTTPResponse {
+    private func recover(from error: any Error, _ exchange: borrowing CacheExchange) async throws -> HTTPResponse {
         guard !(error is CancellationError), !Task.isCancelled, let entry = exchange.selected, isDisconnection(error)
         else { throw error }
         let now = time.read().steady
@@ -136,13 +155,13 @@ final class CacheCore: Sendable {
     }
 
     private func serveSelected(
-        _ exchange: CacheExchange,
+        _ exchange: borrowing CacheExchange,
         _ entry: CacheEntry,
         _ now: Int64,
         _ outcome: CacheOutcome,
         _ stale: CacheOutcome.StaleReason?
     ) async throws -> HTTPResponse? {
-        guard let form = CachePolicy.form(of: entry.policyView, for: exchange.request) else { return nil }
+        guard let form = CachePolicy.form(of: entry, for: exchange.request) else { return nil }
         let freshness = policy.freshness(of: entry.response, now: now)
         var served = CachePolicy.Served(index: 0, form: form, age: freshness.age, lifetime: freshness.lifetime)
         served.stale = stale
@@ -153,29 +172,32 @@ final class CacheCore: Sendable {
 
 extension CacheCore {
     // A switch over what the policy says; each case acts.
-    private func receive(
-        _ response: HTTPResponse,
-        _ exchange: CacheExchange,
+    private func handle(
+        _ reception: CachePolicy.Reception,
+        of response: consuming HTTPResponse,
+        _ exchange: borrowing CacheExchange,
         _ flight: CacheFlights.Flight,
         _ timing: CachePolicy.Timing,
+        _ outcome: consuming CacheOutcome,
         _ next: Next
     ) async throws -> HTTPResponse {
-        var outcome = CacheOutcome(.miss)
-        outcome.forwardReason = exchange.forward.reason
-        outcome.forwardStatus = response.status.code
-        let (request, forward) = (exchange.request, exchange.forward)
-        switch policy.receive(response, to: request, forward, stored: exchange.views, timing: timing) {
+        switch reception {
         case .pass(let reason, let removed):
             outcome.storing = reason
             if await invalidate(by: response, exchange) { outcome.storing = .invalidated }
-            await attempt { try await $0.remove(removed.map { exchange.entries[$0].id }, of: exchange.key) }
+            if !removed.isEmpty {
+                let (ids, key) = (exchange.ids(removed), exchange.key)
+                await attempt { try await $0.remove(ids, of: key) }
+            }
             return marked(response, outcome)
         case .store(let stored, let replaced):
-            return await record(response, stored, replaced.map { exchange.entries[$0].id }, flight, outcome)
+            return await record(response, stored, exchange.ids(replaced), flight, outcome)
         case .freshen(let updates, let answers, let mayStore):
             if mayStore, flight.isValid {
+                let key = exchange.key
                 for (index, update) in updates {
-                    await attempt { try await $0.update(exchange.entries[index].id, of: exchange.key, to: update) }
+                    let id = exchange.entries[index].id
+                    await attempt { try await $0.update(id, of: key, to: update) }
                 }
                 outcome.storing = .updated
             }
@@ -219,7 +241,7 @@ extension CacheCore {
     }
 
     // RFC 9111 §4.4
-    private func invalidate(by response: HTTPResponse, _ exchange: CacheExchange) async -> Bool {
+    private func invalidate(by response: HTTPResponse, _ exchange: borrowing CacheExchange) async -> Bool {
         let urls = CachePolicy.invalidated(by: response, to: exchange.request)
         await remove(urls, seenBy: exchange.key.partition)
         return !urls.isEmpty
@@ -240,35 +262,67 @@ extension CacheCore {
     }
 
     private func record(
-        _ response: HTTPResponse,
+        _ response: consuming HTTPResponse,
         _ stored: CachedResponse,
         _ replaced: [CacheEntry.ID],
         _ flight: CacheFlights.Flight,
-        _ outcome: CacheOutcome
+        _ outcome: consuming CacheOutcome
     ) async -> HTTPResponse {
-        var outcome = outcome
         outcome.storing = .refused
         let deposit = CacheDeposit(
             response: stored,
             replaced: replaced,
             flight: flight,
             store: store,
-            wholeStore: wholeStore,
-            length: response.headerFields[.contentLength].flatMap { Int64($0) },
+            length: Self.announcedLength(of: response),
             report: report
         )
-        var answer = response
         let body = response.body
-        if let bytes = body.bytes ?? (body.isEmpty ? Data() : nil) {
+        if let bytes = Self.bytes(of: body) {
             if await deposit.keep(bytes) { outcome.storing = .stored }
         } else if let recording = await deposit.recording(of: body.length) {
-            answer.body = .oneShot(RecordedBody(body: body, recording: recording), length: body.length) {
+            response.body = .oneShot(RecordedBody(body: body, recording: recording), length: body.length) {
                 recording.abandon()
                 body.discard()
             }
             outcome.storing = .stored
         }
-        return marked(answer, outcome)
+        return marked(response, outcome)
+    }
+
+    /// Stores a body that is in memory in a store that is there, too: what a deposit does, without waiting for anything.
+    private func keep(
+        _ body: Data,
+        of response: HTTPResponse,
+        _ stored: CachedResponse,
+        in memory: MemoryCacheStore,
+        replacing replaced: [Int],
+        _ exchange: borrowing CacheExchange,
+        _ flight: CacheFlights.Flight
+    ) -> Bool {
+        let selecting = stored.selectingFields
+        let old = exchange.entries.count == 1 ? exchange.entries[0] : nil
+        do {
+            try CacheDeposit.check(Int64(body.count), against: Self.announcedLength(of: response))
+            let copy = try memory.copy(of: body, after: old)
+            // Those with the same selecting fields are replaced anyway.
+            let others = exchange.ids(replaced.filter { exchange.entries[$0].response.selectingFields != selecting })
+            return flight.store(selecting) {
+                memory.store(copy, of: stored, for: flight.key, replacing: others, after: old)
+            }
+        } catch {
+            // The old response must not outlive the one that can't be stored.
+            if (error as? CacheStoreError)?.code == .tooLarge { memory.discard(exchange.ids(replaced), of: flight.key) }
+            report(error)
+            return false
+        }
+    }
+
+    private static func bytes(of body: HTTPBody) -> Data? { body.bytes ?? (body.isEmpty ? Data() : nil) }
+
+    private static func announcedLength(of response: HTTPResponse) -> Int64? {
+        guard response.headerFields.contains(.contentLength) else { return nil }
+        return response.headerFields[.contentLength].flatMap { Int64($0) }
     }
 }
 
@@ -289,50 +343,14 @@ extension CacheCore {
 
     private func validate(_ request: HTTPRequest, _ key: CacheKey, _ next: Next) async {
         let entries = await entries(for: key)
-        let views = entries.map(\.policyView)
-        guard let selected = CachePolicy.select(from: views, for: request) else { return }
-        let fields = policy.validation(of: views[selected], for: request)
+        guard let selected = CachePolicy.select(from: entries, for: request) else { return }
+        let fields = policy.validation(of: entries[selected], for: request)
         let forward = CachePolicy.Forward(reason: .stale, selected: selected, fields: fields)
         do {
-            let response = try await send(CacheExchange(request, key, forward, entries, views), next)
+            let response = try await send(CacheExchange(request, key, forward, entries), next)
             for try await _ in response.body {}
         } catch {
             report(error)
         }
     }
-}
-
-/// One request on its way, and what was stored for it when it left.
-struct CacheExchange: Sendable {
-    let request: HTTPRequest
-    let key: CacheKey
-    let forward: CachePolicy.Forward
-    let entries: [CacheEntry]
-    /// The same as the policy sees them.
-    let views: [CachePolicy.Stored]
-
-    init(
-        _ request: HTTPRequest,
-        _ key: CacheKey,
-        _ forward: CachePolicy.Forward,
-        _ entries: [CacheEntry],
-        _ views: [CachePolicy.Stored]
-    ) {
-        self.request = request
-        self.key = key
-        self.forward = forward
-        self.entries = entries
-        self.views = views
-    }
-
-    var selected: CacheEntry? { forward.selected.map { entries[$0] } }
-
-    /// The same without the conditions of the cache.
-    var unconditional: CacheExchange {
-        CacheExchange(request, key, CachePolicy.Forward(reason: forward.reason), entries, views)
-    }
-}
-
-extension CacheEntry {
-    var policyView: CachePolicy.Stored { CachePolicy.Stored(response: response.read(), length: length) }
 }

@@ -6,6 +6,7 @@ internal import Synchronization
 final class CacheFlights: Sendable {
     /// What the requests of one key share while one of them is under way.
     private struct Shared {
+        var key: CacheKey?
         var count = 0
         var generation = 0
         /// How many responses have begun.
@@ -19,7 +20,14 @@ final class CacheFlights: Sendable {
             return others.isEmpty ? nil : others[variant]
         }
 
-        mutating func store(_ variant: HTTPFields, _ arrival: Int) {
+        /// Whether that response is to be stored, which is noted.
+        mutating func mayStore(_ variant: HTTPFields, _ arrival: Int, of generation: Int) -> Bool {
+            guard self.generation == generation, stored(variant) ?? 0 <= arrival else { return false }
+            store(variant, arrival)
+            return true
+        }
+
+        private mutating func store(_ variant: HTTPFields, _ arrival: Int) {
             if first == nil || first?.variant == variant {
                 first = (variant, arrival)
             } else {
@@ -29,30 +37,41 @@ final class CacheFlights: Sendable {
     }
 
     private struct State {
-        /// Where the share of a key is: a flight asks for it several times, and hashes its key once.
-        var places: [CacheKey: Int] = [:]
+        /// Where the share of a key is: a flight asks for it several times, and looks for it once.
+        var index = PlaceIndex()
         var shares: [Shared] = []
         var free: [Int] = []
+        var count = 0
+
+        func place(of key: CacheKey) -> Int? { index.place(key.hash) { shares[$0].key == key } }
 
         mutating func begin(_ key: CacheKey) -> (place: Int, generation: Int) {
-            let unused = free.last ?? shares.count
-            let place = Self.value(&places[key, default: unused])
-            if place == unused {
-                if free.popLast() == nil { shares.append(Shared()) } else { shares[place] = Shared() }
+            if let place = place(of: key) {
+                shares[place].count += 1
+                return (place, shares[place].generation)
             }
-            shares[place].count += 1
-            return (place, shares[place].generation)
+            let place = free.popLast() ?? shares.count
+            if place == shares.count { shares.append(Shared()) }
+            shares[place].key = key
+            shares[place].count = 1
+            index.insert(place, key.hash)
+            count += 1
+            return (place, 0)
         }
 
-        mutating func end(_ key: CacheKey, at place: Int) {
+        mutating func end(at place: Int) {
             shares[place].count -= 1
             guard shares[place].count == 0 else { return }
+            index.remove(place)
             shares[place] = Shared()
             free.append(place)
-            places[key] = nil
+            count -= 1
         }
 
-        private static func value(_ place: inout Int) -> Int { place }
+        mutating func arrive(at place: Int) -> Int {
+            shares[place].arrivals += 1
+            return shares[place].arrivals
+        }
     }
 
     private let state = Mutex(State())
@@ -62,7 +81,7 @@ final class CacheFlights: Sendable {
         private let owner: CacheFlights
         private let place: Int
         private let generation: Int
-        private let arrival = Mutex(0)
+        private let arrival = Atomic(0)
         let key: CacheKey
 
         fileprivate init(owner: CacheFlights, key: CacheKey, place: Int, generation: Int) {
@@ -77,39 +96,41 @@ final class CacheFlights: Sendable {
 
         /// Notes that its response begins.
         func arrive() {
-            let number = owner.state.withLock { state in
-                state.shares[place].arrivals += 1
-                return state.shares[place].arrivals
-            }
-            arrival.withLock { $0 = number }
+            arrival.store(owner.state.withLock { $0.arrive(at: place) }, ordering: .releasing)
         }
 
         /// Whether its response, whose body has ended, is to be stored: unless it has become invalid, or one that began
         /// later is stored already.
         func mayStore(_ variant: HTTPFields) -> Bool {
-            let arrival = arrival.withLock { $0 }
+            let arrival = arrival.load(ordering: .acquiring)
+            return owner.state.withLock { $0.shares[place].mayStore(variant, arrival, of: generation) }
+        }
+
+        /// Stores its response if it is to be; says whether it was.
+        ///
+        /// What becomes invalid or is overtaken meanwhile waits, and what comes after it finds it stored.
+        func store(_ variant: HTTPFields, _ commit: () -> Void) -> Bool {
+            let arrival = arrival.load(ordering: .acquiring)
             return owner.state.withLock { state in
-                guard state.shares[place].generation == generation,
-                    state.shares[place].stored(variant) ?? 0 <= arrival
-                else { return false }
-                state.shares[place].store(variant, arrival)
+                guard state.shares[place].mayStore(variant, arrival, of: generation) else { return false }
+                commit()
                 return true
             }
         }
 
         /// Whether what has been stored meanwhile is its response, and nothing has made it invalid.
         func isStill(_ variant: HTTPFields) -> Bool {
-            let arrival = arrival.withLock { $0 }
+            let arrival = arrival.load(ordering: .acquiring)
             return owner.state.withLock { state in
                 state.shares[place].generation == generation && state.shares[place].stored(variant) == arrival
             }
         }
 
-        deinit { owner.state.withLock { $0.end(key, at: place) } }
+        deinit { owner.state.withLock { $0.end(at: place) } }
     }
 
     /// How many keys have a request under way.
-    var count: Int { state.withLock { $0.places.count } }
+    var count: Int { state.withLock { $0.count } }
 
     func begin(_ key: CacheKey) -> Flight {
         let (place, generation) = state.withLock { $0.begin(key) }
@@ -118,7 +139,7 @@ final class CacheFlights: Sendable {
 
     func invalidate(_ key: CacheKey) {
         state.withLock { state in
-            if let place = state.places[key] { state.shares[place].generation += 1 }
+            if let place = state.place(of: key) { state.shares[place].generation += 1 }
         }
     }
 }

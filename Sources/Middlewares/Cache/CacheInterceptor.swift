@@ -59,9 +59,7 @@ public struct CacheInterceptor: Interceptor {
 
     /// Answers from the store, or passes the request on and stores the response.
     public func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
-        guard let key = CacheKey(url: request.url, partition: core.partitions.name(for: request)) else {
-            return try await next(request)
-        }
+        guard let key = core.key(for: request) else { return try await next(request) }
         return try await core.answer(request, key, next)
     }
 

@@ -67,10 +67,12 @@ final class CachePartitions: Sendable {
     /// Who wants to be taken for another by naming its fingerprint must know its credentials.
     ///
     /// Every field with a sensitive name counts as a credential, and so does a user in the URL.
-    func name(for request: HTTPRequest) -> String {
+    ///
+    /// - Parameter mayHaveUser: whether there may be a user in the URL.
+    func name(for request: HTTPRequest, mayHaveUser: Bool = true) -> String {
         if let named = request.context.cachePartition, !named.isEmpty { return named }
         let fields = request.headerFields
-        let user = Self.user(of: request.url)
+        let user = mayHaveUser ? Self.user(of: request.url) : nil
         let (places, known) = state.withLock { state -> ([Int], String?) in
             let places = state.places(in: fields)
             return (places, state.known.first { $0.isShown(by: fields, at: places, user: user) }?.name)
@@ -87,9 +89,8 @@ final class CachePartitions: Sendable {
     }
 
     private static func user(of url: URL) -> String? {
-        var text = url.absoluteString
         // What parses the URL is for the few that may have a user.
-        guard text.withUTF8({ $0.contains(UInt8(ascii: "@")) }), let user = url.user(percentEncoded: true) else {
+        guard url.absoluteString.utf8.contains(UInt8(ascii: "@")), let user = url.user(percentEncoded: true) else {
             return nil
         }
         return user + ":" + (url.password(percentEncoded: true) ?? "")

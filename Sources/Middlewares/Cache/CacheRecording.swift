@@ -9,32 +9,15 @@ struct CacheDeposit: Sendable {
     let replaced: [CacheEntry.ID]
     let flight: CacheFlights.Flight
     let store: any CacheStore
-    /// The store, if it takes bodies whole.
-    let wholeStore: (any WholeBodyStore)?
     /// What `Content-Length` says.
     let length: Int64?
     let report: @Sendable (any Error) -> Void
 
     /// Stores a body that is in memory already; says whether it is stored.
     func keep(_ body: Data) async -> Bool {
-        guard let wholeStore else {
-            guard let recording = await recording(of: Int64(body.count)) else { return false }
-            if !body.isEmpty { await recording.append(body) }
-            return await recording.finish()
-        }
-        do {
-            return try await end(after: Int64(body.count)) {
-                do {
-                    try await wholeStore.store(body, of: response, for: flight.key, replacing: replaced)
-                } catch {
-                    await removeReplaced()
-                    throw error
-                }
-            }
-        } catch {
-            report(error)
-            return false
-        }
+        guard let recording = await recording(of: Int64(body.count)) else { return false }
+        if !body.isEmpty { await recording.append(body) }
+        return await recording.finish()
     }
 
     /// What takes the body as it is read; `nil` if it can't be stored.
@@ -56,14 +39,19 @@ struct CacheDeposit: Sendable {
 
     /// Has a body stored that has ended after so many bytes, unless it isn't whole, or not the one to be kept.
     func end(after count: Int64, _ commit: () async throws -> Void) async throws -> Bool {
-        if let length, length != count {
-            throw CacheStoreError(.incomplete, "The body has \(count) bytes, and Content-Length says \(length).")
-        }
+        try Self.check(count, against: length)
         guard flight.mayStore(response.selectingFields) else { return false }
         try await commit()
         // What was made invalid or overtaken between the two must not stay.
         if !flight.isStill(response.selectingFields) { try await store.removeAll(of: flight.key) }
         return true
+    }
+
+    /// Throws if a body that has ended after so many bytes isn't whole.
+    static func check(_ count: Int64, against length: Int64?) throws {
+        if let length, length != count {
+            throw CacheStoreError(.incomplete, "The body has \(count) bytes, and Content-Length says \(length).")
+        }
     }
 
     // The old response must not outlive the one that can't be stored.

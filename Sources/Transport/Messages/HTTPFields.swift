@@ -59,6 +59,13 @@ public struct HTTPFields: Sendable, Hashable {
         fields.append(field)
     }
 
+    /// Adds two fields, for which room is made at once.
+    package mutating func append(_ first: HTTPField, _ second: HTTPField) {
+        fields.reserveCapacity(fields.count + 2)
+        fields.append(first)
+        fields.append(second)
+    }
+
     /// Adds a text, after a space, to the value of the last field.
     mutating func continueLast(with text: String) {
         guard let last = fields.popLast() else { return }

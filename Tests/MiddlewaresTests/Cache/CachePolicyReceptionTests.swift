@@ -101,7 +101,7 @@ import Testing
     private func receive(
         _ status: HTTPResponse.Status,
         _ lines: [String],
-        on entries: [CachePolicy.Stored],
+        on entries: [CacheEntry],
         request: [String] = [],
         method: HTTPRequest.Method = .get,
         mode: CacheMode = .standard,

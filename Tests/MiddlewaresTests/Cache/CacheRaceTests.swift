@@ -101,12 +101,25 @@ import TransportTesting
         "https://a.example/", "https://a.example/x?y#z", "http://a.example/?", "https://a.example/a/../b/./c//d",
         "https://a.example/%7E~?a=b?c/d#e#f", "https://a.example/;a=b/x,y", "https://1.2.3.4/x", "https://a.example./x",
         "https://a-b.example/é?ü=ß", "https://a.example/x?a b", "https://a.example/x@y?z@w", "https://localhost/x",
+        "http://a.example:8080/x?y#z", "http://a.example:80/", "https://a.example:80/", "http://a.example:080/",
+        "http://a.example:0/", "http://a.example:1/", "http://a.example:65535/x", "http://a.example:/x",
+        "http://a.example:80?x", "http://a.example:80", "http://a:80@b.example/", "http://a.example:80/@b",
     ])
     func theShortWayToAKeyGivesTheSameAsTheLong(text: String) throws {
         let target = try url(text)
         #expect(CacheKey(url: target)?.url == CacheKey.taken(from: target))
         let relative = try #require(URL(string: "y/../z?q#f", relativeTo: target))
         #expect(CacheKey(url: relative)?.url == CacheKey.taken(from: relative))
+    }
+
+    @Test func aUserThatLooksLikeAHostWithAPortIsAUser() throws {
+        let partitions = CachePartitions()
+        let names = try ["http://a:80@b.example/", "http://a:81@b.example/", "http://a:80/@b.example/"].map {
+            partitions.name(for: HTTPRequest(url: try url($0)))
+        }
+        #expect(Set(names).count == 3 && names[2].isEmpty)
+        #expect(CacheKey.plain("http://a:80@b.example/") == nil)
+        #expect(CacheKey.plain("http://a:80/@b.example/") == "http://a:80/@b.example/")
     }
 
     @Test(arguments: [

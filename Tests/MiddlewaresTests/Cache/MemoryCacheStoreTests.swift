@@ -43,23 +43,48 @@ import Testing
     @Test func aWholeBodyIsStoredAsOneThatIsWritten() async throws {
         let store = MemoryCacheStore(entryByteLimit: 10)
         let body = Data("0123456789".utf8)
-        try await store.store(body.dropFirst(2), of: response(), for: try key("a"), replacing: [])
-        let first = try #require(try await store.entries(for: try key("a")).first)
+        let part = try store.copy(of: body.dropFirst(2), after: nil)
+        store.store(part, of: response(), for: try key("a"), replacing: [])
+        let first = try #require(store.current(for: try key("a")).first)
         #expect(try await first.body().bytes == body[2...])
-        try await store.store(body, of: response(), for: try key("a"), replacing: [])
-        try await store.store(body, of: response("b"), for: try key("a"), replacing: [first.id])
-        #expect(try await store.entries(for: try key("a")).map(\.length) == [10, 10])
-        try await store.store(
-            body,
-            of: response("c"),
-            for: try key("a"),
-            replacing: store.entries(for: key("a")).map(\.id)
-        )
+        store.store(body, of: response(), for: try key("a"), replacing: [])
+        store.store(body, of: response("b"), for: try key("a"), replacing: [first.id])
+        #expect(store.current(for: try key("a")).map(\.length) == [10, 10])
+        let ids = store.current(for: try key("a")).map(\.id)
+        store.store(body, of: response("c"), for: try key("a"), replacing: ids)
         #expect(store.count == 1)
-        await #expect(throws: CacheStoreError.self) {
-            try await store.store(body + body, of: response(), for: try key("b"), replacing: [])
+        #expect(throws: CacheStoreError.self) { try store.copy(of: body + body, after: nil) }
+    }
+
+    @Test func aBodyIsKeptAsItWasOnlyIfEveryByteIsTheSame() throws {
+        let store = MemoryCacheStore()
+        let old = CacheEntry(id: 1, response: response(), body: Data("0123456789".utf8))
+        for body in ["0123456789", "0123456788", "012345678", "01234567890", ""].map({ Data($0.utf8) }) {
+            #expect(try store.copy(of: body, after: old) == body)
         }
-        #expect(store.count == 1)
+        let part = Data("x0123456789y".utf8)[1..<11]
+        #expect(try store.copy(of: part, after: old).startIndex == 0)
+        #expect(try store.copy(of: part, after: nil).startIndex == 0)
+    }
+
+    /// What was looked up may have been replaced, removed, or joined by another variant since.
+    @Test func anEntryThatIsNoLongerThereIsNotReplaced() throws {
+        let store = MemoryCacheStore()
+        let (a, b) = (try key("a"), try key("b"))
+        store.store(Data("1".utf8), of: response(), for: a, replacing: [])
+        let old = try #require(store.current(for: a).first)
+        store.discard([old.id], of: a)
+        store.store(Data("2".utf8), of: response(), for: b, replacing: [])
+        store.store(Data("3".utf8), of: response(), for: a, replacing: [], after: old)
+        #expect(store.current(for: a).map(\.bytes) == [Data("3".utf8)])
+        #expect(store.current(for: b).map(\.bytes) == [Data("2".utf8)])
+        let only = try #require(store.current(for: a).first)
+        store.store(Data("4".utf8), of: response("x"), for: a, replacing: [])
+        store.store(Data("5".utf8), of: response(), for: a, replacing: [], after: only)
+        #expect(store.current(for: a).map(\.bytes) == [Data("4".utf8), Data("5".utf8)])
+        store.store(Data("6".utf8), of: response(), for: b, replacing: [], after: store.current(for: b).first)
+        #expect(store.current(for: b).map(\.bytes) == [Data("6".utf8)])
+        #expect(store.count == 3)
     }
 
     @Test func ofManyVariantsOfAKeyTheOldestGo() async throws {

@@ -88,11 +88,12 @@ func stored(
     for request: [String] = [],
     at offset: Int64 = 0
 ) throws
-    -> CachePolicy.Stored
+    -> CacheEntry
 {
     let request = HTTPRequest(url: try url("https://a.example/x?q"), headerFields: fields(request))
     let response = HTTPResponse(status: status, headerFields: fields(lines))
-    return CachePolicy.Stored(response: CachePolicy.stored(response, to: request, timing: .at(offset)), length: 10)
+    let stored = CachePolicy.stored(response, to: request, timing: .at(offset))
+    return CacheEntry(id: 1, response: stored, body: Data(count: 10))
 }
 
 func describe(_ decision: CachePolicy.Decision) -> String {

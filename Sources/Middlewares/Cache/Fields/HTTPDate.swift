@@ -1,4 +1,5 @@
 internal import Interceptors
+internal import Synchronization
 
 /// A date as HTTP writes them (RFC 9110 §5.6.7), in seconds since 1970, UTC.
 enum HTTPDate {
@@ -94,6 +95,16 @@ enum HTTPDate {
 
     /// The date as `Sun, 06 Nov 1994 08:49:37 GMT`; the nearest that can be written so, for the years 0 to 9999.
     static func format(_ seconds: Int64) -> String {
+        // All that arrives within a second is dated alike.
+        latest.withLock { latest in
+            if latest.seconds != seconds { latest = (seconds, text(of: seconds)) }
+            return latest.text
+        }
+    }
+
+    private static let latest = Mutex((seconds: Int64(0), text: text(of: 0)))
+
+    private static func text(of seconds: Int64) -> String {
         let seconds = min(max(seconds, firstSecond), lastSecond)
         let days = floorDivide(seconds, 86_400)
         let time = seconds - days * 86_400

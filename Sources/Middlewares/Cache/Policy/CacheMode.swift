@@ -7,23 +7,28 @@ public import Interceptors
 /// ```
 /// The request's own `Cache-Control` is honoured in every mode.
 public struct CacheMode: Sendable, Hashable, CustomStringConvertible {
+    private enum Code: String {
+        case standard, reload, revalidate, onlyIfCached, offline, doNotStore
+    }
+
+    private let code: Code
     /// The name of the mode.
-    public let description: String
+    public var description: String { code.rawValue }
 
     /// As RFC 9111 says. What a request has that asks for nothing else.
-    public static let standard = Self(description: "standard")
+    public static var standard: Self { Self(code: .standard) }
     /// Nothing that is stored is used; the response is stored. Caches on the way are told by `Cache-Control: no-cache`.
-    public static let reload = Self(description: "reload")
+    public static var reload: Self { Self(code: .reload) }
     /// What is stored is used once the server has confirmed it, however fresh it is; an `immutable` response needs that
     /// only when it is stale (RFC 8246).
-    public static let revalidate = Self(description: "revalidate")
+    public static var revalidate: Self { Self(code: .revalidate) }
     /// What is stored is used where the protocol allows it; nothing is sent, and a 504 is the answer otherwise.
-    public static let onlyIfCached = Self(description: "onlyIfCached")
+    public static var onlyIfCached: Self { Self(code: .onlyIfCached) }
     /// Anything stored is used, however old and whatever it says of itself, as a history is (RFC 9111 §6): for a program
     /// that knows itself to be without a network. Nothing is sent, and a 504 is the answer where there is nothing.
-    public static let offline = Self(description: "offline")
+    public static var offline: Self { Self(code: .offline) }
     /// As ``standard``, but nothing is stored or updated.
-    public static let doNotStore = Self(description: "doNotStore")
+    public static var doNotStore: Self { Self(code: .doNotStore) }
 }
 
 extension HTTPContext {

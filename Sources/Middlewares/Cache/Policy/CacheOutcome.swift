@@ -6,84 +6,130 @@ public import Interceptors
 /// if response.context.cacheOutcome?.result == .stale { showAsOutdated() }
 /// ```
 public struct CacheOutcome: Sendable, Hashable {
+    // All is in codes, whose words are looked up when they are asked for: it is copied several times for each response.
+
     /// Where the response came from.
     public struct Result: Sendable, Hashable, CustomStringConvertible {
+        enum Code: String {
+            case hit
+            case stale
+            case revalidated
+            case miss
+            case unsatisfiable
+        }
+
+        let code: Code
         /// The name of the result.
-        public let description: String
+        public var description: String { code.rawValue }
         /// From the store, fresh.
-        public static let hit = Self(description: "hit")
+        public static var hit: Self { Self(code: .hit) }
         /// From the store, stale: ``CacheOutcome/staleReason`` says why.
-        public static let stale = Self(description: "stale")
+        public static var stale: Self { Self(code: .stale) }
         /// From the store, after the server had confirmed it.
-        public static let revalidated = Self(description: "revalidated")
+        public static var revalidated: Self { Self(code: .revalidated) }
         /// From the server: ``CacheOutcome/forwardReason`` says why.
-        public static let miss = Self(description: "miss")
+        public static var miss: Self { Self(code: .miss) }
         /// From nowhere: a 504, because nothing stored could be used and nothing be sent.
-        public static let unsatisfiable = Self(description: "unsatisfiable")
+        public static var unsatisfiable: Self { Self(code: .unsatisfiable) }
     }
 
     /// Why a request went to the server, in the words of RFC 9211 §2.2.
     public struct ForwardReason: Sendable, Hashable, CustomStringConvertible {
+        enum Code: String {
+            case bypass
+            case method
+            case uriMiss = "uri-miss"
+            case varyMiss = "vary-miss"
+            case request
+            case stale
+        }
+
+        let code: Code
         /// The word, as in the field `Cache-Status`.
-        public let description: String
+        public var description: String { code.rawValue }
         /// The cache doesn't handle such requests.
-        public static let bypass = Self(description: "bypass")
+        public static var bypass: Self { Self(code: .bypass) }
         /// The method isn't one that is answered from a cache.
-        public static let method = Self(description: "method")
+        public static var method: Self { Self(code: .method) }
         /// Nothing is stored for the URL.
-        public static let uriMiss = Self(description: "uri-miss")
+        public static var uriMiss: Self { Self(code: .uriMiss) }
         /// Something is stored for the URL, but for other values of the fields that `Vary` names.
-        public static let varyMiss = Self(description: "vary-miss")
+        public static var varyMiss: Self { Self(code: .varyMiss) }
         /// What is stored is fresh, but the request or the response wants the server to be asked.
-        public static let request = Self(description: "request")
+        public static var request: Self { Self(code: .request) }
         /// What is stored is stale.
-        public static let stale = Self(description: "stale")
+        public static var stale: Self { Self(code: .stale) }
     }
 
     /// Why a response was served although it is stale.
     public struct StaleReason: Sendable, Hashable, CustomStringConvertible {
+        enum Code: String {
+            case maxStale = "max-stale"
+            case staleWhileRevalidate = "stale-while-revalidate"
+            case staleIfError = "stale-if-error"
+            case disconnected
+            case offline
+        }
+
+        let code: Code
         /// The name of the reason.
-        public let description: String
+        public var description: String { code.rawValue }
         /// The request allows it (`max-stale`).
-        public static let maxStale = Self(description: "max-stale")
+        public static var maxStale: Self { Self(code: .maxStale) }
         /// The response allows it while it is being validated (RFC 5861 §3).
-        public static let staleWhileRevalidate = Self(description: "stale-while-revalidate")
+        public static var staleWhileRevalidate: Self { Self(code: .staleWhileRevalidate) }
         /// The server failed, and request or response allow it then (RFC 5861 §4).
-        public static let staleIfError = Self(description: "stale-if-error")
+        public static var staleIfError: Self { Self(code: .staleIfError) }
         /// The server can't be reached, and nothing forbids it (RFC 9111 §4.2.4).
-        public static let disconnected = Self(description: "disconnected")
+        public static var disconnected: Self { Self(code: .disconnected) }
         /// The request is ``CacheMode/offline``.
-        public static let offline = Self(description: "offline")
+        public static var offline: Self { Self(code: .offline) }
     }
 
     /// What became of the store.
     public struct Storing: Sendable, Hashable, CustomStringConvertible {
+        enum Code: String {
+            case unchanged
+            case stored
+            case updated
+            case invalidated
+            case method = "not stored: method"
+            case request = "not stored: request"
+            case noStore = "not stored: no-store"
+            case notUnderstood = "not stored: must-understand"
+            case status = "not stored: status"
+            case vary = "not stored: Vary"
+            case partial = "not stored: partial"
+            case refused = "not stored: refused"
+        }
+
+        let code: Code
         /// The name of it.
-        public let description: String
+        public var description: String { code.rawValue }
         /// Nothing was to be stored, since the response came from there.
-        public static let unchanged = Self(description: "unchanged")
+        public static var unchanged: Self { Self(code: .unchanged) }
         /// The response is stored, once its body has been read to the end.
-        public static let stored = Self(description: "stored")
+        public static var stored: Self { Self(code: .stored) }
         /// What is stored has got new fields.
-        public static let updated = Self(description: "updated")
+        public static var updated: Self { Self(code: .updated) }
         /// What was stored for the URL is gone.
-        public static let invalidated = Self(description: "invalidated")
+        public static var invalidated: Self { Self(code: .invalidated) }
         /// The method is not GET.
-        public static let method = Self(description: "not stored: method")
+        public static var method: Self { Self(code: .method) }
         /// The request forbids it, or isn't one that the cache handles.
-        public static let request = Self(description: "not stored: request")
+        public static var request: Self { Self(code: .request) }
         /// The response says `no-store`.
-        public static let noStore = Self(description: "not stored: no-store")
+        public static var noStore: Self { Self(code: .noStore) }
         /// The response says `must-understand` and has a status that isn't.
-        public static let notUnderstood = Self(description: "not stored: must-understand")
+        public static var notUnderstood: Self { Self(code: .notUnderstood) }
         /// The status can't be stored, at least not without explicit permission.
-        public static let status = Self(description: "not stored: status")
+        public static var status: Self { Self(code: .status) }
         /// `Vary: *`.
-        public static let vary = Self(description: "not stored: Vary")
+        public static var vary: Self { Self(code: .vary) }
         /// It is a part of something (206).
-        public static let partial = Self(description: "not stored: partial")
+        public static var partial: Self { Self(code: .partial) }
         /// The store refused it: too large, or failing.
-        public static let refused = Self(description: "not stored: refused")
+        public static var refused: Self { Self(code: .refused) }
     }
 
     /// Where the response came from.

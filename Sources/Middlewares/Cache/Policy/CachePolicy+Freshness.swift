@@ -53,12 +53,15 @@ extension CachePolicy {
     }
 
     /// corrected_initial_age (§4.2.3), in seconds of the wall clock.
-    ///
-    /// - Parameter date: what `Date` says, if that has been read.
-    static func initialAge(_ fields: HTTPFields, date: Int64? = nil, timing: Timing) -> Int64 {
-        let date = date ?? Self.date(fields, .date, now: timing.wallTime) ?? timing.wallTime
-        let apparent = max(0, timing.wallTime - date)
-        let corrected = (DeltaSeconds.age(in: fields) ?? 0) + max(0, timing.delay)
+    static func initialAge(_ fields: HTTPFields, timing: Timing) -> Int64 {
+        let date = date(fields, .date, now: timing.wallTime)
+        return initialAge(date: date, age: DeltaSeconds.age(in: fields) ?? 0, timing: timing)
+    }
+
+    /// The same of a response whose fields have been read.
+    static func initialAge(date: Int64?, age: Int64, timing: Timing) -> Int64 {
+        let apparent = max(0, timing.wallTime - (date ?? timing.wallTime))
+        let corrected = age + max(0, timing.delay)
         return max(apparent, corrected)
     }
 

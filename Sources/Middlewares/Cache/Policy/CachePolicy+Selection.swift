@@ -2,7 +2,7 @@ internal import Interceptors
 
 extension CachePolicy {
     /// The stored response that a request selects, `nil` if there is none (RFC 9111 §4, §4.1).
-    static func select(from stored: [Stored], for request: HTTPRequest) -> Int? {
+    static func select(from stored: [CacheEntry], for request: HTTPRequest) -> Int? {
         var best: Int?
         for index in stored.indices where matches(stored[index].response, request) {
             if let current = best, rank(stored[current].response) >= rank(stored[index].response) { continue }
@@ -19,6 +19,7 @@ extension CachePolicy {
 
     static func matches(_ response: CachedResponse, _ request: HTTPRequest) -> Bool {
         guard let names = response.facts.selectors else { return false }
+        if names.isEmpty { return true }
         return names.allSatisfy { name in
             let (asked, stored) = (normalized(name, in: request.headerFields), response.selectingFields[name])
             guard let asked, let stored else { return asked == nil && stored == nil }
@@ -28,9 +29,14 @@ extension CachePolicy {
 
     /// The fields of a request that the response says it was selected by.
     static func selectingFields(_ request: HTTPFields, for response: HTTPFields) -> HTTPFields {
-        guard case .names(let names) = VaryField(response), !names.isEmpty else { return [:] }
+        guard case .names(let names) = VaryField(response) else { return [:] }
+        return selectingFields(request, names.compactMap { HTTPField.Name($0) })
+    }
+
+    static func selectingFields(_ request: HTTPFields, _ names: [HTTPField.Name]?) -> HTTPFields {
+        guard let names, !names.isEmpty else { return [:] }
         var selecting = HTTPFields()
-        for name in names.compactMap({ HTTPField.Name($0) }) {
+        for name in names {
             if let value = normalized(name, in: request) { selecting.append(name, value) }
         }
         return selecting
@@ -75,7 +81,7 @@ extension CachePolicy {
 
 extension CachePolicy {
     /// What of a stored response answers the request; `nil` where only the server can say.
-    static func form(of stored: Stored, for request: HTTPRequest) -> Form? {
+    static func form(of stored: CacheEntry, for request: HTTPRequest) -> Form? {
         let fields = request.headerFields
         // Preconditions and ranges mean something only where the plain answer is a 200 (RFC 9110 §13.2.1, §14.2).
         guard stored.response.status == 200, mayAskForMore(fields) else {
@@ -118,11 +124,11 @@ extension CachePolicy {
     }
 
     /// The fields that ask the server whether a stored response still holds (RFC 9111 §4.3.1).
-    func validation(of stored: Stored, for request: HTTPRequest) -> HTTPFields {
-        guard request.method == .get, stored.response.status == 200, !request.headerFields.contains(.ifRange)
+    func validation(of stored: CacheEntry, for request: HTTPRequest) -> HTTPFields {
+        guard request.method == .get, stored.response.status == 200, stored.response.facts.hasValidator,
+            !request.headerFields.contains(.ifRange)
         else { return [:] }
         let own = stored.response.headerFields
-        guard own.contains(.eTag) || own.contains(.lastModified) else { return [:] }
         let tag = own[.eTag].flatMap { EntityTag($0) }
         if request.headerFields.contains(.ifNoneMatch) {
             guard let tag, case .tags(let tags) = EntityTagCondition(request.headerFields),

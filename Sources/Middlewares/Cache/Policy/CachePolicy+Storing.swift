@@ -4,25 +4,31 @@ internal import Interceptors
 extension CachePolicy {
     /// Why a response is not stored, `nil` if it is to be (RFC 9111 §3).
     static func refusal(_ response: HTTPResponse, to request: HTTPRequest) -> CacheOutcome.Storing? {
+        refusal(to: request) ?? refusal(of: response.status, ResponseFacts(response.headerFields, now: 0))
+    }
+
+    private static func refusal(to request: HTTPRequest) -> CacheOutcome.Storing? {
         guard request.method == .get else { return .method }
         guard request.body.isEmpty, request.context.cacheMode != .doNotStore, !forbidsStoring(request.headerFields)
         else { return .request }
-        let fields = response.headerFields
-        let directives = CacheControl(fields)
-        let status = response.status
+        return nil
+    }
+
+    private static func refusal(of status: HTTPResponse.Status, _ facts: ResponseFacts) -> CacheOutcome.Storing? {
         switch status.code {
         case 206: return .partial
         // These judge credentials, a condition or a range of this request, not the resource: another must not get them.
         case ..<200, 304, 401, 407, 412, 416: return .status
         default: break
         }
+        let directives = facts.directives
         // §5.2.2.3: what must be understood, and is, may be stored in spite of no-store.
         if directives.mustUnderstand && !isUnderstood(status) { return .notUnderstood }
         if directives.noStore && !directives.mustUnderstand { return .noStore }
-        if VaryField(fields) == .everything { return .vary }
+        if facts.selectors == nil { return .vary }
         let isAllowed =
-            directives.isPublic || directives.isPrivate || directives.maxAge.isPresent || fields.contains(.expires)
-            || isHeuristicallyCacheable(status)
+            isHeuristicallyCacheable(status) || directives.isPublic || directives.isPrivate
+            || directives.maxAge.isPresent || facts.hasExpiry
         return isAllowed ? nil : .status
     }
 
@@ -30,41 +36,75 @@ extension CachePolicy {
         request.contains(.cacheControl) && CacheControl(request).noStore
     }
 
+    /// What becomes of a response that may be stored.
+    private static func reception(
+        of response: HTTPResponse,
+        to request: HTTPRequest,
+        _ timing: Timing,
+        replacing outdated: [Int],
+        orRemoving removed: [Int]
+    ) -> Reception {
+        if let refusal = refusal(to: request) { return .pass(refusal, removing: removed) }
+        let kept = KeptFields(response.headerFields, timing)
+        if let refusal = refusal(of: response.status, kept.facts) { return .pass(refusal, removing: removed) }
+        return .store(stored(response, kept, to: request, timing), replacing: outdated)
+    }
+
+    /// The fields that are stored, and what they say: read once, to decide and to be kept. Whatever Connection names, what
+    /// limits the use of a response is among them.
+    private struct KeptFields {
+        let fields: HTTPFields
+        let facts: ResponseFacts
+        /// When the server says that it made the response.
+        let date: Int64?
+        /// `Age`, which is kept as a number.
+        let age: Int64
+
+        init(_ received: HTTPFields, _ timing: Timing) {
+            let present = ResponseFieldSet(received)
+            let isWhole = !present.contains(.dropped)
+            fields = isWhole ? received : CachePolicy.kept(received)
+            let arrival = timing.wallTime
+            facts = ResponseFacts(fields, now: arrival, arrival: arrival, present: isWhole ? present : nil)
+            date = facts.date ?? (isWhole ? nil : CachePolicy.date(received, .date, now: arrival))
+            age = present.contains(.age) ? DeltaSeconds.age(in: received) ?? 0 : 0
+        }
+    }
+
     /// What is stored of a response.
     static func stored(_ response: HTTPResponse, to request: HTTPRequest, timing: Timing) -> CachedResponse {
-        var fields = kept(response.headerFields)
+        stored(response, KeptFields(response.headerFields, timing), to: request, timing)
+    }
+
+    private static func stored(
+        _ response: HTTPResponse,
+        _ kept: KeptFields,
+        to request: HTTPRequest,
+        _ timing: Timing
+    ) -> CachedResponse {
+        var (fields, facts) = (kept.fields, kept.facts)
         // RFC 9110 §6.6.1: without a date, or with one that is none, it is dated by its arrival.
-        let date = date(fields, .date, now: timing.wallTime)
-        if date == nil { fields[.date] = HTTPDate.format(timing.wallTime) }
+        if facts.date == nil {
+            let date = HTTPDate.format(timing.wallTime)
+            if fields.contains(.date) {
+                fields[.date] = date
+            } else {
+                fields.append(HTTPField(name: .date, trimmed: date, hasControl: false))
+            }
+        }
         return CachedResponse(
             status: response.status,
             headerFields: fields,
-            selectingFields: selectingFields(request.headerFields, for: fields),
-            initialAge: initialAge(response.headerFields, date: date, timing: timing),
+            selectingFields: selectingFields(request.headerFields, facts.selectors),
+            initialAge: initialAge(date: kept.date, age: kept.age, timing: timing),
             responseTime: timing.responseTime,
-            facts: ResponseFacts(fields, now: timing.responseTime, date: date ?? timing.wallTime)
+            facts: facts
         )
-    }
-
-    /// Whether a field is for one connection or for a proxy (§3.1), or is kept as a number, as `Age` is.
-    private static func isDropped(_ name: HTTPField.Name) -> Bool {
-        // Of most fields the first letter tells: each comparison that is not made counts, for each field of each response.
-        switch name.rawName.utf8.first.map(ASCII.lowercased) {
-        case UInt8(ascii: "a"): name == .age
-        case UInt8(ascii: "c"): name == .connection
-        case UInt8(ascii: "k"): name == .keepAlive
-        case UInt8(ascii: "p"):
-            name == .proxyAuthenticate || name == .proxyAuthorization || name == "Proxy-Connection"
-                || name == "Proxy-Authentication-Info"
-        case UInt8(ascii: "t"): name == .te || name == .trailer || name == .transferEncoding
-        case UInt8(ascii: "u"): name == .upgrade
-        default: false
-        }
     }
 
     /// The fields that are stored.
     static func kept(_ fields: HTTPFields) -> HTTPFields {
-        guard fields.contains(where: { isDropped($0.name) }) else { return fields }
+        guard ResponseFieldSet(fields).contains(.dropped) else { return fields }
         var options: Set<HTTPField.Name> = []
         for value in fields[values: .connection] {
             for option in value.split(separator: ",") {
@@ -73,7 +113,7 @@ extension CachePolicy {
         }
         // What limits the use of a response is for every recipient, whatever Connection says (RFC 9110 §7.6.1).
         options.subtract([.cacheControl, .expires, .vary])
-        return HTTPFields(fields.filter { !isDropped($0.name) && !options.contains($0.name) })
+        return HTTPFields(fields.filter { !ResponseFieldSet.isDropped($0.name) && !options.contains($0.name) })
     }
 
     // §3.2: the length never; the coding, since the stored body may have been decoded; the range is of another body.
@@ -117,11 +157,11 @@ extension CachePolicy {
         _ response: HTTPResponse,
         to request: HTTPRequest,
         _ forward: Forward,
-        stored: [Stored],
+        stored: [CacheEntry],
         timing: Timing
     ) -> Reception {
         if forward.reason == .bypass || forward.reason == .method {
-            return receiveUnselected(response, request, timing)
+            return Self.reception(of: response, to: request, timing, replacing: [], orRemoving: [])
         }
         if request.method == .head { return receiveHead(response, request, stored: stored, timing: timing) }
         if response.status == 304 { return receiveNotModified(response, request, forward, stored: stored, timing) }
@@ -131,25 +171,35 @@ extension CachePolicy {
         {
             return .serveStale(reason)
         }
-        let outdated = stored.indices.filter { Self.matches(stored[$0].response, request) }
-        if let refusal = Self.refusal(response, to: request) {
-            let replaces = response.status.kind == .successful && response.status != 206
-            let isGone = response.status == 404 || response.status == 410
-            return .pass(refusal, removing: replaces || isGone ? outdated : [])
-        }
-        return .store(Self.stored(response, to: request, timing: timing), replacing: outdated)
+        let outdated = Self.indices(of: stored, selectedBy: request, of: forward)
+        let replaces = response.status.kind == .successful && response.status != 206
+        let isGone = response.status == 404 || response.status == 410
+        return Self.reception(
+            of: response,
+            to: request,
+            timing,
+            replacing: outdated,
+            orRemoving: replaces || isGone ? outdated : []
+        )
     }
 
-    private func receiveUnselected(_ response: HTTPResponse, _ request: HTTPRequest, _ timing: Timing) -> Reception {
-        if let refusal = Self.refusal(response, to: request) { return .pass(refusal) }
-        return .store(Self.stored(response, to: request, timing: timing), replacing: [])
+    private static let first = [0]
+
+    private static func indices(
+        of stored: [CacheEntry],
+        selectedBy request: HTTPRequest,
+        of forward: Forward
+    ) -> [Int] {
+        // Most keys have one response, which was selected before: for it, no list needs to be made.
+        if stored.count == 1, forward.selected == 0 { return first }
+        return stored.indices.filter { matches(stored[$0].response, request) }
     }
 
     // RFC 9111 §4.3.5
     private func receiveHead(
         _ response: HTTPResponse,
         _ request: HTTPRequest,
-        stored: [Stored],
+        stored: [CacheEntry],
         timing: Timing
     ) -> Reception {
         guard response.status == 200, request.context.cacheMode != .doNotStore,
@@ -169,7 +219,7 @@ extension CachePolicy {
         return updates.isEmpty ? .pass(.method) : .freshen(updates, answer: false, mayStore: true)
     }
 
-    private static func describes(_ head: HTTPFields, _ stored: Stored) -> Bool {
+    private static func describes(_ head: HTTPFields, _ stored: CacheEntry) -> Bool {
         let own = stored.response.headerFields
         for name in [HTTPField.Name.eTag, .lastModified] {
             if let value = head[name], value != own[name] { return false }
@@ -182,7 +232,7 @@ extension CachePolicy {
         _ response: HTTPResponse,
         _ request: HTTPRequest,
         _ forward: Forward,
-        stored: [Stored],
+        stored: [CacheEntry],
         _ timing: Timing
     ) -> Reception {
         let asked = forward.isConditional
@@ -216,7 +266,7 @@ extension CachePolicy {
 
     private static func confirmed(
         by fields: HTTPFields,
-        stored: [Stored],
+        stored: [CacheEntry],
         _ request: HTTPRequest,
         only nominated: Int?
     ) -> [Int] {
@@ -238,7 +288,7 @@ extension CachePolicy {
         return nominated.map { [$0] } ?? []
     }
 
-    private static func mostRecent(_ indices: [Int], _ stored: [Stored]) -> [Int] {
+    private static func mostRecent(_ indices: [Int], _ stored: [CacheEntry]) -> [Int] {
         indices.max { stored[$0].response.responseTime < stored[$1].response.responseTime }.map { [$0] } ?? []
     }
 

@@ -56,15 +56,8 @@ struct CachePolicy: Sendable, Equatable {
         var isConditional: Bool { fields.contains(.ifNoneMatch) || fields.contains(.ifModifiedSince) }
     }
 
-    /// A stored response, as far as the decision needs it.
-    struct Stored: Equatable {
-        var response: CachedResponse
-        /// The count of the body's bytes.
-        var length: Int64
-    }
-
     /// What to do with a request, when `stored` is what there is for its key.
-    func decide(_ request: HTTPRequest, stored: [Stored], now: Int64) -> Decision {
+    func decide(_ request: HTTPRequest, stored: [CacheEntry], now: Int64) -> Decision {
         let mode = request.context.cacheMode
         guard request.method == .get || request.method == .head else { return .forward(Forward(reason: .method)) }
         let asksForMore = Self.mayAskForMore(request.headerFields)

@@ -1,5 +1,5 @@
 public import Foundation
-public import Interceptors
+internal import Interceptors
 
 /// Keeps responses and their bodies for a ``CacheInterceptor``.
 ///
@@ -64,82 +64,6 @@ public protocol CacheWriter: Sendable {
 
     /// Gives up: nothing remains. After ``commit()`` it does nothing.
     func abandon()
-}
-
-/// A store that takes a body which is in memory already, as most are, in one go.
-protocol WholeBodyStore: CacheStore {
-    /// Does at once what ``CacheStore/write(_:for:replacing:length:)`` begins and ``CacheWriter/commit()`` ends.
-    func store(
-        _ body: Data,
-        of response: CachedResponse,
-        for key: CacheKey,
-        replacing entries: [CacheEntry.ID]
-    ) async throws
-}
-
-/// A stored response, and the way to its body.
-public struct CacheEntry: Sendable, Identifiable {
-    /// What a store tells the entries of a key apart by. An entry that replaces another has an ID of its own.
-    public typealias ID = UInt64
-
-    /// Tells it apart from others of its key.
-    public let id: ID
-    /// The response without its body.
-    public let response: CachedResponse
-    /// The count of the body's bytes.
-    public let length: Int64
-    private let read: @Sendable (Range<Int64>) async throws -> HTTPBody
-    /// Reads bytes of a body that isn't in memory into memory.
-    private let collect: (@Sendable (Range<Int64>) async throws -> Data)?
-
-    /// An entry.
-    ///
-    /// - Parameter read: makes a body of the bytes in a range that lies within the length, or throws if they can't be read
-    ///   whole: once it has returned, nothing but the loss of the medium should fail the reading.
-    public init(
-        id: ID,
-        response: CachedResponse,
-        length: Int64,
-        read: @escaping @Sendable (Range<Int64>) async throws -> HTTPBody
-    ) {
-        self.init(id: id, response: response, length: length, read: read, collect: nil)
-    }
-
-    init(
-        id: ID,
-        response: CachedResponse,
-        length: Int64,
-        read: @escaping @Sendable (Range<Int64>) async throws -> HTTPBody,
-        collect: (@Sendable (Range<Int64>) async throws -> Data)?
-    ) {
-        self.id = id
-        self.response = response
-        self.length = length
-        self.read = read
-        self.collect = collect
-    }
-
-    /// The same with another response.
-    func with(_ response: CachedResponse) -> CacheEntry {
-        CacheEntry(id: id, response: response, length: length, read: read, collect: collect)
-    }
-
-    /// The body, or some bytes of it.
-    ///
-    /// - Throws: what the store throws if it can't be read; ``CacheStoreError/Code/damaged`` if it isn't what was stored.
-    public func body(_ range: Range<Int64>? = nil) async throws -> HTTPBody {
-        try await read((range ?? 0..<length).clamped(to: 0..<length))
-    }
-
-    /// The same, in memory.
-    func collected(_ range: Range<Int64>, upTo limit: Int) async throws -> HTTPBody {
-        let range = range.clamped(to: 0..<length)
-        if let collect, range.count <= limit { return HTTPBody(try await collect(range)) }
-        let body = try await read(range)
-        // What is in memory already needs no collecting, as long as there isn't too much of it.
-        guard body.bytes.map({ $0.count > limit }) ?? true else { return body }
-        return HTTPBody(try await body.collect(upTo: limit))
-    }
 }
 
 /// A line in the list of what is stored.

@@ -4,20 +4,68 @@ public import Interceptors
 ///
 /// A store keeps every part and gives it back as it was; what the parts mean is the cache's affair.
 public struct CachedResponse: Sendable {
-    /// The status.
-    public var status: HTTPResponse.Status
-    /// The fields to be kept: without hop-by-hop fields and `Age`, always with a `Date`.
-    public var headerFields: HTTPFields { didSet { knownFacts = nil } }
-    /// The request fields that `Vary` names, as they were, one line each, normalised (RFC 9111 §4.1).
-    public var selectingFields: HTTPFields
-    /// The age that the response had when it arrived, in seconds (`corrected_initial_age`, RFC 9111 §4.2.3).
-    public var initialAge: Int64
-    /// When it arrived, or was last validated, in seconds since 1970.
-    public var responseTime: Int64 { didSet { knownFacts = nil } }
-    /// Whether it must be validated before it is used, however fresh it looks (RFC 9111 §4.3.5).
-    public var needsValidation: Bool
+    // One reference: an entry is looked at a dozen times for each request, and its parts would be held anew each time.
+    private final class Parts: Sendable {
+        let status: HTTPResponse.Status
+        let headerFields: HTTPFields
+        let selectingFields: HTTPFields
+        let initialAge: Int64
+        let responseTime: Int64
+        let needsValidation: Bool
+        /// What the fields say, if they have been read.
+        let facts: ResponseFacts?
 
-    private var knownFacts: ResponseFacts?
+        init(
+            _ status: HTTPResponse.Status,
+            _ headerFields: HTTPFields,
+            _ selectingFields: HTTPFields,
+            _ initialAge: Int64,
+            _ responseTime: Int64,
+            _ needsValidation: Bool,
+            _ facts: ResponseFacts?
+        ) {
+            self.status = status
+            self.headerFields = headerFields
+            self.selectingFields = selectingFields
+            self.initialAge = initialAge
+            self.responseTime = responseTime
+            self.needsValidation = needsValidation
+            self.facts = facts
+        }
+    }
+
+    private var parts: Parts
+
+    /// The status.
+    public var status: HTTPResponse.Status {
+        get { parts.status }
+        set { self = with(status: newValue, facts: parts.facts) }
+    }
+    /// The fields to be kept: without hop-by-hop fields and `Age`, always with a `Date`.
+    public var headerFields: HTTPFields {
+        get { parts.headerFields }
+        set { self = with(headerFields: newValue, facts: nil) }
+    }
+    /// The request fields that `Vary` names, as they were, one line each, normalised (RFC 9111 §4.1).
+    public var selectingFields: HTTPFields {
+        get { parts.selectingFields }
+        set { self = with(selectingFields: newValue, facts: parts.facts) }
+    }
+    /// The age that the response had when it arrived, in seconds (`corrected_initial_age`, RFC 9111 §4.2.3).
+    public var initialAge: Int64 {
+        get { parts.initialAge }
+        set { self = with(initialAge: newValue, facts: parts.facts) }
+    }
+    /// When it arrived, or was last validated, in seconds since 1970.
+    public var responseTime: Int64 {
+        get { parts.responseTime }
+        set { self = with(responseTime: newValue, facts: nil) }
+    }
+    /// Whether it must be validated before it is used, however fresh it looks (RFC 9111 §4.3.5).
+    public var needsValidation: Bool {
+        get { parts.needsValidation }
+        set { self = with(needsValidation: newValue, facts: parts.facts) }
+    }
 
     /// A response to be kept.
     public init(
@@ -28,12 +76,7 @@ public struct CachedResponse: Sendable {
         responseTime: Int64,
         needsValidation: Bool = false
     ) {
-        self.status = status
-        self.headerFields = headerFields
-        self.selectingFields = selectingFields
-        self.initialAge = initialAge
-        self.responseTime = responseTime
-        self.needsValidation = needsValidation
+        parts = Parts(status, headerFields, selectingFields, initialAge, responseTime, needsValidation, nil)
     }
 
     /// A response whose fields have been read.
@@ -45,26 +88,36 @@ public struct CachedResponse: Sendable {
         responseTime: Int64,
         facts: ResponseFacts
     ) {
-        self.init(
-            status: status,
-            headerFields: headerFields,
-            selectingFields: selectingFields,
-            initialAge: initialAge,
-            responseTime: responseTime
+        parts = Parts(status, headerFields, selectingFields, initialAge, responseTime, false, facts)
+    }
+
+    private func with(
+        status: HTTPResponse.Status? = nil,
+        headerFields: HTTPFields? = nil,
+        selectingFields: HTTPFields? = nil,
+        initialAge: Int64? = nil,
+        responseTime: Int64? = nil,
+        needsValidation: Bool? = nil,
+        facts: ResponseFacts?
+    ) -> Self {
+        var copy = self
+        copy.parts = Parts(
+            status ?? parts.status,
+            headerFields ?? parts.headerFields,
+            selectingFields ?? parts.selectingFields,
+            initialAge ?? parts.initialAge,
+            responseTime ?? parts.responseTime,
+            needsValidation ?? parts.needsValidation,
+            facts
         )
-        knownFacts = facts
+        return copy
     }
 
     /// What the fields say.
-    var facts: ResponseFacts { knownFacts ?? ResponseFacts(headerFields, now: responseTime) }
+    var facts: ResponseFacts { parts.facts ?? ResponseFacts(headerFields, now: responseTime) }
 
     /// The same with its fields read: every copy knows what they say, those in a store too.
-    func read() -> Self {
-        if knownFacts != nil { return self }
-        var copy = self
-        copy.knownFacts = facts
-        return copy
-    }
+    func read() -> Self { parts.facts == nil ? with(facts: facts) : self }
 }
 
 extension CachedResponse: Hashable {

@@ -39,7 +39,7 @@ public final class MemoryCacheStore: CacheStore {
 
     /// All that is stored for a key.
     public func entries(for key: CacheKey) async throws -> [CacheEntry] {
-        state.withLock { $0.table.use(key) }
+        current(for: key)
     }
 
     /// Begins to store a response.
@@ -67,7 +67,7 @@ public final class MemoryCacheStore: CacheStore {
 
     /// Removes some entries of a key.
     public func remove(_ entries: [CacheEntry.ID], of key: CacheKey) async throws {
-        state.withLock { $0.table.removeAll(of: key) { entries.contains($0.id) } }
+        discard(entries, of: key)
     }
 
     /// Removes every entry of a key.
@@ -84,7 +84,7 @@ public final class MemoryCacheStore: CacheStore {
         }
         let removed = all.filter { isRemoved($0.listing) }
         state.withLock { state in
-            for stored in removed { state.table.removeAll(of: stored.key) { $0.id == stored.id } }
+            for stored in removed { state.table.removeAll(of: stored.listing.key) { $0.id == stored.id } }
         }
     }
 
@@ -98,17 +98,36 @@ public final class MemoryCacheStore: CacheStore {
     }
 }
 
-extension MemoryCacheStore: WholeBodyStore {
+// What the cache asks of it where nothing has to be waited for.
+extension MemoryCacheStore {
+    func current(for key: CacheKey) -> [CacheEntry] { state.withLock { $0.table.use(key) } }
+
+    func discard(_ entries: [CacheEntry.ID], of key: CacheKey) {
+        state.withLock { $0.table.removeAll(of: key) { entries.contains($0.id) } }
+    }
+
+    /// A body as it can be stored.
+    ///
+    /// - Parameter old: what it takes the place of.
+    func copy(of body: Data, after old: CacheEntry?) throws -> Data {
+        if body.count > entryByteLimit { throw Self.tooLarge(entryByteLimit) }
+        // A server that is asked again often has nothing new to say: to see that takes less than to make room for it.
+        if let old = old?.bytes, old.count == body.count, old == body { return old }
+        // A copy of its own, since a part of something larger would keep all of it in memory.
+        return body.withUnsafeBytes { Data($0) }
+    }
+
+    /// Stores a body that ``copy(of:after:)`` has made.
+    ///
+    /// - Parameter old: what was the only entry of the key a moment ago.
     func store(
         _ body: Data,
         of response: CachedResponse,
         for key: CacheKey,
-        replacing entries: [CacheEntry.ID]
-    ) async throws {
-        if body.count > entryByteLimit { throw Self.tooLarge(entryByteLimit) }
-        // A copy of its own, since a part of something larger would keep all of it in memory.
-        let copy = body.withUnsafeBytes { Data($0) }
-        state.withLock { $0.table.insert(response, copy, for: key, replacing: entries) }
+        replacing entries: [CacheEntry.ID],
+        after old: CacheEntry? = nil
+    ) {
+        state.withLock { $0.table.insert(response, body, for: key, replacing: entries, after: old) }
     }
 }
 

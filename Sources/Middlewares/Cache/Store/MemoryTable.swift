@@ -3,21 +3,30 @@ internal import Interceptors
 
 /// What a ``MemoryCacheStore`` holds, as a value: each response in a place of its own, found by its key alone.
 struct MemoryTable {
-    /// A response and its body: one reference, whoever looks at it.
-    final class Stored: Sendable {
-        let id: UInt64
+    /// A response with its body, and what it is found by.
+    private final class Stored {
         let key: CacheKey
-        let response: CachedResponse
-        let body: Data
-        let size: Int
+        private(set) var entry: CacheEntry
+        private(set) var size: Int
+        /// Where the next variant of the key is, in the order in which they were stored.
+        var next: Int?
 
-        fileprivate init(id: UInt64, key: CacheKey, response: CachedResponse, body: Data) {
-            self.id = id
+        init(_ entry: CacheEntry, _ key: CacheKey) {
             self.key = key
-            self.response = response
-            self.body = body
-            size =
-                body.count + Self.size(of: response.headerFields) + Self.size(of: response.selectingFields)
+            self.entry = entry
+            size = Self.size(of: entry, key)
+        }
+
+        /// Puts another entry here; says by how many bytes it is larger.
+        func replace(with entry: CacheEntry) -> Int {
+            let old = size
+            self.entry = entry
+            size = Self.size(of: entry, key)
+            return size - old
+        }
+
+        private static func size(of entry: CacheEntry, _ key: CacheKey) -> Int {
+            Int(entry.length) + size(of: entry.response.headerFields) + size(of: entry.response.selectingFields)
                 + key.url.utf8.count + key.partition.utf8.count + 256
         }
 
@@ -28,14 +37,6 @@ struct MemoryTable {
             }
             return size
         }
-
-        var listing: CacheListing { CacheListing(key: key, response: response, length: Int64(body.count)) }
-    }
-
-    private struct Place {
-        var stored: Stored?
-        /// Where the next variant of the key is, in the order in which they were stored.
-        var next: Int?
     }
 
     // A key with more variants than these varies by something that never comes again.
@@ -43,8 +44,9 @@ struct MemoryTable {
 
     private let byteLimit: Int
     private let entryLimit: Int
-    private var firsts: [CacheKey: Int] = [:]
-    private var places: [Place] = []
+    /// The places of the first variants.
+    private var firsts = PlaceIndex()
+    private var places: [Stored?] = []
     private var free: [Int] = []
     private var uses = RecentUse()
     private var lastID: UInt64 = 0
@@ -58,83 +60,113 @@ struct MemoryTable {
     var count: Int { uses.count }
 
     /// Everything, in no particular order.
-    var all: [Stored] { places.compactMap(\.stored) }
+    var all: [(id: CacheEntry.ID, listing: CacheListing)] {
+        places.compactMap { stored in
+            guard let stored else { return nil }
+            let entry = stored.entry
+            return (entry.id, CacheListing(key: stored.key, response: entry.response, length: entry.length))
+        }
+    }
 
     /// The variants of a key, each of which has been used thereby.
     mutating func use(_ key: CacheKey) -> [CacheEntry] {
-        var entries: [CacheEntry] = []
-        var place = firsts[key]
-        while let current = place, let stored = places[current].stored {
+        guard let first = first(of: key), let stored = places[first] else { return [] }
+        uses.use(first)
+        var entries = [stored.entry]
+        var place = stored.next
+        while let current = place, let stored = places[current] {
             uses.use(current)
-            entries.append(CacheEntry(stored))
-            place = places[current].next
+            entries.append(stored.entry)
+            place = stored.next
         }
         return entries
     }
 
+    private func first(of key: CacheKey) -> Int? {
+        firsts.place(key.hash) { place in
+            guard let stored = places[place] else { return false }
+            return stored.key == key
+        }
+    }
+
     /// Stores a response in place of those named, and of any of the key with the same selecting fields.
-    mutating func insert(_ response: CachedResponse, _ body: Data, for key: CacheKey, replacing: [CacheEntry.ID]) {
+    ///
+    /// - Parameter old: what was the only entry of the key a moment ago.
+    mutating func insert(
+        _ response: CachedResponse,
+        _ body: Data,
+        for key: CacheKey,
+        replacing: [CacheEntry.ID],
+        after old: CacheEntry? = nil
+    ) {
         lastID += 1
-        let new = Stored(id: lastID, key: key, response: response, body: body)
-        func isReplaced(_ stored: Stored) -> Bool {
-            replacing.contains(stored.id) || stored.response.selectingFields == response.selectingFields
+        func isReplaced(_ entry: CacheEntry) -> Bool {
+            replacing.contains(entry.id) || entry.response.selectingFields == response.selectingFields
         }
         // Most keys have one response, which a newer one replaces: it takes over the place.
-        if let first = firsts[key], places[first].next == nil, let stored = places[first].stored, isReplaced(stored) {
-            byteCount -= stored.size
-            put(new, at: first)
+        if let first = place(of: old) ?? first(of: key), let stored = places[first], stored.next == nil,
+            isReplaced(stored.entry)
+        {
+            let new = CacheEntry(id: lastID, response: response, body: body, place: first)
+            byteCount += stored.replace(with: new)
+            uses.use(first)
         } else {
             removeAll(of: key, where: isReplaced)
             let place = free.popLast() ?? places.count
-            if place == places.count { places.append(Place()) }
+            if place == places.count { places.append(nil) }
             link(place, to: key)
-            put(new, at: place)
+            let stored = Stored(CacheEntry(id: lastID, response: response, body: body, place: place), key)
+            byteCount += stored.size
+            places[place] = stored
+            uses.use(place)
         }
         evict()
     }
 
-    private mutating func put(_ stored: Stored, at place: Int) {
-        places[place].stored = stored
-        byteCount += stored.size
-        uses.use(place)
+    // Where an entry is, if it is there still: nothing has to be looked for.
+    private func place(of entry: CacheEntry?) -> Int? {
+        guard let entry, entry.place < places.count, places[entry.place]?.entry.id == entry.id else { return nil }
+        return entry.place
     }
 
     // After the other variants, of which the first goes if there are too many.
     private mutating func link(_ place: Int, to key: CacheKey) {
-        guard let first = firsts[key] else { return firsts[key] = place }
+        guard let first = first(of: key) else { return firsts.insert(place, key.hash) }
         var last = first
         var count = 1
-        while let next = places[last].next { (last, count) = (next, count + 1) }
-        places[last].next = place
-        if count >= Self.variantLimit, let id = places[first].stored?.id { removeAll(of: key) { $0.id == id } }
+        while let next = places[last]?.next { (last, count) = (next, count + 1) }
+        places[last]?.next = place
+        if count >= Self.variantLimit, let id = places[first]?.entry.id { removeAll(of: key) { $0.id == id } }
     }
 
     mutating func update(_ id: CacheEntry.ID, of key: CacheKey, to response: CachedResponse) {
-        var place = firsts[key]
-        while let current = place, let stored = places[current].stored {
-            if stored.id == id {
-                let new = Stored(id: id, key: key, response: response, body: stored.body)
-                places[current].stored = new
-                byteCount += new.size - stored.size
+        var place = first(of: key)
+        while let current = place, let stored = places[current] {
+            if stored.entry.id == id {
+                byteCount += stored.replace(with: stored.entry.with(response))
                 return evict()
             }
-            place = places[current].next
+            place = stored.next
         }
     }
 
     /// Removes the variants of a key that a closure chooses.
-    mutating func removeAll(of key: CacheKey, where isRemoved: (Stored) -> Bool) {
+    mutating func removeAll(of key: CacheKey, where isRemoved: (CacheEntry) -> Bool) {
         var before: Int?
-        var place = firsts[key]
-        while let current = place, let stored = places[current].stored {
-            let next = places[current].next
-            place = next
-            guard isRemoved(stored) else {
+        var place = first(of: key)
+        while let current = place, let stored = places[current] {
+            place = stored.next
+            guard isRemoved(stored.entry) else {
                 before = current
                 continue
             }
-            if let before { places[before].next = next } else { firsts[key] = next }
-            places[current] = Place()
+            if let before {
+                places[before]?.next = place
+            } else {
+                firsts.remove(current)
+                if let place { firsts.insert(place, key.hash) }
+            }
+            places[current] = nil
             free.append(current)
             uses.remove(current)
             byteCount -= stored.size
@@ -142,20 +174,9 @@ struct MemoryTable {
     }
 
     private mutating func evict() {
-        while byteCount > byteLimit || count > entryLimit, let place = uses.leastRecent,
-            let stored = places[place].stored
-        {
-            removeAll(of: stored.key) { $0.id == stored.id }
-        }
-    }
-}
-
-extension CacheEntry {
-    fileprivate init(_ stored: MemoryTable.Stored) {
-        self.init(id: stored.id, response: stored.response, length: Int64(stored.body.count)) { range in
-            let body = stored.body
-            let start = body.startIndex + Int(range.lowerBound)
-            return HTTPBody(range.count == body.count ? body : Data(body[start..<(start + range.count)]))
+        while byteCount > byteLimit || count > entryLimit, let place = uses.leastRecent, let stored = places[place] {
+            let id = stored.entry.id
+            removeAll(of: stored.key) { $0.id == id }
         }
     }
 }

@@ -1,0 +1,45 @@
+internal import Interceptors
+
+/// One request on its way, and what was stored for it when it left.
+struct CacheExchange: ~Copyable, Sendable {
+    let request: HTTPRequest
+    let key: CacheKey
+    let forward: CachePolicy.Forward
+    let entries: [CacheEntry]
+
+    init(
+        _ request: consuming HTTPRequest,
+        _ key: CacheKey,
+        _ forward: CachePolicy.Forward,
+        _ entries: [CacheEntry]
+    ) {
+        self.request = request
+        self.key = key
+        self.forward = forward
+        self.entries = entries
+    }
+
+    /// The request as it is sent.
+    var outgoing: HTTPRequest {
+        var outgoing = request
+        if !forward.fields.isEmpty { outgoing.headerFields.override(with: forward.fields) }
+        return outgoing
+    }
+
+    func reception(
+        of response: HTTPResponse,
+        by policy: CachePolicy,
+        _ timing: CachePolicy.Timing
+    ) -> CachePolicy.Reception {
+        policy.receive(response, to: request, forward, stored: entries, timing: timing)
+    }
+
+    func ids(_ indices: [Int]) -> [CacheEntry.ID] { indices.map { entries[$0].id } }
+
+    var selected: CacheEntry? { forward.selected.map { entries[$0] } }
+
+    /// The same without the conditions of the cache.
+    var unconditional: CacheExchange {
+        CacheExchange(request, key, CachePolicy.Forward(reason: forward.reason), entries)
+    }
+}

@@ -1,0 +1,50 @@
+internal import Interceptors
+
+/// Which fields a response has, of those that mean something to a cache: it has few of them, and each one that needn't be
+/// looked for saves a look through all.
+struct ResponseFieldSet: OptionSet {
+    let rawValue: UInt8
+
+    static let cacheControl = Self(rawValue: 1)
+    static let vary = Self(rawValue: 2)
+    static let expires = Self(rawValue: 4)
+    static let date = Self(rawValue: 8)
+    static let lastModified = Self(rawValue: 16)
+    static let eTag = Self(rawValue: 32)
+    static let age = Self(rawValue: 64)
+    /// One that is not stored.
+    static let dropped = Self(rawValue: 128)
+
+    init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    init(_ fields: HTTPFields) {
+        self = []
+        // By the place, since a field that is handed to a closure is held anew.
+        for place in fields.indices { formUnion(Self.meaning(of: fields[place].name)) }
+    }
+
+    // The first letter tells most apart: each comparison that is not made counts, for each field of each response.
+    private static func meaning(of name: HTTPField.Name) -> Self {
+        switch name.rawName.utf8.first.map(ASCII.lowercased) {
+        case UInt8(ascii: "a"): name == .age ? [.age, .dropped] : []
+        case UInt8(ascii: "c"): name == .cacheControl ? .cacheControl : name == .connection ? .dropped : []
+        case UInt8(ascii: "d"): name == .date ? .date : []
+        case UInt8(ascii: "e"): name == .eTag ? .eTag : name == .expires ? .expires : []
+        case UInt8(ascii: "k"): name == .keepAlive ? .dropped : []
+        case UInt8(ascii: "l"): name == .lastModified ? .lastModified : []
+        case UInt8(ascii: "p"): isOfProxy(name) ? .dropped : []
+        case UInt8(ascii: "t"): name == .te || name == .trailer || name == .transferEncoding ? .dropped : []
+        case UInt8(ascii: "u"): name == .upgrade ? .dropped : []
+        case UInt8(ascii: "v"): name == .vary ? .vary : []
+        default: []
+        }
+    }
+
+    private static func isOfProxy(_ name: HTTPField.Name) -> Bool {
+        name == .proxyAuthenticate || name == .proxyAuthorization || name == "Proxy-Connection"
+            || name == "Proxy-Authentication-Info"
+    }
+
+    /// Whether a field is for one connection or for a proxy (RFC 9111 §3.1), or is kept as a number, as `Age` is.
+    static func isDropped(_ name: HTTPField.Name) -> Bool { meaning(of: name).contains(.dropped) }
+}

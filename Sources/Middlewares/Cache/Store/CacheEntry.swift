@@ -1,0 +1,104 @@
+internal import Foundation
+public import Interceptors
+
+/// A stored response, and the way to its body.
+public struct CacheEntry: Sendable, Identifiable {
+    /// What a store tells the entries of a key apart by. An entry that replaces another has an ID of its own.
+    public typealias ID = UInt64
+
+    private enum Source: Sendable {
+        case bytes(Data)
+        case reader(
+            read: @Sendable (Range<Int64>) async throws -> HTTPBody,
+            /// Reads bytes of a body that isn't in memory into memory.
+            collect: (@Sendable (Range<Int64>) async throws -> Data)?
+        )
+    }
+
+    /// Tells it apart from others of its key.
+    public let id: ID
+    /// The response without its body.
+    public internal(set) var response: CachedResponse
+    /// The count of the body's bytes.
+    public let length: Int64
+    private let source: Source
+    /// Where a store in memory has it.
+    let place: Int
+
+    /// An entry.
+    ///
+    /// - Parameter read: makes a body of the bytes in a range that lies within the length, or throws if they can't be read
+    ///   whole: once it has returned, nothing but the loss of the medium should fail the reading.
+    public init(
+        id: ID,
+        response: CachedResponse,
+        length: Int64,
+        read: @escaping @Sendable (Range<Int64>) async throws -> HTTPBody
+    ) {
+        self.init(id, response, length, .reader(read: read, collect: nil))
+    }
+
+    init(
+        id: ID,
+        response: CachedResponse,
+        length: Int64,
+        read: @escaping @Sendable (Range<Int64>) async throws -> HTTPBody,
+        collect: @escaping @Sendable (Range<Int64>) async throws -> Data
+    ) {
+        self.init(id, response, length, .reader(read: read, collect: collect))
+    }
+
+    /// An entry whose body is in memory.
+    init(id: ID, response: CachedResponse, body: Data, place: Int = 0) {
+        self.init(id, response, Int64(body.count), .bytes(body), place)
+    }
+
+    private init(_ id: ID, _ response: CachedResponse, _ length: Int64, _ source: Source, _ place: Int = 0) {
+        self.id = id
+        self.response = response.read()
+        self.length = length
+        self.source = source
+        self.place = place
+    }
+
+    /// The same with another response.
+    func with(_ response: CachedResponse) -> CacheEntry { CacheEntry(id, response, length, source, place) }
+
+    /// The body, or some bytes of it.
+    ///
+    /// - Throws: what the store throws if it can't be read; ``CacheStoreError/Code/damaged`` if it isn't what was stored.
+    public func body(_ range: Range<Int64>? = nil) async throws -> HTTPBody {
+        let range = (range ?? 0..<length).clamped(to: 0..<length)
+        return switch source {
+        case .bytes(let bytes): HTTPBody(Self.part(range, of: bytes))
+        case .reader(let read, _): try await read(range)
+        }
+    }
+
+    /// The same, in memory.
+    func collected(_ range: Range<Int64>, upTo limit: Int) async throws -> HTTPBody {
+        let range = range.clamped(to: 0..<length)
+        if case .reader(_, let collect?) = source, range.count <= limit {
+            return HTTPBody(try await collect(range))
+        }
+        let body = try await body(range)
+        // What is in memory already needs no collecting, as long as there isn't too much of it.
+        guard body.bytes.map({ $0.count > limit }) ?? true else { return body }
+        return HTTPBody(try await body.collect(upTo: limit))
+    }
+
+    /// The same, if it is in memory, and isn't too much.
+    func bytes(_ range: Range<Int64>, upTo limit: Int) -> Data? {
+        guard case .bytes(let bytes) = source, range.count <= limit else { return nil }
+        return Self.part(range.clamped(to: 0..<length), of: bytes)
+    }
+
+    /// The body if it is in memory.
+    var bytes: Data? { if case .bytes(let bytes) = source { bytes } else { nil } }
+
+    private static func part(_ range: Range<Int64>, of bytes: Data) -> Data {
+        if range.count == bytes.count { return bytes }
+        let start = bytes.startIndex + Int(range.lowerBound)
+        return Data(bytes[start..<(start + range.count)])
+    }
+}
