@@ -21,18 +21,9 @@ public protocol HTTPContextKey {
 ///
 /// Interceptors and transports use it to speak to each other and to the caller. An empty one allocates nothing.
 public struct HTTPContext: Sendable {
-    @usableFromInline struct Entry: Sendable {
-        @usableFromInline let key: ObjectIdentifier
-        @usableFromInline var value: any Sendable
-
-        @usableFromInline init(key: ObjectIdentifier, value: any Sendable) {
-            self.key = key
-            self.value = value
-        }
-    }
-
-    // A handful of values at most: a search in a line beats hashing.
-    @usableFromInline var entries: [Entry] = []
+    // A handful of values at most, the last one first: a search in a line beats hashing. Since entries never change, a copy
+    // of a context to which a value is added goes on sharing the others: interceptors keep many, and add to many.
+    @usableFromInline var first: HTTPContextEntry?
 
     /// A context without values.
     public init() {}
@@ -42,36 +33,64 @@ public struct HTTPContext: Sendable {
     /// The value under a key, its default where none was set.
     @inlinable public subscript<Key: HTTPContextKey>(key: Key.Type) -> Key.Value {
         get {
-            guard let index = index(of: ObjectIdentifier(key)) else { return Key.defaultValue }
-            return Self.value(of: entries[index].value, as: Key.Value.self) ?? Key.defaultValue
+            // A key stands for one type of values.
+            guard let first, let entry = first.entry(of: ObjectIdentifier(key)) else { return Key.defaultValue }
+            return unsafeDowncast(entry, to: HTTPContextValue<Key.Value>.self).value
         }
         set {
             let id = ObjectIdentifier(key)
-            if let index = index(of: id) {
-                entries[index].value = newValue
-            } else {
-                entries.append(Entry(key: id, value: newValue))
-            }
+            first = HTTPContextValue(newValue, under: id, before: first?.without(id))
         }
     }
 
-    /// What `as?` gives, without its search for conversions where the type is the very same: each request asks a few times.
-    @inlinable @inline(__always)
-    static func value<Stored: Sendable, Value>(of stored: Stored, as type: Value.Type) -> Value? {
-        Stored.self == type ? unsafeBitCast(stored, to: type) : stored as? Value
-    }
-
-    // Looks at the keys alone: a closure for each entry would copy its value, too.
-    @inlinable
-    func index(of id: ObjectIdentifier) -> Int? {
-        for index in entries.indices where entries[index].key == id { return index }
-        return nil
-    }
-
-    var count: Int { entries.count }
+    var count: Int { first?.count ?? 0 }
 
     /// Whether nothing was set.
-    public var isEmpty: Bool { entries.isEmpty }
+    public var isEmpty: Bool { first == nil }
+}
+
+/// A value in a context, and those that were there before it.
+// The subclass, too, has constants of sendable types alone, hence `Sendable`.
+@usableFromInline class HTTPContextEntry: @unchecked Sendable {
+    @usableFromInline final let key: ObjectIdentifier
+    @usableFromInline final let rest: HTTPContextEntry?
+
+    @inlinable init(_ key: ObjectIdentifier, before rest: HTTPContextEntry?) {
+        self.key = key
+        self.rest = rest
+    }
+
+    @usableFromInline final func entry(of id: ObjectIdentifier) -> HTTPContextEntry? {
+        if key == id { return self }
+        guard let rest else { return nil }
+        return rest.entry(of: id)
+    }
+
+    /// The entries but that of a key.
+    @usableFromInline final func without(_ id: ObjectIdentifier) -> HTTPContextEntry? {
+        guard entry(of: id) != nil else { return self }
+        return key == id ? rest : copy(before: rest?.without(id))
+    }
+
+    final var count: Int { 1 + (rest?.count ?? 0) }
+
+    /// The same value before others.
+    @usableFromInline func copy(before rest: HTTPContextEntry?) -> HTTPContextEntry {
+        preconditionFailure("An entry has a value.")
+    }
+}
+
+@usableFromInline final class HTTPContextValue<Value: Sendable>: HTTPContextEntry, @unchecked Sendable {
+    @usableFromInline let value: Value
+
+    @inlinable init(_ value: Value, under key: ObjectIdentifier, before rest: HTTPContextEntry?) {
+        self.value = value
+        super.init(key, before: rest)
+    }
+
+    @usableFromInline override func copy(before rest: HTTPContextEntry?) -> HTTPContextEntry {
+        HTTPContextValue(value, under: key, before: rest)
+    }
 }
 
 /// An error with a context, as a response has one: so that what interceptors have to say about a call reaches the caller

@@ -53,6 +53,40 @@ import Transport
         #expect(context[Priority.self] == 1)
     }
 
+    @Test func copiesThatShareValuesGoTheirOwnWays() {
+        var context = HTTPContext()
+        context[Priority.self] = 1
+        context[Label.self] = "a"
+        context[Other.self] = 2
+        var (left, right) = (context, context)
+        left[Priority.self] = 10
+        left[Work.self] = { 1 }
+        right[Label.self] = "b"
+        right[Priority.self] = 20
+        right[Priority.self] = 21
+        #expect(context[Priority.self] == 1 && context[Label.self] == "a" && context[Other.self] == 2)
+        #expect(left[Priority.self] == 10 && left[Label.self] == "a" && left[Other.self] == 2)
+        #expect(right[Priority.self] == 21 && right[Label.self] == "b" && right[Other.self] == 2)
+        #expect(left[Work.self]?() == 1 && right[Work.self] == nil)
+    }
+
+    @Test func aValueSetAgainTakesThePlaceOfTheOldOne() {
+        final class Mark: Sendable {}
+        enum Marks: HTTPContextKey { static var defaultValue: Mark? { nil } }
+        var context = HTTPContext()
+        var first = Mark()
+        context[Marks.self] = first
+        context[Priority.self] = 1
+        context[Marks.self] = Mark()
+        let isHeldByNobodyElse = isKnownUniquelyReferenced(&first)
+        #expect(isHeldByNobodyElse)
+        for number in 0..<1_000 {
+            if number % 2 == 0 { context[Priority.self] = number } else { context[Other.self] = number }
+        }
+        #expect(context.description == "3 values")
+        #expect(context[Priority.self] == 998 && context[Other.self] == 999)
+    }
+
     @Test func progressIsAShareWhereTheTotalIsKnown() {
         #expect(TransferProgress(completed: 5, total: 10).fraction == 0.5)
         #expect(TransferProgress(completed: 20, total: 10).fraction == 1)
