@@ -12,11 +12,12 @@ package enum PrintableText {
         return line
     }
 
-    /// Whether there are only the printable characters of ASCII. Without an early end several bytes are looked at in a step.
+    /// Whether there are only the printable characters of ASCII.
+    @inline(__always)
     static func isPlain(_ utf8: UnsafeBufferPointer<UInt8>) -> Bool {
-        var highest: UInt8 = 0
-        for byte in utf8 { highest = max(highest, byte &- 0x20) }
-        return highest < 0x5F
+        !ByteWord.contains(in: UnsafeRawBufferPointer(utf8)) { word in
+            word.rawValue | ~word.isLow(atLeast: 0x20) | word.isLow(atLeast: 0x7F)
+        }
     }
 
     /// Text of several lines, each with an indent before it; tabs stay, and CR LF becomes LF.

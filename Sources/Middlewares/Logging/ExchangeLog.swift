@@ -14,20 +14,31 @@ final class ExchangeLog: Sendable {
         elapsed = Self.elapsed(on: clock)
     }
 
-    /// Writes the first entry of an exchange, and gives its number.
-    func begin(_ request: borrowing HTTPRequest) async -> UInt64 {
-        let number = count.wrappingAdd(1, ordering: .relaxed).newValue
-        let request = copy request
-        let entry = text.showsContent(of: request) ? await text.inFull(request, number) : text.start(request, number)
-        sink.write(LogEntry(event: .request, number: number, text: entry))
-        return number
+    /// The number of a new exchange.
+    func nextNumber() -> UInt64 { count.wrappingAdd(1, ordering: .relaxed).newValue }
+
+    /// Writes the first entry of an exchange, unless that takes time: then `false`, and it is for ``beginInFull(_:_:)``.
+    // What nearly never waits is no asynchronous call, of which each costs as much as a line of text.
+    func begin(_ number: UInt64, _ request: borrowing HTTPRequest) -> Bool {
+        guard !text.showsContent(of: request) else { return false }
+        sink.write(LogEntry(event: .request, number: number, text: text.start(request, number)))
+        return true
     }
 
-    /// Writes the last entry of an exchange that was answered.
-    func end(_ number: UInt64, with response: HTTPResponse, after time: Duration) async {
-        let entry =
-            text.showsContent(of: response)
-            ? await text.inFull(response, number, after: time) : text.end(response, number, after: time)
+    func beginInFull(_ number: UInt64, _ request: HTTPRequest) async {
+        sink.write(LogEntry(event: .request, number: number, text: await text.inFull(request, number)))
+    }
+
+    /// Writes the last entry of an exchange that was answered, unless that takes time: then `false`, and it is for
+    /// ``endInFull(_:_:after:)``.
+    func end(_ number: UInt64, _ response: borrowing HTTPResponse, after time: Duration) -> Bool {
+        guard !text.showsContent(of: response) else { return false }
+        sink.write(LogEntry(event: .response, number: number, text: text.end(response, number, after: time)))
+        return true
+    }
+
+    func endInFull(_ number: UInt64, _ response: HTTPResponse, after time: Duration) async {
+        let entry = await text.inFull(response, number, after: time)
         sink.write(LogEntry(event: .response, number: number, text: entry))
     }
 
@@ -40,6 +51,10 @@ final class ExchangeLog: Sendable {
 
     // The type of the clock's instants is known here alone: a closure keeps one without a box for each request.
     private static func elapsed(on clock: some Clock<Duration>) -> @Sendable () -> Duration {
+        if clock is ContinuousClock {
+            let origin = ContinuousClock.now
+            return { origin.duration(to: .now) }
+        }
         let origin = clock.now
         return { origin.duration(to: clock.now) }
     }

@@ -4,7 +4,7 @@ internal import Foundation
 struct ExchangeText: Sendable {
     /// Before each line of an entry but the first, so that no field and no body can pass for an entry.
     static let indent = "    "
-    private static let newLine = "\n    "
+    private static let newLine: StaticString = "\n    "
     private static let longestError = 4 << 10
 
     private let level: LogLevel
@@ -23,26 +23,27 @@ struct ExchangeText: Sendable {
 
     // MARK: Requests
 
-    func showsContent(of request: HTTPRequest) -> Bool {
+    func showsContent(of request: borrowing HTTPRequest) -> Bool {
         (level == .body || curl != nil) && !request.body.isEmpty
     }
 
-    func start(_ request: HTTPRequest, _ number: UInt64) -> String {
-        var text = opening("--> ", number)
-        text.append(line: request.method.rawValue)
-        text.append(" ")
-        append(request.url, to: &text)
-        if !request.body.isEmpty {
-            text.append(" (")
-            append(size: request.body, to: &text)
-            text.append(")")
+    func start(_ request: borrowing HTTPRequest, _ number: UInt64) -> String {
+        TextBytes.making { text in
+            open("--> ", number, &text)
+            text.append(line: request.method.rawValue)
+            text.append(literal: " ")
+            text.append(line: redaction.string(for: request.url))
+            if !request.body.isEmpty {
+                text.append(literal: " (")
+                append(size: request.body, to: &text)
+                text.append(literal: ")")
+            }
+            append(request.headerFields, request.body, to: &text)
+            if let curl {
+                text.append(literal: Self.newLine)
+                text.append(curl.line(for: copy request))
+            }
         }
-        append(request.headerFields, request.body, to: &text)
-        if let curl {
-            text.append(Self.newLine)
-            text.append(curl.line(for: request))
-        }
-        return text.text
     }
 
     // To redact and to indent a body takes time: not on the caller's actor.
@@ -51,28 +52,29 @@ struct ExchangeText: Sendable {
 
     // MARK: Responses
 
-    func showsContent(of response: HTTPResponse) -> Bool { level == .body && !response.body.isEmpty }
+    func showsContent(of response: borrowing HTTPResponse) -> Bool { level == .body && !response.body.isEmpty }
 
-    func end(_ response: HTTPResponse, _ number: UInt64, after time: Duration) -> String {
-        var text = opening("<-- ", number)
-        text.append(UInt64(response.status.code))
-        let phrase = response.status.reasonPhrase
-        if !phrase.isEmpty {
-            text.append(" ")
-            text.append(line: phrase)
+    func end(_ response: borrowing HTTPResponse, _ number: UInt64, after time: Duration) -> String {
+        TextBytes.making { text in
+            open("<-- ", number, &text)
+            text.append(UInt64(response.status.code))
+            let phrase = response.status.reasonPhrase
+            if !phrase.isEmpty {
+                text.append(literal: " ")
+                text.append(line: phrase)
+            }
+            // The request may have become another on its way: without the response's own word nothing is said of its URL.
+            if let url = response.url {
+                text.append(literal: " ")
+                text.append(line: redaction.string(for: url))
+            }
+            text.append(literal: " (")
+            text.append(logged: time)
+            text.append(literal: ", ")
+            append(size: response.body, to: &text)
+            text.append(literal: ")")
+            append(response.headerFields, response.body, to: &text)
         }
-        // The request may have become another on its way: without the response's own word nothing is said of its URL.
-        if let url = response.url {
-            text.append(" ")
-            append(url, to: &text)
-        }
-        text.append(" (")
-        text.append(time.logged)
-        text.append(", ")
-        append(size: response.body, to: &text)
-        text.append(")")
-        append(response.headerFields, response.body, to: &text)
-        return text.text
     }
 
     @concurrent
@@ -83,7 +85,11 @@ struct ExchangeText: Sendable {
     // MARK: Other ends
 
     func cancelled(_ number: UInt64, after time: Duration) -> String {
-        opening("<-- ", number).text + "cancelled after " + time.logged
+        TextBytes.making { text in
+            open("<-- ", number, &text)
+            text.append(literal: "cancelled after ")
+            text.append(logged: time)
+        }
     }
 
     func failed(_ number: UInt64, with error: any Error, after time: Duration) -> String {
@@ -91,7 +97,13 @@ struct ExchangeText: Sendable {
         let isLong = cause.utf8.count > Self.longestError
         let shown = isLong ? String(decoding: cause.utf8.prefix(Self.longestError), as: UTF8.self) + "…" : cause
         let lines = PrintableText.lines(shown, indent: Self.indent).dropFirst(Self.indent.count)
-        return opening("<-- ", number).text + "failed after " + time.logged + ": " + lines
+        return TextBytes.making { text in
+            open("<-- ", number, &text)
+            text.append(literal: "failed after ")
+            text.append(logged: time)
+            text.append(literal: ": ")
+            text.append(String(lines))
+        }
     }
 
     /// An error in words. Of one that has no words for itself only what is named is told: the redaction goes by names.
@@ -109,33 +121,29 @@ struct ExchangeText: Sendable {
 
     // MARK: Parts
 
-    private func opening(_ arrow: String, _ number: UInt64) -> TextBytes {
-        var text = TextBytes(capacity: 512)
-        text.append(arrow)
+    private func open(_ arrow: StaticString, _ number: UInt64, _ text: inout TextBytes) {
+        text.append(literal: arrow)
         text.append(label)
         text.append(number)
-        text.append(" ")
-        return text
+        text.append(literal: " ")
     }
-
-    private func append(_ url: URL, to text: inout TextBytes) { text.append(line: redaction.string(for: url)) }
 
     private func append(size body: HTTPBody, to text: inout TextBytes) {
         guard let bytes = body.bytes else { return text.append(body.description) }
         text.append(UInt64(bytes.count))
-        text.append(" bytes")
+        text.append(literal: " bytes")
     }
 
     private func append(_ fields: HTTPFields, _ body: HTTPBody, to text: inout TextBytes) {
         guard level != .basic else { return }
         for field in fields {
-            text.append(Self.newLine)
+            text.append(literal: Self.newLine)
             text.append(line: field.name.rawName)
-            text.append(": ")
+            text.append(literal: ": ")
             text.append(line: redaction.value(of: field))
         }
         guard level == .body, !body.isEmpty else { return }
-        text.append("\n\n")
+        text.append(literal: "\n\n")
         text.append(PrintableText.lines(self.body.text(of: body), indent: Self.indent))
     }
 }

@@ -69,13 +69,16 @@ public struct LoggingInterceptor: Interceptor {
     }
 
     /// Logs the request, passes it on, and logs what came of it.
+    @inline(__always)
     public func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         guard let log else { return try await next(request) }
-        let number = await log.begin(request)
+        let number = log.nextNumber()
+        if !log.begin(number, request) { await log.beginInFull(number, copy request) }
         let start = log.elapsed()
         do {
             let response = try await next(request)
-            await log.end(number, with: response, after: log.elapsed() - start)
+            let time = log.elapsed() - start
+            if !log.end(number, response, after: time) { await log.endInFull(number, response, after: time) }
             return response
         } catch {
             log.end(number, with: error, after: log.elapsed() - start)

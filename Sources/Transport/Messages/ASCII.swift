@@ -29,25 +29,10 @@ package enum ASCII {
 
     /// Whether one of the bytes is a control character but tab.
     static func hasControl(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        let ones: UInt64 = 0x0101_0101_0101_0101
-        let (lows, highs) = (ones &* 0x7F, ones &* 0x80)
-        var position = 0
-        // Eight at once. Each sum of low bits carries into the highest bit of its byte, and no further.
-        while bytes.count - position >= 8 {
-            let word = bytes.loadUnaligned(fromByteOffset: position, as: UInt64.self)
-            let low = word & lows
-            let isSpaceOrMore = low &+ ones &* 0x60
-            let isTab = ~((low ^ ones &* 0x09) &+ lows)
-            let isDelete = low &+ ones
-            if (~isSpaceOrMore & ~isTab | isDelete) & ~word & highs != 0 { return true }
-            position += 8
+        ByteWord.contains(in: bytes) { word in
+            let isBeforeSpace = ~word.isLow(atLeast: 0x20) & word.isLow(otherThan: 0x09)
+            return (isBeforeSpace | word.isLow(atLeast: 0x7F)) & ~word.rawValue
         }
-        while position < bytes.count {
-            let byte = bytes[position]
-            if byte < 0x20 && byte != 0x09 || byte == 0x7F { return true }
-            position += 1
-        }
-        return false
     }
 
     /// Whether two texts are the same bytes: `==` takes a letter with an accent for the letter and its accent, which for a

@@ -13,7 +13,7 @@ extension HTTPField {
         /// The name in its original spelling.
         public let rawName: String
         // Of the name in lower case: names that differ are told apart without looking at their text.
-        private let foldedHash: UInt32
+        let foldedHash: UInt32
         let isValid: Bool
 
         /// A name from untrusted text, or `nil` unless it is a token (RFC 9110 §5.6.2).

@@ -2,7 +2,7 @@ extension Redaction {
     /// A URL, a relative one or one that is none too, as it may be printed.
     func redactingURL(_ text: String) -> String {
         // Most URLs hold nothing of the kind, and a log asks for each twice.
-        let isHarmless = text.utf8.withContiguousStorageIfAvailable { !$0.contains(where: Self.mayHideSecret) }
+        let isHarmless = text.utf8.withContiguousStorageIfAvailable { !Self.mayHideSecret($0) }
         if isHarmless == true { return text }
         let bytes = Array(text.utf8)
         let end = bytes.firstIndex(of: UInt8(ascii: "#")) ?? bytes.endIndex
@@ -18,12 +18,13 @@ extension Redaction {
     }
 
     // A `J` is part of what a JSON Web Token begins with.
-    private static func mayHideSecret(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "#"), UInt8(ascii: "?"), UInt8(ascii: "@"), UInt8(ascii: ";"), UInt8(ascii: "%"),
-            UInt8(ascii: "J"):
-            true
-        default: false
+    static func mayHideSecret(_ url: UnsafeBufferPointer<UInt8>) -> Bool {
+        ByteWord.contains(in: UnsafeRawBufferPointer(url)) { word in
+            let isHarmless =
+                word.isLow(otherThan: UInt8(ascii: "#")) & word.isLow(otherThan: UInt8(ascii: "?"))
+                & word.isLow(otherThan: UInt8(ascii: "@")) & word.isLow(otherThan: UInt8(ascii: ";"))
+                & word.isLow(otherThan: UInt8(ascii: "%")) & word.isLow(otherThan: UInt8(ascii: "J"))
+            return ~(isHarmless | word.rawValue)
         }
     }
 

@@ -1,137 +1,91 @@
-/// Names and parts of names, prepared so that a name is looked up without allocating: it is done for every field of
-/// every logged message.
+/// How the value of a field is printed.
+enum FieldKind: Sendable {
+    case secret
+    case url
+    case text
+}
+
+/// What is a secret by its name. It is asked for every field of every logged message: what it has to say of the usual ones
+/// it has found out beforehand.
 final class SensitiveNames: Sendable {
-    private let parts: WordTable
-    private let wholes: WordTable
-    private let wholeNames: [String]
+    private let words: SensitiveWords
+    private let parts: [String]
+    private let wholes: [String]
+    private let kindsOfUsual: [FieldKind]
 
-    convenience init(parts: [String], wholes: [String]) {
-        self.init(parts: WordTable(parts.map(Self.folded)), wholeNames: wholes)
-    }
-
-    private init(parts: WordTable, wholeNames: [String]) {
+    init(parts: [String], wholes: [String]) {
         self.parts = parts
-        self.wholeNames = wholeNames
-        wholes = WordTable(wholeNames.map(Self.folded))
+        self.wholes = wholes
+        let words = SensitiveWords(parts: parts, wholes: wholes)
+        self.words = words
+        kindsOfUsual = UsualFieldNames.all.map { Self.found(of: $0, words) }
     }
 
-    func adding(wholes more: [String]) -> SensitiveNames { SensitiveNames(parts: parts, wholeNames: wholeNames + more) }
+    func adding(wholes more: [String]) -> SensitiveNames { SensitiveNames(parts: parts, wholes: wholes + more) }
 
-    func contains(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
-        guard !name.isEmpty else { return false }
-        return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: name.count) { folded in
-            var count = 0
-            var component = 0
-            // A bit for each place, of the first 64, where a word may begin: at most places none does.
-            var starts: UInt64 = 0
-            var seconds: UInt32 = 0
-            for byte in name {
-                let lowercase = byte | 0x20
-                let isLetter = lowercase &- 0x61 < 26
-                if isLetter || byte &- 0x30 < 10 || byte >= 0x80 {
-                    let letter = isLetter ? lowercase : byte
-                    // After 64 letters the bits are those of other places: they are not asked for.
-                    starts |= UInt64(seconds &>> UInt32(letter) & 1) &<< (UInt64(truncatingIfNeeded: count) &- 1)
-                    seconds = parts.seconds(of: letter)
-                    folded.initializeElement(at: count, to: letter)
-                    count &+= 1
-                } else if Self.isDivider(byte) {
-                    // In `user[pin]` and `user.pin`, `pin` is a name of its own.
-                    if isWhole(UnsafeBufferPointer(rebasing: folded[component..<count])) { return true }
-                    component = count
-                }
-            }
-            let whole = UnsafeBufferPointer(rebasing: folded[..<count])
-            if component > 0, isWhole(UnsafeBufferPointer(rebasing: folded[component..<count])) { return true }
-            return isWhole(whole) || hasPart(whole, at: starts)
+    func contains(_ name: UnsafeBufferPointer<UInt8>) -> Bool { words.contains(name) }
+
+    func contains(_ name: HTTPField.Name) -> Bool {
+        switch kind(of: name) {
+        case .secret: true
+        case .text: false
+        case .url: Self.isSensitive(name, words)
         }
     }
 
-    private func hasPart(_ name: UnsafeBufferPointer<UInt8>, at starts: UInt64) -> Bool {
-        // Of words of a single letter, and of what comes after 64 letters, the bits tell nothing.
-        guard !parts.hasLetters, name.count <= 64 else {
-            return name.indices.contains { parts.hasWord(at: $0, of: name, toItsEnd: false) }
-        }
-        var starts = starts
-        while starts != 0 {
-            if parts.hasWord(at: starts.trailingZeroBitCount, of: name, toItsEnd: false) { return true }
-            starts &= starts - 1
-        }
-        return false
+    func kind(of name: HTTPField.Name) -> FieldKind {
+        UsualFieldNames.index(of: name).map { kindsOfUsual[$0] } ?? Self.found(of: name, words)
     }
 
-    private func isWhole(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
-        wholes.hasWord(at: 0, of: name, toItsEnd: true)
-    }
-
-    private static func folded(_ name: String) -> [UInt8] {
-        name.utf8.filter { isKept($0) }.map { ASCII.lowercased($0) }
-    }
-
-    @inline(__always)
-    private static func isKept(_ byte: UInt8) -> Bool { byte >= 0x80 || ASCII.isAlphanumeric(byte) }
-
-    @inline(__always)
-    private static func isDivider(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "."), UInt8(ascii: "["), UInt8(ascii: "]"), UInt8(ascii: "/"), UInt8(ascii: ":"): true
-        default: false
+    private static func found(of name: HTTPField.Name, _ words: SensitiveWords) -> FieldKind {
+        switch name {
+        case .location, .contentLocation, .referer: .url
+        default: isSensitive(name, words) ? .secret : .text
         }
+    }
+
+    private static func isSensitive(_ name: HTTPField.Name, _ words: SensitiveWords) -> Bool {
+        var name = name.rawName
+        return name.withUTF8 { words.contains($0) }
     }
 }
 
-/// Words in a row of bytes, each after its length, grouped by the letter that they begin with.
-private struct WordTable: Sendable {
-    private let bytes: [UInt8]
-    // Where a group begins, and at the end where the last one ends. What is no letter shares the groups of letters.
-    private let groups: [Int]
-    // For the first letter of a word, a bit for each second one.
-    private let pairs: [UInt32]
-    /// Whether there are words of a single letter, of which the pairs tell nothing.
-    let hasLetters: Bool
+/// The names that most fields have, found by the hash that a name carries.
+enum UsualFieldNames {
+    static let all: [HTTPField.Name] = [
+        .accept, .acceptEncoding, .acceptLanguage, .acceptRanges, .age, .allow, .authorization, .cacheControl,
+        .cacheStatus, .connection, .contentDisposition, .contentEncoding, .contentLanguage, .contentLength,
+        .contentLocation, .contentRange, .contentType, .cookie, .date, .eTag, .expect, .expires, .host, .idempotencyKey,
+        .ifMatch, .ifModifiedSince, .ifNoneMatch, .ifRange, .ifUnmodifiedSince, .keepAlive, .lastModified, .link,
+        .location, .origin, .pragma, .proxyAuthenticate, .proxyAuthorization, .range, .referer, .retryAfter, .server,
+        .setCookie, .te, .traceparent, .tracestate, .trailer, .transactionID, .transferEncoding, .upgrade, .userAgent,
+        .vary, .via, .wwwAuthenticate, "Alt-Svc", "Content-Security-Policy", "Sec-Fetch-Mode",
+        "Strict-Transport-Security", "X-Api-Key", "X-Content-Type-Options", "X-Forwarded-For", "X-Frame-Options",
+        "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-Request-ID",
+    ]
 
-    init(_ words: [[UInt8]]) {
-        var bytes: [UInt8] = []
-        var groups = [0]
-        var pairs: [UInt32] = Array(repeating: 0, count: 32)
-        for word in words where word.count > 1 { pairs[Int(word[0] & 31)] |= 1 << UInt32(word[1] & 31) }
-        for group in 0..<32 {
-            for word in words where word.first.map({ Int($0 & 31) == group }) ?? false {
-                // A longer word is cut: that finds more, not less.
-                bytes.append(UInt8(clamping: word.count))
-                bytes += word.prefix(255)
-            }
-            groups.append(bytes.count)
+    // Four times as many places as names: a search ends at once, or at the next free place.
+    private static let places = 256
+    private static let table: [(hash: UInt32, index: Int)] = {
+        var table = Array(repeating: (hash: UInt32(0), index: -1), count: places)
+        for (index, name) in all.enumerated() {
+            var place = place(of: name)
+            while table[place].index >= 0 { place = (place + 1) % places }
+            table[place] = (name.foldedHash, index)
         }
-        self.bytes = bytes
-        self.groups = groups
-        self.pairs = pairs
-        hasLetters = words.contains { $0.count == 1 }
-    }
+        return table
+    }()
 
-    /// With which letters a word goes on that begins with this one: a bit for each.
-    @inline(__always)
-    func seconds(of first: UInt8) -> UInt32 { pairs[Int(first & 31)] }
+    private static func place(of name: HTTPField.Name) -> Int { Int(name.foldedHash % UInt32(places)) }
 
-    /// Whether one of the words stands at a place of a name; and, if asked, nothing after it.
-    func hasWord(at start: Int, of name: UnsafeBufferPointer<UInt8>, toItsEnd: Bool) -> Bool {
-        guard start < name.count else { return false }
-        let group = Int(name[start] & 31)
-        var position = groups[group]
-        let end = groups[group + 1]
-        guard position < end else { return false }
-        let room = name.count - start
-        return bytes.withUnsafeBufferPointer { bytes in
-            while position < end {
-                let length = Int(bytes[position])
-                if toItsEnd ? length == room : length <= room {
-                    var matching = 0
-                    while matching < length, bytes[position + 1 + matching] == name[start + matching] { matching += 1 }
-                    if matching == length { return true }
-                }
-                position += 1 + length
-            }
-            return false
+    /// Where a name stands among them, whatever the case of its letters.
+    static func index(of name: HTTPField.Name) -> Int? {
+        var place = place(of: name)
+        while table[place].index >= 0 {
+            let (hash, index) = table[place]
+            if hash == name.foldedHash, all[index] == name { return index }
+            place = (place + 1) % places
         }
+        return nil
     }
 }

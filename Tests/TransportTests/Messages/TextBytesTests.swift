@@ -20,6 +20,20 @@ import Testing
         #expect(text.text == String(repeating: String(number), count: 40))
     }
 
+    @Test(arguments: [0, 1, 100, 1_023, 1_024, 1_025, 100_000])
+    func aTextOutgrowsTheStack(count: Int) {
+        let part = String(repeating: "x", count: count)
+        let text = TextBytes.making { text in
+            text.append(literal: "é ")
+            text.append(part)
+            text.append(literal: "")
+            text.append(line: part)
+            text.append(literal: "µ")
+        }
+        #expect(text == "é " + part + part + "µ")
+        #expect(text.utf8.count == 2 * count + 5)
+    }
+
     @Test(arguments: ["", "plain", "a\nb", "\u{1B}[31m", "é", "a\u{7F}", "~ }", "\u{202E}x"])
     func aLineIsMadePrintable(line: String) {
         var text = TextBytes(capacity: 8)

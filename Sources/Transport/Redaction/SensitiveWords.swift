@@ -1,0 +1,128 @@
+/// Names and parts of names, prepared so that a name is looked up without allocating.
+struct SensitiveWords: Sendable {
+    private let parts: WordTable
+    private let wholes: WordTable
+
+    init(parts: [String], wholes: [String]) {
+        self.parts = WordTable(parts.map(Self.folded))
+        self.wholes = WordTable(wholes.map(Self.folded))
+    }
+
+    func contains(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard !name.isEmpty else { return false }
+        return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: name.count) { folded in
+            var count = 0
+            var component = 0
+            // A bit for each place, of the first 64, where a word may begin: at most places none does.
+            var starts: UInt64 = 0
+            var seconds: UInt32 = 0
+            for byte in name {
+                let lowercase = byte | 0x20
+                let isLetter = lowercase &- 0x61 < 26
+                if isLetter || byte &- 0x30 < 10 || byte >= 0x80 {
+                    let letter = isLetter ? lowercase : byte
+                    // After 64 letters the bits are those of other places: they are not asked for.
+                    starts |= UInt64(seconds &>> UInt32(letter) & 1) &<< (UInt64(truncatingIfNeeded: count) &- 1)
+                    seconds = parts.seconds(of: letter)
+                    folded.initializeElement(at: count, to: letter)
+                    count &+= 1
+                } else if Self.isDivider(byte) {
+                    // In `user[pin]` and `user.pin`, `pin` is a name of its own.
+                    if isWhole(UnsafeBufferPointer(rebasing: folded[component..<count])) { return true }
+                    component = count
+                }
+            }
+            let whole = UnsafeBufferPointer(rebasing: folded[..<count])
+            if component > 0, isWhole(UnsafeBufferPointer(rebasing: folded[component..<count])) { return true }
+            return isWhole(whole) || hasPart(whole, at: starts)
+        }
+    }
+
+    private func hasPart(_ name: UnsafeBufferPointer<UInt8>, at starts: UInt64) -> Bool {
+        // Of words of a single letter, and of what comes after 64 letters, the bits tell nothing.
+        guard !parts.hasLetters, name.count <= 64 else {
+            return name.indices.contains { parts.hasWord(at: $0, of: name, toItsEnd: false) }
+        }
+        var starts = starts
+        while starts != 0 {
+            if parts.hasWord(at: starts.trailingZeroBitCount, of: name, toItsEnd: false) { return true }
+            starts &= starts - 1
+        }
+        return false
+    }
+
+    private func isWhole(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
+        wholes.hasWord(at: 0, of: name, toItsEnd: true)
+    }
+
+    private static func folded(_ name: String) -> [UInt8] {
+        name.utf8.filter { isKept($0) }.map { ASCII.lowercased($0) }
+    }
+
+    @inline(__always)
+    private static func isKept(_ byte: UInt8) -> Bool { byte >= 0x80 || ASCII.isAlphanumeric(byte) }
+
+    @inline(__always)
+    private static func isDivider(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "."), UInt8(ascii: "["), UInt8(ascii: "]"), UInt8(ascii: "/"), UInt8(ascii: ":"): true
+        default: false
+        }
+    }
+}
+
+/// Words in a row of bytes, each after its length, grouped by the letter that they begin with.
+private struct WordTable: Sendable {
+    private let bytes: [UInt8]
+    // Where a group begins, and at the end where the last one ends. What is no letter shares the groups of letters.
+    private let groups: [Int]
+    // For the first letter of a word, a bit for each second one.
+    private let pairs: [UInt32]
+    /// Whether there are words of a single letter, of which the pairs tell nothing.
+    let hasLetters: Bool
+
+    init(_ words: [[UInt8]]) {
+        var bytes: [UInt8] = []
+        var groups = [0]
+        var pairs: [UInt32] = Array(repeating: 0, count: 32)
+        for word in words where word.count > 1 { pairs[Int(word[0] & 31)] |= 1 << UInt32(word[1] & 31) }
+        for group in 0..<32 {
+            for word in words where word.first.map({ Int($0 & 31) == group }) ?? false {
+                // A longer word is cut: that finds more, not less.
+                bytes.append(UInt8(clamping: word.count))
+                bytes += word.prefix(255)
+            }
+            groups.append(bytes.count)
+        }
+        self.bytes = bytes
+        self.groups = groups
+        self.pairs = pairs
+        hasLetters = words.contains { $0.count == 1 }
+    }
+
+    /// With which letters a word goes on that begins with this one: a bit for each.
+    @inline(__always)
+    func seconds(of first: UInt8) -> UInt32 { pairs[Int(first & 31)] }
+
+    /// Whether one of the words stands at a place of a name; and, if asked, nothing after it.
+    func hasWord(at start: Int, of name: UnsafeBufferPointer<UInt8>, toItsEnd: Bool) -> Bool {
+        guard start < name.count else { return false }
+        let group = Int(name[start] & 31)
+        var position = groups[group]
+        let end = groups[group + 1]
+        guard position < end else { return false }
+        let room = name.count - start
+        return bytes.withUnsafeBufferPointer { bytes in
+            while position < end {
+                let length = Int(bytes[position])
+                if toItsEnd ? length == room : length <= room {
+                    var matching = 0
+                    while matching < length, bytes[position + 1 + matching] == name[start + matching] { matching += 1 }
+                    if matching == length { return true }
+                }
+                position += 1 + length
+            }
+            return false
+        }
+    }
+}

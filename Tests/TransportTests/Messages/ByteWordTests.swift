@@ -1,0 +1,51 @@
+import Testing
+
+@testable import Transport
+
+/// Several bytes are looked at together: none of them may hide another, wherever it stands.
+@Suite struct ByteWordTests {
+    /// Texts of a byte that stands once among others.
+    private func forEachText(_ check: ([UInt8], _ byte: UInt8) -> Void) {
+        for count in 1...26 {
+            for place in 0..<count {
+                for other in [0x61, 0x80, 0xFF] as [UInt8] {
+                    for byte in UInt8.min...UInt8.max {
+                        var bytes = [UInt8](repeating: other, count: count)
+                        bytes[place] = byte
+                        check(bytes, byte)
+                    }
+                }
+            }
+        }
+    }
+
+    @Test func onlyPrintableASCIIIsPlain() {
+        var wrong: [[UInt8]] = []
+        forEachText { bytes, _ in
+            let isPlain = bytes.withUnsafeBufferPointer { PrintableText.isPlain($0) }
+            if isPlain != bytes.allSatisfy({ 0x20..<0x7F ~= $0 }) { wrong.append(bytes) }
+        }
+        #expect(wrong.isEmpty)
+        #expect(PrintableText.isPlain(UnsafeBufferPointer(start: nil, count: 0)))
+    }
+
+    @Test func whatMayRevealASecretIsNeverOverlooked() {
+        var overlooked: [[UInt8]] = []
+        forEachText { bytes, byte in
+            let mayReveal = bytes.withUnsafeBufferPointer { Redaction.mayReveal($0) }
+            if Redaction.mayReveal(byte), !mayReveal { overlooked.append(bytes) }
+        }
+        #expect(overlooked.isEmpty)
+        let harmless = "application/json,8Ab~^_|{}[]()*+-./;?@'&0123456789\u{80}\u{BA}\u{BC}é".utf8
+        #expect(!Array(harmless).withUnsafeBufferPointer { Redaction.mayReveal($0) })
+    }
+
+    @Test func whatMayHideASecretInAURLIsNeverOverlooked() {
+        var wrong: [[UInt8]] = []
+        forEachText { bytes, byte in
+            let mayHide = bytes.withUnsafeBufferPointer { Redaction.mayHideSecret($0) }
+            if mayHide != "#?@;%J".utf8.contains(byte) { wrong.append(bytes) }
+        }
+        #expect(wrong.isEmpty)
+    }
+}

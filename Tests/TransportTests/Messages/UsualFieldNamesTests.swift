@@ -1,0 +1,34 @@
+import Testing
+
+@testable import Transport
+
+@Suite struct UsualFieldNamesTests {
+    @Test func eachIsFoundWhateverItsCase() throws {
+        for (index, name) in UsualFieldNames.all.enumerated() {
+            for spelling in [name.rawName, name.rawName.lowercased(), name.rawName.uppercased()] {
+                #expect(UsualFieldNames.index(of: try #require(HTTPField.Name(spelling))) == index)
+            }
+        }
+        for other in ["X-Other", "Accep", "Acceptt", "X"] {
+            #expect(UsualFieldNames.index(of: HTTPField.Name(unchecked: other)) == nil)
+        }
+    }
+
+    @Test(arguments: [
+        Redaction.standard, .standard.adding(names: ["Accept", "ETag", "location"]),
+        Redaction(sensitiveParts: ["type"], sensitiveNames: ["vary"]),
+        Redaction(sensitiveParts: [], sensitiveNames: []),
+    ])
+    func whatIsKnownOfThemBeforehandIsWhatTheirTextsSay(redaction: Redaction) {
+        for name in UsualFieldNames.all {
+            let isSensitive = redaction.isSensitive(name.rawName)
+            #expect(redaction.isSensitive(name) == isSensitive, "\(name)")
+            let isURL = name == .location || name == .contentLocation || name == .referer
+            let value = redaction.value(of: HTTPField(unchecked: name, "plain"))
+            #expect(value == (isSensitive && !isURL ? redaction.placeholder : "plain"), "\(name)")
+        }
+        #expect(Redaction.standard.isSensitive(.authorization))
+        #expect(Redaction.standard.isSensitive("X-Api-Key" as HTTPField.Name))
+        #expect(!Redaction.standard.isSensitive(.contentType))
+    }
+}
