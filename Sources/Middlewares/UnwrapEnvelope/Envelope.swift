@@ -42,13 +42,12 @@ public struct Envelope: Sendable {
 }
 
 extension Envelope {
-    /// Reads the envelope in a body.
-    ///
-    /// - Throws: where the body is no JSON object, or a broken one.
-    init(_ response: borrowing HTTPResponse, body: Data, paths: EnvelopePaths) throws(JSONScanner.Failure) {
-        var parts = Parts()
-        try JSONScanner.find(paths.all, in: body) { places, bytes in parts.read(places, bytes) }
-        (code, flag, payloadPlace, messagePlace) = (parts.code, parts.flag, parts.payloadPlace, parts.messagePlace)
+    /// The envelope in a body, in which its parts were found.
+    init(_ response: borrowing HTTPResponse, body: Data, _ parts: EnvelopeParts) {
+        code = parts.code.flatMap { body.reading($0) { Code(json: $0) } }
+        flag = parts.flag.flatMap { body.reading($0, JSONText.scalar) }
+        payloadPlace = parts.payload
+        messagePlace = parts.message
         self.body = body
         isJSON = true
         status = response.status
@@ -70,23 +69,29 @@ extension Envelope {
     }
 }
 
-/// What is read of a body while its bytes are at hand.
-private struct Parts {
-    var code: Envelope.Code?
-    var flag: String?
-    var payloadPlace: Range<Int>?
-    var messagePlace: Range<Int>?
+/// Where the parts of an envelope stand in a body.
+struct EnvelopeParts {
+    private(set) var payload: Range<Int>?
+    private(set) var code: Range<Int>?
+    private(set) var message: Range<Int>?
+    private(set) var flag: Range<Int>?
+    /// The code, if it is written in digits alone, with quotes or without.
+    private(set) var plainCode: Int?
 
-    mutating func read(_ places: UnsafeMutableBufferPointer<Range<Int>?>, _ bytes: UnsafeRawBufferPointer) {
-        payloadPlace = places[EnvelopePaths.payloadIndex]
-        messagePlace = places[EnvelopePaths.messageIndex]
-        if let place = places[EnvelopePaths.codeIndex] {
-            code = Envelope.Code(json: UnsafeRawBufferPointer(rebasing: bytes[place]))
+    /// - Throws: where the body is no JSON object, or a broken one.
+    init(in body: Data, _ paths: EnvelopePaths) throws(JSONScanner.Failure) {
+        var parts = Self()
+        try JSONScanner.find(paths.all, in: body) { places, bytes in
+            parts.payload = places[EnvelopePaths.payloadIndex]
+            parts.message = places[EnvelopePaths.messageIndex]
+            parts.code = places[EnvelopePaths.codeIndex]
+            if places.count > EnvelopePaths.flagIndex { parts.flag = places[EnvelopePaths.flagIndex] }
+            parts.plainCode = parts.code.flatMap { JSONText.plainNumber(UnsafeRawBufferPointer(rebasing: bytes[$0])) }
         }
-        if places.count > EnvelopePaths.flagIndex, let place = places[EnvelopePaths.flagIndex] {
-            flag = JSONText.scalar(UnsafeRawBufferPointer(rebasing: bytes[place]))
-        }
+        self = parts
     }
+
+    private init() {}
 }
 
 /// The paths that a scan looks for, each at its index.
@@ -97,11 +102,11 @@ struct EnvelopePaths: Sendable {
     static let flagIndex = 3
 
     let code: JSONKeyPath
-    let all: [[[UInt8]]]
+    let all: JSONPaths
 
     init(payload: JSONKeyPath, code: JSONKeyPath, message: JSONKeyPath, flag: JSONKeyPath?) {
         self.code = code
-        all = ([payload, code, message] + (flag.map { [$0] } ?? [])).map(\.encodedNames)
+        all = JSONPaths(([payload, code, message] + (flag.map { [$0] } ?? [])).map(\.encodedNames))
     }
 }
 

@@ -3,7 +3,7 @@ internal import Foundation
 extension JSONScanner {
     /// Gives a closure the places of the values at some paths, and the bytes that they are places in.
     static func find(
-        _ paths: [[[UInt8]]],
+        _ paths: JSONPaths,
         in data: Data,
         _ read: (_ places: UnsafeMutableBufferPointer<Range<Int>?>, _ bytes: UnsafeRawBufferPointer) -> Void
     ) throws(Failure) {
@@ -24,7 +24,7 @@ extension JSONScanner {
 
     static func find(_ paths: [[[UInt8]]], in data: Data) throws(Failure) -> [Range<Int>?] {
         var found: [Range<Int>?] = []
-        try find(paths, in: data) { places, _ in found = Array(places) }
+        try find(JSONPaths(paths), in: data) { places, _ in found = Array(places) }
         return found
     }
 }

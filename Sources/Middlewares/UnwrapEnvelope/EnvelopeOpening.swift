@@ -29,13 +29,17 @@ extension UnwrapEnvelopeInterceptor {
     }
 
     private func judgement(on response: borrowing HTTPResponse, _ paths: EnvelopePaths) throws -> Judgement {
-        let envelope: Envelope
+        let body = response.body.bytes ?? Data()
+        let parts: EnvelopeParts
         do {
-            envelope = try Envelope(response, body: response.body.bytes ?? Data(), paths: paths)
+            parts = try EnvelopeParts(in: body, paths)
         } catch {
             let reason: EnvelopeError.Reason = error.kind == .malformed ? .malformed : .notAnEnvelope
             return .noEnvelope(reason, explanation: error.explanation)
         }
+        // Nearly every envelope is one of success by a number, and needs no texts to be made of it.
+        if let number = parts.plainCode, success.isPlainly(number) { return .success(payload: parts.payload) }
+        let envelope = Envelope(response, body: body, parts)
         switch try success.verdict(on: envelope) {
         case true?: return .success(payload: envelope.payloadPlace)
         case false?: return .failure(envelope)
@@ -48,13 +52,15 @@ extension UnwrapEnvelopeInterceptor {
     private static func unwrap(_ response: inout HTTPResponse, _ place: Range<Int>?) {
         // A copy: the bytes may lie in memory of others, mapped from a file for instance, which must not be written to.
         let payload = response.body.bytes?.bytes(at: place ?? 0..<0) ?? Data()
+        response.body = HTTPBody(payload)
+        guard response.headerFields.contains(anyOf: fieldsOfBytes) else { return }
         if response.headerFields.contains(.contentLength) {
             response.headerFields[.contentLength] = String(payload.count)
         }
-        for name in digests where response.headerFields.contains(name) { response.headerFields.remove(name) }
-        response.body = HTTPBody(payload)
+        for name in digests { response.headerFields.remove(name) }
     }
 
+    private static let fieldsOfBytes = digests + [.contentLength]
     // RFC 9530 and, before it, RFC 3230 and RFC 1864.
     private static let digests: [HTTPField.Name] = ["Content-Digest", "Repr-Digest", "Digest", "Content-MD5"]
 }

@@ -88,6 +88,12 @@ extension Envelope {
             if case .flag(let path) = rule { path } else { nil }
         }
 
+        /// Whether a code of this number is all that it takes to be one of success.
+        func isPlainly(_ number: Int) -> Bool {
+            guard case .ranges(let ranges) = rule else { return false }
+            return ranges.contains { $0.contains(number) }
+        }
+
         /// Whether it is one of success; `nil` if it is no envelope at all.
         func verdict(on envelope: Envelope) throws -> Bool? {
             switch rule {

@@ -57,12 +57,30 @@ enum JSONBytes {
         return cvectors_equal(bytes.baseAddress.unsafelyUnwrapped + start, mask, wanted)
     }
 
+    /// Of eight bytes: the highest bit of each that is one of the two.
+    @inline(__always)
+    private static func quotesAndBackslashes(_ word: UInt64) -> UInt64 {
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        let lows = ones &* 0x7F
+        let (quote, backslash) = (word ^ (ones &* 0x22), word ^ (ones &* 0x5C))
+        // What is left of a byte that is none of them carries into its highest bit, or has that.
+        let isNoQuote = ((quote & lows) &+ lows) | quote
+        let isNoBackslash = ((backslash & lows) &+ lows) | backslash
+        return ~(isNoQuote & isNoBackslash) & (ones &* 0x80)
+    }
+
     static func firstQuoteOrBackslash(in bytes: UnsafeRawBufferPointer, from start: Int) -> Int? {
         var position = start
         while bytes.count - position >= JSONBlock.size {
             let hits = quotes(bytes, at: position) | backslashes(bytes, at: position)
             if hits != 0 { return position + hits.trailingZeroBitCount }
             position += JSONBlock.size
+        }
+        while bytes.count - position >= 8 {
+            let word = bytes.loadUnaligned(fromByteOffset: position, as: UInt64.self)
+            let hits = quotesAndBackslashes(UInt64(littleEndian: word))
+            if hits != 0 { return position + hits.trailingZeroBitCount / 8 }
+            position += 8
         }
         return (min(position, bytes.count)..<bytes.count).first {
             bytes[$0] == UInt8(ascii: "\"") || bytes[$0] == UInt8(ascii: "\\")

@@ -28,7 +28,7 @@ struct JSONScanner {
     static let mostPaths = UInt64.bitWidth
 
     private let bytes: UnsafeRawBufferPointer
-    private let paths: [[[UInt8]]]
+    private let paths: JSONPaths
     // As many as there are paths.
     private let found: UnsafeMutableBufferPointer<Range<Int>?>
     private var position = 0
@@ -36,12 +36,12 @@ struct JSONScanner {
     /// Finds the place of the value at each path, `nil` where there is none.
     ///
     /// - Parameters:
-    ///   - paths: for each wanted value the names of the members that lead to it, in UTF-8; no name leads to the whole
-    ///     text, without whitespace and byte order mark around it. At most ``mostPaths``.
+    ///   - paths: for each wanted value the names of the members that lead to it; no name leads to the whole text, without
+    ///     whitespace and byte order mark around it. At most ``mostPaths``.
     ///   - bytes: the text, in UTF-8, which stays the caller's.
     ///   - places: memory for one place for each path, which stays the caller's; it is initialised also when this throws.
     static func find(
-        _ paths: [[[UInt8]]],
+        _ paths: JSONPaths,
         in bytes: UnsafeRawBufferPointer,
         _ places: UnsafeMutableBufferPointer<Range<Int>?>
     ) throws(Failure) {
@@ -58,7 +58,7 @@ struct JSONScanner {
         guard current == UInt8(ascii: "{") else {
             throw Failure(kind: .notAnObject, offset: position, problem: "it is no object")
         }
-        try walkValue(level: 0, matching: paths.isEmpty ? 0 : .max >> Paths(Self.mostPaths - paths.count))
+        try walkValue(level: 0, matching: paths.count == 0 ? 0 : .max >> Paths(Self.mostPaths - paths.count))
         skipWhitespace()
         guard position == bytes.count else { throw malformed("something follows the object") }
     }
@@ -69,18 +69,26 @@ extension JSONScanner {
     private mutating func walkValue(level: Int, matching: Paths) throws(Failure) {
         let start = position
         var ending: Paths = 0
-        for path in paths.indices where matching & 1 << Paths(path) != 0 {
+        var rest = matching
+        while let path = Self.next(in: &rest) {
             // An earlier member of the same name, and what was found in it, counts no more.
             found[path] = nil
-            if paths[path].count == level { ending |= 1 << Paths(path) }
+            if paths.length(of: path) == level { ending |= 1 &<< Paths(path) }
         }
         if matching != ending, current == UInt8(ascii: "{") {
             try walkObject(level: level, matching: matching & ~ending)
         } else {
             try skipValue()
         }
-        guard ending != 0 else { return }
-        for path in paths.indices where ending & 1 << Paths(path) != 0 { found[path] = start..<position }
+        while let path = Self.next(in: &ending) { found[path] = start..<position }
+    }
+
+    /// Takes one path out of a set.
+    @inline(__always)
+    private static func next(in paths: inout Paths) -> Int? {
+        guard paths != 0 else { return nil }
+        defer { paths &= paths &- 1 }
+        return paths.trailingZeroBitCount
     }
 
     private mutating func walkObject(level: Int, matching: Paths) throws(Failure) {
@@ -124,11 +132,9 @@ extension JSONScanner {
 
     private func narrowed(_ matching: Paths, level: Int, name: UnsafeRawBufferPointer) -> Paths {
         var matched: Paths = 0
-        for path in paths.indices where matching & 1 << Paths(path) != 0 {
-            let isSame = paths[path][level].withUnsafeBytes { wanted in
-                wanted.count == name.count && wanted.elementsEqual(name)
-            }
-            if isSame { matched |= 1 << Paths(path) }
+        var rest = matching
+        while let path = Self.next(in: &rest) {
+            if paths.isName(of: path, level: level, name) { matched |= 1 &<< Paths(path) }
         }
         return matched
     }

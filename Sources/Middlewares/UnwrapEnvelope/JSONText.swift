@@ -93,6 +93,19 @@ extension JSONText {
         return Int(exactly: number)
     }
 
+    /// The number of a JSON number or string that is written in at most 18 digits, and in nothing else.
+    static func plainNumber(_ value: UnsafeRawBufferPointer) -> Int? {
+        let quotes = value.first == UInt8(ascii: "\"") ? 1 : 0
+        guard 1...18 ~= value.count - 2 * quotes else { return nil }
+        var number = 0
+        for index in quotes..<(value.count - quotes) {
+            let digit = value[index] &- UInt8(ascii: "0")
+            guard digit < 10 else { return nil }
+            number = number * 10 + Int(digit)
+        }
+        return number
+    }
+
     private static func string(_ raw: UnsafeRawBufferPointer) -> String {
         guard raw.contains(UInt8(ascii: "\\")), let bytes = unescaped(raw) else {
             return String(decoding: raw, as: UTF8.self)

@@ -49,6 +49,7 @@ public struct UnwrapEnvelopeInterceptor: Interceptor {
     let judges: @Sendable (HTTPResponse.Status) -> Bool
 
     /// Passes a request on, and opens the envelope of its response.
+    @inline(__always)
     public func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         let method = request.method
         let url = request.url
@@ -61,7 +62,7 @@ public struct UnwrapEnvelopeInterceptor: Interceptor {
             return try await judgeFields(of: response, fields, flag: flag, from: origin)
         case .body(let wanted): paths = wanted
         }
-        guard method != .head, ![204, 205, 206].contains(response.status.code), !response.body.isEmpty else {
+        guard !(204...206).contains(response.status.code), method != .head, !response.body.isEmpty else {
             return response
         }
         if let count = response.body.bytes?.count, count < Self.hopThreshold {

@@ -87,6 +87,14 @@ public struct HTTPFields: Sendable, Hashable {
         fields.contains { $0.name == name }
     }
 
+    /// Whether there is a field of one of these names: all are looked for at once.
+    package func contains(anyOf names: [HTTPField.Name]) -> Bool {
+        for index in fields.indices {
+            for name in names where fields[index].name == name { return true }
+        }
+        return false
+    }
+
     /// Removes every field of this name.
     public mutating func remove(_ name: HTTPField.Name) {
         fields.removeAll { $0.name == name }
@@ -99,12 +107,14 @@ public struct HTTPFields: Sendable, Hashable {
 
     /// Adds those of `others` whose names are not there yet.
     public mutating func addMissing(_ others: HTTPFields) {
-        let present = self
-        for field in others where !present.contains(field.name) { append(field) }
+        // Of the fields themselves: a copy of them to compare with would have to be made, as soon as one is added.
+        let count = fields.count
+        for field in others where !fields[..<count].contains(where: { $0.name == field.name }) { append(field) }
     }
 
     /// Takes over all of `others`: for each of their names, what was there is replaced.
     public mutating func override(with others: HTTPFields) {
+        guard !others.isEmpty else { return }
         fields.removeAll { others.contains($0.name) }
         for field in others { append(field) }
     }
