@@ -47,6 +47,7 @@ public struct HeadersInterceptor: Interceptor {
     }
 
     /// Adds the fields, and passes the request on.
+    @inline(__always)
     public func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         switch source {
         case .fixed(let defaults, let forced):

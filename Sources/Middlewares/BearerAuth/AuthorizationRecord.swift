@@ -31,22 +31,37 @@ final class AuthorizationRecord: Sendable {
 }
 
 extension HTTPContext {
-    private enum RecordsKey: HTTPContextKey { static var defaultValue: [AuthorizationRecord] { [] } }
-    private enum AuthorizersKey: HTTPContextKey { static var defaultValue: [ObjectIdentifier] { [] } }
+    private enum RecordsKey: HTTPContextKey { static var defaultValue: Few<AuthorizationRecord> { Few() } }
+    private enum AuthorizersKey: HTTPContextKey { static var defaultValue: Few<ObjectIdentifier> { Few() } }
 
     /// The records that want to know what the request is sent with.
-    var authorizationRecords: [AuthorizationRecord] {
+    var authorizationRecords: Few<AuthorizationRecord> {
         get { self[RecordsKey.self] }
         set { self[RecordsKey.self] = newValue }
     }
 
     /// Those who have dealt with the request's authorization already.
-    var authorizers: [ObjectIdentifier] {
+    var authorizers: Few<ObjectIdentifier> {
         get { self[AuthorizersKey.self] }
         set { self[AuthorizersKey.self] = newValue }
     }
 
     func authorizationRecord(of owner: AnyObject) -> AuthorizationRecord? {
         authorizationRecords.first { $0.owner == ObjectIdentifier(owner) }
+    }
+}
+
+/// Nearly always one value or none, which take no memory of their own.
+struct Few<Element: Sendable>: Sendable {
+    private var one: Element?
+    private var others: [Element] = []
+
+    mutating func append(_ element: Element) {
+        if one == nil { one = element } else { others.append(element) }
+    }
+
+    func first(where isWanted: (Element) -> Bool) -> Element? {
+        if let one, isWanted(one) { return one }
+        return others.isEmpty ? nil : others.first(where: isWanted)
     }
 }

@@ -13,8 +13,11 @@ public struct BearerAuthInterceptor: Interceptor {
     public init(_ tokens: TokenStore) { self.tokens = tokens }
 
     /// Adds the token, once there is one that has not expired, and passes the request on.
+    @inline(__always)
     public func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
-        try await tokens.authorize(&request)
+        if let waiting = try tokens.authorizeAtOnce(&request) {
+            try await tokens.authorize(&request, after: waiting)
+        }
         return try await next(request)
     }
 }

@@ -44,20 +44,23 @@ extension TokenStore.Token: CustomStringConvertible, CustomDebugStringConvertibl
     }
 }
 
-/// What a store holds: a token or none, and when it is due.
-struct HeldToken: Sendable {
+/// What a store holds: a token or none, and when it is due. An object, since each request asks for it.
+final class HeldToken: Sendable {
     let token: Token?
     /// From when on the token is refreshed before it is sent.
     let refreshAt: Date?
     /// What the token is sent as, made once for all requests; `nil` for one that can't be sent.
     let field: HTTPField?
 
+    /// Whether there is one.
+    let isToken: Bool
+
     typealias Token = TokenStore.Token
 
     static let none = HeldToken(token: nil, refreshAt: nil)
 
     /// A token from outside, which may be of any age.
-    init(_ token: Token?, leeway: Duration) {
+    convenience init(_ token: Token?, leeway: Duration) {
         self.init(token: token, refreshAt: token?.expiresAt?.addingTimeInterval(-Self.seconds(leeway)))
     }
 
@@ -65,7 +68,7 @@ struct HeldToken: Sendable {
     ///
     /// Refreshing it must get ahead, or each request would begin a refresh: one that lives hardly longer than the leeway
     /// is refreshed at half its life, and one that is over on arrival (a wrong clock, here or there) when it is rejected.
-    init(received token: Token, at date: Date, leeway: Duration) {
+    convenience init(received token: Token, at date: Date, leeway: Duration) {
         guard let expiresAt = token.expiresAt, expiresAt > date else {
             self.init(token: token, refreshAt: nil)
             return
@@ -80,6 +83,7 @@ struct HeldToken: Sendable {
     private init(token: Token?, refreshAt: Date?) {
         self.token = token
         self.refreshAt = refreshAt
+        isToken = token != nil
         field = token.flatMap { token in
             let field = HTTPField(unchecked: .authorization, "Bearer \(token.value)")
             let isToken = !token.value.isEmpty && !token.value.contains(where: \.isWhitespace)

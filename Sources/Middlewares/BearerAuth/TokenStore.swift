@@ -150,17 +150,50 @@ extension TokenStore {
     ///   client names an origin, ``AuthenticationError/Code/signedOut``, ``AuthenticationError/Code/invalidToken``; what the
     ///   refresh throws; `CancellationError`.
     public func authorize(_ request: inout HTTPRequest) async throws {
+        guard let waiting = try authorizeAtOnce(&request) else { return }
+        try await authorize(&request, after: waiting)
+    }
+
+    /// What a request waits for.
+    struct Waiting {
+        /// What is to be replaced; `nil` for a refresh that is under way.
+        let rejected: CredentialGeneration?
+        let record: AuthorizationRecord?
+    }
+
+    /// The same as far as it needs no waiting; otherwise gives what for, and the rest is for ``authorize(_:after:)``.
+    func authorizeAtOnce(_ request: inout HTTPRequest) throws -> Waiting? {
         let id = ObjectIdentifier(self)
-        guard !refresher.isRefreshedByCurrentTask, !request.context.authorizers.contains(id) else { return }
+        guard !refresher.isRefreshedByCurrentTask, request.context.authorizers.first(where: { $0 == id }) == nil else {
+            return nil
+        }
         request.context.authorizers.append(id)
         let record = request.context.authorizationRecord(of: self)
         record?.note(.withheld)
-        guard !request.headerFields.contains(.authorization), try isForRequest(request) else { return }
+        guard !request.headerFields.contains(.authorization), try isForRequest(request) else { return nil }
         if request.context.isShared { throw AuthenticationError.sharedExchange(of: request) }
 
-        let credential = try await usableCredential()
+        let (credential, isRefreshing, isClosed) = refresher.state
+        if isRefreshing { return Waiting(rejected: nil, record: record) }
+        let isMissing = !credential.value.isToken && fetchesFirstToken && !isClosed
+        if isMissing || credential.value.isDue(at: now()) {
+            return Waiting(rejected: credential.generation, record: record)
+        }
+        try add(credential, to: &request, record)
+        return nil
+    }
+
+    func authorize(_ request: inout HTTPRequest, after waiting: Waiting) async throws {
+        try add(await refresher.value(rejecting: waiting.rejected), to: &request, waiting.record)
+    }
+
+    private func add(
+        _ credential: Credential<HeldToken>,
+        to request: inout HTTPRequest,
+        _ record: AuthorizationRecord?
+    ) throws {
         record?.note(.used(credential.generation))
-        guard credential.value.token != nil else { return }
+        guard credential.value.isToken else { return }
         guard let field = credential.value.field else { throw AuthenticationError.invalidToken(for: request) }
         request.headerFields.append(field)
     }
@@ -172,14 +205,6 @@ extension TokenStore {
             throw AuthenticationError.unknownOrigin(of: request)
         }
         return Origin(request.url).map(allowed.contains) ?? false
-    }
-
-    private func usableCredential() async throws -> Credential<HeldToken> {
-        let (credential, isRefreshing, isClosed) = refresher.state
-        if isRefreshing { return try await refresher.value(rejecting: nil) }
-        let isMissing = credential.value.token == nil && fetchesFirstToken && !isClosed
-        guard isMissing || credential.value.isDue(at: now()) else { return credential }
-        return try await refresher.value(rejecting: credential.generation)
     }
 }
 

@@ -62,11 +62,14 @@ public struct FollowRedirectsInterceptor: Interceptor {
     ///
     /// - Throws: ``RedirectError``; ``TransportError`` with ``TransportError/Code/bodyNotReplayable``; what the policy or the
     ///   rest of the chain throws.
+    @inline(__always)
     public func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         var request = request
         var hops: [Redirect] = []
         while true {
-            var response = try await next(request)
+            let response = try await next(request)
+            // Nearly every response is the answer as it is: it isn't worth an asynchronous call to find that out.
+            if hops.isEmpty, response.url != nil, !RedirectRules.canRedirect(response.status) { return response }
             let following: HTTPRequest?
             do {
                 following = try await self.request(after: request, response, hops: &hops)
@@ -75,9 +78,10 @@ public struct FollowRedirectsInterceptor: Interceptor {
                 throw error
             }
             guard let following else {
-                if response.url == nil { response.url = request.url }
-                if !hops.isEmpty { response.context.redirects = hops + response.context.redirects }
-                return response
+                var answer = response
+                if answer.url == nil { answer.url = request.url }
+                if !hops.isEmpty { answer.context.redirects = hops + answer.context.redirects }
+                return answer
             }
             response.body.discard()
             try Task.checkCancellation()

@@ -13,9 +13,17 @@ struct RedirectRules: Sendable {
         case invalid
     }
 
+    /// Whether a status is one of a redirect.
+    static func canRedirect(_ status: HTTPResponse.Status) -> Bool {
+        switch status.code {
+        case 301, 302, 303, 307, 308: true
+        default: false
+        }
+    }
+
     /// Where a response points to, seen from the URL that it answers.
     static func destination(of response: HTTPResponse, from base: URL) -> Destination {
-        guard [301, 302, 303, 307, 308].contains(response.status) else { return .none }
+        guard canRedirect(response.status) else { return .none }
         let locations = Set(response.headerFields[values: .location])
         // An empty one would name the very URL that has just redirected: nothing to follow, as without one.
         guard let location = locations.first, !(locations.count == 1 && location.isEmpty) else { return .none }

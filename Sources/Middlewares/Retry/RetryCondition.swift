@@ -5,10 +5,15 @@
 /// ```
 /// Whether the request may be sent again is another question: see ``RetryPolicy``.
 public struct RetryCondition: Sendable {
-    private let isMet: @Sendable (HTTPRequest, Result<HTTPResponse, any Error>) -> Bool
+    private let criteria: AnswerCriteria
+    private let others: [@Sendable (HTTPRequest, Result<HTTPResponse, any Error>) -> Bool]
 
-    private init(_ isMet: @escaping @Sendable (HTTPRequest, Result<HTTPResponse, any Error>) -> Bool) {
-        self.isMet = isMet
+    private init(
+        _ criteria: AnswerCriteria = AnswerCriteria(),
+        others: [@Sendable (HTTPRequest, Result<HTTPResponse, any Error>) -> Bool] = []
+    ) {
+        self.criteria = criteria
+        self.others = others
     }
 
     /// What passes by itself, usually: the statuses 408, 429, 500, 502, 503 and 504, and a ``TransportError`` with
@@ -22,12 +27,12 @@ public struct RetryCondition: Sendable {
     public static func answer(
         where isRetried: @escaping @Sendable (HTTPRequest, Result<HTTPResponse, any Error>) -> Bool
     ) -> Self {
-        Self(isRetried)
+        Self(others: [isRetried])
     }
 
     /// A response with one of these statuses, or the ``StatusError`` that a `validateStatus` inside has made of it.
     public static func status(_ statuses: HTTPResponse.Status...) -> Self {
-        Self { _, answer in answer.answered.map { statuses.contains($0.status) } ?? false }
+        Self(AnswerCriteria(statuses: statuses))
     }
 
     /// A ``TransportError`` with one of these codes.
@@ -44,19 +49,23 @@ public struct RetryCondition: Sendable {
         _ type: Failure.Type,
         where isRetried: @escaping @Sendable (Failure) -> Bool = { _ in true }
     ) -> Self {
-        Self { _, answer in
-            if case .failure(let error as Failure) = answer { isRetried(error) } else { false }
-        }
+        Self(AnswerCriteria { ($0 as? Failure).map(isRetried) ?? false })
     }
 
     /// What meets one condition or the other.
     public static func || (left: Self, right: Self) -> Self {
-        Self { left.isMet($0, $1) || right.isMet($0, $1) }
+        Self(left.criteria || right.criteria, others: left.others + right.others)
     }
 
+    /// Whether a response of this status may meet it. Where nothing but the status counts, nothing else need be made ready.
+    func mayMatch(_ status: HTTPResponse.Status) -> Bool { !others.isEmpty || criteria.areMet(by: status) }
+
     /// Whether the answer to a request meets the condition. A cancellation never does.
-    public func matches(_ answer: Result<HTTPResponse, any Error>, to request: HTTPRequest) -> Bool {
+    public func matches(_ answer: Result<HTTPResponse, any Error>, to request: borrowing HTTPRequest) -> Bool {
         if case .failure(is CancellationError) = answer { return false }
-        return isMet(request, answer)
+        if criteria.areMet(by: answer) { return true }
+        guard !others.isEmpty else { return false }
+        let request = copy request
+        return others.contains { $0(request, answer) }
     }
 }

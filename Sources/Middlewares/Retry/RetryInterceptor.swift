@@ -64,6 +64,7 @@ public struct RetryInterceptor: Interceptor {
     /// Passes the request on until its answer is good, or not to be had.
     ///
     /// - Throws: what the last attempt threw; `CancellationError`.
+    @inline(__always)
     public func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         addKey(to: &request)
         budget?.deposit()
@@ -75,7 +76,9 @@ public struct RetryInterceptor: Interceptor {
             let number = attempts.count + 1
             let answer: Result<HTTPResponse, any Error>
             do {
-                answer = .success(try await next(copy request))
+                let response = try await next(copy request)
+                if attempts.isEmpty, !policy.condition.mayMatch(response.status) { return response }
+                answer = .success(response)
             } catch {
                 answer = .failure(error)
             }

@@ -62,11 +62,14 @@ public struct RetryOnUnauthorizedInterceptor: Interceptor {
     /// - Throws: what the refresh throws; ``AuthenticationError`` with ``AuthenticationError/Code/wrongOrder`` if
     ///   `bearerAuth` stands outside, and with ``AuthenticationError/Code/signedOut`` if the session ends meanwhile;
     ///   ``TransportError`` with ``TransportError/Code/bodyNotReplayable``; `CancellationError`; what the rest throws.
+    @inline(__always)
     public func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         guard let record = try source.track(&request) else { return try await next(request) }
         let answer: Result<HTTPResponse, any Error>
         do {
-            answer = .success(try await next(copy request))
+            let response = try await next(copy request)
+            guard condition.mayMatch(response.status) else { return response }
+            answer = .success(response)
         } catch {
             answer = .failure(error)
         }

@@ -21,7 +21,7 @@ struct TokenSource: UnauthorizedSource {
         // A second interceptor with the same store leaves the work to the first. What belongs to the refresh itself needs
         // no exception: the store gives it no token, and notes nothing that an answer could reject.
         guard request.context.authorizationRecord(of: tokens) == nil else { return nil }
-        guard !request.context.authorizers.contains(ObjectIdentifier(tokens)) else {
+        guard request.context.authorizers.first(where: { $0 == ObjectIdentifier(tokens) }) == nil else {
             throw AuthenticationError.wrongOrder(of: request)
         }
         let record = AuthorizationRecord(owner: tokens)

@@ -48,14 +48,18 @@ public struct ValidateStatusInterceptor: Interceptor {
     /// Passes the request on, and judges the response.
     ///
     /// - Throws: ``StatusError``; `CancellationError` if the task is cancelled while the body of an error is read.
+    @inline(__always)
     public func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         let method = request.method
         let url = request.url
         let isConditional = isAccepted == nil && Self.isConditional(request)
-        var response = try await next(request)
+        let response = try await next(request)
+        let isSuccessful = response.status.kind == .successful
         if isAccepted?(response) ?? Self.isSuccess(response.status, isConditional: isConditional) {
-            if response.status.kind != .successful { response.context.isStatusAccepted = true }
-            return response
+            guard !isSuccessful else { return response }
+            var accepted = response
+            accepted.context.isStatusAccepted = true
+            return accepted
         }
         throw try await StatusError(response, method: method, url: url, bodyLimit: bodyLimit)
     }
@@ -64,9 +68,11 @@ public struct ValidateStatusInterceptor: Interceptor {
         status.kind == .successful || status.code == 304 && isConditional
     }
 
+    private static let conditions: [HTTPField.Name] = [.ifNoneMatch, .ifModifiedSince]
+
     static func isConditional(_ request: borrowing HTTPRequest) -> Bool {
-        (request.method == .get || request.method == .head)
-            && (request.headerFields.contains(.ifNoneMatch) || request.headerFields.contains(.ifModifiedSince))
+        request.headerFields.contains(anyOf: conditions)
+            && (request.method == .get || request.method == .head)
     }
 }
 

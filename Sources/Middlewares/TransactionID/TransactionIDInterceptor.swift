@@ -29,6 +29,7 @@ public struct TransactionIDInterceptor: Interceptor {
     }
 
     /// Sets the field unless the request has it, and passes the request on.
+    @inline(__always)
     public func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         if !request.headerFields.contains(name) { request.headerFields.append(name, generate()) }
         return try await next(request)

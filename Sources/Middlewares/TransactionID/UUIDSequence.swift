@@ -67,7 +67,8 @@ struct UUIDText: Sendable, Hashable, CustomStringConvertible {
             bytes.storeBytes(of: Self.digits(low >> 32), toByteOffset: 19, as: UInt64.self)
             bytes.storeBytes(of: Self.digits(low >> 16), toByteOffset: 24, as: UInt64.self)
             bytes.storeBytes(of: Self.digits(low), toByteOffset: 28, as: UInt64.self)
-            for hyphen in [8, 13, 18, 23] { text[hyphen] = UInt8(ascii: "-") }
+            (text[8], text[13]) = (UInt8(ascii: "-"), UInt8(ascii: "-"))
+            (text[18], text[23]) = (UInt8(ascii: "-"), UInt8(ascii: "-"))
             return 36
         }
     }

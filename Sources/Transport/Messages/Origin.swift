@@ -52,12 +52,24 @@ public struct Origin: Sendable, Hashable, CustomStringConvertible {
         guard port == (scheme == "https" ? 443 : 80) else { return false }
         var text = url.absoluteString
         return text.withUTF8 { bytes in
-            var rest = bytes[...]
-            for part in [scheme, "://", host] {
-                guard rest.starts(with: part.utf8) else { return false }
-                rest = rest.dropFirst(part.utf8.count)
-            }
-            return rest.first.map { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") } ?? true
+            var end = 0
+            guard Self.skip(scheme, in: bytes, &end), Self.skip("://", in: bytes, &end),
+                Self.skip(host, in: bytes, &end)
+            else { return false }
+            return end == bytes.count || bytes[end] == UInt8(ascii: "/") || bytes[end] == UInt8(ascii: "?")
+        }
+    }
+
+    /// Whether a part stands there in a text; then the position is moved to its end.
+    @inline(__always)
+    private static func skip(_ part: String, in text: UnsafeBufferPointer<UInt8>, _ position: inout Int) -> Bool {
+        var part = part
+        return part.withUTF8 { part in
+            guard let start = text.baseAddress, let other = part.baseAddress, part.count <= text.count - position,
+                memcmp(start + position, other, part.count) == 0
+            else { return false }
+            position += part.count
+            return true
         }
     }
 
