@@ -125,9 +125,9 @@ let results = [
     try await check("10 that append", atMost: 2, names.map(Append.init)),
     try await check("logging that is off", atMost: 0, [.logging(.off)]),
     try await check("logging of the fields", atMost: 2, [.logging(.headers, to: LogSink { _ in })]),
-    try await check("a cache that has the answer", atMost: 6, [.cache(.memory())], fresh),
-    try await check("a cache that stores the answer", atMost: 9, [.cache(.memory())]),
-    try await check("a realistic chain of ten", atMost: 23, realistic, envelope),
+    try await check("a cache that has the answer", atMost: 5, [.cache(.memory())], fresh),
+    try await check("a cache that stores the answer", atMost: 8, [.cache(.memory())]),
+    try await check("a realistic chain of ten", atMost: 18, realistic, envelope),
     // The payload's bytes, which are copied.
     try await checkUnwrapping("an envelope of 1 kB", payload: String(repeating: "x", count: 1_000), atMost: 2),
     try await checkUnwrapping("an envelope of 100 kB", payload: String(repeating: "x", count: 100_000), atMost: 2),
