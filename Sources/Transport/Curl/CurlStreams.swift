@@ -5,9 +5,9 @@ internal import Synchronization
 /// A streamed response between the loop, which offers bytes, and the one reader of its body.
 ///
 /// A reader who waits is not woken for each piece, which would cost more than the piece, but when there is much, or when no
-/// more comes for now. What is much doubles with each time that the reader was there before it, up to 512 KB, and is 128 KB
-/// again when the reader has fallen behind. Never more than twice of it and one piece is held: then the transfer is paused,
-/// and goes on when the reader has come down to the low mark.
+/// more comes for now. What is much doubles with each time that the reader was there before it, up to 512 KB, as long as the
+/// transport's streams hold little together, and is 128 KB again when the reader has fallen behind. When 128 KB more than that
+/// are held, the transfer is paused, and goes on when the reader has come down to the low mark.
 final class CurlDownload: Sendable {
     enum Offer {
         case accepted
@@ -29,6 +29,7 @@ final class CurlDownload: Sendable {
         /// The loop was told that a reader waits for what is held, and is going to ask.
         var isAwaited = false
         var broughtByTurn = 0
+        var patience = Patience()
 
         /// The reader, and the next chunk for it, if it waits and there is one.
         mutating func delivery() -> Delivery? {
@@ -48,13 +49,12 @@ final class CurlDownload: Sendable {
     private static let lowMark = 64 * 1024
     private static let leastMuch = 128 * 1024
     private static let mostMuch = 512 * 1024
-    // Long enough that there is probably more where it came from.
-    private static let longTurn = 16 * 1024
 
-    /// Whether a reader waits for bytes.
+    /// Whether a reader waits for bytes; for tests.
     var hasReader: Bool { state.withLock { $0.reader != nil } }
 
     private let state: Mutex<State>
+    private let pool: BlockPool
     private let onDrained: @Sendable () -> Void
     private let onAbandoned: @Sendable () -> Void
     private let onReleased: @Sendable () -> Void
@@ -71,6 +71,7 @@ final class CurlDownload: Sendable {
         onReleased: @escaping @Sendable () -> Void
     ) {
         state = Mutex(State(held: ReceivedChunks(pool: pool)))
+        self.pool = pool
         self.onDrained = onDrained
         self.onAbandoned = onAbandoned
         self.onReleased = onReleased
@@ -85,18 +86,19 @@ final class CurlDownload: Sendable {
 
     /// From the loop: a piece of the body, which is copied unless it must wait.
     func offer(_ bytes: UnsafeRawBufferPointer) -> Offer {
-        let (offer, delivery): (Offer, Delivery?) = state.withLock { state in
+        let (offer, delivery): (Offer, Delivery?) = state.withLock { [pool] state in
             if state.isAbandoned { return (.abandoned, nil) }
-            guard state.held.count < state.much * 2 else {
+            guard state.held.count < state.much + Self.leastMuch else {
                 state.isPaused = true
                 state.much = Self.leastMuch
                 return (.full, nil)
             }
             state.held.append(bytes)
-            state.broughtByTurn += bytes.count
+            state.broughtByTurn = state.isAwaited ? state.broughtByTurn + bytes.count : bytes.count
             guard state.reader != nil else { return (.accepted, nil) }
             guard state.held.count < state.much else {
-                state.much = min(Self.mostMuch, state.much * 2)
+                if pool.isPlentiful { state.much = min(Self.mostMuch, state.much * 2) }
+                state.patience.wasRewarded()
                 return (.accepted, state.delivery())
             }
             defer { state.isAwaited = true }
@@ -106,13 +108,13 @@ final class CurlDownload: Sendable {
         return offer
     }
 
-    /// From the loop, after a turn: gives the reader what it waits for, unless the turn brought so much that the next one will
-    /// bring more. Returns whether nobody waits any longer.
+    /// From the loop, after a turn: gives the reader what it waits for, unless the next turn will probably bring more. Returns
+    /// whether nobody waits any longer.
     func deliverUnlessMoreComes() -> Bool {
         let (isDone, delivery): (Bool, Delivery?) = state.withLock { state in
             defer { state.broughtByTurn = 0 }
-            let waits = state.reader != nil && state.held.count > 0
-            if waits, state.broughtByTurn >= Self.longTurn { return (false, nil) }
+            let expectsMore = state.patience.expectsMore(afterTurnOf: state.broughtByTurn)
+            if expectsMore, state.reader != nil, state.held.count > 0 { return (false, nil) }
             state.isAwaited = false
             return (true, state.delivery())
         }

@@ -18,7 +18,8 @@ internal import CCurl
 /// - Repeated fields, their order and spelling are kept both ways. A value that is not UTF-8 is read as ISO 8859-1.
 /// - gzip, deflate, brotli and zstd are asked for and decoded where the library has them, unless the request has an
 ///   `Accept-Encoding` of its own: then the content is delivered as it came.
-/// - Streams both ways with backpressure: a reader that falls behind pauses its transfer, for which about 1 MB is held at most.
+/// - Streams both ways with backpressure: a reader that falls behind pauses its transfer, for which less than 1 MB is held, and
+///   about 256 KB where many streams are read at a time.
 /// - What a server sends is bounded: a head by 256 KB, each of its fields by 100 KB, a buffered body by the request's limit,
 ///   which counts it decoded. A stream of which one piece decodes to 64 MB more than its reader takes ends in an error.
 /// - ``HTTPContext/timings`` on each response.

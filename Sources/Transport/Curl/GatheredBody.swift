@@ -9,9 +9,12 @@ struct GatheredBody: ~Copyable {
     /// The bytes gathered so far.
     private(set) var count = 0
 
+    // No machine has it, and a sanitizer ends the process for asking.
+    private static let tooMuch = 1 << 40
+
     /// Makes room for as many bytes as are announced, if the system has that much; if not, room is made for those that come.
     mutating func reserve(_ announced: Int) {
-        if announced > capacity { _ = resize(to: announced) }
+        if announced > capacity, announced < Self.tooMuch { _ = resize(to: announced) }
     }
 
     /// Adds a copy of bytes. Returns whether there was memory for them.
@@ -26,10 +29,11 @@ struct GatheredBody: ~Copyable {
 
     /// What was gathered, which is then no longer here.
     mutating func take() -> Data {
-        guard let memory, count > 0 else { return Data() }
+        guard count > 0 else { return Data() }
         // What was made room for and did not come would be held as long as the rest.
         if capacity - count > count / 8 { _ = resize(to: count) }
-        let data = Data(bytesNoCopy: self.memory ?? memory, count: count, deallocator: .free)
+        guard let memory else { return Data() }
+        let data = Data(bytesNoCopy: memory, count: count, deallocator: .free)
         (self.memory, capacity, count) = (nil, 0, 0)
         return data
     }

@@ -17,29 +17,44 @@ final class BlockPool: Sendable {
     /// With 128 KB and more the C library would ask the system for each of them.
     static let blockSize = 124 * 1024
 
-    /// Enough for one reader who is brought as much at once as there is.
+    /// How many are kept: 1 MB, about what one stream uses in turn whose reader keeps up.
     private static let most = 8
+    /// How many may be in use, 4 MB, before streams are to hold no more than they need.
+    private static let plenty = 32
 
-    private let idle = Mutex<[Block]>([])
+    private struct State {
+        var idle: [Block] = []
+        var lent = 0
+    }
 
-    /// The blocks that wait to be used again.
-    var idleCount: Int { idle.withLock(\.count) }
+    private let state = Mutex(State())
+
+    /// Whether few blocks are in use by all streams together.
+    var isPlentiful: Bool { state.withLock { $0.lent < Self.plenty } }
+
+    /// The blocks that wait to be used again; for tests.
+    var idleCount: Int { state.withLock(\.idle.count) }
 
     func take() -> Block {
-        idle.withLock { $0.popLast() } ?? Block(start: .allocate(byteCount: Self.blockSize, alignment: 16))
+        let block = state.withLock { state in
+            state.lent += 1
+            return state.idle.popLast()
+        }
+        return block ?? Block(start: .allocate(byteCount: Self.blockSize, alignment: 16))
     }
 
     func give(_ block: Block) {
-        let isKept = idle.withLock { idle in
-            guard idle.count < Self.most else { return false }
-            idle.append(Block(start: block.start))
+        let isKept = state.withLock { state in
+            state.lent -= 1
+            guard state.idle.count < Self.most else { return false }
+            state.idle.append(Block(start: block.start))
             return true
         }
         if !isKept { block.start.deallocate() }
     }
 
     deinit {
-        for block in idle.withLock({ $0 }) { block.start.deallocate() }
+        for block in state.withLock(\.idle) { block.start.deallocate() }
     }
 }
 
@@ -57,10 +72,15 @@ struct ReceivedChunks: ~Copyable {
     mutating func append(_ bytes: UnsafeRawBufferPointer) {
         var rest = bytes
         while !rest.isEmpty {
-            if blocks.last?.count ?? BlockPool.blockSize == BlockPool.blockSize { blocks.append(pool.take()) }
+            if isLastFull { blocks.append(pool.take()) }
             rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(fillLast(with: rest)))
         }
         count += bytes.count
+    }
+
+    private var isLastFull: Bool {
+        guard let last = blocks.last else { return true }
+        return last.count == BlockPool.blockSize
     }
 
     private mutating func fillLast(with bytes: UnsafeRawBufferPointer) -> Int {

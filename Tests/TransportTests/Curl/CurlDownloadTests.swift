@@ -1,141 +1,9 @@
 #if os(Linux)
 import Foundation
 import Synchronization
-import TestSupport
 import Testing
 
 @testable import Transport
-
-@Suite struct ReceivedChunksTests {
-    private static let size = BlockPool.blockSize
-
-    private static func append(_ bytes: Data, to chunks: inout ReceivedChunks) {
-        bytes.withUnsafeBytes { chunks.append($0) }
-    }
-
-    private static func take(from chunks: inout ReceivedChunks) throws -> Data {
-        let chunk = chunks.take()
-        return try #require(chunk)
-    }
-
-    @Test(arguments: 1...20 as ClosedRange<UInt64>)
-    func whatGoesInComesOutInOrder(seed: UInt64) {
-        var generator = SeededGenerator(seed: seed)
-        var chunks = ReceivedChunks(pool: BlockPool())
-        var (expected, received) = (Data(), Data())
-        for next in 0..<200 {
-            if Bool.random(using: &generator) {
-                let bytes = Data(repeating: UInt8(next), count: Int.random(in: 0...(Self.size / 3), using: &generator))
-                Self.append(bytes, to: &chunks)
-                expected += bytes
-            } else {
-                let held = chunks.count
-                let chunk = chunks.take()
-                #expect((chunk == nil) == (held == 0))
-                received += chunk ?? Data()
-            }
-            #expect(chunks.count == expected.count - received.count)
-        }
-        while let chunk = chunks.take() { received += chunk }
-        #expect(received == expected)
-        #expect(chunks.count == 0)
-    }
-
-    @Test func bytesComeInFewChunksOfBoundedSize() {
-        var chunks = ReceivedChunks(pool: BlockPool())
-        Self.append(Data(count: Self.size * 2 + 10), to: &chunks)
-        Self.append(Data(count: 10), to: &chunks)
-        var sizes: [Int] = []
-        while let chunk = chunks.take() { sizes.append(chunk.count) }
-        #expect(sizes == [Self.size, Self.size, 20])
-    }
-
-    // A program that keeps a thousand short events must not keep a thousand blocks.
-    @Test func aShortChunkKeepsNoBlock() {
-        let pool = BlockPool()
-        var chunks = ReceivedChunks(pool: pool)
-        var kept: [Data] = []
-        for byte in UInt8(0)..<100 {
-            Self.append(Data([byte]), to: &chunks)
-            if let chunk = chunks.take() { kept.append(chunk) }
-            #expect(pool.idleCount == 1)
-        }
-        #expect(kept == (UInt8(0)..<100).map { Data([$0]) })
-    }
-
-    @Test func aLongChunkKeepsItsBlockUntilItIsLetGo() throws {
-        let pool = BlockPool()
-        var chunks = ReceivedChunks(pool: pool)
-        Self.append(Data(repeating: 1, count: Self.size), to: &chunks)
-        var chunk = chunks.take()
-        let slice = try #require(chunk?.suffix(1))
-        chunk = nil
-        #expect(pool.idleCount == 0)
-        // What is received meanwhile goes elsewhere.
-        Self.append(Data(repeating: 2, count: Self.size), to: &chunks)
-        #expect(slice == Data([1]))
-        withExtendedLifetime(slice) {}
-        #expect(chunks.take()?.count == Self.size)
-    }
-
-    @Test func blocksComeBackWhenTheirChunksAreLetGo() {
-        let pool = BlockPool()
-        var chunks = ReceivedChunks(pool: pool)
-        for _ in 0..<3 {
-            Self.append(Data(repeating: 1, count: Self.size * 2), to: &chunks)
-            #expect(chunks.take()?.count == Self.size)
-            #expect(chunks.take()?.count == Self.size)
-        }
-        #expect(pool.idleCount == 2)
-    }
-
-    @Test func aReaderMayChangeAndExtendItsChunk() throws {
-        let pool = BlockPool()
-        var chunks = ReceivedChunks(pool: pool)
-        Self.append(Data(repeating: 1, count: Self.size), to: &chunks)
-        var chunk = try Self.take(from: &chunks)
-        let copy = chunk
-        chunk[0] = 7
-        chunk.append(Data(repeating: 8, count: 1000))
-        #expect(copy == Data(repeating: 1, count: Self.size))
-        #expect(chunk.prefix(2) == Data([7, 1]))
-        #expect(chunk.suffix(1001) == Data([1]) + Data(repeating: 8, count: 1000))
-        #expect(pool.idleCount <= 1)
-    }
-
-    @Test func aReaderMayExtendAChunkThatNobodyElseHas() throws {
-        let pool = BlockPool()
-        var chunks = ReceivedChunks(pool: pool)
-        Self.append(Data(repeating: 1, count: Self.size), to: &chunks)
-        var chunk = try Self.take(from: &chunks)
-        chunk.append(Data(repeating: 8, count: 1000))
-        #expect(chunk == Data(repeating: 1, count: Self.size) + Data(repeating: 8, count: 1000))
-        #expect(pool.idleCount == 1)
-    }
-
-    @Test func whatNobodyTakesGoesBackToThePool() {
-        let pool = BlockPool()
-        do {
-            var chunks = ReceivedChunks(pool: pool)
-            Self.append(Data(count: Self.size + 1), to: &chunks)
-            chunks.removeAll()
-            #expect(pool.idleCount == 2)
-            #expect(chunks.count == 0)
-            #expect(chunks.take() == nil)
-            Self.append(Data(count: Self.size * 2 + 1), to: &chunks)
-        }
-        #expect(pool.idleCount == 3)
-    }
-
-    @Test func aPoolKeepsFewBlocks() {
-        let pool = BlockPool()
-        do {
-            var chunks = ReceivedChunks(pool: pool)
-            Self.append(Data(count: Self.size * 20), to: &chunks)
-        }
-        #expect(pool.idleCount == 8)
-    }
-}
 
 @Suite(.timeLimit(.minutes(5))) struct CurlDownloadTests {
     private static let piece = Data(repeating: 5, count: 16 << 10)
@@ -163,10 +31,18 @@ import Testing
 
     private static func accepted(_ times: Int) -> [CurlDownload.Offer] { Array(repeating: .accepted, count: times) }
 
+    /// A long turn, which a reader who waits is woken for at once.
+    private static func begin(toFlow download: CurlDownload) async throws {
+        #expect(offer(download) == [.awaited])
+        try #require(download.deliverUnlessMoreComes())
+        await reader(of: download)
+    }
+
     @Test func aReaderIsNotWokenWhileMoreComes() async throws {
         let download = Self.download()
         let reading = Self.read(download)
         await Self.reader(of: download)
+        try await Self.begin(toFlow: download)
         #expect(Self.offer(download, times: 2) == [.awaited, .accepted])
         #expect(!download.deliverUnlessMoreComes())
         #expect(download.hasReader)
@@ -174,7 +50,7 @@ import Testing
         #expect(download.deliverUnlessMoreComes())
         await Self.reader(of: download)
         download.end(.success(()))
-        #expect(try await reading.value == [32 << 10])
+        #expect(try await reading.value == [16 << 10, 32 << 10])
     }
 
     @Test func aShortPieceIsDeliveredAtTheEndOfItsTurn() async throws {
@@ -188,11 +64,49 @@ import Testing
         #expect(try await reading.value == [5])
     }
 
+    // A message that nothing follows must not wait for more each time.
+    @Test func ofAThousandLongMessagesThatNothingFollowsFewWait() async throws {
+        let download = Self.download()
+        let reading = Self.read(download)
+        var waits = 0
+        for _ in 0..<1000 {
+            await Self.reader(of: download)
+            _ = Self.offer(download)
+            if !download.deliverUnlessMoreComes() {
+                waits += 1
+                #expect(download.deliverUnlessMoreComes())
+            }
+        }
+        await Self.reader(of: download)
+        #expect((1...10).contains(waits))
+        download.end(.success(()))
+        #expect(try await reading.value.count == 1000)
+    }
+
+    @Test func aFlowThatBeginsAgainIsWaitedForAgain() {
+        var patience = Patience()
+        func holds(_ bytes: Int) -> Bool { patience.expectsMore(afterTurnOf: bytes) }
+        for turns in [1, 2, 4] {
+            for _ in 0..<turns { #expect(!holds(1 << 14)) }
+            #expect(holds(1 << 14))
+            #expect(!holds(0))
+        }
+        for _ in 0..<8 { #expect(!holds(1 << 16)) }
+        #expect(!holds(100))
+        #expect(holds(1 << 16))
+        patience.wasRewarded()
+        #expect(holds(1 << 16))
+        patience.wasRewarded()
+        #expect(!holds(0))
+        #expect([holds(1 << 14), holds(1 << 14), holds(1 << 14)] == [false, true, true])
+    }
+
     // Listed twice, it would be asked twice after a turn, and the second time deliver what it should hold back.
     @Test func theLoopIsToldOnceOfAReaderWhoWaitsAgain() async throws {
         let download = Self.download()
         let reading = Self.read(download)
         await Self.reader(of: download)
+        try await Self.begin(toFlow: download)
         #expect(Self.offer(download, times: 8) == [.awaited] + Self.accepted(7))
         // There was much, and the reader has taken it within the turn.
         await Self.reader(of: download)
@@ -202,7 +116,7 @@ import Testing
         await Self.reader(of: download)
         #expect(Self.offer(download) == [.awaited])
         download.end(.success(()))
-        #expect(try await reading.value.reduce(0, +) == 10 * Self.piece.count)
+        #expect(try await reading.value.reduce(0, +) == 11 * Self.piece.count)
     }
 
     @Test func aReaderWhoKeepsUpIsBroughtMoreAndMoreUpToALimit() async throws {
@@ -232,8 +146,10 @@ import Testing
         #expect(drained.load(ordering: .relaxed) == 1)
         _ = Self.offer(download, times: 8)
         await Self.reader(of: download)
-        // It keeps up now: twice as much goes by without a pause.
-        _ = Self.offer(download, times: 16)
+        // It keeps up now, and is brought twice as much at once.
+        _ = Self.offer(download, times: 15)
+        #expect(download.hasReader)
+        _ = Self.offer(download)
         await Self.reader(of: download)
         download.end(.success(()))
         #expect(try await reading.value.reduce(0, +) == 40 * Self.piece.count)
