@@ -1,7 +1,7 @@
 /// An ordered array of interceptors before a transport; itself a transport, so that chains nest.
 ///
 /// The first interceptor is the outermost. With `[a, b]`, a request goes a, b, transport, and its response comes back
-/// transport, b, a.
+/// transport, b, a. A call goes as deep as the chain is long, and so does its end: chains of thousands are not meant.
 public struct InterceptorChain: Transport {
     private final class Storage: Sendable {
         let interceptors: [any Interceptor]

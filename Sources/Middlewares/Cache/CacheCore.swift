@@ -301,18 +301,20 @@ extension CacheCore {
         _ flight: CacheFlights.Flight
     ) -> Bool {
         let selecting = stored.selectingFields
-        let old = exchange.entries.count == 1 ? exchange.entries[0] : nil
+        let only = exchange.entries.count == 1 ? exchange.entries[0] : nil
         do {
             try CacheDeposit.check(Int64(body.count), against: Self.announcedLength(of: response))
-            let copy = try memory.copy(of: body, after: old)
-            // Those with the same selecting fields are replaced anyway.
-            let others = exchange.ids(replaced.filter { exchange.entries[$0].response.selectingFields != selecting })
+            let copy = try memory.copy(of: body, after: only)
+            let others = only == nil ? exchange.ids(replaced) : []
             return flight.store(selecting) {
+                let old = replaced.isEmpty ? nil : only
                 memory.store(copy, of: stored, for: flight.key, replacing: others, after: old)
             }
         } catch {
-            // The old response must not outlive the one that can't be stored.
-            if (error as? CacheStoreError)?.code == .tooLarge { memory.discard(exchange.ids(replaced), of: flight.key) }
+            // The old response must not outlive the one that can't be stored, nor must one that began before it.
+            if (error as? CacheStoreError)?.code == .tooLarge {
+                _ = flight.store(selecting) { memory.discard(exchange.ids(replaced), of: flight.key) }
+            }
             report(error)
             return false
         }

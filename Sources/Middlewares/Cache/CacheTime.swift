@@ -44,9 +44,10 @@ final class CacheTime: Sendable {
         }
     }
 
-    // In units of 2^30 attoseconds, some nanosecond, which need no division; three hundred years at most.
+    // In units of 2^30 attoseconds, some nanosecond, which need no division; three hundred years at most. Rounded up: whole
+    // seconds must not become a little less, which would make what is stale fresh for another second.
     private static func seconds(_ duration: Duration) -> Double {
-        let units = max(.zero, min(duration, .seconds(9_000_000_000))).attoseconds &>> 30
+        let units = (max(.zero, min(duration, .seconds(9_000_000_000))).attoseconds + (1 << 30 - 1)) &>> 30
         return Double(Int64(truncatingIfNeeded: units)) * 1.073_741_824e-9
     }
 }

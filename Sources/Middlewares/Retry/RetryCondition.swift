@@ -52,7 +52,8 @@ public struct RetryCondition: Sendable {
         Self(AnswerCriteria { ($0 as? Failure).map(isRetried) ?? false })
     }
 
-    /// What meets one condition or the other.
+    /// What meets one condition or the other. Which of them is asked first is not promised, nor that the second is asked at all
+    /// where one is met.
     public static func || (left: Self, right: Self) -> Self {
         Self(left.criteria || right.criteria, others: left.others + right.others)
     }

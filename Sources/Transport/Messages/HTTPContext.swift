@@ -33,8 +33,10 @@ public struct HTTPContext: Sendable {
     /// The value under a key, its default where none was set.
     @inlinable public subscript<Key: HTTPContextKey>(key: Key.Type) -> Key.Value {
         get {
-            // A key stands for one type of values.
-            guard let first, let entry = first.entry(of: ObjectIdentifier(key)) else { return Key.defaultValue }
+            // A key stands for one type of values, unless two modules say different things of it.
+            guard let first, let entry = first.entry(of: ObjectIdentifier(key)),
+                type(of: entry) == HTTPContextValue<Key.Value>.self
+            else { return Key.defaultValue }
             return unsafeDowncast(entry, to: HTTPContextValue<Key.Value>.self).value
         }
         set {

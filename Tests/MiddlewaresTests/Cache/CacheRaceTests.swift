@@ -28,6 +28,17 @@ import TransportTesting
         #expect(world.cache.core.flights.count == 0)
     }
 
+    // The newer one is no longer there, but the older must not take its place.
+    @Test func aResponseIsNotStoredAfterANewerOneThatWasTooLarge() async throws {
+        let world = CacheWorld(store: MemoryCacheStore(entryByteLimit: 5))
+        world.stub.enqueue(.chunks([Data("old".utf8)]).with(headers: fields(["Cache-Control: max-age=60"])))
+        let old = try await world.chain.send(try world.request(mode: .reload, streamed: true))
+        world.stub.enqueue(.json("[1, 2, 3]").with(headers: fields(["Cache-Control: max-age=60"])))
+        _ = try await world.send(mode: .reload)
+        try await read(old)
+        #expect(try await world.entries().isEmpty)
+    }
+
     @Test func aResponseOvertakenByAnotherVariantIsStored() async throws {
         let first = try await begin("one", ["A: 1"])
         let second = try await begin("two", ["A: 2"])

@@ -56,6 +56,25 @@ import Testing
         #expect(throws: CacheStoreError.self) { try store.copy(of: body + body, after: nil) }
     }
 
+    // A validation that comes between may have changed what it is selected by.
+    @Test func whatIsReplacedGoesWhateverItIsSelectedByMeanwhile() async throws {
+        let store = MemoryCacheStore()
+        let key = try key("a")
+        store.store(Data("old".utf8), of: response("1"), for: key, replacing: [])
+        let old = try #require(store.current(for: key).first)
+        try await store.update(old.id, of: key, to: response("2"))
+        store.store(Data("new".utf8), of: response("1"), for: key, replacing: [], after: old)
+        #expect(store.current(for: key).map(\.bytes) == [Data("new".utf8)])
+        #expect(store.count == 1)
+    }
+
+    @Test func keysOfTextsThatLookAlikeHaveHashesOfTheirOwn() throws {
+        let (composed, decomposed) = (try key("a", "\u{E9}"), try key("a", "e\u{301}"))
+        #expect(composed != decomposed)
+        #expect(composed.hash != decomposed.hash)
+        #expect(composed.hash == (try key("a", "\u{E9}")).hash)
+    }
+
     @Test func aBodyIsKeptAsItWasOnlyIfEveryByteIsTheSame() throws {
         let store = MemoryCacheStore()
         let old = CacheEntry(id: 1, response: response(), body: Data("0123456789".utf8))

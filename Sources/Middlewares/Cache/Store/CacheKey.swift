@@ -103,10 +103,19 @@ public struct CacheKey: Sendable, Hashable {
     init(partition: String, text url: String) {
         self.partition = partition
         self.url = url
+        // Of the bytes: texts of different bytes that a String takes for the same would share one.
         var hasher = Hasher()
-        if !partition.isEmpty { hasher.combine(partition) }
-        hasher.combine(url)
+        if !partition.isEmpty {
+            hasher.combine(partition.utf8.count)
+            Self.combine(partition, into: &hasher)
+        }
+        Self.combine(url, into: &hasher)
         hash = hasher.finalize()
+    }
+
+    private static func combine(_ text: String, into hasher: inout Hasher) {
+        var text = text
+        text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
     }
 
     /// Both parts in one text, from which each can be told again: no choice of one can imitate another's key.

@@ -119,7 +119,7 @@ extension MemoryCacheStore {
 
     /// Stores a body that ``copy(of:after:)`` has made.
     ///
-    /// - Parameter old: what was the only entry of the key a moment ago.
+    /// - Parameter old: what was the only entry of the key a moment ago, if that is replaced.
     func store(
         _ body: Data,
         of response: CachedResponse,

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Interceptors
 
-/// What a ``MemoryCacheStore`` holds, as a value: each response in a place of its own, found by its key alone.
+/// What a ``MemoryCacheStore`` holds: each response in a place of its own, found by its key alone.
 struct MemoryTable {
     /// A response with its body, and what it is found by.
     private final class Stored {
@@ -91,7 +91,7 @@ struct MemoryTable {
 
     /// Stores a response in place of those named, and of any of the key with the same selecting fields.
     ///
-    /// - Parameter old: what was the only entry of the key a moment ago.
+    /// - Parameter old: what was the only entry of the key a moment ago, if that is replaced.
     mutating func insert(
         _ response: CachedResponse,
         _ body: Data,
@@ -101,7 +101,9 @@ struct MemoryTable {
     ) {
         lastID += 1
         func isReplaced(_ entry: CacheEntry) -> Bool {
-            replacing.contains(entry.id) || entry.response.selectingFields == response.selectingFields
+            // Its selecting fields need not be what they were.
+            entry.id == old?.id || replacing.contains(entry.id)
+                || entry.response.selectingFields == response.selectingFields
         }
         // Most keys have one response, which a newer one replaces: it takes over the place.
         if let first = place(of: old) ?? first(of: key), let stored = places[first], stored.next == nil,

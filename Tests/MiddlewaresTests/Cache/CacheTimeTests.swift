@@ -1,0 +1,22 @@
+import Foundation
+import TestSupport
+import Testing
+import TransportTesting
+
+@testable import Middlewares
+
+@Suite struct CacheTimeTests {
+    // Near 1970 a Double tells nanoseconds apart: what is lost to rounding would be seen.
+    @Test(arguments: [0.0, 1.0, 1e9])
+    func wholeSecondsThatPassAreWholeSeconds(now: Double) {
+        let clock = ManualClock()
+        let time = CacheTime(clock: clock, now: { Date(timeIntervalSince1970: now) })
+        var expected = time.read().steady
+        #expect(expected == Int64(now))
+        for seconds in [1, 8, 1, 10, 60, 3600, 86_400, 31_536_000] {
+            clock.advance(by: .seconds(seconds))
+            expected += Int64(seconds)
+            #expect(time.read().steady == expected)
+        }
+    }
+}
