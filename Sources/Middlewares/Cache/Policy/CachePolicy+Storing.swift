@@ -2,11 +2,7 @@ internal import Foundation
 internal import Interceptors
 
 extension CachePolicy {
-    /// Why a response is not stored, `nil` if it is to be (RFC 9111 §3).
-    static func refusal(_ response: HTTPResponse, to request: HTTPRequest) -> CacheOutcome.Storing? {
-        refusal(to: request) ?? refusal(of: response.status, ResponseFacts(response.headerFields, now: 0))
-    }
-
+    /// Why the answer to a request is not stored (RFC 9111 §3).
     private static func refusal(to request: HTTPRequest) -> CacheOutcome.Storing? {
         guard request.method == .get else { return .method }
         guard request.body.isEmpty, request.context.cacheMode != .doNotStore, !forbidsStoring(request.headerFields)
@@ -14,6 +10,7 @@ extension CachePolicy {
         return nil
     }
 
+    /// Why a response is not stored, whatever was asked for (RFC 9111 §3).
     private static func refusal(of status: HTTPResponse.Status, _ facts: ResponseFacts) -> CacheOutcome.Storing? {
         switch status.code {
         case 206: return .partial

@@ -18,7 +18,7 @@ public struct CacheEntry: Sendable, Identifiable {
     /// Tells it apart from others of its key.
     public let id: ID
     /// The response without its body.
-    public internal(set) var response: CachedResponse
+    public let response: CachedResponse
     /// The count of the body's bytes.
     public let length: Int64
     private let source: Source
