@@ -9,8 +9,6 @@ struct GatheredBody: ~Copyable {
     /// The bytes gathered so far.
     private(set) var count = 0
 
-    /// What the C library may take from its heap. Beyond it, memory is the system's, and nobody else's until it is given back.
-    private static let longest = 32 << 20
     // No machine has it, and a sanitizer ends the process for asking.
     private static let tooMuch = 1 << 40
 
@@ -49,14 +47,7 @@ struct GatheredBody: ~Copyable {
     private mutating func resize(to capacity: Int) -> Bool {
         guard let resized = realloc(memory, capacity) else { return false }
         (memory, self.capacity) = (resized, capacity)
-        if capacity > Self.longest { askForLargePages(resized) }
         return true
-    }
-
-    /// To get so much memory page by page takes longer than to fill it. A hint: nothing depends on it.
-    private func askForLargePages(_ memory: UnsafeMutableRawPointer) {
-        let start = memory.alignedUp(toMultipleOf: 4096)
-        _ = madvise(start, capacity - (start - memory), MADV_HUGEPAGE)
     }
 
     deinit { free(memory) }
