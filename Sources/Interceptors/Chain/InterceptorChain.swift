@@ -43,7 +43,8 @@ public struct InterceptorChain: Transport {
 /// What is handed to an interceptor is one reference, which allocates nothing. And since nothing that it leads to ever
 /// changes, neither has an interceptor to be copied for the time of its call, nor the reference to be counted.
 @usableFromInline class Link: @unchecked Sendable {
-    // What tells the two subclasses apart, in less time than a cast. They have constants alone, hence `Sendable`.
+    // What tells the two subclasses apart, in less time than a cast. `@unchecked Sendable`, since the compiler can't check what
+    // subclasses add: both are here, and they have constants of sendable types alone.
     @usableFromInline let isEnd: Bool
 
     fileprivate init(isEnd: Bool) { self.isEnd = isEnd }

@@ -17,8 +17,10 @@ struct Patience {
     mutating func expectsMore(afterTurnOf bytes: Int) -> Bool {
         guard bytes >= Self.longTurn else {
             // A little more is a part of the flow, too, but no reason to wait for the next.
-            if bytes == 0, hasWaited { needed = min(Self.most, needed * 2) }
-            if bytes == 0 { longTurns = 0 }
+            if bytes == 0 {
+                longTurns = 0
+                if hasWaited { needed = min(Self.most, needed * 2) }
+            }
             hasWaited = false
             return false
         }

@@ -17,7 +17,7 @@ final class BlockPool: Sendable {
     /// With 128 KB and more the C library would ask the system for each of them.
     static let blockSize = 124 * 1024
 
-    /// How many are kept: 1 MB, about what one stream uses in turn whose reader keeps up.
+    /// How many are kept: 1 MB, about what a stream whose reader keeps up uses in turn.
     private static let most = 8
     /// How many may be in use, 4 MB, before streams are to hold no more than they need.
     private static let plenty = 32

@@ -52,7 +52,8 @@ public struct HTTPContext: Sendable {
 }
 
 /// A value in a context, and those that were there before it.
-// The subclass, too, has constants of sendable types alone, hence `Sendable`.
+// `@unchecked Sendable`, since the compiler can't check what subclasses add: there is one, and it, too, has constants of
+// sendable types alone.
 @usableFromInline class HTTPContextEntry: @unchecked Sendable {
     @usableFromInline final let key: ObjectIdentifier
     @usableFromInline final let rest: HTTPContextEntry?

@@ -377,10 +377,8 @@ import Testing
             (Int64.max, start, start), (.max, .min, .max), (0, .min, .max), (0, .max, .min), (.min, 0, 0), (0, .min, 0),
         ] as [(Int64, Int64, Int64)] {
             var response = entry.response
-            response.initialAge = initial
-            response.responseTime = time
-            let decision = CachePolicy().decide(request, stored: [entry.with(response)], now: now)
-            #expect(describe(decision) == "stale")
+            (response.initialAge, response.responseTime) = (initial, time)
+            #expect(describe(CachePolicy().decide(request, stored: [entry.with(response)], now: now)) == "stale")
         }
     }
 
