@@ -28,6 +28,23 @@ import Testing
         #expect(body.take() == Data())
     }
 
+    @Test(arguments: [nil, 50 << 20, 100 << 20])
+    func whatIsLongIsWhole(announced: Int?) {
+        var body = GatheredBody()
+        if let announced { body.reserve(announced) }
+        var piece = Data(count: 700_001)
+        for index in 0..<100 {
+            piece[0] = UInt8(index)
+            #expect(Self.append(piece, to: &body))
+        }
+        let data = body.take()
+        #expect(data.count == 70_000_100)
+        for index in 0..<100 {
+            piece[0] = UInt8(index)
+            #expect(data[(index * 700_001)..<((index + 1) * 700_001)] == piece)
+        }
+    }
+
     @Test func moreThanThereIsMemoryForIsNoRoomAndNoTrap() {
         var body = GatheredBody()
         body.reserve(.max)
