@@ -1,0 +1,184 @@
+internal import Foundation
+internal import Interceptors
+
+// What becomes of a response of the server.
+extension CacheCore {
+    /// Acts on what the policy says of a response, where that is not to store at once what is in memory.
+    func handle(
+        _ reception: CachePolicy.Reception,
+        of response: consuming HTTPResponse,
+        _ exchange: borrowing CacheExchange,
+        _ flight: CacheFlights.Flight,
+        _ timing: CachePolicy.Timing,
+        _ outcome: consuming CacheOutcome,
+        _ next: Next
+    ) async throws -> HTTPResponse {
+        switch reception {
+        case .pass(let reason, let removed):
+            outcome.storing = reason
+            if await invalidate(by: response, exchange) { outcome.storing = .invalidated }
+            if !removed.isEmpty {
+                let (ids, key) = (exchange.ids(removed), exchange.key)
+                await attempt { try await $0.remove(ids, of: key) }
+            }
+            return marked(response, outcome)
+        case .store(let stored, let replaced):
+            return await record(response, stored, exchange.ids(replaced), flight, outcome)
+        case .freshen(let updates, let answers, let mayStore):
+            if mayStore, flight.isValid {
+                await update(updates, exchange)
+                outcome.storing = .updated
+            }
+            guard answers, let selected = exchange.forward.selected, let update = updates[selected] else {
+                return marked(response, outcome)
+            }
+            let entry = exchange.entries[selected].with(update)
+            return try await answer(with: entry, confirmedBy: response, exchange, timing, outcome, next)
+        case .serveStale(let reason):
+            return try await answerStale(reason, insteadOf: response, exchange, timing, outcome)
+        case .sendAgain:
+            response.body.discard()
+            return try await send(exchange.unconditional, next)
+        }
+    }
+
+    private func update(_ updates: [Int: CachedResponse], _ exchange: borrowing CacheExchange) async {
+        let key = exchange.key
+        for (index, update) in updates {
+            let id = exchange.entries[index].id
+            await attempt { try await $0.update(id, of: key, to: update) }
+        }
+    }
+
+    private func answer(
+        with entry: CacheEntry,
+        confirmedBy response: consuming HTTPResponse,
+        _ exchange: borrowing CacheExchange,
+        _ timing: CachePolicy.Timing,
+        _ outcome: consuming CacheOutcome,
+        _ next: Next
+    ) async throws -> HTTPResponse {
+        response.body.discard()
+        outcome.result = .revalidated
+        if let answer = try await serveSelected(exchange, entry, timing.responseTime, outcome, nil) { return answer }
+        return try await send(exchange.unconditional, next)
+    }
+
+    private func answerStale(
+        _ reason: CacheOutcome.StaleReason,
+        insteadOf response: consuming HTTPResponse,
+        _ exchange: borrowing CacheExchange,
+        _ timing: CachePolicy.Timing,
+        _ outcome: consuming CacheOutcome
+    ) async throws -> HTTPResponse {
+        outcome.result = .stale
+        if let entry = exchange.selected,
+            let answer = try await serveSelected(exchange, entry, timing.responseTime, outcome, reason)
+        {
+            response.body.discard()
+            return answer
+        }
+        outcome.result = .miss
+        return marked(response, outcome)
+    }
+
+    func marked(_ response: consuming HTTPResponse, _ outcome: CacheOutcome) -> HTTPResponse {
+        CacheAnswers.mark(&response, outcome)
+        return response
+    }
+
+    func attempt(_ work: (any CacheStore) async throws -> Void) async {
+        do {
+            try await work(store)
+        } catch {
+            report(error)
+        }
+    }
+
+    // RFC 9111 §4.4
+    private func invalidate(by response: HTTPResponse, _ exchange: borrowing CacheExchange) async -> Bool {
+        let urls = CachePolicy.invalidated(by: response, to: exchange.request)
+        await remove(urls, seenBy: exchange.key.partition)
+        return !urls.isEmpty
+    }
+
+    // What a caller changes is neither for it nor for those without a partition what it was.
+    func remove(_ urls: [URL], seenBy partition: String) async {
+        await remove(
+            Set(urls.flatMap { url in Set([partition, ""]).compactMap { CacheKey(url: url, partition: $0) } })
+        )
+    }
+
+    private func remove(_ keys: Set<CacheKey>) async {
+        for key in keys {
+            flights.invalidate(key)
+            await attempt { try await $0.removeAll(of: key) }
+        }
+    }
+
+    private func record(
+        _ response: consuming HTTPResponse,
+        _ stored: CachedResponse,
+        _ replaced: [CacheEntry.ID],
+        _ flight: CacheFlights.Flight,
+        _ outcome: consuming CacheOutcome
+    ) async -> HTTPResponse {
+        outcome.storing = .refused
+        let deposit = CacheDeposit(
+            response: stored,
+            replaced: replaced,
+            flight: flight,
+            store: store,
+            length: Self.announcedLength(of: response),
+            report: report
+        )
+        let body = response.body
+        if let bytes = Self.bytes(of: body) {
+            if await deposit.keep(bytes) { outcome.storing = .stored }
+        } else if let recording = await deposit.recording(of: body.length) {
+            response.body = .oneShot(RecordedBody(body: body, recording: recording), length: body.length) {
+                recording.abandon()
+                body.discard()
+            }
+            outcome.storing = .stored
+        }
+        return marked(response, outcome)
+    }
+
+    /// Stores a body that is in memory in a store that is there, too: what a deposit does, without waiting for anything.
+    func keep(
+        _ body: Data,
+        of response: HTTPResponse,
+        _ stored: CachedResponse,
+        in memory: MemoryCacheStore,
+        replacing replaced: [Int],
+        _ exchange: borrowing CacheExchange,
+        _ flight: CacheFlights.Flight
+    ) -> Bool {
+        let selecting = stored.selectingFields
+        let only = exchange.entries.count == 1 ? exchange.entries[0] : nil
+        do {
+            try CacheDeposit.check(Int64(body.count), against: Self.announcedLength(of: response))
+            let copy = try memory.copy(of: body, after: only)
+            let others = only == nil ? exchange.ids(replaced) : []
+            return flight.store(selecting) {
+                let old = replaced.isEmpty ? nil : only
+                memory.store(copy, of: stored, for: flight.key, replacing: others, after: old)
+            }
+        } catch {
+            // The old response must not outlive the one that can't be stored, nor must one that began before it.
+            if (error as? CacheStoreError)?.code == .tooLarge {
+                _ = flight.store(selecting) { memory.discard(exchange.ids(replaced), of: flight.key) }
+            }
+            report(error)
+            return false
+        }
+    }
+
+    static func bytes(of body: HTTPBody) -> Data? { body.bytes ?? (body.isEmpty ? Data() : nil) }
+
+    private static func announcedLength(of response: HTTPResponse) -> Int64? {
+        guard response.headerFields.contains(.contentLength) else { return nil }
+        return response.headerFields[.contentLength].flatMap { Int64($0) }
+    }
+}
