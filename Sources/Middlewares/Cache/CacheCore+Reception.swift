@@ -60,7 +60,9 @@ extension CacheCore {
     ) async throws -> HTTPResponse {
         response.body.discard()
         outcome.result = .revalidated
-        if let answer = try await serveSelected(exchange, entry, timing.responseTime, outcome, nil) { return answer }
+        if let answer = try await serveSelected(exchange, entry, timing.responseTime, outcome, nil) {
+            return Self.adding(cookiesOf: response.headerFields, to: answer)
+        }
         return try await send(exchange.unconditional, next)
     }
 
@@ -76,10 +78,16 @@ extension CacheCore {
             let answer = try await serveSelected(exchange, entry, timing.responseTime, outcome, reason)
         {
             response.body.discard()
-            return answer
+            return Self.adding(cookiesOf: response.headerFields, to: answer)
         }
         outcome.result = .miss
         return marked(response, outcome)
+    }
+
+    // What is stored has no cookies; those that the server sets now are for who keeps them further out.
+    private static func adding(cookiesOf fields: HTTPFields, to answer: consuming HTTPResponse) -> HTTPResponse {
+        for field in fields where field.name == .setCookie { answer.headerFields.append(field) }
+        return answer
     }
 
     func marked(_ response: consuming HTTPResponse, _ outcome: CacheOutcome) -> HTTPResponse {

@@ -24,7 +24,8 @@ public import Interceptors
 ///
 /// ## What is stored
 /// Complete responses to GET, as the protocol allows, while the caller reads them: what isn't read to its end isn't
-/// stored. Parts (206) are handed on. An unsafe request that succeeds removes what is stored for its URL, `Location` and
+/// stored. Parts (206) are handed on. `Set-Cookie` is never among the fields that are stored: a cookie is set once, by the
+/// answer it came with. An unsafe request that succeeds removes what is stored for its URL, `Location` and
 /// `Content-Location`, for its caller and for those without a partition, and voids what is on its way.
 ///
 /// ## What happened

@@ -77,17 +77,17 @@ import Testing
         }
     }
 
-    @Test func hopByHopFieldsAreNeverStoredThoseThatConnectionListsIncluded() throws {
+    @Test func hopByHopFieldsAndCookiesAreNeverStoredThoseThatConnectionListsIncluded() throws {
         let entry = try stored([
             "Connection: close, X-Hop", "Connection: x-other", "X-Hop: 1", "X-Other: 2", "Keep-Alive: 5",
             "TE: trailers",
             "Transfer-Encoding: chunked", "Upgrade: h2c", "Proxy-Authenticate: Basic", "Proxy-Authentication-Info: a",
-            "Proxy-Authorization: a", "Proxy-Connection: close", "Trailer: X", "Age: 5", "X-Kept: 1", "Set-Cookie: a",
-            "Set-Cookie: b", "Date: {0}", "Cache-Control: max-age=1",
+            "Proxy-Authorization: a", "Proxy-Connection: close", "Trailer: X", "Age: 5", "X-Kept: 1", "Link: a",
+            "Link: b", "Set-Cookie: a", "Set-Cookie: b", "Date: {0}", "Cache-Control: max-age=1",
         ])
         #expect(
             entry.response.headerFields.map(\.name.rawName) == [
-                "X-Kept", "Set-Cookie", "Set-Cookie", "Date", "Cache-Control",
+                "X-Kept", "Link", "Link", "Date", "Cache-Control",
             ]
         )
         #expect(entry.response.initialAge == 5)
