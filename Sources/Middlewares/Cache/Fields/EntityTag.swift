@@ -16,6 +16,12 @@ struct EntityTag: Hashable, CustomStringConvertible {
         self = tag
     }
 
+    /// The tag of a response, `nil` if it has none that can be read.
+    init?(of response: HTTPFields) {
+        guard let text = response[.eTag] else { return nil }
+        self.init(text)
+    }
+
     private init(isWeak: Bool, opaque: [UInt8]) {
         self.isWeak = isWeak
         self.opaque = opaque

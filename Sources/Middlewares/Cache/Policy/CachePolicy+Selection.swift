@@ -97,7 +97,7 @@ extension CachePolicy {
     // RFC 9111 §4.3.2
     static func isNotModified(_ response: CachedResponse, _ request: HTTPFields) -> Bool {
         if request.contains(.ifNoneMatch) {
-            let tag = response.headerFields[.eTag].flatMap { EntityTag($0) }
+            let tag = EntityTag(of: response.headerFields)
             return EntityTagCondition(request)?.matches(tag) ?? false
         }
         guard let since = date(request, .ifModifiedSince, now: response.responseTime),
@@ -115,7 +115,7 @@ extension CachePolicy {
         guard let condition = request[.ifRange] else { return true }
         let fields = response.headerFields
         if let tag = EntityTag(condition) {
-            return fields[.eTag].flatMap { EntityTag($0) }.map { tag.matchesStrongly($0) } ?? false
+            return EntityTag(of: fields).map { tag.matchesStrongly($0) } ?? false
         }
         guard let modified = date(fields, .lastModified, now: response.responseTime),
             let date = date(fields, .date, now: response.responseTime), date > modified
@@ -129,7 +129,7 @@ extension CachePolicy {
             !request.headerFields.contains(.ifRange)
         else { return [:] }
         let own = stored.response.headerFields
-        let tag = own[.eTag].flatMap { EntityTag($0) }
+        let tag = EntityTag(of: own)
         if request.headerFields.contains(.ifNoneMatch) {
             guard let tag, case .tags(let tags) = EntityTagCondition(request.headerFields),
                 let list = request.headerFields[.ifNoneMatch], !tags.contains(where: { $0.matchesWeakly(tag) })

@@ -126,6 +126,10 @@ extension CachePolicy {
         var new = stored
         var fields = HTTPFields(kept(response.headerFields).filter { !notUpdated.contains($0.name) })
         if date(fields, .date, now: timing.wallTime) == nil { fields[.date] = HTTPDate.format(timing.wallTime) }
+        // Weakly the same is not byte by byte the same: what is stored keeps the weak tag it came with.
+        if let own = EntityTag(of: stored.headerFields), own.isWeak, EntityTag(of: fields)?.matchesWeakly(own) == true {
+            fields.remove(.eTag)
+        }
         new.headerFields.override(with: fields)
         new.initialAge = initialAge(response.headerFields, timing: timing)
         new.responseTime = timing.responseTime
@@ -218,8 +222,10 @@ extension CachePolicy {
 
     private static func describes(_ head: HTTPFields, _ stored: CacheEntry) -> Bool {
         let own = stored.response.headerFields
-        for name in [HTTPField.Name.eTag, .lastModified] {
-            if let value = head[name], value != own[name] { return false }
+        if let value = head[.lastModified], value != own[.lastModified] { return false }
+        if let value = head[.eTag], value != own[.eTag] {
+            // Of what it compresses, a server has a weak tag for GET, and for HEAD the strong one.
+            guard let tag = EntityTag(value), EntityTag(of: own)?.matchesWeakly(tag) == true else { return false }
         }
         return head[.contentLength].map { $0 == own[.contentLength] ?? String(stored.length) } ?? true
     }
@@ -241,7 +247,8 @@ extension CachePolicy {
             by: response.headerFields,
             stored: stored,
             request,
-            only: asked && !callersOwn ? forward.selected : nil
+            nominated: asked ? forward.selected : nil,
+            isAlone: !callersOwn
         )
         var updates: [Int: CachedResponse] = [:]
         for index in confirmed {
@@ -257,32 +264,39 @@ extension CachePolicy {
     }
 
     private static func isCallers(_ response: HTTPFields, _ request: HTTPFields) -> Bool {
-        guard let tag = response[.eTag].flatMap({ EntityTag($0) }) else { return false }
+        guard let tag = EntityTag(of: response) else { return false }
         return EntityTagCondition(request)?.matches(tag) ?? false
     }
 
+    /// - Parameters:
+    ///   - nominated: the stored response that the cache has asked about.
+    ///   - isAlone: whether the caller has asked about none of its own.
     private static func confirmed(
         by fields: HTTPFields,
         stored: [CacheEntry],
         _ request: HTTPRequest,
-        only nominated: Int?
+        nominated: Int?,
+        isAlone: Bool
     ) -> [Int] {
         let candidates = stored.indices.filter {
             stored[$0].response.status == 200 && matches(stored[$0].response, request)
         }
-        if let tag = fields[.eTag].flatMap({ EntityTag($0) }) {
+        if let tag = EntityTag(of: fields) {
             let same = candidates.filter { index in
-                stored[index].response.headerFields[.eTag].flatMap { EntityTag($0) }
-                    .map { tag.isWeak ? $0.matchesWeakly(tag) : $0.matchesStrongly(tag) } ?? false
+                guard let own = EntityTag(of: stored[index].response.headerFields) else { return false }
+                // A server compares weakly (RFC 9110 §13.1.2), and may answer with a strong tag where the cache has named
+                // its weak one: nginx does for what it compresses. The opaque part says that it means this response.
+                return tag.isWeak || index == nominated ? own.matchesWeakly(tag) : own.matchesStrongly(tag)
             }
-            if !same.isEmpty || !tag.isWeak { return tag.isWeak ? mostRecent(same, stored) : same }
-            return []
+            guard tag.isWeak else { return same }
+            if let nominated, same.contains(nominated) { return [nominated] }
+            return mostRecent(same, stored)
         }
         if let modified = fields[.lastModified] {
             return mostRecent(candidates.filter { stored[$0].response.headerFields[.lastModified] == modified }, stored)
         }
         // Without a validator it can only speak of the one that was asked about.
-        return nominated.map { [$0] } ?? []
+        return isAlone ? nominated.map { [$0] } ?? [] : []
     }
 
     private static func mostRecent(_ indices: [Int], _ stored: [CacheEntry]) -> [Int] {
