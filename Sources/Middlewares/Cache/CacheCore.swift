@@ -109,8 +109,9 @@ final class CacheCore: Sendable {
         do {
             response = try await next(exchange.outgoing)
         } catch {
-            // The fate of an unsafe request that failed is not known: what it may have changed is not kept.
-            if !exchange.request.method.isSafe {
+            // What an unsafe request may have changed is not kept, unless it is known that nobody has seen it.
+            let method = exchange.request.method
+            if !method.isSafe, !UnsentError.isCertain(after: error, of: method) {
                 await remove([exchange.request.url], seenBy: exchange.key.partition)
             }
             return try await recover(from: error, exchange)

@@ -26,7 +26,8 @@ public import Interceptors
 /// Complete responses to GET, as the protocol allows, while the caller reads them: what isn't read to its end isn't
 /// stored. Parts (206) are handed on. `Set-Cookie` is never among the fields that are stored: a cookie is set once, by the
 /// answer it came with. An unsafe request that succeeds removes what is stored for its URL, `Location` and
-/// `Content-Location`, for its caller and for those without a partition, and voids what is on its way.
+/// `Content-Location`, for its caller and for those without a partition, and voids what is on its way; one that failed
+/// removes what is stored for its URL, unless nothing of it was sent.
 ///
 /// ## What happened
 /// stands in `Cache-Status` (RFC 9211), and in ``Interceptors/HTTPContext/cacheOutcome`` of the response.

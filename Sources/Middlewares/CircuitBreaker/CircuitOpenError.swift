@@ -1,7 +1,7 @@
 public import Foundation
 
 /// A request that ``CircuitBreakerInterceptor`` did not send, because its host has failed too often.
-public struct CircuitOpenError: ContextualError, Sendable {
+public struct CircuitOpenError: ContextualError, RefusedRequestError, Sendable {
     /// The host, told by scheme, host and port.
     public let origin: Origin
     /// How long until the next probe may go, at the latest: until then, a request is not worth making.

@@ -1,7 +1,7 @@
 public import Foundation
 
 /// Why ``LimitConcurrencyInterceptor`` did not send a request.
-public struct ConcurrencyLimitError: ContextualError, Sendable {
+public struct ConcurrencyLimitError: ContextualError, RefusedRequestError, Sendable {
     /// What went wrong. An open set: handle the ones you know, and keep a default.
     public struct Code: Sendable, Hashable, RawRepresentable, CustomStringConvertible {
         /// The name of the code, such as `queueFull`.

@@ -1,7 +1,7 @@
 public import Foundation
 
 /// Why ``RateLimitInterceptor`` did not send a request.
-public struct RateLimitError: ContextualError, Sendable {
+public struct RateLimitError: ContextualError, RefusedRequestError, Sendable {
     /// What went wrong. An open set: handle the ones you know, and keep a default.
     public struct Code: Sendable, Hashable, RawRepresentable, CustomStringConvertible {
         /// The name of the code, such as `waitTooLong`.

@@ -18,3 +18,37 @@ struct UnsentError: Error, CustomStringConvertible {
         (error as? TransportError)?.underlying is UnsentError
     }
 }
+
+/// The error of a request that an interceptor refused: nothing of it was sent.
+protocol RefusedRequestError: ContextualError {
+    /// Whether it was refused because the server is taken to be out of reach.
+    var saysOutOfReach: Bool { get }
+}
+
+extension RefusedRequestError {
+    var saysOutOfReach: Bool { false }
+}
+
+extension UnsentError {
+    private static let codes: Set<TransportError.Code> = [
+        .cannotFindHost, .cannotConnect, .invalidRequest, .unsupportedURL,
+    ]
+
+    /// Whether an error says for certain that no server has seen a request of this method, in whichever attempt.
+    ///
+    /// `tlsFailed` doesn't: a server may object to a certificate once it has the request.
+    static func isCertain(after error: any Error, of method: HTTPRequest.Method) -> Bool {
+        guard let error = error as? any ContextualError else { return false }
+        if let error = error as? TransportError {
+            // One of another method is about what a redirect led to: the request itself was answered.
+            guard codes.contains(error.code) || isCause(of: error), (error.method ?? method) == method else {
+                return false
+            }
+        } else if !(error is any RefusedRequestError) {
+            return false
+        }
+        return error.context.attempts.allSatisfy { attempt in
+            attempt.error.map { isCertain(after: $0, of: method) } ?? false
+        }
+    }
+}

@@ -1,7 +1,7 @@
 public import Foundation
 
 /// Why a request could not be signed. It was not sent.
-public struct SigningError: ContextualError, Sendable {
+public struct SigningError: ContextualError, RefusedRequestError, Sendable {
     /// What went wrong. An open set: handle the ones you know, and keep a default.
     public struct Code: Sendable, Hashable, RawRepresentable, CustomStringConvertible {
         /// The name of the code, such as `unknownOrigin`.

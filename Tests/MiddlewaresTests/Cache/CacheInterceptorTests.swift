@@ -113,14 +113,6 @@ import TransportTesting
         #expect(try await world.entries(partition: "bob").count == 1)
     }
 
-    @Test func anUnsafeRequestThatFailedInvalidatesItsURL() async throws {
-        world.answer(["Cache-Control: max-age=60"], "x")
-        _ = try await world.send()
-        world.stub.enqueue(.failure(TransportError(.connectionLost, "Lost.")))
-        await #expect(throws: TransportError.self) { try await world.send([], .put) }
-        #expect(try await world.entries().isEmpty)
-    }
-
     @Test func aResponseThatWasOnItsWayWhenItsURLWasInvalidatedIsNotStored() async throws {
         world.stub.enqueue(
             .status(200, headers: fields(["Cache-Control: max-age=60"]), body: "old").delayed(by: .seconds(5))

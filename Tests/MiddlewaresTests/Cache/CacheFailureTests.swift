@@ -1,0 +1,81 @@
+import Foundation
+import Middlewares
+import Testing
+import TransportTesting
+
+@testable import Middlewares
+
+/// What becomes of what is stored when a request fails.
+@Suite struct CacheFailureTests {
+    private let world = CacheWorld()
+
+    private func fail(_ error: any Error, times: Int = 1) {
+        for _ in 0..<times { world.stub.enqueue(.failure(error)) }
+    }
+
+    private func chain(_ inside: any Interceptor...) -> InterceptorChain {
+        InterceptorChain([world.cache] + inside, transport: world.stub)
+    }
+
+    // MARK: Unsafe requests
+
+    @Test(
+        arguments: [
+            (.cannotFindHost, true), (.cannotConnect, true), (.invalidRequest, true), (.unsupportedURL, true),
+            (.connectionLost, false), (.timedOut, false), (.tlsFailed, false), (.truncated, false), (.other, false),
+            (.bodyNotReplayable, false), (.unreadableFile, false), (.unsupported, false),
+        ] as [(TransportError.Code, Bool)]
+    )
+    func anUnsafeRequestThatFailedInvalidatesItsURLUnlessNothingWasSent(
+        code: TransportError.Code,
+        isKept: Bool
+    ) async throws {
+        world.answer(["Cache-Control: max-age=60"], "one")
+        _ = try await world.send()
+        fail(TransportError(code, "Failed."))
+        await #expect(throws: TransportError.self) { try await world.send([], .put) }
+        #expect(try await world.entries().isEmpty == !isKept)
+    }
+
+    @Test func aRefusedRequestInvalidatesNothing() async throws {
+        world.answer(["Cache-Control: max-age=60"], "one")
+        _ = try await world.send()
+        let put = try world.request([], .put)
+        fail(UnsentError.timedOut(waitingFor: "a permit", put))
+        await #expect(throws: TransportError.self) { try await chain().send(put) }
+        let origin = try #require(Origin(put.url))
+        fail(CircuitOpenError(origin, state: .open, nextProbe: .seconds(1), request: put))
+        await #expect(throws: CircuitOpenError.self) { try await chain().send(put) }
+        fail(RateLimitError.queueFull(waiting: 1, request: put))
+        await #expect(throws: RateLimitError.self) { try await chain().send(put) }
+        fail(SigningError(.unknownOrigin, "Whose?", request: put))
+        await #expect(throws: SigningError.self) { try await chain().send(put) }
+        #expect(try await world.send() == "200 hit one age 0")
+    }
+
+    @Test(arguments: [(TransportError.Code.cannotConnect, true), (.connectionLost, false)])
+    func everyAttemptOfAnUnsafeRequestCounts(first: TransportError.Code, isKept: Bool) async throws {
+        world.answer(["Cache-Control: max-age=60"], "one")
+        _ = try await world.send()
+        fail(TransportError(first, "Failed."))
+        fail(TransportError(.cannotConnect, "Failed."))
+        let put = try world.request([], .put)
+        await #expect(throws: TransportError.self) {
+            try await chain(.retry(.constant(.zero, maxAttempts: 2), clock: world.clock)).send(put)
+        }
+        #expect(world.stub.requests.count == 3)
+        #expect(try await world.entries().isEmpty == !isKept)
+    }
+
+    @Test func anUnsafeRequestThatWasRedirectedWasSent() async throws {
+        world.answer(["Cache-Control: max-age=60"], "one")
+        _ = try await world.send()
+        world.answer(303, ["Location: https://b.example/done"])
+        var get = try world.request()
+        get.url = try url("https://b.example/done")
+        fail(TransportError(.cannotConnect, "Failed.", request: get))
+        let post = try world.request([], .post)
+        await #expect(throws: TransportError.self) { try await chain(.followRedirects()).send(post) }
+        #expect(try await world.entries().isEmpty)
+    }
+}
