@@ -78,4 +78,28 @@ import TransportTesting
         await #expect(throws: TransportError.self) { try await chain(.followRedirects()).send(post) }
         #expect(try await world.entries().isEmpty)
     }
+
+    // MARK: Answers that tell of an error
+
+    @Test(arguments: [
+        (500, "no-cache, private"), (429, "no-cache, private"), (403, "no-cache, private"), (503, "max-age=0"),
+    ])
+    func aPassingErrorDoesNotReplaceWhatIsStored(code: Int, directives: String) async throws {
+        world.answer(["Cache-Control: max-age=5"], "one")
+        _ = try await world.send()
+        world.advance(10)
+        let status = try #require(HTTPResponse.Status(code: code))
+        world.answer(status, ["Cache-Control: \(directives)"], "error")
+        #expect(try await world.send() == "\(code) miss error")
+        #expect(try await world.send(mode: .offline) == "200 stale one age 10")
+    }
+
+    @Test func whatIsGoneReplacesWhatIsStored() async throws {
+        world.answer(["Cache-Control: max-age=5"], "one")
+        _ = try await world.send()
+        world.advance(10)
+        world.answer(404, ["Cache-Control: no-cache, private"], "gone")
+        #expect(try await world.send() == "404 miss gone")
+        #expect(try await world.send(mode: .offline) == "404 stale gone age 0")
+    }
 }

@@ -34,17 +34,30 @@ extension CachePolicy {
     }
 
     /// What becomes of a response that may be stored.
-    private static func reception(
+    private func reception(
         of response: HTTPResponse,
         to request: HTTPRequest,
         _ timing: Timing,
         replacing outdated: [Int],
         orRemoving removed: [Int]
     ) -> Reception {
-        if let refusal = refusal(to: request) { return .pass(refusal, removing: removed) }
+        if let refusal = Self.refusal(to: request) { return .pass(refusal, removing: removed) }
         let kept = KeptFields(response.headerFields, timing)
-        if let refusal = refusal(of: response.status, kept.facts) { return .pass(refusal, removing: removed) }
-        return .store(stored(response, kept, to: request, timing), replacing: outdated)
+        if let refusal = Self.refusal(of: response.status, kept.facts) { return .pass(refusal, removing: removed) }
+        let stored = Self.stored(response, kept, to: request, timing)
+        if Self.isPassing(response.status), !isOfUse(stored) { return .pass(.status, removing: removed) }
+        return .store(stored, replacing: outdated)
+    }
+
+    // An error that says nothing of what there is, unlike 404 and 410.
+    private static func isPassing(_ status: HTTPResponse.Status) -> Bool {
+        status.code >= 400 && status != 404 && status != 410
+    }
+
+    // An error that is to be asked for anew each time would serve nobody, and take the place of a response that can be served
+    // when the server can't be reached (§4.3.3): pages of errors often come with `no-cache`.
+    private func isOfUse(_ stored: CachedResponse) -> Bool {
+        stored.facts.directives.noCache != .whole && freshness(of: stored, now: stored.responseTime).isFresh
     }
 
     /// The fields that are stored, and what they say: read once, to decide and to be kept. Whatever Connection names, what
@@ -162,7 +175,7 @@ extension CachePolicy {
         timing: Timing
     ) -> Reception {
         if forward.reason == .bypass || forward.reason == .method {
-            return Self.reception(of: response, to: request, timing, replacing: [], orRemoving: [])
+            return reception(of: response, to: request, timing, replacing: [], orRemoving: [])
         }
         if request.method == .head { return receiveHead(response, request, stored: stored, timing: timing) }
         if response.status == 304 { return receiveNotModified(response, request, forward, stored: stored, timing) }
@@ -175,7 +188,7 @@ extension CachePolicy {
         let outdated = Self.indices(of: stored, selectedBy: request, of: forward)
         let replaces = response.status.kind == .successful && response.status != 206
         let isGone = response.status == 404 || response.status == 410
-        return Self.reception(
+        return reception(
             of: response,
             to: request,
             timing,
