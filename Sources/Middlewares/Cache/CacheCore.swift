@@ -135,19 +135,21 @@ final class CacheCore: Sendable {
         return try await handle(reception, of: consume response, exchange, flight, timing, outcome, next)
     }
 
-    // The server gave no answer (RFC 9111 §4.2.4).
+    // The server gave no answer (RFC 9111 §4.2.4, RFC 5861 §4).
     private func recover(from error: any Error, _ exchange: borrowing CacheExchange) async throws -> HTTPResponse {
-        guard !(error is CancellationError), !Task.isCancelled, let entry = exchange.selected, isDisconnection(error)
-        else { throw error }
+        guard !(error is CancellationError), !Task.isCancelled, let entry = exchange.selected else { throw error }
+        let isDisconnected = isDisconnection(error)
+        guard isDisconnected || CachePolicy.isServerFailure(error) else { throw error }
         let now = time.read().steady
         var outcome = CacheOutcome(.stale)
         outcome.forwardReason = exchange.forward.reason
         if let reason = policy.staleAfterFailure(entry.response, exchange.request, now: now) {
+            guard isDisconnected || reason == .staleIfError else { throw error }
             report(error)
             if let response = try await serveSelected(exchange, entry, now, outcome, reason) { return response }
             throw error
         }
-        guard entry.response.facts.directives.mustRevalidate,
+        guard isDisconnected, entry.response.facts.directives.mustRevalidate,
             !policy.freshness(of: entry.response, now: now).isFresh
         else { throw error }
         report(error)

@@ -41,8 +41,8 @@ public struct CacheInterceptor: Interceptor {
     ///   - clock: measures how long exchanges take, and goes on when the wall clock is moved back.
     ///   - now: the wall clock, by which ages are told.
     ///   - isDisconnection: whether an error says that the server can't be reached, so that a stale response may be
-    ///     served where the protocol allows it; by default a ``Transport/TransportError`` about the host, the connection
-    ///     or a time limit.
+    ///     served where the protocol allows it; by default what ``isDisconnection(_:)`` says. Where request or response
+    ///     allow one for any failure (`stale-if-error`), an exchange that broke off is one as well.
     ///   - report: gets what the store throws, and what fails a revalidation in the background. No request fails of it.
     public init(
         store: any CacheStore,
@@ -65,8 +65,10 @@ public struct CacheInterceptor: Interceptor {
         return try await core.answer(request, key, next)
     }
 
-    /// Whether an error is a ``Transport/TransportError`` which says that the server can't be reached.
+    /// Whether an error says that the server can't be reached: a ``Transport/TransportError`` about the host, the connection
+    /// or a time limit, or a ``CircuitOpenError``.
     public static func isDisconnection(_ error: any Error) -> Bool {
+        if let error = error as? any RefusedRequestError { return error.saysOutOfReach }
         guard let error = error as? TransportError else { return false }
         return [.cannotFindHost, .cannotConnect, .connectionLost, .timedOut].contains(error.code)
     }
@@ -79,13 +81,16 @@ extension Interceptor where Self == CacheInterceptor {
     ///   - store: keeps the responses, such as `.memory()` or `.disk(at: directory)`.
     ///   - clock: measures how long exchanges take, and goes on when the wall clock is moved back.
     ///   - now: the wall clock, by which ages are told.
+    ///   - isDisconnection: whether an error says that the server can't be reached, so that a stale response may be
+    ///     served where the protocol allows it; by default what ``CacheInterceptor/isDisconnection(_:)`` says.
     ///   - report: gets what the store throws, and what fails a revalidation in the background. No request fails of it.
     public static func cache(
         _ store: some CacheStore,
         clock: any Clock<Duration> = ContinuousClock(),
         now: @escaping @Sendable () -> Date = { Date() },
+        isDisconnection: @escaping @Sendable (any Error) -> Bool = CacheInterceptor.isDisconnection,
         report: @escaping @Sendable (any Error) -> Void = { _ in }
     ) -> Self {
-        Self(store: store, clock: clock, now: now, report: report)
+        Self(store: store, clock: clock, now: now, isDisconnection: isDisconnection, report: report)
     }
 }

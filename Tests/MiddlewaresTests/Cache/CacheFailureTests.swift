@@ -102,4 +102,78 @@ import TransportTesting
         #expect(try await world.send() == "404 miss gone")
         #expect(try await world.send(mode: .offline) == "404 stale gone age 0")
     }
+
+    // MARK: Stale responses
+
+    @Test func behindAnOpenCircuitAStaleResponseIsServed() async throws {
+        let chain = chain(.circuitBreaker(.consecutiveFailures(1), clock: world.clock))
+        world.answer(["Cache-Control: max-age=5"], "one")
+        let get = try world.request()
+        _ = try await chain.send(get)
+        world.advance(10)
+        world.answer(500, [], "down")
+        #expect(try await chain.send(get).status == 500)
+        let response = try await chain.send(get)
+        #expect(response.body.bytes == Data("one".utf8))
+        #expect(response.context.cacheOutcome?.staleReason == .disconnected)
+        await #expect(throws: CircuitOpenError.self) { try await chain.send(try world.request(path: "y")) }
+    }
+
+    @Test(
+        arguments: [
+            (.connectionLost, true, true), (.truncated, false, true), (.invalidResponse, false, true),
+            (.other, false, true),
+            (.tlsFailed, false, false), (.bodyTooLarge, false, false), (.invalidRequest, false, false),
+            (.unsupported, false, false),
+        ] as [(TransportError.Code, Bool, Bool)]
+    )
+    func staleIfErrorHoldsForEveryFailureOfTheServer(
+        code: TransportError.Code,
+        isServedAnyway: Bool,
+        isServedIfAllowed: Bool
+    ) async throws {
+        for (directives, isServed) in [("", isServedAnyway), (", stale-if-error=60", isServedIfAllowed)] {
+            world.answer(["Cache-Control: max-age=5" + directives], "one")
+            _ = try await world.send(mode: .reload)
+            world.advance(10)
+            fail(TransportError(code, "Failed."))
+            let line = try? await world.send()
+            #expect(line == (isServed ? "200 stale one age 10" : nil), "\(code)\(directives)")
+        }
+    }
+
+    @Test func staleIfErrorHoldsForAFailureThatAnInterceptorInsideHasMadeAnErrorOf() async throws {
+        world.answer(["Cache-Control: max-age=5, stale-if-error=60"], "one")
+        let get = try world.request()
+        _ = try await chain(.validateStatus()).send(get)
+        world.advance(10)
+        world.answer(503, [], "down")
+        #expect(try await chain(.validateStatus()).send(get).body.bytes == Data("one".utf8))
+        world.answer(403, [], "forbidden")
+        await #expect(throws: StatusError.self) { try await chain(.validateStatus()).send(get) }
+    }
+
+    @Test func aCallersLimitsAreNoFailureOfTheServer() async throws {
+        world.answer(["Cache-Control: max-age=5, stale-if-error=60"], "one")
+        let get = try world.request()
+        _ = try await chain().send(get)
+        world.advance(10)
+        fail(SigningError(.unknownOrigin, "Whose?", request: get))
+        await #expect(throws: SigningError.self) { try await chain().send(get) }
+        fail(RateLimitError.queueFull(waiting: 1, request: get))
+        await #expect(throws: RateLimitError.self) { try await chain().send(get) }
+    }
+
+    @Test func whatADisconnectionIsCanBeSaidOtherwise() async throws {
+        struct Unplugged: Error {}
+        let cache = CacheInterceptor.cache(MemoryCacheStore(), clock: world.clock, isDisconnection: { $0 is Unplugged })
+        let chain = InterceptorChain([cache], transport: world.stub)
+        let get = try world.request()
+        world.answer(["Cache-Control: max-age=0"], "one")
+        _ = try await chain.send(get)
+        fail(Unplugged())
+        #expect(try await chain.send(get).context.cacheOutcome?.staleReason == .disconnected)
+        fail(TransportError(.cannotConnect, "No network."))
+        await #expect(throws: TransportError.self) { try await chain.send(get) }
+    }
 }

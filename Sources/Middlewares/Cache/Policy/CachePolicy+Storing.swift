@@ -322,6 +322,18 @@ extension CachePolicy {
         default: false
         }
     }
+
+    /// Whether an error stands for what a gateway would answer with such a status: the exchange failed on the server's side,
+    /// and neither on the caller's nor for lack of trust.
+    static func isServerFailure(_ error: any Error) -> Bool {
+        if let response = (error as? any ResponseError)?.response { return isServerFailure(response.status) }
+        guard let code = (error as? TransportError)?.code else { return false }
+        return failures.contains(code)
+    }
+
+    private static let failures: Set<TransportError.Code> = [
+        .cannotFindHost, .cannotConnect, .connectionLost, .timedOut, .truncated, .invalidResponse, .other,
+    ]
 }
 
 extension CachePolicy {
