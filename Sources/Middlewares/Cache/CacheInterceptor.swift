@@ -61,7 +61,12 @@ public struct CacheInterceptor: Interceptor {
 
     /// Answers from the store, or passes the request on and stores the response.
     public func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
-        guard let key = core.key(for: request) else { return try await next(request) }
+        guard let key = core.key(for: request) else {
+            if request.context.cacheMode.sendsNothing {
+                return CacheAnswers.gatewayTimeout(request, CacheOutcome(.unsatisfiable))
+            }
+            return try await next(request)
+        }
         return try await core.answer(request, key, next)
     }
 

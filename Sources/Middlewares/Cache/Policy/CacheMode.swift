@@ -22,13 +22,17 @@ public struct CacheMode: Sendable, Hashable, CustomStringConvertible {
     /// What is stored is used once the server has confirmed it, however fresh it is; an `immutable` response needs that
     /// only when it is stale (RFC 8246).
     public static var revalidate: Self { Self(code: .revalidate) }
-    /// What is stored is used where the protocol allows it; nothing is sent, and a 504 is the answer otherwise.
+    /// What is stored is used where the protocol allows it; nothing is sent, and a 504 is the answer otherwise: to what is
+    /// never answered from the store, such as a POST, too.
     public static var onlyIfCached: Self { Self(code: .onlyIfCached) }
     /// Anything stored is used, however old and whatever it says of itself, as a history is (RFC 9111 §6): for a program
-    /// that knows itself to be without a network. Nothing is sent, and a 504 is the answer where there is nothing.
+    /// that knows itself to be without a network. Nothing is sent, and a 504 is the answer where there is nothing,
+    /// and to what is never answered from the store, such as a POST.
     public static var offline: Self { Self(code: .offline) }
     /// As ``standard``, but nothing is stored or updated.
     public static var doNotStore: Self { Self(code: .doNotStore) }
+
+    var sendsNothing: Bool { code == .onlyIfCached || code == .offline }
 }
 
 extension HTTPContext {

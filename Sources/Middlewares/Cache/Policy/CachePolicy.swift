@@ -59,13 +59,15 @@ struct CachePolicy: Sendable, Equatable {
     /// What to do with a request, when `stored` is what there is for its key.
     func decide(_ request: HTTPRequest, stored: [CacheEntry], now: Int64) -> Decision {
         let mode = request.context.cacheMode
-        guard request.method == .get || request.method == .head else { return .forward(Forward(reason: .method)) }
         let asksForMore = Self.mayAskForMore(request.headerFields)
-        guard request.body.isEmpty, !asksForMore || !Self.isForTheServer(request.headerFields) else {
-            return .forward(Forward(reason: .bypass))
-        }
         let constraints = asksForMore ? Constraints(request) : .none
-        let sendsNothing = constraints.directives.onlyIfCached || mode == .onlyIfCached || mode == .offline
+        let sendsNothing = constraints.directives.onlyIfCached || mode.sendsNothing
+        guard request.method == .get || request.method == .head else {
+            return sendsNothing ? .unsatisfiable : .forward(Forward(reason: .method))
+        }
+        guard request.body.isEmpty, !asksForMore || !Self.isForTheServer(request.headerFields) else {
+            return sendsNothing ? .unsatisfiable : .forward(Forward(reason: .bypass))
+        }
         guard let index = Self.select(from: stored, for: request) else {
             if sendsNothing { return .unsatisfiable }
             var forward = Forward(reason: stored.isEmpty ? .uriMiss : .varyMiss)
