@@ -94,8 +94,8 @@ struct EnvelopeParts {
     private init() {}
 }
 
-/// The paths that a scan looks for, each at its index.
-struct EnvelopePaths: Sendable {
+/// The paths that a scan looks for, each at its index. An object, since each response is looked at with it.
+final class EnvelopePaths: Sendable {
     static let payloadIndex = 0
     static let codeIndex = 1
     static let messageIndex = 2

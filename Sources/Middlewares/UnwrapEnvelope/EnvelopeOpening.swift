@@ -16,20 +16,23 @@ private enum Judgement {
 extension UnwrapEnvelopeInterceptor {
     /// Makes of a response whose body is in memory what becomes of it.
     func open(_ response: inout HTTPResponse, _ paths: EnvelopePaths, from origin: EnvelopeOrigin) throws {
-        switch try judgement(on: response, paths) {
+        let body = response.body.bytes ?? Data()
+        switch try judgement(on: response, body, paths) {
         case .success(let payload):
-            if response.status.kind == .successful { Self.unwrap(&response, payload) }
+            if response.status.kind == .successful { Self.unwrap(&response, body, payload) }
         case .failure(let envelope):
             throw EnvelopeError(refused: envelope, (envelope.body, isComplete: true), origin)
         case .noEnvelope(let reason, let explanation):
             guard otherwise == .fail, response.status.kind == .successful else { return }
-            let body = response.body.bytes ?? Data()
             throw EnvelopeError(reason, explanation, response.status, (body, isComplete: true), origin)
         }
     }
 
-    private func judgement(on response: borrowing HTTPResponse, _ paths: EnvelopePaths) throws -> Judgement {
-        let body = response.body.bytes ?? Data()
+    private func judgement(
+        on response: borrowing HTTPResponse,
+        _ body: Data,
+        _ paths: EnvelopePaths
+    ) throws -> Judgement {
         let parts: EnvelopeParts
         do {
             parts = try EnvelopeParts(in: body, paths)
@@ -49,9 +52,9 @@ extension UnwrapEnvelopeInterceptor {
         }
     }
 
-    private static func unwrap(_ response: inout HTTPResponse, _ place: Range<Int>?) {
+    private static func unwrap(_ response: inout HTTPResponse, _ body: Data, _ place: Range<Int>?) {
         // A copy: the bytes may lie in memory of others, mapped from a file for instance, which must not be written to.
-        let payload = response.body.bytes?.bytes(at: place ?? 0..<0) ?? Data()
+        let payload = body.bytes(at: place ?? 0..<0)
         response.body = HTTPBody(payload)
         guard response.headerFields.contains(anyOf: fieldsOfBytes) else { return }
         if response.headerFields.contains(.contentLength) {

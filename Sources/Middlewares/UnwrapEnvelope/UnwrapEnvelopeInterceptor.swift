@@ -39,7 +39,8 @@ internal import Foundation
 public struct UnwrapEnvelopeInterceptor: Interceptor {
     enum Form: Sendable {
         case body(EnvelopePaths)
-        case fields(EnvelopeFields, flag: HTTPField.Name?)
+        // Indirect, so that a form is one reference: it is copied for each response.
+        indirect case fields(EnvelopeFields, flag: HTTPField.Name?)
     }
 
     let form: Form
@@ -62,13 +63,11 @@ public struct UnwrapEnvelopeInterceptor: Interceptor {
             return try await judgeFields(of: response, fields, flag: flag, from: origin)
         case .body(let wanted): paths = wanted
         }
-        guard !(204...206).contains(response.status.code), method != .head, !response.body.isEmpty else {
-            return response
-        }
-        if let count = response.body.bytes?.count, count < Self.hopThreshold {
-            return try open(response, paths, from: origin)
-        }
-        guard response.body.bytes != nil || response.headerFields.isJSON else { return response }
+        let length = response.body.length
+        guard !(204...206).contains(response.status.code), method != .head, length != 0 else { return response }
+        let isInMemory = response.body.isInMemory
+        if isInMemory, let length, length < Self.hopThreshold { return try open(response, paths, from: origin) }
+        guard isInMemory || response.headerFields.isJSON else { return response }
         // Not consumed, it would stay in this frame, and keep the bytes of the whole envelope until the call ends.
         return try await openElsewhere(consume response, paths, from: origin)
     }

@@ -104,6 +104,11 @@ extension HTTPBody {
         if case .bytes(let bytes) = storage { bytes } else { nil }
     }
 
+    /// Whether ``bytes`` has it: asked so, nothing is retained.
+    package var isInMemory: Bool {
+        if case .bytes = storage { true } else { false }
+    }
+
     /// The file that holds the content, for a body made of one.
     public var file: URL? {
         if case .file(let file) = storage { file.url } else { nil }
