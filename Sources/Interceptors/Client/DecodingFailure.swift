@@ -84,7 +84,7 @@ extension DecodingFailure: CustomStringConvertible, CustomDebugStringConvertible
     /// Everything, without secrets, on two lines.
     public var description: String {
         // What the server chose can't forge a line of a log.
-        let type = contentType.map { PrintableText.line(String($0.prefix(100))) } ?? "no Content-Type"
+        let type = contentType.map { PrintableText.line(String($0.unicodeScalars.prefix(100))) } ?? "no Content-Type"
         var text =
             "DecodingFailure.\(code): \(message)\n\(PrintableText.line(String("\(status)".prefix(100)))), \(type)"
         text += ", \(length) bytes (\(method) \(url))."

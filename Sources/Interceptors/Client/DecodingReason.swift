@@ -24,7 +24,7 @@ struct DecodingReason {
                 text = String(describing: error)
             }
         }
-        self.text = text.count > Self.longestText ? text.prefix(Self.longestText) + "…" : text
+        self.text = Self.shortened(text)
     }
 
     /// Where, as text: ` at friends[3].name`, or nothing for the whole.
@@ -40,7 +40,13 @@ struct DecodingReason {
                 if Redaction.standard.isSensitive(key.stringValue) { break }
             }
         }
-        return " at \(keys.count > Self.longestText ? keys.prefix(Self.longestText) + "…" : keys)"
+        return " at \(Self.shortened(keys))"
+    }
+
+    // By scalars: a single character can be of any length.
+    private static func shortened(_ text: String) -> String {
+        let start = text.unicodeScalars.prefix(longestText)
+        return start.endIndex == text.endIndex ? text : String(start) + "…"
     }
 
     /// Whether redaction would change anything in the body.

@@ -20,7 +20,7 @@ struct URLText {
         guard name == "http" || name == "https" else {
             throw Self.failure("has a scheme other than http and https", text)
         }
-        let (authority, path) = afterScheme.dropFirst(2).split(at: UInt8(ascii: "/"))
+        let (authority, path) = Substring(afterScheme.utf8.dropFirst(2)).split(at: UInt8(ascii: "/"))
         self.root = try Self.root(scheme: name, authority: authority, of: text)
         self.path = try path.map { try Self.resolvingDots("/" + PercentEncoding.path($0), of: text) } ?? ""
         self.query = query.map { PercentEncoding.query($0) }
@@ -142,8 +142,9 @@ extension URLText {
             // Where the text is no URL, nobody knows where a password in it ends.
             shown = Redaction.standard.placeholder + (at < end ? text[at..<end] : "")
         }
-        let isCut = shown.count > 200
-        return shown.prefix(200) + (isCut || end != bytes.endIndex ? "…" : "")
+        let start = shown.unicodeScalars.prefix(200)
+        let isCut = start.endIndex != shown.endIndex || end != bytes.endIndex
+        return String(start) + (isCut ? "…" : "")
     }
 
     /// A pair of a query as it may be printed.

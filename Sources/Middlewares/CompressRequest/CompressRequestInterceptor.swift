@@ -9,7 +9,7 @@ internal import Foundation
 /// A server that doesn't take it answers 415 (RFC 9110 §15.5.16), or does worse: ask for it only where it is documented.
 ///
 /// ## Its place
-/// Outside of a retry the content is compressed once. Outside of `sign` and `digestAuth`, which cover what is sent, and of
+/// Outside of redirects and a retry the content is compressed once. Outside of `sign` and `digestAuth`, which cover what is sent, and of
 /// `logging` if it is to show the wire; inside of what looks into the content.
 ///
 /// ## What it does
@@ -84,7 +84,9 @@ public struct CompressRequestInterceptor: Interceptor {
     ]
 
     private static func isCompressedByNature(_ contentType: String?) -> Bool {
-        guard let type = contentType?.prefix(while: { $0 != ";" && $0 != " " }).lowercased() else { return false }
+        guard let contentType else { return false }
+        let end = contentType.utf8.firstIndex { $0 == UInt8(ascii: ";") || $0 == UInt8(ascii: " ") }
+        let type = contentType[..<(end ?? contentType.endIndex)].lowercased()
         if type.hasSuffix("+xml") || type.hasSuffix("+json") { return false }
         if ["image/", "audio/", "video/", "font/woff"].contains(where: { type.hasPrefix($0) }) {
             return !["image/bmp", "image/tiff", "audio/wav"].contains(type)

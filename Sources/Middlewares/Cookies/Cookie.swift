@@ -38,7 +38,7 @@ public struct Cookie: Sendable, Hashable, Codable {
         self.value = value
         self.domain = Self.canonical(domain)
         self.isHostOnly = isHostOnly
-        self.path = path.hasPrefix("/") ? path : "/"
+        self.path = path.utf8.first == UInt8(ascii: "/") ? path : "/"
         self.expires = expires
         self.isSecure = isSecure
         self.isHTTPOnly = isHTTPOnly

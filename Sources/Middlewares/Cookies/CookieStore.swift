@@ -107,8 +107,8 @@ struct CookieStore: Sendable {
     // draft-ietf-httpbis-rfc6265bis §4.1.3: names that promise how a cookie was set.
     private static func keepsPromise(of cookie: Cookie) -> Bool {
         let name = cookie.name.lowercased()
-        if name.hasPrefix("__secure-") { return cookie.isSecure }
-        if name.hasPrefix("__host-") { return cookie.isSecure && cookie.isHostOnly && cookie.path == "/" }
+        if name.utf8.starts(with: "__secure-".utf8) { return cookie.isSecure }
+        if name.utf8.starts(with: "__host-".utf8) { return cookie.isSecure && cookie.isHostOnly && cookie.path == "/" }
         return true
     }
 

@@ -39,7 +39,7 @@ struct SetCookie: Sendable, Hashable {
         case "max-age": if let seconds = Self.seconds(value) { maxAge = seconds }
         case "expires": if let date = CookieDate.parse(value) { expires = date }
         case "domain": domain = value.isEmpty ? nil : Cookie.canonical(value)
-        case "path": path = value.hasPrefix("/") ? value : nil
+        case "path": path = value.utf8.first == UInt8(ascii: "/") ? value : nil
         case "secure": isSecure = true
         case "httponly": isHTTPOnly = true
         default: break

@@ -19,13 +19,16 @@ struct URLReference {
         query = Self.cut(&rest, at: UInt8(ascii: "?")).map { Self.encoded($0, keeping: "/?") }
         scheme = Self.takeScheme(from: &rest)
         if rest.utf8.starts(with: "//".utf8) {
-            rest = rest.dropFirst(2)
+            // By bytes: to a search by characters, a slash followed by a combining accent is another than a slash.
+            rest = Substring(rest.utf8.dropFirst(2))
             let path = Self.cut(&rest, at: UInt8(ascii: "/"))
             // Parsers disagree about what a backslash or a space in it means, and so about which host it names.
             guard !rest.utf8.contains(where: { $0 <= 0x20 || $0 == UInt8(ascii: "\\") }) else { return nil }
             // User information in a URL from elsewhere is no credential of the caller (RFC 9110 §4.2.4).
             authority =
-                rest.utf8.lastIndex(of: UInt8(ascii: "@")).map { String(rest[$0...].dropFirst()) } ?? String(rest)
+                String(
+                    rest.utf8.lastIndex(of: UInt8(ascii: "@")).map { Substring(rest.utf8[$0...].dropFirst()) } ?? rest
+                )
             rest = path.map { "/" + $0 } ?? ""
         }
         path = Self.encoded(rest, keeping: "/")

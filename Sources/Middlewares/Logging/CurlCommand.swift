@@ -56,7 +56,9 @@ struct CurlCommand: Sendable {
     static func quoted(_ word: String) -> String {
         if !word.isEmpty, word.utf8.allSatisfy(isPlain) { return word }
         guard word.unicodeScalars.contains(where: PrintableText.isUnfit) else {
-            return "'" + word.split(separator: "'", omittingEmptySubsequences: false).joined(separator: #"'\''"#) + "'"
+            // By bytes, as the shell does: to a search by characters, an apostrophe followed by a combining accent is none.
+            let parts = word.utf8.split(separator: UInt8(ascii: "'"), omittingEmptySubsequences: false)
+            return "'" + parts.map { Substring($0) }.joined(separator: #"'\''"#) + "'"
         }
         // Line breaks and what could control a terminal are written as escapes.
         var quoted = "$'"

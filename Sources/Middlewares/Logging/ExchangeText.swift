@@ -96,13 +96,13 @@ struct ExchangeText: Sendable {
         let cause = redaction.text(Self.description(of: error))
         let isLong = cause.utf8.count > Self.longestError
         let shown = isLong ? String(decoding: cause.utf8.prefix(Self.longestError), as: UTF8.self) + "…" : cause
-        let lines = PrintableText.lines(shown, indent: Self.indent).dropFirst(Self.indent.count)
+        let lines = PrintableText.lines(shown, indent: Self.indent).utf8.dropFirst(Self.indent.utf8.count)
         return TextBytes.making { text in
             open("<-- ", number, &text)
             text.append(literal: "failed after ")
             text.append(logged: time)
             text.append(literal: ": ")
-            text.append(String(lines))
+            text.append(String(Substring(lines)))
         }
     }
 

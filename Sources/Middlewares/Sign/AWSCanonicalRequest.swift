@@ -86,8 +86,10 @@ struct AWSCanonicalRequest: Sendable {
         "transfer-encoding", "upgrade", "user-agent", "via", "x-amzn-trace-id",
     ]
 
+    // By bytes: to a search by characters, a space followed by a combining accent is none.
     private static func collapsed(_ value: String) -> String {
-        value.contains("  ") ? value.split(separator: " ").joined(separator: " ") : value
+        guard value.utf8.contains("  ".utf8) else { return value }
+        return value.utf8.split(separator: UInt8(ascii: " ")).map { Substring($0) }.joined(separator: " ")
     }
 
     // MARK: Encoding

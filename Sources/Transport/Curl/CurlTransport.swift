@@ -186,7 +186,7 @@ extension CurlTransport.Proxy: CustomStringConvertible, CustomDebugStringConvert
 
     // Also of a text that is no URL, such as one without a scheme: it is printed before anybody has found that out.
     private static func withoutUser(_ url: String) -> String {
-        guard let at = url.lastIndex(of: "@") else { return url }
+        guard let at = url.utf8.lastIndex(of: UInt8(ascii: "@")) else { return url }
         let scheme = url.range(of: "://").map { url[..<$0.upperBound] } ?? ""
         return "\(scheme)\(Redaction.standard.placeholder)\(url[at...])"
     }

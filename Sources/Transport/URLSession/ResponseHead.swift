@@ -95,14 +95,18 @@ struct ResponseHead: Sendable {
 enum SetCookie {
     /// The single cookies: a comma divides two where a name and `=` follow, as they don't in the date of `Expires`.
     static func split(_ joined: String) -> [String] {
+        // By bytes: to a search by characters, an equals sign followed by a combining accent is none.
+        let bytes = joined.utf8
         var cookies: [String] = []
-        var start = joined.startIndex
+        var start = bytes.startIndex
         var position = start
-        while let comma = joined[position...].firstIndex(of: ",") {
-            position = joined.index(after: comma)
-            let rest = joined[position...].drop(while: \.isWhitespace)
-            let name = rest.prefix { $0 != "=" && $0 != ";" && $0 != "," }
-            guard ASCII.isToken(String(name)), rest.dropFirst(name.count).first == "=" else { continue }
+        while let comma = bytes[position...].firstIndex(of: UInt8(ascii: ",")) {
+            position = bytes.index(after: comma)
+            let rest = bytes[position...].drop { $0 == 0x20 || $0 == 0x09 }
+            let name = rest.prefix { ![UInt8(ascii: "="), UInt8(ascii: ";"), UInt8(ascii: ",")].contains($0) }
+            guard ASCII.isToken(String(Substring(name))), rest[name.endIndex...].first == UInt8(ascii: "=") else {
+                continue
+            }
             cookies.append(String(joined[start..<comma]))
             start = rest.startIndex
         }

@@ -30,6 +30,8 @@ import Testing
         ("/\\evil.com/x", "https://h/", "https://h/%5Cevil.com/x"),
         ("https://user:hunter2@g/x", "https://h/", "https://g/x"),
         ("//h@evil.com@g", "https://h/", "https://g"),
+        ("//\u{301}g/x", "https://h/", "https://\u{301}g/x"),
+        ("//u@\u{301}g/x", "https://h/", "https://\u{301}g/x"),
     ])
     func whatAURLCannotHoldIsEncodedAndUserInformationIsDropped(text: String, base: String, expected: String) throws {
         let base = try #require(URLReference(base))

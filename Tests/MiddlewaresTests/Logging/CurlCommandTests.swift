@@ -70,7 +70,7 @@ import Testing
         "plain", "", "two words", "it's", "''", "$HOME", "`id`", "$(id)", "a;id", "a&b|c>d<e", "\"q\"", "back\\slash",
         "!!", "it's!\n!",
         "*?[a]{b,c}", "~", "#no comment", "line\nbreak", "tab\tcr\r", "\u{1B}[2J", "é😀\u{85}7", "\u{202E}8", "-n",
-        "\\'\n", "\u{7F}\u{1}1",
+        "\\'\n", "\u{7F}\u{1}1", "'\u{301};id", "'\u{200D}x", "$'\u{FE0F}`id`'\u{301}", "'\u{301}\n!\u{301}\\\u{301}",
     ])
     func theShellReadsBackEveryWordAsItWas(word: String) async throws {
         let quoted = CurlCommand.quoted(word)

@@ -150,6 +150,12 @@ import Testing
         #expect(field.hasPrefix(#"Digest username*=UTF-8''J%C3%A4s%C3%B8n%20Doe, realm="a\"b\\c", "#))
     }
 
+    @Test func quoteFollowedByACombiningAccentDoesNotEndAQuotedString() throws {
+        let challenge = "Digest realm=\"a\\\"\u{301}, qop=x\\\\\u{301}\", nonce=\"n\""
+        let field = try answer(challenge, "u", "x", clientNonce: "c").field(method: "GET", target: "/", protection: nil)
+        #expect(field.utf8.starts(with: "Digest username=\"u\", realm=\"a\\\"\u{301}, qop=x\\\\\u{301}\", ".utf8))
+    }
+
     @Test func countGoesUpAndEndsWithTheNonce() throws {
         let parsed = try #require(Challenge.all(in: [.wwwAuthenticate: #"Digest realm=r, nonce=n, qop=auth"#]).first)
         var session = DigestSession(

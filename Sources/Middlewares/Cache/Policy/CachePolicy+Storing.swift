@@ -117,8 +117,9 @@ extension CachePolicy {
         guard ResponseFieldSet(fields).contains(.dropped) else { return fields }
         var options: Set<HTTPField.Name> = []
         for value in fields[values: .connection] {
-            for option in value.split(separator: ",") {
-                if let name = HTTPField.Name(String(option.filter { $0 != " " && $0 != "\t" })) { options.insert(name) }
+            for option in value.utf8.split(separator: UInt8(ascii: ",")) {
+                let name = option.filter { $0 != 0x20 && $0 != 0x09 }
+                if let name = HTTPField.Name(String(decoding: name, as: UTF8.self)) { options.insert(name) }
             }
         }
         // What limits the use of a response is for every recipient, whatever Connection says (RFC 9110 §7.6.1).
