@@ -58,7 +58,7 @@ final class RateLimiter: Sendable {
             if let most = limits.longest, wait > most {
                 throw RateLimitError.waitTooLong(wait, limit: most, request: request)
             }
-            throw Self.timedOut(request)
+            throw Self.timedOut(request, wait)
         case .lead(let ticket):
             observe(count)
             try await lead(ticket, in: scope, request)
@@ -89,8 +89,9 @@ final class RateLimiter: Sendable {
                     next?.tell(.lead)
                     return
                 case .sleep(let due):
-                    if let deadline = request.context.deadline, deadline.remaining < due - timeline.now() {
-                        throw Self.timedOut(request)
+                    let wait = due - timeline.now()
+                    if let deadline = request.context.deadline, deadline.remaining < wait {
+                        throw Self.timedOut(request, wait)
                     }
                     try await timeline.sleep(due)
                 }
@@ -123,7 +124,7 @@ final class RateLimiter: Sendable {
         return min(left, right)
     }
 
-    private static func timedOut(_ request: borrowing HTTPRequest) -> TransportError {
-        UnsentError.timedOut(waitingFor: "its turn of rateLimit", request)
+    private static func timedOut(_ request: borrowing HTTPRequest, _ wait: Duration = .zero) -> TransportError {
+        UnsentError.timedOut(waitingFor: "its turn of rateLimit", request, wait: wait)
     }
 }

@@ -25,7 +25,7 @@ public import Foundation
 /// ```swift
 /// let user: User = try await api.get("/users/42")         // GET: by itself
 /// var request = HTTPRequest(method: .post, url: url, body: order)
-/// request.headerFields[.idempotencyKey] = order.id        // POST: with a key that the server knows what to do with
+/// request.headerFields[.idempotencyKey] = orderID         // POST: with a key that the server knows what to do with
 /// ```
 public struct RetryInterceptor: Interceptor {
     private let policy: RetryPolicy
@@ -116,7 +116,12 @@ public struct RetryInterceptor: Interceptor {
     ) -> RetryDecision {
         let decision = policy.decision(after: attempt, answer, to: copy request, random: random, now: now())
         guard case .retry(let wait) = decision else { return decision }
-        if let deadline = request.context.deadline, deadline.remaining <= wait { return .stop(.deadline) }
+        if let deadline = request.context.deadline {
+            // Who was refused because its turn would come too late would be refused again.
+            let turn =
+                if case .failure(let error) = answer { UnsentError.cause(of: error)?.wait } else { nil as Duration? }
+            if deadline.remaining <= max(wait, turn ?? .zero) { return .stop(.deadline) }
+        }
         if let budget, !budget.withdraw() { return .stop(.budgetUsedUp) }
         return decision
     }

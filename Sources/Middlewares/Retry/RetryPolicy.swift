@@ -10,8 +10,9 @@ public import Foundation
 /// ## What may be sent again
 /// A request whose fate is unknown only if it is idempotent (RFC 9110 §9.2.2): by its method, by an `Idempotency-Key`
 /// field, or because its context says so (``HTTPContext/isIdempotent``), which has the last word. Any other only after an
-/// answer which says that the server did not act on it: 408, 421, 425, 429, 503 with a `Retry-After`, or no connection.
-/// And never one whose body is a one-shot stream that was used up.
+/// answer which says that the server did not act on it: 408, 421, 425, 429 or 503 with a `Retry-After`; or when nothing of it
+/// was sent, because there was no connection, or its time was up before its turn had come. A failure of TLS does not count:
+/// there is none that says for certain that nothing was sent. And never one whose body is a one-shot stream that was used up.
 ///
 /// ## How long it waits
 /// As long as the backoff says, and at least as long as the server asks for by `Retry-After`, up to a limit.
@@ -101,9 +102,8 @@ public struct RetryPolicy: Sendable {
             default: return false
             }
         }
-        guard case .failure(let error as TransportError) = answer else { return false }
-        let codes: [TransportError.Code] = [.cannotFindHost, .cannotConnect, .tlsFailed]
-        return codes.contains(error.code) && (error.method ?? request.method) == request.method
+        guard case .failure(let error) = answer else { return false }
+        return UnsentError.isCertain(after: error, of: request.method)
     }
 }
 

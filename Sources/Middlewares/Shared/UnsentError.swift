@@ -1,22 +1,30 @@
 /// The cause of a ``TransportError/Code/timedOut`` of a request whose deadline passed while it waited to be sent: it says
 /// nothing about the server.
 struct UnsentError: Error, CustomStringConvertible {
+    /// How long it would have had to wait from then on, as far as that is known.
+    let wait: Duration
+
     var description: String { "the request was not sent" }
 
-    /// The error of a request that was still waiting for something at its deadline.
-    static func timedOut(waitingFor what: String, _ request: borrowing HTTPRequest) -> TransportError {
+    /// The error of a request that was still waiting for something at its deadline, or would have been.
+    static func timedOut(
+        waitingFor what: String,
+        _ request: borrowing HTTPRequest,
+        wait: Duration = .zero
+    ) -> TransportError {
         TransportError(
             .timedOut,
             "The deadline of the call passed while it waited for \(what).",
             request: copy request,
-            underlying: UnsentError()
+            underlying: UnsentError(wait: wait)
         )
     }
 
     /// Whether an error is one of these.
-    static func isCause(of error: any Error) -> Bool {
-        (error as? TransportError)?.underlying is UnsentError
-    }
+    static func isCause(of error: any Error) -> Bool { cause(of: error) != nil }
+
+    /// The one that is an error's cause.
+    static func cause(of error: any Error) -> UnsentError? { (error as? TransportError)?.underlying as? UnsentError }
 }
 
 /// The error of a request that an interceptor refused: nothing of it was sent.

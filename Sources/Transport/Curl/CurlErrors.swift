@@ -37,6 +37,12 @@ extension CurlTransfer {
         let meaning: TransportError.Code =
             isTunnelRefused
             ? .cannotConnect : Self.meaning(of: ccurl_code(UInt32(bitPattern: code)), headCame: head.isComplete)
+        let isNoConnection = meaning == .cannotConnect || meaning == .cannotFindHost
+        if isNoConnection, attempts > 0 || calledAt != nil {
+            // It was on its way over a kept-alive connection, and what can't be made is another one.
+            let message = "The server closed its kept-alive connection before it answered, and then: \(detail)."
+            return TransportError(.connectionLost, message)
+        }
         return Self.refusalByServer(meaning, detail) ?? TransportError(meaning, "\(detail).")
     }
 
@@ -64,13 +70,17 @@ extension CurlTransfer {
         return TransportError(.invalidResponse, message)
     }
 
-    /// With TLS 1.3 a server refuses a client's certificate, or the lack of one, when the client believes to be through.
-    private static func refusalByServer(_ meaning: TransportError.Code, _ detail: String) -> TransportError? {
-        guard meaning == .connectionLost || meaning == .tlsFailed, detail.contains("alert") else { return nil }
-        let isAboutIdentity = ["certificate required", "bad certificate", "unknown ca", "certificate expired"]
-            .contains { detail.contains($0) }
-        let hint = isAboutIdentity ? " It asks for another client certificate: see TLSConfiguration.identity." : ""
-        return TransportError(.tlsFailed, "The server refused the TLS connection: \(detail).\(hint)")
+    /// The error where the server has refused the client by an alert.
+    static func refusalByServer(_ meaning: TransportError.Code, _ detail: String) -> TransportError? {
+        switch meaning {
+        case .tlsFailed where detail.contains("alert"): break
+        case .connectionLost where TLSAlert.isRefusal(detail): break
+        default: return nil
+        }
+        let message = "The server refused the TLS connection: \(detail)."
+        guard TLSAlert.isAboutIdentity(detail) else { return TransportError(.tlsFailed, message) }
+        let hint = " It asks for another client certificate: see TLSConfiguration.identity."
+        return TransportError(.tlsFailed, message + hint)
     }
 
     private static func meaning(of code: ccurl_code, headCame: Bool) -> TransportError.Code {

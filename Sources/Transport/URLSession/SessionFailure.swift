@@ -34,9 +34,10 @@ enum SessionFailure {
     static func meaning(of code: URLError.Code, detail: String, hasHead: Bool) -> TransportError.Code {
         switch code {
         case .timedOut: .timedOut
-        case .cannotFindHost, .dnsLookupFailed: .cannotFindHost
+        case .cannotFindHost, .dnsLookupFailed: hasHead ? .truncated : .cannotFindHost
         case .cannotConnectToHost, .notConnectedToInternet, .internationalRoamingOff, .callIsActive, .dataNotAllowed:
-            .cannotConnect
+            // After the head there was a connection, and what is gone is the way to go on.
+            hasHead ? .truncated : .cannotConnect
         case .secureConnectionFailed, .serverCertificateHasBadDate, .serverCertificateUntrusted,
             .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid, .clientCertificateRejected,
             .clientCertificateRequired:
@@ -59,7 +60,11 @@ enum SessionFailure {
     // apart once Foundation has made -1 of them.
     private static func meaning(ofText text: String, hasHead: Bool) -> TransportError.Code {
         func says(_ parts: String...) -> Bool { parts.contains { text.contains($0) } }
-        if says("SSL", "TLS", "certificate", "schannel") { return .tlsFailed }
+        // What can't be read or written any more is a connection that stood, and the request may have gone over it.
+        if says("SSL_read", "SSL_write", "GnuTLS recv", "GnuTLS send") {
+            return hasHead ? .truncated : TLSAlert.isRefusal(text) ? .tlsFailed : .connectionLost
+        }
+        if !hasHead, says("SSL", "TLS", "certificate", "schannel") { return .tlsFailed }
         if says("encoding", "Encoding", "chunk", "malformed") { return .invalidResponse }
         if hasHead || says("transfer closed") { return .truncated }
         if says("Send failure", "Recv failure", "rewind", "aborted") { return .connectionLost }
@@ -86,7 +91,9 @@ enum SessionFailure {
 
     /// Text of the system as far as it can hold no URL: a host name is no secret, a query may be.
     private static func printable(_ detail: String) -> String {
-        let mayHoldURL = detail.contains("://") || detail.contains("?") || detail.contains("@")
-        return mayHoldURL || detail.count > 300 ? "" : detail
+        let bytes = detail.utf8
+        let mayHoldURL =
+            bytes.contains("://".utf8) || bytes.contains(UInt8(ascii: "?")) || bytes.contains(UInt8(ascii: "@"))
+        return mayHoldURL || bytes.count > 300 ? "" : detail
     }
 }

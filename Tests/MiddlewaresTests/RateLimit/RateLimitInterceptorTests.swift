@@ -140,6 +140,22 @@ struct RateLimitInterceptorTests {
         #expect(try await inTime.value == 200)
     }
 
+    @Test func whoseTurnComesTooLateIsNotTriedAgain() async throws {
+        let (transport, _, arrivals) = server()
+        let budget = RetryBudget(share: 0, reserve: 10)
+        let chain = InterceptorChain(
+            [.retry(.constant(.zero, maxAttempts: 5), budget: budget, clock: clock), limit()],
+            transport: transport
+        )
+        _ = try await get(chain, "https://h/0").value
+        let deadline = Deadline(after: .milliseconds(999), clock: clock)
+        let error = await #expect(throws: TransportError.self) {
+            try await get(chain, "https://h/1", deadline: deadline).value
+        }
+        #expect(error?.context.attempts.map(\.stop) == [.deadline])
+        #expect(arrivals.value == 1)
+    }
+
     @Test func waitingInLineEndsAtTheDeadlineOnAnyClock() async throws {
         let (transport, _, _) = server()
         let limit = limit()

@@ -160,6 +160,19 @@ struct RetryChainTests {
         #expect(error?.context.attempts.map(\.stop) == [nil, .cancelled])
     }
 
+    @Test(arguments: [(5, [RetryStop.deadline]), (6, [nil, nil, .attemptsUsedUp])])
+    func whoseTurnComesAfterTheDeadlineIsNotTriedAgain(seconds: Int, stops: [RetryStop?]) async throws {
+        // Refused may also be who had too little time for one attempt, and has enough for another.
+        let transport = Recorder { throw UnsentError.timedOut(waitingFor: "a turn", $0, wait: .seconds(5)) }
+        let chain = InterceptorChain([.retry(.constant(.zero), clock: clock)], transport: transport)
+        var request = HTTPRequest(url: apiURL)
+        request.context.deadline = Deadline(after: .seconds(seconds), clock: clock)
+        let call = request
+        let error = await #expect(throws: TransportError.self) { try await chain.send(call) }
+        #expect(error?.context.attempts.map(\.stop) == stops)
+        #expect(transport.requests.count == stops.count)
+    }
+
     @Test func placedOrderIsNotPlacedAgainWhenThePageAfterItFails() async throws {
         for failure in [TransportError.Code.cannotConnect, .cannotFindHost] {
             let transport = Recorder { request in

@@ -112,8 +112,33 @@ import Testing
             failure(.cannotFindHost),
         ]
         for answer in answers { #expect(decision(answer, to: post) == .retry(after: .seconds(1))) }
-        let tls = RetryPolicy.constant(.zero, condition: .transportError(.tlsFailed))
-        #expect(decision(tls, failure(.tlsFailed), to: post) == .retry(after: .zero))
+    }
+
+    // The server may say so of a connection that stood, and over which the request went.
+    @Test func failureOfTLSDoesNotSayThatNothingWasSent() {
+        let policy = RetryPolicy.constant(.zero, condition: .transportError(.tlsFailed))
+        let post = HTTPRequest(method: .post, url: apiURL)
+        #expect(decision(policy, failure(.tlsFailed), to: post) == .stop(.notIdempotent))
+        #expect(decision(policy, failure(.tlsFailed)) == .retry(after: .zero))
+    }
+
+    @Test func requestThatWaitedInVainWasNotSent() {
+        let post = HTTPRequest(method: .post, url: apiURL)
+        let answer = Answer.failure(UnsentError.timedOut(waitingFor: "a permit", post))
+        #expect(decision(answer, to: post) == .retry(after: .seconds(1)))
+        #expect(decision(answer, to: HTTPRequest(method: .patch, url: apiURL)) == .stop(.notIdempotent))
+    }
+
+    @Test func lastOfSeveralAttemptsDoesNotSayWhatBecameOfTheOthers() {
+        let post = HTTPRequest(method: .post, url: apiURL)
+        for (first, isCertain) in [(TransportError.Code.cannotConnect, true), (.timedOut, false)] {
+            var error = TransportError(.cannotConnect, "It failed.", request: post)
+            error.context.attempts = [
+                RetryAttempt(number: 1, answer: failure(first)),
+                RetryAttempt(number: 2, answer: failure(.cannotConnect)),
+            ]
+            #expect(UnsentError.isCertain(after: error, of: .post) == isCertain)
+        }
     }
 
     @Test func whatARedirectShowsToBeDoneIsNotDoneAgain() throws {

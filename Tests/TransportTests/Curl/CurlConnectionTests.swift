@@ -138,6 +138,21 @@ import TransportTesting
         await transport.shutDown()
     }
 
+    @Test(arguments: [HTTPRequest.Method.post, .put])
+    func requestThatWentOverAConnectionWasNotUnableToConnect(method: HTTPRequest.Method) async throws {
+        let server = try MockServer()
+        let transport = CurlTransport()
+        server.on(nil, "/") { request in
+            guard request.number > 1 else { return MockResponse(body: "ok") }
+            server.stop()
+            return .closeBeforeHead
+        }
+        _ = try await transport.send(HTTPRequest(url: server.url))
+        let error = try await failure { try await transport.send(makeRequest(server, "/", method)) }
+        #expect(error.code == .connectionLost, "\(error)")
+        await transport.shutDown()
+    }
+
     /// libcurl gives up when a handle, which many requests use in turn, has met five.
     @Test func anyNumberOfStaleConnectionsIsSurvived() async throws {
         let server = try MockServer()

@@ -129,5 +129,22 @@ import TransportTesting
         #expect(missing.message.contains("refused"), "\(missing)")
         #expect(wrong.message.contains("TLSConfiguration.identity"), "\(wrong)")
     }
+
+    @Test(arguments: [
+        ("tlsv13 alert certificate required", TransportError.Code.connectionLost, true),
+        ("sslv3 alert bad certificate", .connectionLost, true), ("tlsv1 alert unknown ca", .connectionLost, true),
+        ("ssl/tls alert certificate revoked", .connectionLost, true),
+        ("sslv3 alert handshake failure", .connectionLost, true), ("sslv3 alert handshake failure", .tlsFailed, true),
+        ("tlsv1 alert protocol version", .tlsFailed, true), ("tlsv1 alert internal error", .connectionLost, false),
+        ("sslv3 alert bad record mac", .connectionLost, false), ("tlsv1 alert decode error", .connectionLost, false),
+        ("sslv3 alert bad certificate", .truncated, false), ("Connection reset by peer", .connectionLost, false),
+    ])
+    func onlyAlertsAboutTheClientAreRefusals(alert: String, meaning: TransportError.Code, isRefusal: Bool) {
+        let detail = "OpenSSL SSL_read: error:0A000410:SSL routines::\(alert), errno 0"
+        let refusal = CurlTransfer.refusalByServer(meaning, detail)
+        #expect(refusal?.code == (isRefusal ? .tlsFailed : nil))
+        let asksForAnother = refusal.map { $0.message.contains("TLSConfiguration.identity") }
+        #expect(asksForAnother == (isRefusal ? TLSAlert.isAboutIdentity(detail) : nil))
+    }
 }
 #endif

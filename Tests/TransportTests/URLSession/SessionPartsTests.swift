@@ -16,6 +16,7 @@ import FoundationNetworking
             ["a=1; Expires=Wednesday, 21-Oct-99 07:28:00 GMT; Path=/"]
         ),
         ("a=x,y, b=2", ["a=x,y", "b=2"]), ("a=1, ,b=2", ["a=1, ", "b=2"]), ("a=,", ["a=,"]), (",,,", [",,,"]),
+        ("a=1, b=\u{301}x, c=3", ["a=1", "b=\u{301}x", "c=3"]), ("a=1,\u{301}b=2", ["a=1,\u{301}b=2"]),
         ("a={\"x\": 1, \"y\": 2}, __Host-b=\u{2603}", ["a={\"x\": 1, \"y\": 2}", "__Host-b=\u{2603}"]),
     ])
     func joinedCookiesAreTakenApart(joined: String, cookies: [String]) {
@@ -42,6 +43,16 @@ import FoundationNetworking
         (.unsupportedURL, "Received HTTP/0.9 when not allowed", false, .invalidResponse),
         (.appTransportSecurityRequiresSecureConnection, "", false, .unsupported),
         (.unknown, "SSL certificate problem: self-signed certificate", false, .tlsFailed),
+        (.notConnectedToInternet, "", true, .truncated), (.dataNotAllowed, "", true, .truncated),
+        (.cannotConnectToHost, "", true, .truncated), (.cannotFindHost, "", true, .truncated),
+        (.unknown, "OpenSSL SSL_connect: SSL_ERROR_SYSCALL in connection to h:443", false, .tlsFailed),
+        (.unknown, "OpenSSL SSL_read: Connection reset by peer, errno 104", false, .connectionLost),
+        (.unknown, "OpenSSL SSL_read: Connection reset by peer, errno 104", true, .truncated),
+        (.unknown, "SSL_write() returned SYSCALL, errno = 32", false, .connectionLost),
+        (.unknown, "GnuTLS recv error (-54): Error in the pull function.", false, .connectionLost),
+        (.unknown, "SSL read: error:0A00045C:SSL routines::tlsv13 alert certificate required", false, .tlsFailed),
+        (.unknown, "OpenSSL SSL_read: error:0A000412:SSL routines::sslv3 alert bad certificate", false, .tlsFailed),
+        (.unknown, "OpenSSL SSL_read: error:0A000438:SSL routines::tlsv1 alert internal error", false, .connectionLost),
         (.unknown, "transfer closed with 5 bytes remaining to read", true, .truncated),
         (.unknown, "Error while processing content unencoding: invalid", true, .invalidResponse),
         (.unknown, "Unrecognized content encoding type.", true, .invalidResponse),
@@ -69,6 +80,13 @@ import FoundationNetworking
         var dumped = ""
         dump(error, to: &dumped)
         #expect(!(dumped + error.description + String(reflecting: error)).contains("s3cr3t"))
+        for text in [
+            "a:?\u{301}s3cr3t", "s3cr3t@\u{301}h", "h://\u{301}s3cr3t",
+            "s3cr3t" + String(repeating: "\u{301}", count: 300),
+        ] {
+            let cause = NSError(domain: NSURLErrorDomain, code: -1, userInfo: [NSLocalizedDescriptionKey: text])
+            #expect(!SessionFailure.error(cause, in: .waiting, request: request).message.contains("s3cr3t"))
+        }
     }
 
     @Test func deadlinesAreDecidedWithoutAClock() {
