@@ -13,7 +13,8 @@ public struct AuthenticationError: ContextualError, Sendable {
 
         /// It is not known which origin the tokens are for, so none was sent, and the request neither.
         public static let unknownOrigin = Self(rawValue: "unknownOrigin")
-        /// The interceptors stand in an order in which a rejected token could never be replaced.
+        /// The interceptors stand in an order in which a rejected token could never be replaced, or in which users could share an
+        /// answer.
         public static let wrongOrder = Self(rawValue: "wrongOrder")
         /// The session was ended by a sign-out while the request waited for a token.
         public static let signedOut = Self(rawValue: "signedOut")
@@ -79,11 +80,11 @@ extension AuthenticationError {
         )
     }
 
-    static func sharedExchange(of request: HTTPRequest) -> Self {
+    static func sharedExchange(of request: HTTPRequest, inside name: String, _ argument: String = "…") -> Self {
         Self(
             .wrongOrder,
-            "coalesce stands outside of bearerAuth: it can't see who asks, so that users could share an answer."
-                + " The right order is [.bearerAuth(tokens), .coalesce()].",
+            "coalesce stands outside of \(name): it can't see who asks, so that users could share an answer."
+                + " The right order is [.\(name)(\(argument)), .coalesce()].",
             request: request
         )
     }

@@ -171,7 +171,9 @@ extension TokenStore {
         let record = request.context.authorizationRecord(of: self)
         record?.note(.withheld)
         guard !request.headerFields.contains(.authorization), try isForRequest(request) else { return nil }
-        if request.context.isShared { throw AuthenticationError.sharedExchange(of: request) }
+        if request.context.isShared {
+            throw AuthenticationError.sharedExchange(of: request, inside: "bearerAuth", "tokens")
+        }
 
         let (credential, isRefreshing, isClosed) = refresher.state
         if isRefreshing { return Waiting(rejected: nil, record: record) }

@@ -6,7 +6,7 @@
 /// ```
 /// ## Its place
 /// Inside of `followRedirects`, so that each hop sets and gets its own cookies; outside of `coalesce` and a cache, which must
-/// know who asks, and of `sign` and `logging`. Without those two it may stand inside of `retry`: then each attempt carries what
+/// know who asks (inside of `coalesce` it refuses to add any), and of `sign` and `logging`. Without those two it may stand inside of `retry`: then each attempt carries what
 /// the one before it was given. What a cache answers by itself sets no cookies.
 ///
 /// A `Cookie` field that the request has already stays, and the jar's cookies follow it but for those of the same names. To
@@ -27,9 +27,12 @@ public struct CookiesInterceptor: Interceptor {
     }
 
     /// Adds the cookies for the request's URL, passes it on, and keeps what the response sets.
+    ///
+    /// - Throws: ``AuthenticationError`` with ``AuthenticationError/Code/wrongOrder`` if it would add some inside of `coalesce`;
+    ///   what the rest of the chain throws.
     public func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         let url = request.url
-        if isAllowed(Origin(url)) { addCookies(to: &request) }
+        if isAllowed(Origin(url)) { try addCookies(to: &request) }
         let response = try await next(request)
         let source = response.url ?? url
         if isAllowed(Origin(source)) { jar.receive(response.headerFields, from: source) }
@@ -41,20 +44,21 @@ public struct CookiesInterceptor: Interceptor {
         return origins?.contains(origin) ?? true
     }
 
-    private func addCookies(to request: inout HTTPRequest) {
+    private func addCookies(to request: inout HTTPRequest) throws {
         let cookies = jar.cookies(for: request.url)
         guard !cookies.isEmpty else { return }
         let own = request.headerFields[.cookie]
         let names = own.map { Self.names(in: $0) } ?? []
         let added = cookies.filter { !names.contains($0.name) }.map { "\($0.name)=\($0.value)" }
         guard !added.isEmpty else { return }
+        if request.context.isShared { throw AuthenticationError.sharedExchange(of: request, inside: "cookies", "jar") }
         request.headerFields[.cookie] = ([own].compactMap { $0 } + added).joined(separator: "; ")
     }
 
     private static func names(in field: String) -> Set<String> {
         Set(
-            field.split(separator: ";").map { pair in
-                String(pair.prefix { $0 != "=" }.drop { $0 == " " || $0 == "\t" })
+            field.utf8.split(separator: UInt8(ascii: ";")).map { pair in
+                String(Substring(pair.prefix { $0 != UInt8(ascii: "=") }.drop { $0 == 0x20 || $0 == 0x09 }))
             }
         )
     }

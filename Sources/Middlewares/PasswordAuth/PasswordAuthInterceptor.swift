@@ -6,9 +6,10 @@
 /// .passwordAuth { realm, origin in await keychain.credential(for: realm) }
 /// ```
 /// ## Its place
-/// Inside of `validateStatus` and `followRedirects`, outside of `retry`: it answers a 401 by running the rest again. What
-/// changes the URL or the content stands outside of it or of the transport alone: a digest covers the target as it is sent,
-/// and with `auth-int` the content too.
+/// Inside of `validateStatus` and `followRedirects`; outside of `coalesce`, inside of which it refuses to work, and a cache,
+/// which must know who asks; outside of `retry`: it answers a 401 by running the rest again. What changes the URL or the
+/// content stands outside of it or of the transport alone: a digest covers the target as it is sent, and with `auth-int` the
+/// content too.
 ///
 /// ## What it does
 /// - A request goes out as it is until the server asks. From then on requests to that origin carry the answer in advance,
@@ -78,13 +79,15 @@ public struct PasswordAuthInterceptor: Interceptor {
     /// Passes the request on, and again with an answer if it is challenged.
     ///
     /// - Throws: ``AuthenticationError`` with ``AuthenticationError/Code/unknownOrigin`` if it is not known whom the credential
-    ///   is for, and with ``AuthenticationError/Code/invalidCredential`` if the scheme can't say it; ``TransportError`` with
+    ///   is for, with ``AuthenticationError/Code/wrongOrder`` if it stands inside of `coalesce`, and with
+    ///   ``AuthenticationError/Code/invalidCredential`` if the scheme can't say it; ``TransportError`` with
     ///   ``TransportError/Code/bodyNotReplayable``; what the closure or the rest of the chain throws.
     public func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         let request = request
         guard !request.headerFields.contains(.authorization), let origin = try origin(of: request) else {
             return try await next(request)
         }
+        if request.context.isShared { throw AuthenticationError.sharedExchange(of: request, inside: "passwordAuth") }
         var sent = try await shared.answerInAdvance(to: origin, atOnce: atOnce)?.field(for: request)
         var answersLeft = Self.mostAnswers
         while true {

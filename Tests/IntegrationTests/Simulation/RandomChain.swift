@@ -53,9 +53,8 @@ struct RandomChain {
 
     /// The kinds, in the order in which they should stand.
     private enum Kind: Int, CaseIterable {
-        case latestWins, status, headers, transactionID, tracing, timeout, redirects, unauthorized, bearer, digest,
-            basic
-        case coalesce, cache, compress, retry, cookies, hedge, rate, limit, circuit, sign, metrics, logging
+        case latestWins, status, headers, transactionID, tracing, timeout, compress, redirects, cookies, unauthorized
+        case bearer, digest, basic, coalesce, cache, retry, hedge, rate, limit, circuit, sign, metrics, logging
 
         var takesTime: Bool { ![.latestWins, .headers, .transactionID, .tracing].contains(self) }
     }

@@ -84,6 +84,19 @@ struct CoalesceInterceptorTests {
         #expect(error?.message.contains("[.bearerAuth(tokens), .coalesce()]") == true)
         #expect(server.requests.isEmpty)
         #expect(try await chain.get(url("https://elsewhere.example.com/")) == 200)
+        let jar = CookieJar([Cookie(name: "sid", value: "1", domain: "api.example.com")])
+        let others: [(any Interceptor, String)] = [
+            (.cookies(jar), "[.cookies(jar), .coalesce()]"),
+            (.basicAuth(username: "ada", password: "x", origins: [apiOrigin]), "[.passwordAuth(…), .coalesce()]"),
+        ]
+        for (interceptor, order) in others {
+            let chain = InterceptorChain([coalesce(), interceptor], transport: server)
+            let error = await #expect(throws: AuthenticationError.self) { try await chain.get() }
+            #expect(error?.code == .wrongOrder)
+            #expect(error?.message.contains(order) == true)
+            #expect(try await chain.get(url("https://elsewhere.example.com/")) == 200)
+            #expect(try await InterceptorChain([interceptor, coalesce()], transport: server).get() == 200)
+        }
         let right = InterceptorChain([.bearerAuth(tokens), coalesce()], transport: server)
         #expect(try await right.get() == 200)
     }
