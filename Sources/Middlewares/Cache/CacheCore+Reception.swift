@@ -23,7 +23,7 @@ extension CacheCore {
             }
             return marked(response, outcome)
         case .store(let stored, let replaced):
-            return await record(response, stored, exchange.ids(replaced), flight, outcome)
+            return await record(response, stored, exchange.ids(replaced), flight, exchange.clearings, outcome)
         case .freshen(let updates, let answers, let mayStore):
             if mayStore, flight.isValid {
                 await update(updates, exchange)
@@ -129,6 +129,7 @@ extension CacheCore {
         _ stored: CachedResponse,
         _ replaced: [CacheEntry.ID],
         _ flight: CacheFlights.Flight,
+        _ clearings: Int,
         _ outcome: consuming CacheOutcome
     ) async -> HTTPResponse {
         outcome.storing = .refused
@@ -137,6 +138,7 @@ extension CacheCore {
             replaced: replaced,
             flight: flight,
             store: store,
+            clearings: clearings,
             length: Self.announcedLength(of: response),
             report: report
         )
@@ -171,12 +173,22 @@ extension CacheCore {
             let others = only == nil ? exchange.ids(replaced) : []
             return flight.store(selecting) {
                 let old = replaced.isEmpty ? nil : only
-                memory.store(copy, of: stored, for: flight.key, replacing: others, after: old)
+                return memory.store(
+                    copy,
+                    of: stored,
+                    for: flight.key,
+                    replacing: others,
+                    after: old,
+                    unlessClearedSince: exchange.clearings
+                )
             }
         } catch {
             // The old response must not outlive the one that can't be stored, nor must one that began before it.
             if (error as? CacheStoreError)?.code == .tooLarge {
-                _ = flight.store(selecting) { memory.discard(exchange.ids(replaced), of: flight.key) }
+                _ = flight.store(selecting) {
+                    memory.discard(exchange.ids(replaced), of: flight.key)
+                    return true
+                }
             }
             report(error)
             return false

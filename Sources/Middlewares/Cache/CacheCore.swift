@@ -35,11 +35,9 @@ final class CacheCore: Sendable {
     }
 
     func answer(_ request: consuming HTTPRequest, _ key: CacheKey, _ next: Next) async throws -> HTTPResponse {
-        let entries: [CacheEntry]
+        var (entries, clearings): ([CacheEntry], Int) = ([], 0)
         if request.method == .get || request.method == .head {
-            entries = if let memory { memory.current(for: key) } else { await self.entries(for: key) }
-        } else {
-            entries = []
+            (entries, clearings) = if let memory { memory.current(for: key) } else { await current(for: key) }
         }
         let start = time.read()
         switch policy.decide(request, stored: entries, now: start.steady) {
@@ -50,30 +48,35 @@ final class CacheCore: Sendable {
                 if served.isValidatedAfterwards { revalidate(request, key, next) }
                 return response
             }
-            return try await answerWithoutStore(request, key, next)
+            return try await answerWithoutStore(request, key, clearings, next)
         case .unsatisfiable:
             return CacheAnswers.gatewayTimeout(request, CacheOutcome(.unsatisfiable))
         case .forward(let forward):
-            return try await send(CacheExchange(request, key, forward, entries), next, from: start)
+            return try await send(CacheExchange(request, key, forward, entries, clearings), next, from: start)
         }
     }
 
     // What can't be read is not there.
-    private func answerWithoutStore(_ request: HTTPRequest, _ key: CacheKey, _ next: Next) async throws -> HTTPResponse
-    {
+    private func answerWithoutStore(
+        _ request: HTTPRequest,
+        _ key: CacheKey,
+        _ clearings: Int,
+        _ next: Next
+    ) async throws -> HTTPResponse {
         guard case .forward(let forward) = policy.decide(request, stored: [], now: time.read().steady) else {
             return CacheAnswers.gatewayTimeout(request, CacheOutcome(.unsatisfiable))
         }
-        return try await send(CacheExchange(request, key, forward, []), next)
+        return try await send(CacheExchange(request, key, forward, [], clearings), next)
     }
 
-    /// What is stored for a key; nothing if the store fails.
-    private func entries(for key: CacheKey) async -> [CacheEntry] {
+    /// What is stored for a key, nothing if the store fails; and how often the store had been cleared before.
+    private func current(for key: CacheKey) async -> (entries: [CacheEntry], clearings: Int) {
+        let clearings = store.clearings
         do {
-            return try await store.entries(for: key)
+            return (try await store.entries(for: key), clearings)
         } catch {
             report(error)
-            return []
+            return ([], clearings)
         }
     }
 
@@ -189,12 +192,12 @@ extension CacheCore {
     }
 
     private func validate(_ request: HTTPRequest, _ key: CacheKey, _ next: Next) async {
-        let entries = await entries(for: key)
+        let (entries, clearings) = await current(for: key)
         guard let selected = CachePolicy.select(from: entries, for: request) else { return }
         let fields = policy.validation(of: entries[selected], for: request)
         let forward = CachePolicy.Forward(reason: .stale, selected: selected, fields: fields)
         do {
-            let response = try await send(CacheExchange(request, key, forward, entries), next)
+            let response = try await send(CacheExchange(request, key, forward, entries, clearings), next)
             for try await _ in response.body {}
         } catch {
             report(error)

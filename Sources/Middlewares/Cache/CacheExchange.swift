@@ -6,17 +6,21 @@ struct CacheExchange: ~Copyable, Sendable {
     let key: CacheKey
     let forward: CachePolicy.Forward
     let entries: [CacheEntry]
+    /// How often the store had been cleared by then.
+    let clearings: Int
 
     init(
         _ request: consuming HTTPRequest,
         _ key: CacheKey,
         _ forward: CachePolicy.Forward,
-        _ entries: [CacheEntry]
+        _ entries: [CacheEntry],
+        _ clearings: Int
     ) {
         self.request = request
         self.key = key
         self.forward = forward
         self.entries = entries
+        self.clearings = clearings
     }
 
     /// The request as it is sent.
@@ -40,6 +44,6 @@ struct CacheExchange: ~Copyable, Sendable {
 
     /// The same without the conditions of the cache.
     var unconditional: CacheExchange {
-        CacheExchange(request, key, CachePolicy.Forward(reason: forward.reason), entries)
+        CacheExchange(request, key, CachePolicy.Forward(reason: forward.reason), entries, clearings)
     }
 }

@@ -106,15 +106,14 @@ final class CacheFlights: Sendable {
             return owner.state.withLock { $0.shares[place].mayStore(variant, arrival, of: generation) }
         }
 
-        /// Stores its response if it is to be; says whether it was.
+        /// Stores its response if it is to be; says whether it was, as the closure does.
         ///
         /// What becomes invalid or is overtaken meanwhile waits, and what comes after it finds it stored.
-        func store(_ variant: HTTPFields, _ commit: () -> Void) -> Bool {
+        func store(_ variant: HTTPFields, _ commit: () -> Bool) -> Bool {
             let arrival = arrival.load(ordering: .acquiring)
             return owner.state.withLock { state in
                 guard state.shares[place].mayStore(variant, arrival, of: generation) else { return false }
-                commit()
-                return true
+                return commit()
             }
         }
 

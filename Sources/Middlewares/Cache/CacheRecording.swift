@@ -9,6 +9,8 @@ struct CacheDeposit: Sendable {
     let replaced: [CacheEntry.ID]
     let flight: CacheFlights.Flight
     let store: any CacheStore
+    /// How often that had been cleared when the response was asked for.
+    let clearings: Int
     /// What `Content-Length` says.
     let length: Int64?
     let report: @Sendable (any Error) -> Void
@@ -29,6 +31,11 @@ struct CacheDeposit: Sendable {
                 replacing: replaced,
                 length: length ?? self.length
             )
+            // What is cleared from here on is the store's to heed.
+            guard store.clearings == clearings else {
+                writer.abandon()
+                return nil
+            }
             return CacheRecording(self, writer)
         } catch {
             report(error)

@@ -5,6 +5,19 @@ import Testing
 
 @testable import Middlewares
 
+extension MemoryCacheStore {
+    /// Stores a body for which nothing was asked before.
+    fileprivate func store(
+        _ body: Data,
+        of response: CachedResponse,
+        for key: CacheKey,
+        replacing entries: [CacheEntry.ID],
+        after old: CacheEntry? = nil
+    ) {
+        #expect(store(body, of: response, for: key, replacing: entries, after: old, unlessClearedSince: clearings))
+    }
+}
+
 @Suite struct MemoryCacheStoreTests {
     private func key(_ path: String, _ partition: String = "") throws -> CacheKey {
         try #require(CacheKey(url: try url("https://a.example/\(path)"), partition: partition))
@@ -45,12 +58,12 @@ import Testing
         let body = Data("0123456789".utf8)
         let part = try store.copy(of: body.dropFirst(2), after: nil)
         store.store(part, of: response(), for: try key("a"), replacing: [])
-        let first = try #require(store.current(for: try key("a")).first)
+        let first = try #require(store.current(for: try key("a")).entries.first)
         #expect(try await first.body().bytes == body[2...])
         store.store(body, of: response(), for: try key("a"), replacing: [])
         store.store(body, of: response("b"), for: try key("a"), replacing: [first.id])
-        #expect(store.current(for: try key("a")).map(\.length) == [10, 10])
-        let ids = store.current(for: try key("a")).map(\.id)
+        #expect(store.current(for: try key("a")).entries.map(\.length) == [10, 10])
+        let ids = store.current(for: try key("a")).entries.map(\.id)
         store.store(body, of: response("c"), for: try key("a"), replacing: ids)
         #expect(store.count == 1)
         #expect(throws: CacheStoreError.self) { try store.copy(of: body + body, after: nil) }
@@ -61,10 +74,10 @@ import Testing
         let store = MemoryCacheStore()
         let key = try key("a")
         store.store(Data("old".utf8), of: response("1"), for: key, replacing: [])
-        let old = try #require(store.current(for: key).first)
+        let old = try #require(store.current(for: key).entries.first)
         try await store.update(old.id, of: key, to: response("2"))
         store.store(Data("new".utf8), of: response("1"), for: key, replacing: [], after: old)
-        #expect(store.current(for: key).map(\.bytes) == [Data("new".utf8)])
+        #expect(store.current(for: key).entries.map(\.bytes) == [Data("new".utf8)])
         #expect(store.count == 1)
     }
 
@@ -91,18 +104,18 @@ import Testing
         let store = MemoryCacheStore()
         let (a, b) = (try key("a"), try key("b"))
         store.store(Data("1".utf8), of: response(), for: a, replacing: [])
-        let old = try #require(store.current(for: a).first)
+        let old = try #require(store.current(for: a).entries.first)
         store.discard([old.id], of: a)
         store.store(Data("2".utf8), of: response(), for: b, replacing: [])
         store.store(Data("3".utf8), of: response(), for: a, replacing: [], after: old)
-        #expect(store.current(for: a).map(\.bytes) == [Data("3".utf8)])
-        #expect(store.current(for: b).map(\.bytes) == [Data("2".utf8)])
-        let only = try #require(store.current(for: a).first)
+        #expect(store.current(for: a).entries.map(\.bytes) == [Data("3".utf8)])
+        #expect(store.current(for: b).entries.map(\.bytes) == [Data("2".utf8)])
+        let only = try #require(store.current(for: a).entries.first)
         store.store(Data("4".utf8), of: response("x"), for: a, replacing: [])
         store.store(Data("5".utf8), of: response(), for: a, replacing: [], after: only)
-        #expect(store.current(for: a).map(\.bytes) == [Data("4".utf8), Data("5".utf8)])
-        store.store(Data("6".utf8), of: response(), for: b, replacing: [], after: store.current(for: b).first)
-        #expect(store.current(for: b).map(\.bytes) == [Data("6".utf8)])
+        #expect(store.current(for: a).entries.map(\.bytes) == [Data("4".utf8), Data("5".utf8)])
+        store.store(Data("6".utf8), of: response(), for: b, replacing: [], after: store.current(for: b).entries.first)
+        #expect(store.current(for: b).entries.map(\.bytes) == [Data("6".utf8)])
         #expect(store.count == 3)
     }
 

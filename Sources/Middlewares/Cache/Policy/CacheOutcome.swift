@@ -128,7 +128,7 @@ public struct CacheOutcome: Sendable, Hashable {
         public static var vary: Self { Self(code: .vary) }
         /// It is a part of something (206).
         public static var partial: Self { Self(code: .partial) }
-        /// The store refused it: too large, or failing.
+        /// The store refused it: too large, failing, or cleared since the request was made.
         public static var refused: Self { Self(code: .refused) }
     }
 

@@ -48,6 +48,12 @@ public protocol CacheStore: Sendable {
     /// Removes everything. By default with a predicate that everything fulfils.
     func removeAll() async throws
 
+    /// How often ``removeAll(where:)`` and ``removeAll()`` have been called; it grows before they remove anything.
+    ///
+    /// What was asked for before the last of them is not stored after it: a response that arrives when an account has signed
+    /// out must not come to lie where the account's responses were removed. By default always 0, and it is stored.
+    var clearings: Int { get }
+
     /// What is stored, in no particular order.
     func listing() async throws -> [CacheListing]
 }
@@ -103,13 +109,17 @@ extension CacheStore {
         try await removeAll { $0.key.url.hasPrefix(key.url) && (partition == nil || $0.key.partition == partition) }
     }
 
-    /// Removes what is stored for a partition, as when an account signs out.
+    /// Removes what is stored for a partition, as when an account signs out. No response to a request that the cache has
+    /// got before is stored after it.
     public func removeAll(partition: String) async throws {
         try await removeAll { $0.key.partition == partition }
     }
 
     /// Removes everything.
     public func removeAll() async throws { try await removeAll { _ in true } }
+
+    /// Always 0: nothing is known of it.
+    public var clearings: Int { 0 }
 }
 
 /// Why a store did not keep or find something. It never fails a request.

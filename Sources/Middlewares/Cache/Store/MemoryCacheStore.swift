@@ -37,9 +37,12 @@ public final class MemoryCacheStore: CacheStore {
     /// The count of responses that are stored.
     public var count: Int { state.withLock { $0.table.count } }
 
+    /// How often what is stored has been cleared.
+    public var clearings: Int { state.withLock { $0.clearings } }
+
     /// All that is stored for a key.
     public func entries(for key: CacheKey) async throws -> [CacheEntry] {
-        current(for: key)
+        current(for: key).entries
     }
 
     /// Begins to store a response.
@@ -100,7 +103,9 @@ public final class MemoryCacheStore: CacheStore {
 
 // What the cache asks of it where nothing has to be waited for.
 extension MemoryCacheStore {
-    func current(for key: CacheKey) -> [CacheEntry] { state.withLock { $0.table.use(key) } }
+    func current(for key: CacheKey) -> (entries: [CacheEntry], clearings: Int) {
+        state.withLock { ($0.table.use(key), $0.clearings) }
+    }
 
     func discard(_ entries: [CacheEntry.ID], of key: CacheKey) {
         state.withLock { $0.table.removeAll(of: key) { entries.contains($0.id) } }
@@ -117,17 +122,24 @@ extension MemoryCacheStore {
         return body.withUnsafeBytes { Data($0) }
     }
 
-    /// Stores a body that ``copy(of:after:)`` has made.
+    /// Stores a body that ``copy(of:after:)`` has made; says whether it did.
     ///
-    /// - Parameter old: what was the only entry of the key a moment ago, if that is replaced.
+    /// - Parameters:
+    ///   - old: what was the only entry of the key a moment ago, if that is replaced.
+    ///   - clearings: how many there were when it was asked for: if there are more, it is not stored.
     func store(
         _ body: Data,
         of response: CachedResponse,
         for key: CacheKey,
         replacing entries: [CacheEntry.ID],
-        after old: CacheEntry? = nil
-    ) {
-        state.withLock { $0.table.insert(response, body, for: key, replacing: entries, after: old) }
+        after old: CacheEntry? = nil,
+        unlessClearedSince clearings: Int
+    ) -> Bool {
+        state.withLock { state in
+            guard state.clearings == clearings else { return false }
+            state.table.insert(response, body, for: key, replacing: entries, after: old)
+            return true
+        }
     }
 }
 

@@ -67,6 +67,9 @@ public final class DiskCacheStore: CacheStore {
         )
     }
 
+    /// How often what is stored has been cleared by this store: what others do that share its directory doesn't count.
+    public var clearings: Int { state.withLock { $0.clearings } }
+
     static func tooLarge(_ limit: Int64) -> CacheStoreError {
         CacheStoreError(.tooLarge, "The body is longer than the \(limit) bytes that the store keeps of one.")
     }

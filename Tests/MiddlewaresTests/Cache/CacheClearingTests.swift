@@ -1,0 +1,78 @@
+import Foundation
+import Middlewares
+import Testing
+import TransportTesting
+
+@testable import Middlewares
+
+/// What is under way when the store is cleared, as at a sign-out.
+@Suite struct CacheClearingTests {
+    enum Kind: String, CaseIterable, Sendable { case memory, disk }
+
+    private let directory = TemporaryDirectory()
+
+    private func world(_ kind: Kind) -> CacheWorld {
+        CacheWorld(store: kind == .memory ? MemoryCacheStore() : DiskCacheStore(at: directory.url))
+    }
+
+    private let late = StubAnswer.chunks([Data("late".utf8)]).with(headers: [.cacheControl: "max-age=60"])
+        .delayed(by: .seconds(5))
+
+    @Test(arguments: Kind.allCases, [false, true])
+    func whatIsAnsweredAfterAClearingIsNotStored(kind: Kind, isStreamed: Bool) async throws {
+        let world = world(kind)
+        world.stub.enqueue(late)
+        let get = try world.request(partition: "ada", streamed: isStreamed)
+        async let response = world.chain.send(get)
+        await world.clock.sleepers(1)
+        try await world.store.removeAll(partition: "ada")
+        world.advance(5)
+        #expect(try await response.body.collect(upTo: 100) == Data("late".utf8))
+        #expect(try await response.context.cacheOutcome?.storing == .refused)
+        #expect(try await world.store.listing().isEmpty)
+        world.answer(["Cache-Control: max-age=60"], "new")
+        #expect(try await world.send(partition: "ada") == "200 miss new")
+        #expect(try await world.send(partition: "ada") == "200 hit new age 0")
+    }
+
+    @Test(arguments: Kind.allCases)
+    func aValidationInTheBackgroundStoresNothingAfterAClearing(kind: Kind) async throws {
+        let world = world(kind)
+        world.answer(["Cache-Control: max-age=5, stale-while-revalidate=60"], "one")
+        _ = try await world.send(partition: "ada")
+        world.advance(10)
+        world.stub.enqueue(late)
+        #expect(try await world.send(partition: "ada") == "200 stale one age 10")
+        await world.clock.sleepers(1)
+        try await world.store.removeAll(partition: "ada")
+        world.advance(5)
+        await world.cache.core.revalidations.end()
+        #expect(world.stub.requests.count == 2)
+        #expect(try await world.store.listing().isEmpty)
+    }
+
+    @Test(arguments: Kind.allCases)
+    func a304AfterAClearingBringsNothingBack(kind: Kind) async throws {
+        let world = world(kind)
+        world.answer(["Cache-Control: max-age=5", "ETag: \"a\""], "one")
+        _ = try await world.send(partition: "ada")
+        world.advance(10)
+        world.stub.enqueue(.status(304, headers: ["ETag": "\"a\""]).delayed(by: .seconds(5)))
+        let get = try world.request(partition: "ada")
+        async let response = world.chain.send(get)
+        await world.clock.sleepers(1)
+        try await world.store.removeAll(partition: "ada")
+        world.advance(5)
+        #expect(try await response.status == 200)
+        #expect(try await world.store.listing().isEmpty)
+    }
+
+    @Test func aStoreThatCountsNoClearingsIsStoredInAllTheSame() async throws {
+        let world = CacheWorld(store: FragileStore(weakness: .read))
+        #expect(world.store.clearings == 0)
+        try await world.store.removeAll()
+        world.answer(["Cache-Control: max-age=60"], "one")
+        #expect(try await world.send() == "200 miss one")
+        #expect(try await world.entries().count == 1)
+    }
+}
