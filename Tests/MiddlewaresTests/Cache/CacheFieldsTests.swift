@@ -53,6 +53,23 @@ import Testing
         #expect(control("extension=\"abc, no-store").noStore)
         #expect(control("a \"b, no-store").noStore)
         #expect(!control("extension=\"abc, no-store\"").noStore)
+        #expect(control("a=\"\\\"b\\\", no-store").noStore, "nor do the quotes in it")
+        #expect(control("a=\"\\\\\"; \"b, no-store").noStore)
+    }
+
+    // What takes the square of the length would take hours.
+    @Test(.timeLimit(.minutes(1)))
+    func timeToReadALineGrowsNoFasterThanItsLength() throws {
+        let count = 500_000
+        let quotes = String(repeating: "\\\"", count: count)
+        #expect(control("a=\"" + quotes + ", no-store").noStore)
+        #expect(control("a \"" + quotes + ", no-store").noStore)
+        let names = (0..<count / 10).map { "no-cache=\"f\($0)\"" }.joined(separator: ",")
+        #expect(control(names).noCache == .fields(Set((0..<count / 10).map { "f\($0)" })))
+        for list in [quotes, String(repeating: "\"a\",", count: count)] {
+            let fields: HTTPFields = ["X": "b,\"" + list]
+            #expect(CachePolicy.normalized("X", in: fields)?.hasPrefix("b,\"") == true)
+        }
     }
 
     @Test func argumentsWhereNoneBelongDoNotWeaken() {

@@ -126,10 +126,12 @@ struct CacheControl: Equatable {
             noCache = .whole
             return
         }
-        switch noCache {
-        case .absent: noCache = .fields(Set(names))
-        case .fields(let others): noCache = .fields(others.union(names))
-        case .whole: break
-        }
+        guard noCache != .whole else { return }
+        var all: Set<String> = []
+        if case .fields(let others) = noCache { all = others }
+        // Held once only, so that the set grows where it is: there may be as many directives as a line has room for.
+        noCache = .absent
+        all.formUnion(names)
+        noCache = .fields(all)
     }
 }

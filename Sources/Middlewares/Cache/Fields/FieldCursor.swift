@@ -4,6 +4,9 @@ internal import Interceptors
 struct FieldCursor {
     private let bytes: [UInt8]
     private(set) var index = 0
+    /// Whether a quote has been met that never ends. Then no later one does: each of them is escaped in its content, from
+    /// where on both are read alike.
+    private var hasEndlessQuote = false
 
     init(_ text: String) { bytes = Array(text.utf8) }
 
@@ -13,7 +16,8 @@ struct FieldCursor {
 
     var peek: UInt8? { index < bytes.count ? bytes[index] : nil }
 
-    var rest: [UInt8] { Array(bytes[index...]) }
+    /// What has been taken since the index was another.
+    func taken(since start: Int) -> ArraySlice<UInt8> { bytes[start..<index] }
 
     mutating func advance() { index += index < bytes.count ? 1 : 0 }
 
@@ -60,7 +64,7 @@ struct FieldCursor {
     /// The content of a quoted-string whose opening quote comes next, `nil` if it never ends. Then nothing is taken.
     mutating func takeQuotedString() -> ArraySlice<UInt8>? {
         let start = index
-        guard take("\"") else { return nil }
+        guard !hasEndlessQuote, take("\"") else { return nil }
         var content: ArraySlice<UInt8> = []
         while let byte = peek {
             index += 1
@@ -72,6 +76,8 @@ struct FieldCursor {
                 content.append(byte)
             }
         }
+        // Looked for once: a line of nothing but quotes would be read to its end for each of them.
+        hasEndlessQuote = true
         index = start
         return nil
     }

@@ -65,9 +65,9 @@ extension CachePolicy {
                 member = []
                 cursor.advance()
             } else if byte == UInt8(ascii: "\"") {
-                let before = cursor
+                let start = cursor.index
                 if cursor.takeQuotedString() == nil { cursor.advance() }
-                member += before.rest.prefix(cursor.index - before.index)
+                member += cursor.taken(since: start)
             } else {
                 member.append(byte)
                 cursor.advance()
