@@ -284,6 +284,7 @@ import Testing
             (["ETag: \"a\"", "X: new"], "updated"), (["ETag: W/\"a\""], "updated"), (["ETag: \"b\""], "invalid"),
             (["ETag: a"], "invalid"), (["Last-Modified: {-5}"], "invalid"),
             (["Content-Length: 10"], "updated"), (["Content-Length: 11"], "invalid"), (["X: new"], "updated"),
+            (["Content-Length: 4", "Content-Encoding: gzip"], "updated"),
         ] as [([String], String)]
     )
     func headUpdatesOrInvalidatesWhatIsStored(lines: [String], expected: String) throws {
@@ -296,6 +297,17 @@ import Testing
         }
         #expect(new.needsValidation == (expected == "invalid"))
         #expect(new.responseTime == start + (expected == "updated" ? 100 : 0))
+    }
+
+    @Test(arguments: [("4", false), ("5", true)])
+    func headOfWhatIsStoredAsItWasSentHasItsLength(length: String, isInvalid: Bool) throws {
+        let entry = try stored(["Cache-Control: max-age=5", "Content-Length: 4", "Content-Encoding: br"])
+        let lines = ["Content-Length: \(length)", "Content-Encoding: br"]
+        guard case .freshen(let updates, false, true) = try receive(200, lines, on: [entry], method: .head) else {
+            Issue.record("§4.3.5")
+            return
+        }
+        #expect(updates[0]?.needsValidation == isInvalid)
     }
 
     @Test(

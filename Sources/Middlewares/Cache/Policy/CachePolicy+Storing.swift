@@ -241,7 +241,10 @@ extension CachePolicy {
             // Of what it compresses, a server has a weak tag for GET, and for HEAD the strong one.
             guard let tag = EntityTag(value), EntityTag(of: own)?.matchesWeakly(tag) == true else { return false }
         }
-        return head[.contentLength].map { $0 == own[.contentLength] ?? String(stored.length) } ?? true
+        guard let length = head[.contentLength] else { return true }
+        if let ownLength = own[.contentLength] { return length == ownLength }
+        // The length of what is compressed says nothing of a body that was decompressed before it was stored.
+        return head.contains(.contentEncoding) || length == String(stored.length)
     }
 
     // RFC 9111 §4.3.3, §4.3.4
