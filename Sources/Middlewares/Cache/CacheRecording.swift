@@ -39,7 +39,7 @@ struct CacheDeposit: Sendable {
             return CacheRecording(self, writer)
         } catch {
             report(error)
-            await removeReplaced()
+            await giveWay()
             return nil
         }
     }
@@ -48,7 +48,12 @@ struct CacheDeposit: Sendable {
     func end(after count: Int64, _ commit: () async throws -> Void) async throws -> Bool {
         try Self.check(count, against: length)
         guard flight.mayStore(response.selectingFields) else { return false }
-        try await commit()
+        do {
+            try await commit()
+        } catch {
+            await removeReplaced()
+            throw error
+        }
         // What was made invalid or overtaken between the two must not stay.
         if !flight.isStill(response.selectingFields) { try await store.removeAll(of: flight.key) }
         return true
@@ -61,8 +66,14 @@ struct CacheDeposit: Sendable {
         }
     }
 
-    // The old response must not outlive the one that can't be stored.
+    /// Removes what a response that can't be stored would have replaced, unless that has been overtaken: the old one must not
+    /// outlive it, nor must one that began before it be stored.
+    func giveWay() async {
+        if flight.mayStore(response.selectingFields) { await removeReplaced() }
+    }
+
     private func removeReplaced() async {
+        guard !replaced.isEmpty else { return }
         do {
             try await store.remove(replaced, of: flight.key)
         } catch {
@@ -101,6 +112,7 @@ final class CacheRecording: Sendable {
         } catch {
             abandon()
             deposit.report(error)
+            await deposit.giveWay()
         }
     }
 

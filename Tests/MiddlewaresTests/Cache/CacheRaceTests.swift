@@ -39,6 +39,38 @@ import TransportTesting
         #expect(try await world.entries().isEmpty)
     }
 
+    @Test func aStoredResponseDoesNotOutliveAStreamedOneThatIsTooLarge() async throws {
+        let world = CacheWorld(store: MemoryCacheStore(entryByteLimit: 5))
+        world.answer(["Cache-Control: max-age=60"], "old")
+        _ = try await world.send()
+        func begin(_ chunks: String...) async throws -> HTTPResponse {
+            let body = chunks.map { Data($0.utf8) }
+            world.stub.enqueue(.chunks(body).with(headers: fields(["Cache-Control: max-age=60"])))
+            return try await world.chain.send(try world.request(mode: .reload, streamed: true))
+        }
+        let earlier = try await begin("early")
+        let large = try await begin("la", "rg", "er")
+        #expect(try await world.send() == "200 hit old age 0")
+        try await read(large)
+        #expect(try await world.entries().isEmpty)
+        try await read(earlier)
+        #expect(try await world.entries().isEmpty, "nor does one that began before it take its place")
+        try await read(try await begin("new"))
+        #expect(try await world.send() == "200 hit new age 0")
+    }
+
+    @Test func aStoredResponseDoesNotOutliveOneThatFailsToBeStored() async throws {
+        for weakness in [FragileStore.Weakness.append, .commit] {
+            let store = FragileStore(weakness: weakness)
+            let world = CacheWorld(store: store)
+            let key = try #require(CacheKey(url: try url("https://a.example/x")))
+            try await store.inner.put(Data("old".utf8), key, fields(["Cache-Control: max-age=60"]))
+            world.answer(["Cache-Control: max-age=60"], "new")
+            #expect(try await world.send(mode: .reload) == "200 miss new")
+            #expect(try await world.entries().isEmpty)
+        }
+    }
+
     @Test func aResponseOvertakenByAnotherVariantIsStored() async throws {
         let first = try await begin("one", ["A: 1"])
         let second = try await begin("two", ["A: 2"])
