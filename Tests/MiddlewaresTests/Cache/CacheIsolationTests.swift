@@ -27,6 +27,29 @@ import TransportTesting
         }
     }
 
+    @Test func aKeyTellsNoSecretWhenItIsPrinted() throws {
+        let target = try url("https://a.example/x?access_token=hush&page=2")
+        let key = try #require(CacheKey(url: target, partition: "ada"))
+        let listing = CacheListing(
+            key: key,
+            response: CachedResponse(status: 200, headerFields: [:], responseTime: 0),
+            length: 0
+        )
+        var texts = [
+            "\(key)", String(reflecting: key), "\(listing)", String(reflecting: listing), "\(Optional(key) as Any)",
+        ]
+        for value in [key, listing, [key: 1]] as [Any] {
+            var dumped = ""
+            dump(value, to: &dumped)
+            texts.append(dumped)
+        }
+        for text in texts {
+            #expect(text.contains("a.example") && text.contains("page=2"))
+            #expect(!text.contains("hush") && !text.contains("ada"))
+        }
+        #expect(key.text.contains("hush"), "but it is part of the key")
+    }
+
     @Test func aNamedPartitionOutlivesTheTokenAndIsNobodyElses() async throws {
         world.answer(["Cache-Control: max-age=60"], "one")
         #expect(try await world.send(["Authorization: Bearer a"], partition: "ada") == "200 miss one")

@@ -121,3 +121,14 @@ public struct CacheKey: Sendable, Hashable {
     /// Both parts in one text, from which each can be told again: no choice of one can imitate another's key.
     public var text: String { "\(partition.utf8.count):\(partition):\(url)" }
 }
+
+extension CacheKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The URL, with what is secret in it redacted. Whose entry it is isn't said.
+    public var description: String { URL(string: url).map { Redaction.standard.string(for: $0) } ?? "a URL" }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// A mirror without secrets.
+    public var customMirror: Mirror { Mirror(self, children: ["url": description], displayStyle: .struct) }
+}

@@ -90,8 +90,7 @@ public struct CacheListing: Sendable, Hashable, CustomStringConvertible {
 
     /// Status, length and URL, with what is secret in the URL redacted.
     public var description: String {
-        let url = URL(string: key.url).map { Redaction.standard.string(for: $0) } ?? "a URL"
-        return "\(response.status.code), \(length) bytes, \(url)"
+        "\(response.status.code), \(length) bytes, \(key)"
     }
 }
 
