@@ -126,6 +126,38 @@ import Testing
         }
     }
 
+    // A writer that had looked whether the store was cleared before it was, and writes after: it holds its shard meanwhile.
+    @Test func clearingWaitsForWhoIsWriting() async throws {
+        let keys = try (0..<50).map { try diskKey("\($0)") }.sorted { DiskName($0).shard < DiskName($1).shard }
+        let (early, late) = (keys[0], keys[49])
+        let name = DiskName(late)
+        try #require(DiskName(early).shard < name.shard)
+        for key in [early, late] { try await store.put(Data("old".utf8), key) }
+        let root = try DiskDirectory(in: directory.url)
+        var shard: OpenFile? = try OpenFile.openDirectory(DiskName.directory(name.shard), in: root.root)
+        #expect(shard?.tryLock() == true)
+        let (began, continuation) = AsyncStream<Void>.makeStream()
+        let clearing = Task { [store] in
+            try await store.removeAll { _ in
+                continuation.yield()
+                return true
+            }
+        }
+        for await _ in began { break }
+        let response = CachedResponse(status: 200, headerFields: [:], responseTime: 2)
+        if let shard {
+            let locked = LockedShard(shard: name.shard, files: shard, directory: root)
+            try locked.change(name, of: late, stamp: 0) { variants in
+                let content = DiskRecord.Variant.Content.inline(Array("new".utf8)[...])
+                variants = [DiskRecord.Variant(id: 9, response: response, length: 3, content: content)]
+                return true
+            }
+        }
+        shard = nil
+        try await clearing.value
+        #expect(try await store.listing().isEmpty)
+    }
+
     @Test func clearingByURLPrefixPartitionAndWholly() async throws {
         for store in [store as any CacheStore, MemoryCacheStore()] {
             for (name, partition) in [("a", "1"), ("a", "2"), ("a/b", "1"), ("c", "1"), ("d", "2")] {

@@ -218,10 +218,15 @@ public final class DiskCacheStore: CacheStore {
     /// Removes what the predicate says, and what is being stored meanwhile.
     @concurrent
     public func removeAll(where isRemoved: @Sendable (CacheListing) -> Bool) async throws {
+        // A writer that has looked at it before holds its shard, and is done once that can be had; none comes after.
         state.withLock { $0.clearings += 1 }
-        try await forEach { record in
-            let removed = record.variants.filter { isRemoved($0.listing(record.key)) }.map(\.id)
-            try await remove(removed, of: record.key)
+        for shard in UInt8.min...UInt8.max where try await reporting({ $0.hasShard(shard) }) {
+            let files = try await withShard(shard) { try $0.directory.files(of: shard) }
+            // The predicate is the user's: it is called outside the lock.
+            try await forEach(files, of: shard) { record in
+                let removed = record.variants.filter { isRemoved($0.listing(record.key)) }.map(\.id)
+                try await remove(removed, of: record.key)
+            }
         }
     }
 
@@ -238,29 +243,34 @@ public final class DiskCacheStore: CacheStore {
     @concurrent
     public func listing() async throws -> [CacheListing] {
         var all: [CacheListing] = []
-        try await forEach { record in all += record.variants.map { $0.listing(record.key) } }
+        for shard in UInt8.min...UInt8.max {
+            try await forEach(try await reporting { try $0.files(of: shard) }, of: shard) { record in
+                all += record.variants.map { $0.listing(record.key) }
+            }
+        }
         return all
     }
 
     // What is damaged is left for the look-up that finds it.
-    private func forEach(_ body: (DiskRecord) async throws -> Void) async throws {
-        for shard in UInt8.min...UInt8.max {
-            let files = try await reporting { try $0.files(of: shard) }
-            for file in files {
-                if let record = try await reporting({ try? $0.anyRecord(DiskName(shard: shard, file: file)) }) {
-                    try await body(record)
-                }
+    private func forEach(
+        _ files: [String],
+        of shard: UInt8,
+        _ body: (DiskRecord) async throws -> Void
+    ) async throws {
+        for file in files {
+            if let record = try await reporting({ try? $0.anyRecord(DiskName(shard: shard, file: file)) }) {
+                try await body(record)
             }
-            await Task.yield()
         }
+        await Task.yield()
     }
 }
 
 extension DiskCacheStore {
-    private func withShard(_ shard: UInt8, _ work: (LockedShard) throws -> Void) async throws {
+    private func withShard<Value>(_ shard: UInt8, _ work: (LockedShard) throws -> Value) async throws -> Value {
         let directory = try await reporting { directory in directory }
         do {
-            try await directory.withShard(shard, work)
+            return try await directory.withShard(shard, work)
         } catch let error as SystemError {
             throw error.storeError
         }
