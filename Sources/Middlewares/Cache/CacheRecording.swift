@@ -34,6 +34,7 @@ struct CacheDeposit: Sendable {
             // What is cleared from here on is the store's to heed.
             guard store.clearings == clearings else {
                 writer.abandon()
+                await giveWay()
                 return nil
             }
             return CacheRecording(self, writer)

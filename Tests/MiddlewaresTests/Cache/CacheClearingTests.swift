@@ -67,6 +67,21 @@ import TransportTesting
         #expect(try await world.store.listing().isEmpty)
     }
 
+    @Test(arguments: Kind.allCases, [false, true])
+    func anOldResponseDoesNotOutliveOneThatIsNotStoredForAClearing(kind: Kind, isStreamed: Bool) async throws {
+        let world = world(kind)
+        world.answer(["Cache-Control: max-age=60"], "old")
+        _ = try await world.send(partition: "ada")
+        world.stub.enqueue(late)
+        let get = try world.request(mode: .reload, partition: "ada", streamed: isStreamed)
+        async let response = world.chain.send(get)
+        await world.clock.sleepers(1)
+        try await world.store.removeAll(partition: "bob")
+        world.advance(5)
+        #expect(try await response.body.collect(upTo: 100) == Data("late".utf8))
+        #expect(try await world.store.listing().isEmpty)
+    }
+
     @Test func aStoreThatCountsNoClearingsIsStoredInAllTheSame() async throws {
         let world = CacheWorld(store: FragileStore(weakness: .read))
         #expect(world.store.clearings == 0)

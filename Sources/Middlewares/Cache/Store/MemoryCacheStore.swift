@@ -56,8 +56,10 @@ public final class MemoryCacheStore: CacheStore {
         let clearings = state.withLock { $0.clearings }
         return Writer(limit: entryByteLimit) { [self] body in
             state.withLock { state in
-                // What was cleared meanwhile is not to come back.
-                guard state.clearings == clearings else { return }
+                // What was cleared meanwhile is not to come back, nor is what it was to replace to outlive it.
+                guard state.clearings == clearings else {
+                    return state.table.removeAll(of: key) { entries.contains($0.id) }
+                }
                 state.table.insert(response, body, for: key, replacing: entries)
             }
         }
@@ -126,7 +128,8 @@ extension MemoryCacheStore {
     ///
     /// - Parameters:
     ///   - old: what was the only entry of the key a moment ago, if that is replaced.
-    ///   - clearings: how many there were when it was asked for: if there are more, it is not stored.
+    ///   - clearings: how many there were when it was asked for: if there are more, it is not stored, and what it was to
+    ///     replace is removed.
     func store(
         _ body: Data,
         of response: CachedResponse,
@@ -136,7 +139,10 @@ extension MemoryCacheStore {
         unlessClearedSince clearings: Int
     ) -> Bool {
         state.withLock { state in
-            guard state.clearings == clearings else { return false }
+            guard state.clearings == clearings else {
+                state.table.removeAll(of: key) { $0.id == old?.id || entries.contains($0.id) }
+                return false
+            }
             state.table.insert(response, body, for: key, replacing: entries, after: old)
             return true
         }
