@@ -20,8 +20,17 @@ let package = Package(
     targets: [
         .target(name: "CAllocations"),
         .target(name: "Harness", dependencies: ["CAllocations"], swiftSettings: settings),
-        .executableTarget(name: "ChainBenchmarks", dependencies: ["Harness", middlewares], swiftSettings: settings),
+        .target(name: "RealisticChain", dependencies: [middlewares], swiftSettings: settings),
+        .executableTarget(
+            name: "ChainBenchmarks",
+            dependencies: ["Harness", "RealisticChain", middlewares],
+            swiftSettings: settings
+        ),
         .executableTarget(name: "CacheBenchmarks", dependencies: ["Harness", middlewares], swiftSettings: settings),
-        .executableTarget(name: "AllocationCheck", dependencies: ["Harness", middlewares], swiftSettings: settings),
+        .executableTarget(
+            name: "AllocationCheck",
+            dependencies: ["Harness", "RealisticChain", middlewares],
+            swiftSettings: settings
+        ),
     ]
 )

@@ -1,6 +1,7 @@
 import Foundation
 import Harness
 import Middlewares
+import RealisticChain
 import Synchronization
 
 // Allocation counts don't vary with the load of the machine, so they can be held to thresholds in CI. A threshold that a
@@ -70,22 +71,7 @@ guard counted >= 1 else {
 
 /// What a cache answers from its store once it has it.
 let fresh = Canned(response: HTTPResponse(status: 200, headerFields: [.cacheControl: "max-age=3600"], url: url))
-let envelope = Canned(
-    response: HTTPResponse(
-        status: 200,
-        headerFields: [.contentType: "application/json"],
-        body: #"{"code":200,"message":"ok","object":{"id":42,"name":"Ada"}}"#,
-        url: url
-    )
-)
-let tokens = TokenStore(TokenStore.Token("secret"), origins: Origin(url).map { [$0] }) { _ in throw CancellationError()
-}
-/// The ten of the README's chain.
-let realistic: [any Interceptor] = [
-    .unwrapEnvelope(payload: "object"), .validateStatus(), .headers([.accept: "application/json"]), .transactionID(),
-    .followRedirects(), .retryOnUnauthorized(tokens), .bearerAuth(tokens), .cache(.memory()),
-    .retry(.exponential(maxAttempts: 3)), .logging(.headers, to: LogSink { _ in }),
-]
+let realistic = RealisticChain(url: url)
 
 /// Hands out responses, each once, and holds them no more.
 final class OneAfterTheOther: Transport {
@@ -127,7 +113,12 @@ let results = [
     try await check("logging of the fields", atMost: 2, [.logging(.headers, to: LogSink { _ in })]),
     try await check("a cache that has the answer", atMost: 5, [.cache(.memory())], fresh),
     try await check("a cache that stores the answer", atMost: 8, [.cache(.memory())]),
-    try await check("a realistic chain of ten", atMost: 18, realistic, envelope),
+    try await check(
+        "a realistic chain of ten",
+        atMost: 18,
+        realistic.named.map(\.interceptor),
+        Canned(response: realistic.response)
+    ),
     // The payload's bytes, which are copied.
     try await checkUnwrapping("an envelope of 1 kB", payload: String(repeating: "x", count: 1_000), atMost: 2),
     try await checkUnwrapping("an envelope of 100 kB", payload: String(repeating: "x", count: 100_000), atMost: 2),

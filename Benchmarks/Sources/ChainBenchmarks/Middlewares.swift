@@ -1,6 +1,7 @@
 import Foundation
 import Harness
 import Middlewares
+import RealisticChain
 import Synchronization
 
 private struct Failed: Error {}
@@ -17,38 +18,20 @@ private func requests(_ name: String, _ interceptors: [any Interceptor], _ trans
 
 /// What DESIGN.md shows a chain with: ten interceptors.
 func compareRealisticChain() async throws {
-    let envelope = Canned(
-        response: HTTPResponse(
-            status: 200,
-            headerFields: [.contentType: "application/json"],
-            body: #"{"code":200,"message":"ok","object":{"id":42,"name":"Ada"}}"#,
-            url: url
-        )
-    )
-    let tokens = TokenStore(TokenStore.Token("secret"), origins: Origin(url).map { [$0] }) { _ in throw Failed() }
-    let interceptors: [(String, any Interceptor)] = [
-        ("unwrapEnvelope", .unwrapEnvelope(payload: "object")),
-        ("validateStatus", .validateStatus()),
-        ("headers", .headers([.accept: "application/json"])),
-        ("transactionID", .transactionID()),
-        ("followRedirects", .followRedirects()),
-        ("retryOnUnauthorized", .retryOnUnauthorized(tokens)),
-        ("bearerAuth", .bearerAuth(tokens)),
-        ("cache(.memory())", .cache(.memory())),
-        ("retry", .retry(.exponential(maxAttempts: 3))),
-        ("logging(.headers)", .logging(.headers, to: LogSink { _ in })),
-    ]
+    let chain = RealisticChain(url: url)
+    let interceptors = chain.named
+    let envelope = Canned(response: chain.response)
     func all(but name: String) -> Contender {
-        requests("all but \(name)", interceptors.filter { $0.0 != name }.map(\.1), envelope)
+        requests("all but \(name)", interceptors.filter { $0.name != name }.map(\.interceptor), envelope)
     }
     let costs = try await compare(
         "A realistic chain of ten over a stub, all at once and each alone",
         repetitions: 2_000,
         [
-            requests("all ten", interceptors.map(\.1), envelope), all(but: "cache(.memory())"),
+            requests("all ten", interceptors.map(\.interceptor), envelope), all(but: "cache(.memory())"),
             all(but: "logging(.headers)"),
         ]
-            + interceptors.map { requests($0.0, [$0.1], envelope) }
+            + interceptors.map { requests($0.name, [$0.interceptor], envelope) }
             + [requests("the stub alone (floor)", [], envelope)]
     )
     goal("a request through the realistic chain, CPU", costs["all ten"]?.cpu.map { $0 / 1e3 }, atMost: 5, "µs")

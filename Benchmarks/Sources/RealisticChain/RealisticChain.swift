@@ -1,0 +1,36 @@
+public import Foundation
+public import Middlewares
+
+/// The ten interceptors of the README's first chain, and what a server would answer them: measured in one place, and held to
+/// a number of allocations in another.
+public struct RealisticChain {
+    /// Each by its name, the outermost first.
+    public let named: [(name: String, interceptor: any Interceptor)]
+    /// A user in an envelope.
+    public let response: HTTPResponse
+
+    /// For requests to a URL.
+    public init(url: URL) {
+        let tokens = TokenStore(TokenStore.Token("secret"), origins: Origin(url).map { [$0] }) { _ in
+            throw CancellationError()
+        }
+        named = [
+            ("unwrapEnvelope", .unwrapEnvelope(payload: "object")),
+            ("validateStatus", .validateStatus()),
+            ("headers", .headers([.accept: "application/json"])),
+            ("transactionID", .transactionID()),
+            ("followRedirects", .followRedirects()),
+            ("retryOnUnauthorized", .retryOnUnauthorized(tokens)),
+            ("bearerAuth", .bearerAuth(tokens)),
+            ("cache(.memory())", .cache(.memory())),
+            ("retry", .retry(.exponential(maxAttempts: 3))),
+            ("logging(.headers)", .logging(.headers, to: LogSink { _ in })),
+        ]
+        response = HTTPResponse(
+            status: 200,
+            headerFields: [.contentType: "application/json"],
+            body: #"{"code":200,"message":"ok","object":{"id":42,"name":"Ada"}}"#,
+            url: url
+        )
+    }
+}
