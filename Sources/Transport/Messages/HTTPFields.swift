@@ -66,10 +66,10 @@ public struct HTTPFields: Sendable, Hashable {
         fields.append(second)
     }
 
-    /// Adds a text, after a space, to the value of the last field.
+    /// Adds a text to the value of the last field, all of which is made anew.
     mutating func continueLast(with text: String) {
         guard let last = fields.popLast() else { return }
-        fields.append(HTTPField(unchecked: last.name, "\(last.value) \(text)"))
+        fields.append(HTTPField(unchecked: last.name, last.value + text))
     }
 
     /// Adds a field after those that are there.

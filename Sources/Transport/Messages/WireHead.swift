@@ -25,7 +25,7 @@ struct WireHead {
         var followsField = false
         while let line = nextLine(&rest) {
             if isWhitespace(line[0]), followsField {
-                head.fields.continueLast(with: text(trimmed(line), false).text)
+                head.fields.continueLast(with: continuation(line, &rest))
                 continue
             }
             guard let field = field(line) else {
@@ -36,6 +36,18 @@ struct WireHead {
             followsField = true
         }
         return head
+    }
+
+    /// What a line and those after it that begin with white space, too, add to the value before them: gathered, since a value
+    /// that grew with each of them would be copied as often.
+    private static func continuation(_ line: Bytes, _ rest: inout Bytes) -> String {
+        var (added, line, ahead) = ("", line, rest)
+        while true {
+            let piece = trimmed(line)
+            if !piece.isEmpty { added += " \(text(piece, false).text)" }
+            guard let next = nextLine(&ahead), isWhitespace(next[0]) else { return added }
+            (line, rest) = (next, ahead)
+        }
     }
 
     /// The next line that is not empty, without its end.

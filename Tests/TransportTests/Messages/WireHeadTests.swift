@@ -32,6 +32,18 @@ import Testing
         #expect(head.fields.map(\.isValid) == [true, false, true])
     }
 
+    @Test func aFieldMayBeFoldedIntoAnyNumberOfLines() throws {
+        let head = try #require(parse("HTTP/1.1 200\nA: 1\n" + String(repeating: " x\n", count: 80_000) + "B: 2\n"))
+        #expect(head.fields.map(\.name.rawName) == ["A", "B"])
+        #expect(head.fields[values: "A"] == ["1" + String(repeating: " x", count: 80_000)])
+        #expect(head.fields[values: "B"] == ["2"])
+    }
+
+    @Test func aLineOfSpaceAloneContinuesAFieldWithNothing() throws {
+        let head = try #require(parse("HTTP/1.1 200\nA:\n \n 1\n\t\n\n 2\n  \nB: 3\n \n"))
+        #expect(head.fields.map(\.value) == ["1 2", "3"])
+    }
+
     @Test(arguments: [
         ("caf\u{E9} in UTF-8", true), ("a\tb", true), ("a\u{0}b", false), ("a\rb", false), ("a\u{7F}b", false),
         ("the last of many bytes\u{1}", false), ("\u{1}the first of many bytes", false), ("~ !", true),
