@@ -51,6 +51,9 @@ final class CurlEngine: Sendable {
         _ configuration: CurlTransport.Configuration,
         againSince calledAt: Duration? = nil
     ) async throws -> HTTPResponse {
+        guard request.body.isReadable else { throw TransportError.bodyNotReplayable(request: request) }
+        // It is sent as empty without being read, even if a file has grown, or a stream holds something after all.
+        if request.body.isEmptySource { try await readToEnd(request.body) }
         let transfer = try makeTransfer(request, configuration, freshConnection: calledAt != nil)
         transfer.calledAt = calledAt
         transfer.upload?.begin(request.body) { [loop, weak transfer] in
@@ -58,6 +61,9 @@ final class CurlEngine: Sendable {
         }
         return try response(from: try await reply(of: transfer), to: request)
     }
+
+    /// Throws what reading throws, such as that there is more than was announced.
+    private func readToEnd(_ body: HTTPBody) async throws { for try await _ in body {} }
 
     private func reply(of transfer: CurlTransfer) async throws -> CurlReply {
         try await withTaskCancellationHandler {
@@ -102,7 +108,6 @@ extension CurlEngine {
         _ configuration: CurlTransport.Configuration,
         freshConnection: Bool
     ) throws -> CurlTransfer {
-        guard request.body.isReadable else { throw TransportError.bodyNotReplayable(request: request) }
         guard request.method != .connect, request.method != .head || request.body.isEmpty else {
             throw TransportError(.unsupported, "CONNECT, and HEAD with content, can't be sent.", request: request)
         }
@@ -149,6 +154,7 @@ extension CurlEngine {
     }
 
     private static func needsUpload(_ body: HTTPBody) -> Bool {
+        guard !body.isEmpty else { return false }
         guard let bytes = body.bytes else { return true }
         return bytes.count > inlineBodyLimit
     }
@@ -211,9 +217,9 @@ extension CurlEngine {
         if transfer.upload != nil {
             easy.set(CCURLOPT_UPLOAD, 1)
             easy.set(CCURLOPT_INFILESIZE_LARGE, bytes: request.body.length ?? -1)
-        } else if let bytes = request.body.bytes,
-            !bytes.isEmpty || method == .post || method == .put || method == .patch
-        {
+        } else if !request.body.isEmpty || method == .post || method == .put || method == .patch {
+            // Of a file or a stream, what gets here is empty.
+            let bytes = request.body.bytes ?? Data()
             easy.set(CCURLOPT_POST, 1)
             easy.set(CCURLOPT_POSTFIELDSIZE_LARGE, bytes: Int64(bytes.count))
             easy.set(CCURLOPT_POSTFIELDS, transfer.keepBody(bytes))
@@ -222,8 +228,8 @@ extension CurlEngine {
         } else {
             easy.set(CCURLOPT_HTTPGET, 1)
         }
-        let isImplied = method == .get && request.body.isEmpty && transfer.upload == nil
-        if !isImplied, method != .head || !request.body.isEmpty {
+        let isImplied = method == .get && request.body.isEmpty
+        if !isImplied, method != .head {
             easy.set(CCURLOPT_CUSTOMREQUEST, text: method.rawValue)
         }
         return isImplied
@@ -233,7 +239,7 @@ extension CurlEngine {
         let fields = request.headerFields
         // libcurl adds these of its own accord.
         var suppressed: [StaticString] = fields.contains(.accept) ? [] : ["Accept:"]
-        if !request.body.isEmpty || transfer.upload != nil || request.method != .get {
+        if !request.body.isEmpty || request.method != .get {
             if !fields.contains(.contentType) { suppressed.append("Content-Type:") }
             if !fields.contains(.expect) { suppressed.append("Expect:") }
         }

@@ -89,6 +89,15 @@ extension HTTPBody {
     /// Whether there is certainly nothing to read.
     public var isEmpty: Bool { length == 0 }
 
+    /// Whether it is a file or a stream of which it is said that there is nothing to read.
+    var isEmptySource: Bool {
+        switch storage {
+        case .bytes: false
+        case .file(let file): file.length == 0
+        case .stream(let stream): stream.length == 0
+        }
+    }
+
     /// Whether it can be read again from the start. What is in memory or in a file can.
     public var isRestartable: Bool {
         if case .stream(let stream) = storage { stream.isRestartable } else { true }

@@ -170,12 +170,12 @@ public final class URLSessionTransport: Transport {
 
     private func launch(_ outgoing: URLRequest, for transfer: SessionTransfer) {
         let body = transfer.request.body
-        if let file = body.file {
+        if body.isEmpty {
+            delegate.run(session.dataTask(with: outgoing), for: transfer)
+        } else if let file = body.file {
             // Of a link, Foundation on Linux would announce the link's own length.
             let target = file.resolvingSymlinksInPath()
             delegate.run(session.uploadTask(with: outgoing, fromFile: target), for: transfer)
-        } else if body.isEmpty {
-            delegate.run(session.dataTask(with: outgoing), for: transfer)
         } else if let bytes = body.bytes {
             delegate.run(session.uploadTask(with: outgoing, from: bytes), for: transfer)
         } else {

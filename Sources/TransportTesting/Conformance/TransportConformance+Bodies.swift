@@ -23,6 +23,22 @@ extension TransportConformance {
                 try expect(request.body == content, "\(body) arrived changed")
             }
         },
+        rule("anEmptyFileOrStreamIsNoContent") { bench in
+            bench.server.on(nil, "/", MockResponse())
+            let file = FileManager.default.temporaryDirectory.appending(path: "conformance-\(UUID().uuidString)")
+            try Data().write(to: file)
+            defer { try? FileManager.default.removeItem(at: file) }
+            for method in [HTTPRequest.Method.get, .head, .post, .put, .delete] {
+                for body in [try HTTPBody(file: file), .restartable(length: 0) { chunks(of: Data()) }, .empty] {
+                    let response = try await bench.send(try bench.request("/", method, body: body))
+                    try expect(response.status, is: 200, "status")
+                    let received = bench.server.requests.last
+                    try expect(received?.method, is: method, "method with \(body)")
+                    try expect(received?.body, is: Data(), "content of \(method)")
+                    try expect(received?.headerFields[.transferEncoding], is: nil, "Transfer-Encoding of \(method)")
+                }
+            }
+        },
         rule("aOneShotBodyIsNotSentTwice") { bench in
             bench.server.on(.post, "/", MockResponse())
             let body = HTTPBody.oneShot(chunks(of: Data("once".utf8)))

@@ -6,6 +6,36 @@ import Transport
 import TransportTesting
 
 @Suite(.timeLimit(.minutes(5))) struct CurlUploadTests {
+    /// It would be sent as nothing, and what it holds would be lost without a word.
+    @Test(arguments: [HTTPRequest.Method.put, .head])
+    func bodySaidToBeEmptyThatIsNotFailsBeforeAnythingIsSent(method: HTTPRequest.Method) async throws {
+        let server = try MockServer()
+        server.on(nil, "/", MockResponse())
+        let folder = try TemporaryFolder()
+        let file = folder.file("grows")
+        try Data().write(to: file)
+        let grown = try HTTPBody(file: file)
+        try Data("more".utf8).write(to: file)
+        let transport = CurlTransport()
+        for body in [grown, .restartable(length: 0) { AsyncStream { $0.yield(Data("more".utf8)) } }] {
+            let error = try await failure { try await transport.send(makeRequest(server, "/", method, body: body)) }
+            #expect(error.code == .bodyLengthMismatch)
+        }
+        #expect(server.requests.isEmpty)
+        await transport.shutDown()
+    }
+
+    @Test func emptyOneShotBodyIsNotSentTwice() async throws {
+        let server = try MockServer()
+        server.on(.put, "/", MockResponse())
+        let request = try makeRequest(server, "/", .put, body: .oneShot(AsyncStream<Data> { $0.finish() }, length: 0))
+        let transport = CurlTransport()
+        #expect(try await transport.send(request).status == 200)
+        #expect(try await failure { try await transport.send(request) }.code == .bodyNotReplayable)
+        #expect(server.requests.count == 1)
+        await transport.shutDown()
+    }
+
     /// libcurl stops to send, but would wait for an upload that waits for its next bytes.
     @Test(arguments: [ResponseBodyMode.buffered, .streamed])
     func refusalBeforeTheUploadIsThroughIsTheResponse(mode: ResponseBodyMode) async throws {
