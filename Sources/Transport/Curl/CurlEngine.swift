@@ -120,7 +120,7 @@ extension CurlEngine {
             easy: easy,
             request: request,
             timeouts: request.context.timeouts ?? configuration.timeouts,
-            upload: Self.needsUpload(request.body)
+            upload: Self.needsUpload(request)
                 ? CurlUpload(length: request.body.length, onProgress: request.context.uploadProgress) : nil
         )
         if transfer.bodyMode.bufferLimit == nil { transfer.download = makeDownload(for: transfer) }
@@ -153,10 +153,11 @@ extension CurlEngine {
         }
     }
 
-    private static func needsUpload(_ body: HTTPBody) -> Bool {
-        guard !body.isEmpty else { return false }
-        guard let bytes = body.bytes else { return true }
-        return bytes.count > inlineBodyLimit
+    /// Whether the body is sent piece by piece, and not in one from memory, of which libcurl tells no progress.
+    private static func needsUpload(_ request: HTTPRequest) -> Bool {
+        guard !request.body.isEmpty else { return false }
+        guard let bytes = request.body.bytes else { return true }
+        return bytes.count > inlineBodyLimit || request.context.uploadProgress != nil
     }
 
     /// What all transfers of a transport share.
