@@ -239,14 +239,17 @@ extension CurlEngine {
     private func setFields(_ easy: EasyHandle, _ request: HTTPRequest, _ transfer: CurlTransfer) {
         let fields = request.headerFields
         // libcurl adds these of its own accord.
-        var suppressed: [StaticString] = fields.contains(.accept) ? [] : ["Accept:"]
+        var lines: [StaticString] = fields.contains(.accept) ? [] : ["Accept:"]
         if !request.body.isEmpty || request.method != .get {
-            if !fields.contains(.contentType) { suppressed.append("Content-Type:") }
-            if !fields.contains(.expect) { suppressed.append("Expect:") }
+            if !fields.contains(.contentType) { lines.append("Content-Type:") }
+            if !fields.contains(.expect) { lines.append("Expect:") }
         }
-        transfer.decodesContent = !fields.contains(.acceptEncoding)
+        // A part of what is coded can't be decoded, nor be put together with parts of what isn't.
+        let (asksForPart, asksForCoding) = (fields.contains(.range), fields.contains(.acceptEncoding))
+        if asksForPart, !asksForCoding { lines.append("Accept-Encoding: identity") }
+        transfer.decodesContent = !asksForPart && !asksForCoding
         if !transfer.decodesContent { easy.set(CCURLOPT_ACCEPT_ENCODING, nil) }
-        transfer.fieldList = CurlFieldList(fields, suppressing: suppressed)
+        transfer.fieldList = CurlFieldList(fields, lines)
         easy.set(CCURLOPT_HTTPHEADER, transfer.fieldList?.pointer)
     }
 

@@ -7,15 +7,15 @@ struct CurlFieldList {
     /// What libcurl is given; it must not be used after ``free()``.
     var pointer: UnsafeRawPointer { UnsafeRawPointer(memory) }
 
-    /// The fields but for `Content-Length`, then lines without a colon to spare, such as `Accept:`, which keep libcurl from
-    /// adding a field of its own. `nil` if there are none.
-    init?(_ fields: HTTPFields, suppressing suppressed: [StaticString]) {
-        var (count, bytes) = (suppressed.count, 0)
+    /// The fields but for `Content-Length`, then lines in libcurl's own notation: one that ends in its colon, such as `Accept:`,
+    /// keeps libcurl from adding a field of that name. `nil` if there are none.
+    init?(_ fields: HTTPFields, _ lines: [StaticString]) {
+        var (count, bytes) = (lines.count, 0)
         for field in fields where field.name != .contentLength {
             count += 1
             bytes += field.name.rawName.utf8.count + field.value.utf8.count + 3
         }
-        for line in suppressed { bytes += line.utf8CodeUnitCount + 1 }
+        for line in lines { bytes += line.utf8CodeUnitCount + 1 }
         guard count > 0 else { return nil }
         let nodes = count * MemoryLayout<ccurl_list>.stride
         memory = .allocate(byteCount: nodes + bytes, alignment: MemoryLayout<ccurl_list>.alignment)
@@ -28,7 +28,7 @@ struct CurlFieldList {
             writer.add(field.value)
             writer.end()
         }
-        for line in suppressed {
+        for line in lines {
             writer.begin()
             writer.add(UnsafeBufferPointer(start: line.utf8Start, count: line.utf8CodeUnitCount))
             writer.end()

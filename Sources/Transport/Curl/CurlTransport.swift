@@ -17,7 +17,8 @@ internal import CCurl
 /// - HTTP/1.1 with keep-alive, and HTTP/2 with multiplexing over TLS where the server offers it.
 /// - Repeated fields, their order and spelling are kept both ways. A value that is not UTF-8 is read as ISO 8859-1.
 /// - gzip, deflate, brotli and zstd are asked for and decoded where the library has them, unless the request has an
-///   `Accept-Encoding` of its own: then the content is delivered as it came.
+///   `Accept-Encoding` of its own or a `Range`: then the content is delivered as it came. With a `Range` alone, `identity`
+///   is asked for, since a part of what is coded can't be decoded.
 /// - Streams both ways with backpressure: a reader that falls behind pauses its transfer, for which less than 1 MB is held, and
 ///   about 256 KB where many streams are read at a time.
 /// - What a server sends is bounded: a head by 256 KB, each of its fields by 100 KB, a buffered body by the request's limit,

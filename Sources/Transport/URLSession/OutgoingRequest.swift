@@ -74,6 +74,10 @@ struct OutgoingRequest {
                 throw unsupported("URLSession would drop or rewrite the field \(field.name).", request)
             }
         }
+        // A part of what is coded can't be decoded.
+        if fields.contains(.range), !fields.contains(.acceptEncoding) {
+            urlRequest.setValue("identity", forHTTPHeaderField: HTTPField.Name.acceptEncoding.rawName)
+        }
         // Otherwise Foundation calls it a form.
         if !request.body.isEmpty, !fields.contains(.contentType) {
             urlRequest.setValue("application/octet-stream", forHTTPHeaderField: HTTPField.Name.contentType.rawName)

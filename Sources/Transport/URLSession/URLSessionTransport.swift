@@ -34,7 +34,7 @@ internal import FoundationNetworking
 /// - a body without `Content-Type` gets `application/octet-stream`; Foundation would claim a form;
 /// - `Content-Length` is Foundation's own; on Linux, methods other than GET and HEAD without a body send one of 0;
 /// - Foundation adds `Accept`, `Accept-Encoding`, `Accept-Language`, `Connection` and `User-Agent` (with the program's name)
-///   where the request has none. On Apple's platforms `Connection`, `Host`, `Proxy-Authorization` and the like are reserved:
+///   where the request has none; with a `Range`, `Accept-Encoding` is `identity`. On Apple's platforms `Connection`, `Host`, `Proxy-Authorization` and the like are reserved:
 ///   the system may overrule them;
 /// - a value outside ASCII goes out as UTF-8 on Linux; on Apple's platforms, the system decides.
 ///

@@ -96,6 +96,15 @@ extension TransportConformance {
                 }
             }
         },
+        wireRule("aPartIsAskedForWithoutCoding") { bench in
+            bench.server.on(.get, "/", MockResponse(status: 206, headers: [.contentRange: "bytes 1-2/9"], body: "ar"))
+            let fields: HTTPFields = [.range: "bytes=1-2"]
+            let response = try await bench.send(try bench.request(fields: fields))
+            try expect(try await bench.text(response), is: "ar", "content")
+            let asked = await bench.server.received(1).first?.headerFields
+            try expect(asked?[.acceptEncoding], is: "identity", "Accept-Encoding")
+            try expect(asked?[.range], is: "bytes=1-2", "Range")
+        },
         wireRule("contentMayEndWithItsConnection") { bench in
             try await bench.inBothModes { mode in
                 bench.server.enqueue(.untilClose(Data("to the end".utf8)))

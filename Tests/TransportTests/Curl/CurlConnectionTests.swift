@@ -218,6 +218,29 @@ import TransportTesting
         }
     }
 
+    /// Without the beginning of the coded content nobody could, and a prefix of it is no prefix of what was coded.
+    @Test func partOfCodedContentIsDeliveredAsItCame() async throws {
+        let server = try MockServer()
+        let part = Data([0x1F, 0x8B, 0x08])
+        let fields: HTTPFields = [.contentEncoding: "gzip", .contentRange: "bytes 0-2/40"]
+        server.on(.get, "/", MockResponse(status: 206, headers: fields, body: part))
+        let transport = CurlTransport()
+        for mode in [ResponseBodyMode.buffered, .streamed] {
+            let request = try makeRequest(server, fields: [.range: "bytes=0-2"], responseBody: mode)
+            let response = try await transport.send(request)
+            #expect(try await response.body.collect(upTo: 100) == part)
+            #expect(response.headerFields[.contentEncoding] == "gzip")
+            #expect(response.headerFields[.contentLength] == "3")
+        }
+        // The handle serves others as before.
+        _ = try await transport.send(makeRequest(server, fields: [.range: "bytes=0-2", .acceptEncoding: "br"]))
+        _ = try? await transport.send(makeRequest(server))
+        let asked = server.requests.map { $0.headerFields[.acceptEncoding] ?? "" }
+        #expect(asked.prefix(3) == ["identity", "identity", "br"])
+        #expect(asked.last?.contains("gzip") == true)
+        await transport.shutDown()
+    }
+
     @Test func fieldValueThatIsNotUTF8IsReadByteForByte() async throws {
         let server = try MockServer()
         server.enqueue(
