@@ -135,7 +135,9 @@ public final class CurlTransport: Transport {
         try Task.checkCancellation()
         let engine = try usableEngine(for: request)
         guard configuration.tls.signedPins != nil else { return try await send(request, engine) }
-        return try await configuration.tls.sendUpdatingPins(request) { request in
+        let clock = configuration.clock
+        let timeouts = request.context.timeouts ?? configuration.timeouts
+        return try await configuration.tls.sendUpdatingPins(request, timeouts, .starting(clock)) { request in
             try await send(request, engine)
         }
     }

@@ -35,7 +35,7 @@ struct Deadlines {
     }
 
     // Thirty years are no limit, and instants of clocks that lie farther away can overflow.
-    private static let farthest = Duration.seconds(1_000_000_000)
+    static let farthest = Duration.seconds(1_000_000_000)
 
     /// The request was handed over to be sent.
     mutating func start(at now: Duration) {

@@ -141,7 +141,10 @@ public final class URLSessionTransport: Transport {
         return try await exchange(request)
         #else
         try tls.check(request)
-        return try await tls.sendUpdatingPins(request, over: exchange)
+        guard tls.signedPins != nil else { return try await exchange(request) }
+        let clock = clock
+        let timeouts = request.context.timeouts ?? timeouts
+        return try await tls.sendUpdatingPins(request, timeouts, .starting(clock), over: exchange)
         #endif
     }
 

@@ -7,12 +7,12 @@ import TransportTesting
 
 @testable import Transport
 
-@Suite struct SignedPinsTests {
-    fileprivate static let pin = CertificatePinTests.text
-    fileprivate static let today = Date(timeIntervalSince1970: 1_900_000_000)
+@Suite(.timeLimit(.minutes(5))) struct SignedPinsTests {
+    static let pin = CertificatePinTests.text
+    static let today = Date(timeIntervalSince1970: 1_900_000_000)
 
     /// A key pair, a place for the list, and who fetches it.
-    fileprivate struct Fixture {
+    struct Fixture {
         let folder: TemporaryFolder
         let key: PinListKey
         let stub = StubTransport()

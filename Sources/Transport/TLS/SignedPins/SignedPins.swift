@@ -21,7 +21,8 @@ internal import Synchronization
 /// - its serial number is not less than that of the last one accepted, in this run or an earlier one.
 ///
 /// Its pins are then accepted **beside** the built-in ones, until it expires, and the call that had failed is sent: nothing of
-/// it had gone out. The format is described in `Docs/SignedPinLists.md`; `Scripts/sign-pins` makes keys and signs lists.
+/// it had gone out. The call's time limit for the whole holds for all of it together, and the fetching has limits of its own:
+/// 30 seconds, or a silence of 15, for the list and for its signature. The format is described in `Docs/SignedPinLists.md`; `Scripts/sign-pins` makes keys and signs lists.
 ///
 /// Fetch it over a transport that does not need it, such as one with the system's trust; that of the pinned host itself may
 /// be what can't be reached.
@@ -46,6 +47,8 @@ public final class SignedPins: Sendable {
     private let elapsed: @Sendable () -> Duration
     private let now: @Sendable () -> Date
     private let state = Mutex(State())
+    // All calls that need the list wait for one fetching: whoever draws it out must not hold them up for long.
+    private static let timeouts = Timeouts(idle: .seconds(15), whole: .seconds(30))
 
     /// Pins that are fetched when they are needed, beginning with those that an earlier run has kept.
     ///
@@ -190,6 +193,7 @@ extension SignedPins {
         var request = HTTPRequest(url: url)
         request.headerFields[.cacheControl] = "no-cache"
         request.context.responseBody = .buffered(upTo: PinList.sizeLimit)
+        request.context.timeouts = Self.timeouts
         let response = try await transport.send(request)
         guard response.status == 200 else {
             response.body.discard()
@@ -206,28 +210,4 @@ extension SignedPins: Hashable {
 
     /// Hashes the object's identity.
     public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
-}
-
-extension TLSConfiguration {
-    /// Sends a request, and once more with the pins that a signed list brings, if it failed for those it had.
-    func sendUpdatingPins(
-        _ request: HTTPRequest,
-        over send: (HTTPRequest) async throws -> HTTPResponse
-    ) async throws -> HTTPResponse {
-        do {
-            return try await send(request)
-        } catch let error as TransportError {
-            guard let signedPins, let pinning = error.underlying as? PinningError, !signedPins.isOwn(request) else {
-                throw error
-            }
-            let failure = try await signedPins.update(for: pinning.host)
-            let isMatchNow = pinningError(host: pinning.host, chain: pinning.chain) == nil
-            guard isMatchNow, request.body.isReadable else {
-                let reason = failure?.description ?? (isMatchNow ? "The body was used up." : "They don't match either.")
-                let message = "\(error.message) Signed pins were of no help: \(reason)"
-                throw TransportError(error.code, message, request: request, underlying: pinning)
-            }
-            return try await send(request)
-        }
-    }
 }

@@ -1,0 +1,110 @@
+#if os(Linux)
+import Foundation
+import Testing
+import TransportTesting
+
+@testable import Transport
+
+/// Whoever can hold the list up is on the way to its server: calls must end all the same.
+extension SignedPinsTests {
+    private static let pinsURL = "https://static.example.com/pins.json"
+
+    private func pins(
+        _ fixture: Fixture,
+        over transport: StubTransport,
+        clock: ManualClock = ManualClock()
+    ) throws -> SignedPins {
+        SignedPins(
+            url: try #require(URL(string: Self.pinsURL)),
+            keys: [fixture.key],
+            keptIn: nil,
+            over: transport,
+            clock: clock,
+            now: { Self.today }
+        )
+    }
+
+    /// A transport that trusts no server before it has pins from the list, and gives its calls five seconds.
+    private func transport(_ tls: TLSFixture, _ pins: SignedPins, _ clock: ManualClock) -> CurlTransport {
+        var settings = TLSConfiguration.pinned(["localhost": [CurlPinningTests.otherPin]], trust: tls.trust)
+        settings.signedPins = pins
+        var configuration = CurlTransport.Configuration(tls: settings)
+        configuration.clock = clock
+        configuration.timeouts = Timeouts(idle: nil, whole: .seconds(5))
+        return CurlTransport(configuration)
+    }
+
+    @Test func listThatDoesNotComeIsGivenUp() async throws {
+        let (fixture, clock) = (try await Fixture(), ManualClock())
+        let silent = StubTransport(clock: clock) { _ in
+            try await ManualClock().sleep(for: .seconds(1))
+            return HTTPResponse(status: 200)
+        }
+        let pins = try pins(fixture, over: silent, clock: clock)
+        let call = Task { try await pins.refresh() }
+        await clock.sleepers(1)
+        clock.advance(by: .seconds(15))
+        let error = await #expect(throws: SignedPinsError.self) { try await call.value }
+        #expect(error?.code == .unavailable)
+        #expect(silent.requests.first?.context.timeouts == Timeouts(idle: .seconds(15), whole: .seconds(30)))
+    }
+
+    @Test func callWaitsForTheListNoLongerThanItsLimit() async throws {
+        let (tls, fixture, clock) = (try TLSFixture(), try await Fixture(), ManualClock())
+        let asked = Gate()
+        let silent = StubTransport(clock: ManualClock()) { _ in
+            asked.open()
+            try await ManualClock().sleep(for: .seconds(1))
+            return HTTPResponse(status: 200)
+        }
+        let transport = transport(tls, try pins(fixture, over: silent), clock)
+        let request = try tls.request()
+        let call = Task { try await transport.send(request) }
+        await asked.opened()
+        // The alarm of the transport, and whoever waits for the list.
+        await clock.sleepers(2)
+        clock.advance(by: .seconds(5))
+        let error = try await failure { try await call.value }
+        #expect(error.code == .timedOut)
+        #expect(error.message.contains("5.0 seconds"), "\(error)")
+        #expect(tls.server.requests.isEmpty)
+        await transport.shutDown()
+    }
+
+    @Test func callThatIsSentWithTheListsPinsHasNotItsWholeTimeAgain() async throws {
+        let (tls, fixture, clock) = (try TLSFixture(), try await Fixture(), ManualClock())
+        tls.server.on(.get, "/**", .neverAnswer)
+        let list = fixture.list(pin: tls.identity.chain[1].publicKeyPin.description)
+        let signature = try await fixture.sign(list)
+        let slow = StubTransport(clock: ManualClock()) { request in
+            if request.url.path.hasSuffix(".sig") { return HTTPResponse(status: 200, body: HTTPBody(signature)) }
+            clock.advance(by: .seconds(3))
+            return HTTPResponse(status: 200, body: HTTPBody(list))
+        }
+        let transport = transport(tls, try pins(fixture, over: slow), clock)
+        let request = try tls.request()
+        let call = Task { try await transport.send(request) }
+        _ = await tls.server.received(1)
+        await clock.sleepers(1)
+        clock.advance(by: .seconds(2))
+        #expect(try await failure { try await call.value }.code == .timedOut)
+        await transport.shutDown()
+    }
+
+    @Test func callWhoseTimeIsOverWhenTheListComesIsNotSent() async throws {
+        let (tls, fixture, clock) = (try TLSFixture(), try await Fixture(), ManualClock())
+        let list = fixture.list(pin: tls.identity.chain[1].publicKeyPin.description)
+        let signature = try await fixture.sign(list)
+        let late = StubTransport(clock: ManualClock()) { request in
+            if request.url.path.hasSuffix(".sig") { return HTTPResponse(status: 200, body: HTTPBody(signature)) }
+            clock.advance(by: .seconds(6))
+            return HTTPResponse(status: 200, body: HTTPBody(list))
+        }
+        let transport = transport(tls, try pins(fixture, over: late), clock)
+        let request = try tls.request()
+        #expect(try await failure { try await transport.send(request) }.code == .timedOut)
+        #expect(tls.server.requests.isEmpty)
+        await transport.shutDown()
+    }
+}
+#endif
