@@ -161,6 +161,9 @@ int ccurl_easy_setopt_data_callback(void *easy, int option, ccurl_data_callback 
 int ccurl_easy_setopt_prerequest_callback(void *easy, ccurl_prerequest_callback callback) {
     return curl.easy_setopt(easy, CCURLOPT_PREREQFUNCTION, callback);
 }
+int ccurl_easy_setopt_socket_callback(void *easy, ccurl_socket_callback callback) {
+    return curl.easy_setopt(easy, CCURLOPT_SOCKOPTFUNCTION, callback);
+}
 int ccurl_easy_setopt_ssl_context_callback(void *easy, ccurl_ssl_context_callback callback) {
     return curl.easy_setopt(easy, CCURLOPT_SSL_CTX_FUNCTION, callback);
 }

@@ -39,9 +39,11 @@ int ccurl_easy_getinfo_pointer(void *easy, int info, void **value);
 typedef size_t (*ccurl_data_callback)(char *bytes, size_t size, size_t count, void *context);
 typedef int (*ccurl_prerequest_callback)(void *context, char *address, char *local, int port, int local_port);
 typedef int (*ccurl_ssl_context_callback)(void *easy, void *ssl_context, void *context);
+typedef int (*ccurl_socket_callback)(void *context, int socket, int purpose);
 int ccurl_easy_setopt_data_callback(void *easy, int option, ccurl_data_callback callback);
 int ccurl_easy_setopt_prerequest_callback(void *easy, ccurl_prerequest_callback callback);
 int ccurl_easy_setopt_ssl_context_callback(void *easy, ccurl_ssl_context_callback callback);
+int ccurl_easy_setopt_socket_callback(void *easy, ccurl_socket_callback callback);
 
 // libcurl's own list of texts. It only reads the lists that it is given; whoever made one frees it.
 typedef struct ccurl_list {
@@ -102,13 +104,14 @@ enum ccurl_option {
     CCURLOPT_INFILESIZE_LARGE = 30115,
     CCURLOPT_POSTFIELDSIZE_LARGE = 30120,
     CCURLOPT_TCP_NODELAY = 121,
+    CCURLOPT_SOCKOPTFUNCTION = 20148,
+    CCURLOPT_SOCKOPTDATA = 10149,
     CCURLOPT_SSL_SESSIONID_CACHE = 150,
     CCURLOPT_CONNECTTIMEOUT_MS = 156,
     CCURLOPT_HTTP_TRANSFER_DECODING = 157,
     CCURLOPT_NOPROXY = 10177,
     CCURLOPT_PROTOCOLS = 181,
     CCURLOPT_SSLVERSION = 32,
-    CCURLOPT_TCP_KEEPALIVE = 213,
     CCURLOPT_PIPEWAIT = 237,
     CCURLOPT_PROXY_SSLVERSION = 250,
     CCURLOPT_SUPPRESS_CONNECT_HEADERS = 265,
@@ -179,6 +182,7 @@ enum ccurl_value {
     CCURL_READFUNC_PAUSE = 0x10000001,
     CCURL_READFUNC_ABORT = 0x10000000,
     CCURL_PREREQFUNC_OK = 0,
+    CCURL_SOCKOPT_OK = 0,
     CCURL_PREREQFUNC_ABORT = 1,
     CCURLU_PATH_AS_IS = 1 << 4,
     CCURLPAUSE_CONT = 0,

@@ -191,6 +191,7 @@ extension CurlEngine {
         easy.set(CCURLOPT_HEADERFUNCTION, callback: onHeader)
         easy.set(CCURLOPT_WRITEFUNCTION, callback: onBody)
         _ = ccurl_easy_setopt_prerequest_callback(easy.pointer, onPrerequest)
+        SocketLimits(configuration.timeouts).set(on: easy)
     }
 
     /// How to find a connection, and whom to trust at its other end.

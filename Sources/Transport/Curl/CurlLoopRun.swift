@@ -136,6 +136,8 @@ struct CurlLoopRun {
         for transfer in active.values {
             guard let deadline = transfer.nextDeadline else { continue }
             if deadline.time <= current.now {
+                // libcurl closes one of HTTP/1.1, and would keep one of HTTP/2, where every later request may wait in vain, too.
+                transfer.easy.set(CCURLOPT_FORBID_REUSE, 1)
                 end(transfer, .failure(TransportError(.timedOut, deadline.message)))
             } else {
                 nextCheck = min(nextCheck, deadline.time)

@@ -171,6 +171,37 @@ struct NginxTLSTests {
         }
     }
 
+    /// It may be the connection that is silent, and whoever came later would wait in vain, too.
+    @Test func connectionOfACallThatRanIntoATimeLimitIsLeftToNoLaterOne() async throws {
+        let (fixture, upstream, clock) = (try Fixture(), try MockServer(), ManualClock())
+        upstream.on(.get, "/", .neverAnswer)
+        let directives = "location = /silent { proxy_pass http://127.0.0.1:\(upstream.port)/; }"
+        try await run(fixture, listen: "ssl http2", server: directives) { server in
+            var configuration = CurlTransport.Configuration()
+            configuration.tls = fixture.tls
+            configuration.clock = clock
+            // The only alarm is that of the silent calls.
+            configuration.timeouts = Timeouts(idle: nil)
+            let transport = CurlTransport(configuration)
+            var request = HTTPRequest(url: try server.url("/silent", scheme: "https", host: "localhost"))
+            request.context.timeouts = Timeouts(idle: .seconds(2))
+            var answers = [try await NginxTests.text(transport.send(about(server)))]
+            for isCancelled in [true, false] {
+                let call = Task { [request] in try await transport.send(request) }
+                _ = await upstream.received(answers.count)
+                await clock.sleepers(1)
+                if isCancelled { call.cancel() } else { clock.advance(by: .seconds(2)) }
+                await #expect(throws: (any Error).self) { try await call.value }
+                answers.append(try await NginxTests.text(transport.send(about(server))))
+            }
+            #expect(answers.allSatisfy { $0.hasPrefix("HTTP/2.0") })
+            let connections = answers.map { $0.split(separator: " ")[1] }
+            // That a call was cancelled says nothing against its connection.
+            #expect(connections[0] == connections[1] && connections[1] != connections[2], "\(answers)")
+            await transport.shutDown()
+        }
+    }
+
     @Test func versionIsNegotiatedUnlessToldOtherwise() async throws {
         let fixture = try Fixture()
         try await run(fixture, listen: "ssl http2") { server in
