@@ -9,6 +9,7 @@ final class CurlEngine: Sendable {
     private let pool: EasyHandlePool
     private let blocks = BlockPool()
     private let tls: CurlTLS
+    private let userAgent = UserAgent.line
     private let users = Mutex(1)
 
     init(_ configuration: CurlTransport.Configuration, load: CurlLibrary.Loader) throws {
@@ -250,7 +251,8 @@ extension CurlEngine {
         if asksForPart, !asksForCoding { lines.append("Accept-Encoding: identity") }
         transfer.decodesContent = !asksForPart && !asksForCoding
         if !transfer.decodesContent { easy.set(CCURLOPT_ACCEPT_ENCODING, nil) }
-        transfer.fieldList = CurlFieldList(fields, lines)
+        let ownLine = fields.contains(.userAgent) ? nil : userAgent
+        transfer.fieldList = CurlFieldList(fields, lines, ownLine: ownLine)
         easy.set(CCURLOPT_HTTPHEADER, transfer.fieldList?.pointer)
     }
 

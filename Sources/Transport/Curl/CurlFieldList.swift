@@ -7,11 +7,13 @@ struct CurlFieldList {
     /// What libcurl is given; it must not be used after ``free()``.
     var pointer: UnsafeRawPointer { UnsafeRawPointer(memory) }
 
-    /// The fields but for `Content-Length`, then lines in libcurl's own notation: one that ends in its colon, such as `Accept:`,
-    /// keeps libcurl from adding a field of that name. `nil` if there are none.
-    init?(_ fields: HTTPFields, _ lines: [StaticString]) {
-        var (count, bytes) = (lines.count, 0)
-        for field in fields where field.name != .contentLength {
+    /// The fields but for `Content-Length` and an empty `User-Agent`, then lines in libcurl's own notation: one that ends in its
+    /// colon, such as `Accept:`, keeps libcurl from adding a field of that name. `nil` if there are none.
+    ///
+    /// - Parameter ownLine: one more line.
+    init?(_ fields: HTTPFields, _ lines: [StaticString], ownLine: String?) {
+        var (count, bytes) = (lines.count + (ownLine == nil ? 0 : 1), (ownLine?.utf8.count ?? 0) + 1)
+        for field in fields where Self.isSent(field) {
             count += 1
             bytes += field.name.rawName.utf8.count + field.value.utf8.count + 3
         }
@@ -20,7 +22,7 @@ struct CurlFieldList {
         let nodes = count * MemoryLayout<ccurl_list>.stride
         memory = .allocate(byteCount: nodes + bytes, alignment: MemoryLayout<ccurl_list>.alignment)
         var writer = Writer(memory, count: count)
-        for field in fields where field.name != .contentLength {
+        for field in fields where Self.isSent(field) {
             // An empty value needs libcurl's own notation: "Name:" would remove a field.
             writer.begin()
             writer.add(field.name.rawName)
@@ -33,6 +35,15 @@ struct CurlFieldList {
             writer.add(UnsafeBufferPointer(start: line.utf8Start, count: line.utf8CodeUnitCount))
             writer.end()
         }
+        if let ownLine {
+            writer.begin()
+            writer.add(ownLine)
+            writer.end()
+        }
+    }
+
+    private static func isSent(_ field: HTTPField) -> Bool {
+        field.name != .contentLength && !(field.value.isEmpty && field.name == .userAgent)
     }
 
     func free() { memory.deallocate() }

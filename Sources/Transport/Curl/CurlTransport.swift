@@ -16,6 +16,8 @@ internal import CCurl
 /// ## What it does
 /// - HTTP/1.1 with keep-alive, and HTTP/2 with multiplexing over TLS where the server offers it.
 /// - Repeated fields, their order and spelling are kept both ways. A value that is not UTF-8 is read as ISO 8859-1.
+/// - `User-Agent` is the program's name and `Interceptors`, unless the request has one of its own; with an empty one, none is
+///   sent. No other field is added but `Host` and what the content, its codings and HTTP/2 need.
 /// - gzip, deflate, brotli and zstd are asked for and decoded where the library has them, unless the request has an
 ///   `Accept-Encoding` of its own or a `Range`: then the content is delivered as it came. With a `Range` alone, `identity`
 ///   is asked for, since a part of what is coded can't be decoded.
