@@ -139,10 +139,12 @@ int cfloor_run_threads(cfloor_t floor, int requests) {
 }
 
 struct handover {
+    pthread_t thread;
     pthread_mutex_t mutex;
-    pthread_cond_t changed;
+    pthread_cond_t asked;
     struct lane *lane;
-    bool is_asked;
+    cfloor_done done;
+    void *context;
     bool is_over;
 };
 
@@ -150,35 +152,77 @@ static void *answer(void *context) {
     struct handover *handover = context;
     pthread_mutex_lock(&handover->mutex);
     for (;;) {
-        while (!handover->is_asked && !handover->is_over) pthread_cond_wait(&handover->changed, &handover->mutex);
+        while (!handover->done && !handover->is_over) pthread_cond_wait(&handover->asked, &handover->mutex);
         if (handover->is_over) break;
-        begin(handover->lane);
-        end(handover->lane, curl_easy_perform(handover->lane->easy));
-        handover->is_asked = false;
-        pthread_cond_signal(&handover->changed);
+        cfloor_done done = handover->done;
+        void *asker = handover->context;
+        handover->done = NULL;
+        pthread_mutex_unlock(&handover->mutex);
+        CURLcode code = curl_easy_perform(handover->lane->easy);
+        end(handover->lane, code);
+        done(asker, code != CURLE_OK);
+        pthread_mutex_lock(&handover->mutex);
     }
     pthread_mutex_unlock(&handover->mutex);
     return NULL;
 }
 
+cfloor_handover_t cfloor_hand_over(cfloor_t floor) {
+    struct handover *handover = calloc(1, sizeof *handover);
+    pthread_mutex_init(&handover->mutex, NULL);
+    pthread_cond_init(&handover->asked, NULL);
+    handover->lane = &floor->lanes[0];
+    pthread_create(&handover->thread, NULL, answer, handover);
+    return handover;
+}
+
+void cfloor_ask(cfloor_handover_t handover, cfloor_done done, void *context) {
+    pthread_mutex_lock(&handover->mutex);
+    handover->done = done;
+    handover->context = context;
+    pthread_cond_signal(&handover->asked);
+    pthread_mutex_unlock(&handover->mutex);
+}
+
+void cfloor_take_back(cfloor_handover_t handover) {
+    pthread_mutex_lock(&handover->mutex);
+    handover->is_over = true;
+    pthread_cond_signal(&handover->asked);
+    pthread_mutex_unlock(&handover->mutex);
+    pthread_join(handover->thread, NULL);
+    pthread_cond_destroy(&handover->asked);
+    pthread_mutex_destroy(&handover->mutex);
+    free(handover);
+}
+
+struct waiting {
+    pthread_mutex_t mutex;
+    pthread_cond_t answered;
+    bool is_answered;
+    int failures;
+};
+
+static void wake(void *context, bool failed) {
+    struct waiting *waiting = context;
+    pthread_mutex_lock(&waiting->mutex);
+    waiting->failures += failed;
+    waiting->is_answered = true;
+    pthread_cond_signal(&waiting->answered);
+    pthread_mutex_unlock(&waiting->mutex);
+}
+
 int cfloor_run_handed_over(cfloor_t floor, int requests) {
-    struct handover handover = {
-        .mutex = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER, .lane = &floor->lanes[0]
-    };
-    floor->lanes[0].failures = 0;
-    pthread_t thread;
-    pthread_create(&thread, NULL, answer, &handover);
-    pthread_mutex_lock(&handover.mutex);
+    struct waiting waiting = {.mutex = PTHREAD_MUTEX_INITIALIZER, .answered = PTHREAD_COND_INITIALIZER};
+    cfloor_handover_t handover = cfloor_hand_over(floor);
     for (int i = 0; i < requests; i++) {
-        handover.is_asked = true;
-        pthread_cond_signal(&handover.changed);
-        while (handover.is_asked) pthread_cond_wait(&handover.changed, &handover.mutex);
+        waiting.is_answered = false;
+        cfloor_ask(handover, wake, &waiting);
+        pthread_mutex_lock(&waiting.mutex);
+        while (!waiting.is_answered) pthread_cond_wait(&waiting.answered, &waiting.mutex);
+        pthread_mutex_unlock(&waiting.mutex);
     }
-    handover.is_over = true;
-    pthread_cond_signal(&handover.changed);
-    pthread_mutex_unlock(&handover.mutex);
-    pthread_join(thread, NULL);
-    return floor->lanes[0].failures;
+    cfloor_take_back(handover);
+    return waiting.failures;
 }
 
 int cfloor_run_multi(cfloor_t floor, int requests) {

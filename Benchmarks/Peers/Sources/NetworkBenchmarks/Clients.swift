@@ -55,6 +55,14 @@ extension Contender {
         }
     }
 
+    /// libcurl, driven from C on a thread of its own, which resumes a task: the least for a caller that awaits.
+    static func awaited(_ name: String, _ settings: FloorSettings) -> Contender {
+        let floor = Floor(settings)
+        return Contender(name) { requests in
+            guard await floor.runAwaited(requests) == 0 else { throw WrongAnswer() }
+        }
+    }
+
     /// wrk, for a second.
     static func wrk(_ url: URL, inFlight: Int, _ command: String) -> Contender {
         let line = "\(command) -t1 -c\(inFlight) -d1s \(url.absoluteString)"
@@ -168,6 +176,29 @@ final class Floor: @unchecked Sendable {
     }
 
     func runHandedOver(_ requests: Int) -> Int32 { cfloor_run_handed_over(floor, Int32(requests)) }
+
+    func runAwaited(_ requests: Int) async -> Int {
+        let thread = cfloor_hand_over(floor)
+        let asker = UnsafeMutablePointer<UnsafeContinuation<Bool, Never>>.allocate(capacity: 1)
+        defer {
+            cfloor_take_back(thread)
+            asker.deallocate()
+        }
+        var failures = 0
+        for _ in 0..<requests {
+            let failed = await withUnsafeContinuation { continuation in
+                asker.initialize(to: continuation)
+                let done: cfloor_done = { asker, failed in
+                    asker?.assumingMemoryBound(to: UnsafeContinuation<Bool, Never>.self).pointee.resume(
+                        returning: failed
+                    )
+                }
+                cfloor_ask(thread, done, asker)
+            }
+            if failed { failures += 1 }
+        }
+        return failures
+    }
 
     deinit { cfloor_close(floor) }
 }

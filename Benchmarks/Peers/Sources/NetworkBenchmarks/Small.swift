@@ -44,7 +44,9 @@ func compareSmall(_ server: Server, inFlight: Int, rounds: Int) async throws {
         .floor(Floor.multi, FloorSettings(url: url, inFlight: inFlight), multi: true),
     ]
     if inFlight == 1 {
-        contenders.append(.handedOver("libcurl in C, another thread (floor)", FloorSettings(url: url, inFlight: 1)))
+        let settings = FloorSettings(url: url, inFlight: 1)
+        contenders.append(.handedOver("libcurl in C, another thread (floor)", settings))
+        contenders.append(.awaited("libcurl in C, another thread, awaited (floor)", settings))
     }
     if let wrk = server.wrk { contenders.append(.wrk(url, inFlight: inFlight, wrk)) }
     let costs = try await compare(

@@ -31,6 +31,16 @@ int cfloor_run_threads(cfloor_t floor, int requests);
 // Sends so many requests, one after the other, each handed to another thread which then wakes this one: what is the least for
 // a caller that must not be blocked. Returns the count of failures.
 int cfloor_run_handed_over(cfloor_t floor, int requests);
+
+// A thread that sends the requests of others, one after the other, and calls them back.
+typedef struct handover *cfloor_handover_t;
+typedef void (*cfloor_done)(void *context, bool failed);
+cfloor_handover_t cfloor_hand_over(cfloor_t floor);
+// Sends a request; returns at once. The thread calls `done` when it is answered.
+void cfloor_ask(cfloor_handover_t handover, cfloor_done done, void *context);
+// Ends the thread.
+void cfloor_take_back(cfloor_handover_t handover);
+
 // Sends so many requests over one multi handle, on the calling thread. Returns the count of failures.
 int cfloor_run_multi(cfloor_t floor, int requests);
 
