@@ -2,14 +2,15 @@ internal import Foundation
 
 /// A request in the one form that both sides hash (AWS Signature Version 4, "Create a canonical request").
 struct AWSCanonicalRequest: Sendable {
-    /// How a path becomes canonical. S3's keys are taken as they are; every other service's paths are normalised, and
-    /// encoded once more than they are on the wire.
+    /// How a path becomes canonical. Every service but S3 normalises the path and encodes it as it stands on the wire, so that
+    /// `%` becomes `%25`, and what the wire leaves as it is, such as `*` or `:`, is encoded once. S3 takes keys as they are, and
+    /// encodes what they mean.
     struct PathRules: Sendable {
         var normalizes = true
-        var encodesTwice = true
+        var decodesFirst = false
 
         static let standard = PathRules()
-        static let s3 = PathRules(normalizes: false, encodesTwice: false)
+        static let s3 = PathRules(normalizes: false, decodesFirst: true)
     }
 
     let text: String
@@ -35,10 +36,8 @@ struct AWSCanonicalRequest: Sendable {
     static func path(_ encoded: String, _ rules: PathRules) -> String {
         var segments = encoded.split(separator: "/", omittingEmptySubsequences: false)
         if rules.normalizes { segments = normalized(segments) }
-        return segments.map { segment in
-            let once = strictlyEncoded(decoded(segment))
-            return rules.encodesTwice ? strictlyEncoded(Array(once.utf8)) : once
-        }.joined(separator: "/")
+        return segments.map { strictlyEncoded(rules.decodesFirst ? decoded($0) : Array($0.utf8)) }
+            .joined(separator: "/")
     }
 
     // RFC 3986 §5.2.4, and runs of slashes become one.

@@ -6,8 +6,8 @@ public import Foundation
 /// .sign(.awsV4(region: "eu-central-1", service: "s3", credentials: credentials))
 /// .sign(.awsV4(region: "us-east-1", service: "execute-api") { try await session.credentials() })
 /// ```
-/// Every field is signed but those that a transport or a proxy sets. A `+` in a query means a plus sign, and is sent as
-/// `%2B`, so that it means the same to everyone. A request that has an `Authorization` field of its own keeps it, unsigned.
+/// Every field is signed but those that a transport or a proxy sets. A `+` in a query, and in the path of a request to S3,
+/// means a plus sign, and is sent as `%2B`, so that it means the same to everyone. A request that has an `Authorization` field of its own keeps it, unsigned.
 public struct AWSSignatureV4: RequestSigner {
     /// Whether the signature covers the content.
     public enum Payload: Sendable, Hashable {
@@ -61,7 +61,7 @@ public struct AWSSignatureV4: RequestSigner {
         let credentials = try await credentials()
         let stamp = Self.stamp(date)
         let scope = "\(stamp.prefix(8))/\(region)/\(service)/aws4_request"
-        Self.encodePluses(in: &request)
+        encodePluses(in: &request)
         switch placement {
         case .header:
             try await signHeader(of: &request, credentials, stamp, scope)
@@ -84,11 +84,15 @@ public struct AWSSignatureV4: RequestSigner {
             + digits(time.hour, 2) + digits(time.minute, 2) + digits(time.second, 2) + "Z"
     }
 
-    private static func encodePluses(in request: inout HTTPRequest) {
-        guard var parts = URLComponents(url: request.url, resolvingAgainstBaseURL: true),
-            let query = parts.percentEncodedQuery, query.utf8.contains(UInt8(ascii: "+"))
-        else { return }
-        parts.percentEncodedQuery = query.replacing("+", with: "%2B")
+    // S3 takes a plus in a path for a space, which others that speak its protocol don't.
+    private func encodePluses(in request: inout HTTPRequest) {
+        guard var parts = URLComponents(url: request.url, resolvingAgainstBaseURL: true) else { return }
+        let plus = UInt8(ascii: "+")
+        let query = parts.percentEncodedQuery.flatMap { $0.utf8.contains(plus) ? $0 : nil }
+        let path = Self.isS3(service) && parts.percentEncodedPath.utf8.contains(plus) ? parts.percentEncodedPath : nil
+        guard query != nil || path != nil else { return }
+        if let query { parts.percentEncodedQuery = query.replacing("+", with: "%2B") }
+        if let path { parts.percentEncodedPath = path.replacing("+", with: "%2B") }
         if let url = parts.url { request.url = url }
     }
 }

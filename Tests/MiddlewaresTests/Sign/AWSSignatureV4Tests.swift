@@ -12,8 +12,8 @@ struct SignatureVector: Sendable, CustomTestStringConvertible {
     var body = ""
     var signedHeaders = "host;x-amz-date"
     let signature: String
-    // The suite's paths are those of a URL before it is encoded.
-    var encodesTwice = true
+    // The suite's paths stand on its wire unencoded, which a URL can't say: they are got by decoding.
+    var decodesFirst = false
 
     var testDescription: String { name }
 
@@ -41,13 +41,13 @@ struct SignatureVector: Sendable, CustomTestStringConvertible {
             name: "get-space",
             target: "/example%20space/",
             signature: "652487583200325589f1fba4c7e578f72c47cb61beeca81406b39ddec1366741",
-            encodesTwice: false
+            decodesFirst: true
         ),
         Self(
             name: "get-utf8",
             target: "/%E1%88%B4",
             signature: "8318018e0b0f223aa2bbf98705b62bb787dc9c0e678f255a891fd03141be5d85",
-            encodesTwice: false
+            decodesFirst: true
         ),
         Self(
             name: "get-unreserved",
@@ -198,7 +198,7 @@ struct SignatureVector: Sendable, CustomTestStringConvertible {
             body: HTTPBody(vector.body)
         )
         var signer = suiteSigner()
-        signer.pathRules.encodesTwice = vector.encodesTwice
+        signer.pathRules.decodesFirst = vector.decodesFirst
         let sent = try await signed(request, by: signer)
         #expect(
             sent.headerFields[.authorization]
@@ -295,19 +295,25 @@ struct SignatureVector: Sendable, CustomTestStringConvertible {
         )
     }
 
-    @Test func pathsAreEncodedTwiceButNotForS3() {
-        let path = "/a%20b/./c//%E1%88%B4+d"
-        #expect(AWSCanonicalRequest.path(path, .standard) == "/a%2520b/c/%25E1%2588%25B4%252Bd")
-        #expect(AWSCanonicalRequest.path(path, .s3) == "/a%20b/./c//%E1%88%B4%2Bd")
-        #expect(AWSCanonicalRequest.path("/a%2Fb", .s3) == "/a%2Fb")
-    }
-
     @Test func plusInAQueryMeansOneToEveryone() async throws {
         let signer: AWSSignatureV4 = .awsV4(region: "r", service: "s3", credentials: Self.example)
         let plus = try await signed(HTTPRequest(url: try url("https://b.example/?a=b+c")), by: signer)
         let encoded = try await signed(HTTPRequest(url: try url("https://b.example/?a=b%2Bc")), by: signer)
         #expect(plus.url == encoded.url)
         #expect(plus.headerFields[.authorization] == encoded.headerFields[.authorization])
+    }
+
+    @Test func plusInAPathMeansOneToEveryS3() async throws {
+        let signer: AWSSignatureV4 = .awsV4(region: "r", service: "s3", credentials: Self.example)
+        let plus = try await signed(HTTPRequest(url: try url("https://b.example/a+b?c=d")), by: signer)
+        #expect(plus.url.absoluteString == "https://b.example/a%2Bb?c=d")
+        let encoded = try await signed(HTTPRequest(url: plus.url), by: signer)
+        #expect(plus.headerFields[.authorization] == encoded.headerFields[.authorization])
+        let elsewhere = try await signed(
+            HTTPRequest(url: try url("https://example.amazonaws.com/a+b")),
+            by: suiteSigner()
+        )
+        #expect(elsewhere.url.path(percentEncoded: true) == "/a+b")
     }
 
     @Test func portThatIsNotTheSchemesOwnAndAHostFieldAreSigned() throws {
