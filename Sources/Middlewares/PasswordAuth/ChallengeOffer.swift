@@ -4,11 +4,16 @@ struct ChallengeOffer: Sendable {
     var digest: DigestChallenge?
     /// The realm of a basic challenge, where there is nothing better.
     var basicRealm: String?
+    // Sent again as it was, it would be the same field, whatever realm asks for it.
+    private var rejectedBasic: PasswordCredential?
     /// Whether the server says that it was only the nonce that it didn't accept.
     var isStale: Bool
 
     /// Whose password is asked for; `nil` where there is nothing to answer.
     var realm: String? { digest?.realm ?? basicRealm }
+
+    /// Whether this credential would be an answer, and not the one that was rejected.
+    func isAnswered(by credential: PasswordCredential) -> Bool { digest != nil || credential != rejectedBasic }
 
     init(
         _ response: HTTPResponse,
@@ -30,8 +35,10 @@ struct ChallengeOffer: Sendable {
             let open = digests.filter { Self.isOpen($0, after: rejected, wasInAdvance: wasInAdvance) }
             digest = open.first { $0.algorithm == .sha256 } ?? open.first
         }
-        guard digest == nil, rejected == nil, schemes.contains(.basic),
-            origin.scheme == "https" || !schemes.contains(.digest)
+        if case .basic(let answer) = rejected { rejectedBasic = answer.credential }
+        // What was sent in advance may have been for another realm, or for an older password.
+        guard digest == nil, rejected == nil || wasInAdvance, schemes.contains(.basic),
+            !schemes.contains(.digest) || origin.scheme == "https" && digests.isEmpty
         else { return }
         basicRealm = challenges.first { $0.scheme == "basic" && $0.parameters["realm"] != nil }?.parameters["realm"]
     }

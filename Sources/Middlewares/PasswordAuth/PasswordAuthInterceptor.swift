@@ -16,6 +16,8 @@
 ///   a digest with its nonce counted on; a stale nonce is replaced, and one given in `Authentication-Info` is used.
 /// - Of several challenges the strongest is answered: digest with SHA-256, with MD5, then basic. Where digest is allowed,
 ///   basic is answered over https alone, so that nobody in between can ask for the password instead.
+/// - Where an answer in advance is rejected, the closure is asked again: the password may have changed, or another realm may
+///   want another one. A basic credential that it gives unchanged is not sent twice.
 /// - A credential that a realm rejected, and never had accepted, is not used for it again; the 401 is the answer. So is one
 ///   whose challenge can't be answered: an unknown algorithm, or `auth-int` for a one-shot body; and one that comes after a
 ///   redirect, followed inside, which shows that the request itself was acted on.
@@ -43,7 +45,7 @@ public struct PasswordAuthInterceptor: Interceptor {
     private let random: RandomSource
     private let shared = PasswordAuthMemory()
 
-    // What was answered is rejected twice at most: a stale nonce, and then for good.
+    // What was answered is rejected twice at most: a stale nonce or an old password, and then for good.
     private static let mostAnswers = 2
 
     /// An interceptor that asks for the credential when a server does. Its copies share what they know of servers.
@@ -134,7 +136,9 @@ public struct PasswordAuthInterceptor: Interceptor {
     ) async throws -> PasswordAuthField? {
         guard let realm = offer.realm else { return nil }
         do {
-            guard let credential = try await credentials(realm, origin) else { return nil }
+            guard let credential = try await credentials(realm, origin), offer.isAnswered(by: credential) else {
+                return nil
+            }
             return try await shared.answer(to: offer, with: credential, at: origin, random)?.field(for: request)
         } catch {
             response.body.discard()

@@ -6,6 +6,7 @@
 /// | no challenge | is proven: a later rejection concerns what was asked for, not the credential |
 /// | a challenge after an answer, session not proven | ends, and the credential is not used for the realm again |
 /// | a challenge with a new nonce after an answer to an older one | begins anew |
+/// | a basic challenge after an answer in advance, and another credential for it | begins anew |
 struct PasswordAuthState: Sendable {
     enum Session: Sendable {
         case basic(BasicAnswer)
