@@ -23,11 +23,12 @@ public struct RetryAttempt: Sendable {
 extension RetryAttempt: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// Such as `attempt 1: 503 Service Unavailable, next after 0.2 seconds`, without secrets.
     public var description: String {
+        let status = status.map { PrintableText.line($0.description) }
         let answer =
-            if let status { PrintableText.line(status.description) } else if let error = error as? TransportError {
-                "TransportError.\(error.code)"
-            } else {
-                error.map { "\(type(of: $0))" } ?? "-"
+            switch error {
+            case nil, is StatusError: status ?? "-"
+            case let error as TransportError: "TransportError.\(error.code)"
+            case let error?: "\(type(of: error))" + (status.map { " (\($0))" } ?? "")
             }
         let text = "attempt \(number): \(answer)"
         if let wait { return text + ", next after \(wait)" }

@@ -23,7 +23,8 @@ public struct UnauthorizedCondition: Sendable {
         Self(others: [isUnauthorized])
     }
 
-    /// A response with one of these statuses, or the ``StatusError`` that a `validateStatus` inside has made of it.
+    /// A response with one of these statuses, or the ``StatusError`` or ``EnvelopeError`` that an interceptor inside has made
+    /// of it.
     public static func status(_ statuses: HTTPResponse.Status...) -> Self {
         Self(AnswerCriteria(statuses: statuses))
     }

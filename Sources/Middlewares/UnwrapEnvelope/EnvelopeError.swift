@@ -9,7 +9,8 @@ public import Foundation
 ///     show(error.message)
 /// }
 /// ```
-/// Its descriptions show the request's URL and the beginning of the body with secrets redacted; ``body`` is as it came.
+/// Its descriptions show the request's URL and the beginning of the body with secrets redacted; ``response`` and ``body`` are
+/// as they came. What stands outside and looks at statuses, such as a retry, looks at that of the ``response``.
 public struct EnvelopeError: ContextualError, Sendable {
     /// What went wrong. An open set: handle the ones you know, and keep a default.
     public struct Reason: Sendable, Hashable, RawRepresentable, CustomStringConvertible {
@@ -36,8 +37,8 @@ public struct EnvelopeError: ContextualError, Sendable {
     public let message: String?
     /// What went wrong, for a developer; without secrets.
     public let explanation: String
-    /// The status of the response.
-    public let status: HTTPResponse.Status
+    /// The response as it came, but that its body is in memory: ``body``.
+    public internal(set) var response: HTTPResponse
     /// The response's body as it came, so possibly with secrets.
     public let body: Data
     /// Whether ``body`` is all of it: a stream may be longer than the interceptor's limit, or break off.
@@ -46,8 +47,15 @@ public struct EnvelopeError: ContextualError, Sendable {
     public let method: HTTPRequest.Method?
     /// The URL that the response came from, with secrets redacted.
     public let url: String?
-    /// What is to be known about the failed call beyond the failure itself, such as the attempts that were made.
-    public var context = HTTPContext()
+
+    /// The status of the response.
+    public var status: HTTPResponse.Status { response.status }
+
+    /// The context of the response: what is to be known about the call, such as the attempts that were made.
+    public var context: HTTPContext {
+        get { response.context }
+        set { response.context = newValue }
+    }
 
     /// An error about a response.
     public init(
@@ -56,6 +64,7 @@ public struct EnvelopeError: ContextualError, Sendable {
         message: String? = nil,
         explanation: String = "The envelope says that the call has failed.",
         status: HTTPResponse.Status = 200,
+        headerFields: HTTPFields = HTTPFields(),
         body: Data = Data(),
         isBodyComplete: Bool = true,
         method: HTTPRequest.Method? = nil,
@@ -65,13 +74,16 @@ public struct EnvelopeError: ContextualError, Sendable {
         self.code = code
         self.message = message
         self.explanation = explanation
-        self.status = status
-        self.body = body.startIndex == 0 ? body : Data(body)
+        let body = body.startIndex == 0 ? body : Data(body)
+        self.body = body
+        self.response = HTTPResponse(status: status, headerFields: headerFields, body: HTTPBody(body), url: url)
         self.isBodyComplete = isBodyComplete
         self.method = method
         self.url = url.map { Redaction.standard.string(for: $0) }
     }
 }
+
+extension EnvelopeError: ResponseError {}
 
 extension EnvelopeError: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable, LocalizedError {
     /// Reason, code, message, request and the beginning of the body on one line, without secrets.

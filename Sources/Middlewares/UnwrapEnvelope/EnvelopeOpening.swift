@@ -21,10 +21,10 @@ extension UnwrapEnvelopeInterceptor {
         case .success(let payload):
             if response.status.kind == .successful { Self.unwrap(&response, body, payload) }
         case .failure(let envelope):
-            throw EnvelopeError(refused: envelope, (envelope.body, isComplete: true), origin)
+            throw EnvelopeError(refused: envelope, (envelope.body, isComplete: true), response, origin)
         case .noEnvelope(let reason, let explanation):
             guard otherwise == .fail, response.status.kind == .successful else { return }
-            throw EnvelopeError(reason, explanation, response.status, (body, isComplete: true), origin)
+            throw EnvelopeError(reason, explanation, (body, isComplete: true), response, origin)
         }
     }
 
@@ -89,10 +89,11 @@ extension UnwrapEnvelopeInterceptor {
             guard otherwise == .fail, response.status.kind == .successful, !mayLackFields else { return response }
             let explanation = "The response has no header field \(flag ?? fields.code)."
             let body = try await beginning(of: response.body)
-            throw EnvelopeError(.notAnEnvelope, explanation, response.status, body, origin)
+            throw EnvelopeError(.notAnEnvelope, explanation, body, response, origin)
         }
         if isSuccess { return response }
-        throw EnvelopeError(refused: envelope, try await beginning(of: response.body), origin)
+        let body = try await beginning(of: response.body)
+        throw EnvelopeError(refused: envelope, body, response, origin)
     }
 
     /// What can be had of a body that nobody else is going to read. That it breaks off must not hide what the fields say.
@@ -115,35 +116,44 @@ extension UnwrapEnvelopeInterceptor {
 }
 
 extension EnvelopeError {
-    fileprivate init(refused envelope: Envelope, _ body: (Data, isComplete: Bool), _ origin: EnvelopeOrigin) {
+    fileprivate init(
+        refused envelope: Envelope,
+        _ body: (Data, isComplete: Bool),
+        _ response: borrowing HTTPResponse,
+        _ origin: EnvelopeOrigin
+    ) {
         self.init(
             .refused,
             code: envelope.code,
             message: envelope.message,
-            status: envelope.status,
+            status: response.status,
+            headerFields: response.headerFields,
             body: body.0,
             isBodyComplete: body.isComplete,
             method: origin.method,
             url: origin.url
         )
+        context = response.context
     }
 
     fileprivate init(
         _ reason: Reason,
         _ explanation: String,
-        _ status: HTTPResponse.Status,
         _ body: (Data, isComplete: Bool),
+        _ response: borrowing HTTPResponse,
         _ origin: EnvelopeOrigin
     ) {
         self.init(
             reason,
             explanation: explanation,
-            status: status,
+            status: response.status,
+            headerFields: response.headerFields,
             body: body.0,
             isBodyComplete: body.isComplete,
             method: origin.method,
             url: origin.url
         )
+        context = response.context
     }
 }
 

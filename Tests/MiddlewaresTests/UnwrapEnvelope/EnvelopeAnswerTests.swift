@@ -1,0 +1,121 @@
+import Foundation
+import Testing
+import TransportTesting
+
+@testable import Middlewares
+
+/// What an ``EnvelopeError`` tells those who stand outside about the response that it was made of.
+@Suite(.timeLimit(.minutes(5)))
+struct EnvelopeAnswerTests {
+    private let refusal = #"{"code":1005,"message":"No such user"}"#
+
+    private func response(_ status: HTTPResponse.Status, _ fields: HTTPFields = [:]) -> HTTPResponse {
+        HTTPResponse(status: status, headerFields: fields, body: HTTPBody(refusal), url: apiURL)
+    }
+
+    @Test func errorHoldsTheHeadOfTheResponse() async throws {
+        let chain = InterceptorChain(
+            [.unwrapEnvelope(payload: "object")],
+            transport: Recorder { _ in response(503, [.retryAfter: "7", "X-Request-ID": "r1"]) }
+        )
+        let error = await #expect(throws: EnvelopeError.self) { try await chain.get() }
+        #expect(error?.status == 503 && error?.response.status == 503)
+        #expect(error?.response.headerFields["X-Request-ID"] == "r1")
+        #expect(error?.response.body.bytes == Data(refusal.utf8) && error?.body == Data(refusal.utf8))
+        #expect(error?.response.url == apiURL)
+    }
+
+    @Test(arguments: [Envelope.Otherwise.fail, .pass]) func attemptsThatWereMadeAreInTheError(
+        otherwise: Envelope.Otherwise
+    ) async throws {
+        let count = Counter()
+        let chain = InterceptorChain(
+            [.unwrapEnvelope(payload: "object", otherwise: otherwise), .retry(.constant(.zero))],
+            transport: Recorder { _ in count.next() == 1 ? HTTPResponse(status: 503) : response(200) }
+        )
+        let error = await #expect(throws: EnvelopeError.self) { try await chain.get() }
+        #expect(error?.context.attempts.map(\.status) == [503, 200])
+    }
+
+    @Test func attemptsAreInTheErrorOfWhatIsNoEnvelopeAndOfFields() async throws {
+        let count = Counter()
+        let transport = Recorder { _ in
+            count.next() % 2 == 1
+                ? HTTPResponse(status: 503)
+                : HTTPResponse(status: 200, headerFields: ["status": "1005"], body: "[]")
+        }
+        for outermost in [
+            UnwrapEnvelopeInterceptor.unwrapEnvelope(payload: "object"), .unwrapEnvelope(headers: .standard),
+        ] {
+            let chain = InterceptorChain([outermost, .retry(.constant(.zero))], transport: transport)
+            let error = await #expect(throws: EnvelopeError.self) { try await chain.get() }
+            #expect(error?.context.attempts.count == 2)
+        }
+    }
+
+    @Test func statusOfAnEnvelopeOfFailureIsTriedAgainAndItsRetryAfterIsWaitedFor() async throws {
+        let (clock, count) = (ManualClock(), Counter())
+        let chain = InterceptorChain(
+            [.retry(.constant(.zero), clock: clock), .unwrapEnvelope(payload: "object")],
+            transport: Recorder { _ in
+                count.next() == 1 ? response(429, [.retryAfter: "7"]) : HTTPResponse(status: 204)
+            }
+        )
+        // Not idempotent: a 429 says that nothing was done.
+        let task = Task { try await chain.send(HTTPRequest(method: .post, url: apiURL)) }
+        await clock.sleepers(1)
+        clock.advance(by: .seconds(7))
+        let answer = try await task.value
+        #expect(answer.status == 204)
+        #expect(
+            answer.context.attempts.map(\.description) == [
+                "attempt 1: EnvelopeError (429 Too Many Requests), next after 7.0 seconds", "attempt 2: 204 No Content",
+            ]
+        )
+    }
+
+    @Test func statusOfAnEnvelopeOfFailureRefreshesTheToken() async throws {
+        let tokens = TokenStore(.old, origins: [apiOrigin]) { _ in .new }
+        let chain = InterceptorChain(
+            [
+                .retryOnUnauthorized(tokens, when: .status(401, 419)), .unwrapEnvelope(payload: "object"),
+                .bearerAuth(tokens),
+            ],
+            transport: Recorder { request in
+                request.headerFields[.authorization] == "Bearer new" ? HTTPResponse(status: 204) : response(419)
+            }
+        )
+        #expect(try await chain.get() == 204)
+    }
+
+    @Test func envelopeAfterARedirectThatChangedTheMethodSendsNothingAgain() async throws {
+        let tokens = TokenStore(.old, origins: [apiOrigin]) { _ in .new }
+        let server = Recorder { request in
+            request.method == .post
+                ? HTTPResponse(status: 303, headerFields: [.location: "/result"], url: request.url) : response(200)
+        }
+        let chain = InterceptorChain(
+            [
+                .retryOnUnauthorized(tokens, when: .error(EnvelopeError.self) { $0.code == 1005 }),
+                .bearerAuth(tokens), .unwrapEnvelope(payload: "object"), .followRedirects(),
+            ],
+            transport: server
+        )
+        await #expect(throws: EnvelopeError.self) {
+            try await chain.send(HTTPRequest(method: .post, url: apiURL, body: "order"))
+        }
+        #expect(server.requests.map(\.method) == [.post, .get])
+    }
+
+    @Test func envelopeOfAnotherOriginCausesNoLogIn() async throws {
+        let elsewhere = URL(string: "https://other.example.com/")
+        let chain = InterceptorChain(
+            [
+                .retryOnUnauthorized(when: .error(EnvelopeError.self)) { Issue.record("Not our session.") },
+                .unwrapEnvelope(payload: "object"),
+            ],
+            transport: Recorder { _ in HTTPResponse(status: 200, body: HTTPBody(refusal), url: elsewhere) }
+        )
+        await #expect(throws: EnvelopeError.self) { try await chain.get() }
+    }
+}
