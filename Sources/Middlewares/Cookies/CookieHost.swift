@@ -6,8 +6,13 @@ struct CookieHost: Sendable {
     let path: String
     let isSecure: Bool
 
+    // RFC 1035 §2.3.4. Who redirects may name a host of any length, for all of whose domains cookies would be looked up.
+    private static let longestName = 255
+
     init?(_ url: URL) {
-        guard let host = url.host(percentEncoded: true)?.lowercased(), !host.isEmpty else { return nil }
+        guard let host = url.host(percentEncoded: true)?.lowercased(), !host.isEmpty,
+            host.utf8.count <= Self.longestName
+        else { return nil }
         name = host
         isSecure = url.scheme?.lowercased() == "https"
         let path = URLComponents(url: url, resolvingAgainstBaseURL: true)?.percentEncodedPath ?? ""

@@ -36,15 +36,11 @@ struct CookieStore: Sendable {
         guard count > 0 else { return [] }
         tick += 1
         var found: [Entry] = []
-        for domain in Self.domains(of: host) {
-            guard var held = entries[domain] else { continue }
-            var isChanged = false
-            for index in held.indices where Self.goes(held[index].cookie, to: host, at: date) {
-                held[index].used = tick
-                isChanged = true
-                found.append(held[index])
-            }
-            if isChanged { entries[domain] = held }
+        var domain = host.name[...]
+        while true {
+            use(of: String(domain), for: host, at: date, in: &found)
+            guard !host.isAddress, let dot = domain.utf8.firstIndex(of: UInt8(ascii: ".")) else { break }
+            domain = domain[domain.utf8.index(after: dot)...]
         }
         return found.sorted { left, right in
             let (leftLength, rightLength) = (left.cookie.path.utf8.count, right.cookie.path.utf8.count)
@@ -52,10 +48,15 @@ struct CookieStore: Sendable {
         }.map(\.cookie)
     }
 
-    private static func domains(of host: CookieHost) -> [String] {
-        guard !host.isAddress else { return [host.name] }
-        let labels = host.name.split(separator: ".", omittingEmptySubsequences: false)
-        return labels.indices.map { labels[$0...].joined(separator: ".") }
+    private mutating func use(of domain: String, for host: CookieHost, at date: Date, in found: inout [Entry]) {
+        guard var held = entries[domain] else { return }
+        var isChanged = false
+        for index in held.indices where Self.goes(held[index].cookie, to: host, at: date) {
+            held[index].used = tick
+            isChanged = true
+            found.append(held[index])
+        }
+        if isChanged { entries[domain] = held }
     }
 
     private static func goes(_ cookie: Cookie, to host: CookieHost, at date: Date) -> Bool {
@@ -92,7 +93,8 @@ struct CookieStore: Sendable {
             isSecure: setting.isSecure,
             isHTTPOnly: setting.isHTTPOnly
         )
-        guard Self.keepsPromise(of: cookie), host.isSecure || !cookie.isSecure && !hidesSecure(cookie) else {
+        guard Self.keepsPromise(of: cookie), host.isSecure || !cookie.isSecure && !hidesSecure(cookie, at: date)
+        else {
             return nil
         }
         return cookie
@@ -113,14 +115,14 @@ struct CookieStore: Sendable {
     }
 
     // The same, §5.7: over http nobody replaces, nor goes before, what was set over https.
-    private func hidesSecure(_ cookie: Cookie) -> Bool {
+    private func hidesSecure(_ cookie: Cookie, at date: Date) -> Bool {
         entries.contains { domain, held in
             guard
                 domain == cookie.domain || domain.hasSuffix(".\(cookie.domain)")
                     || cookie.domain.hasSuffix(".\(domain)")
             else { return false }
             return held.contains { entry in
-                entry.cookie.name == cookie.name && entry.cookie.isSecure
+                entry.cookie.name == cookie.name && entry.cookie.isSecure && !Self.isOver(entry.cookie, at: date)
                     && CookieHost.path(cookie.path, isBelow: entry.cookie.path)
             }
         }

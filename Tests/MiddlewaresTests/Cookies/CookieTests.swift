@@ -185,6 +185,24 @@ import Testing
         #expect(try sent(jar, to: "http://other.com/") == ["a=2"])
     }
 
+    @Test func secureCookieThatHasEndedHidesNothing() throws {
+        let jar = jar()
+        try set(jar, "a=1; Secure; Path=/; Max-Age=60", from: "https://e.com/")
+        now.change { $0.addTimeInterval(60) }
+        try set(jar, "a=2; Path=/", from: "http://e.com/")
+        #expect(try sent(jar, to: "http://e.com/") == ["a=2"])
+    }
+
+    @Test func hostThatNoNameCanBeGetsAndSetsNoCookies() throws {
+        let jar = jar()
+        try set(jar, "a=1; Domain=e.com", "b=1", from: "https://e.com/")
+        let long = "https://" + String(repeating: "a.", count: 45_000) + "e.com/"
+        #expect(try sent(jar, to: long).isEmpty)
+        try set(jar, "c=1", from: long)
+        #expect(jar.cookies.map(\.name) == ["a", "b"])
+        #expect(try sent(jar, to: "https://" + String(repeating: "a.", count: 125) + "e.com/") == ["a=1"])
+    }
+
     @Test func prefixesAreHeldTo() throws {
         let jar = jar()
         try set(
