@@ -43,6 +43,19 @@ public import Foundation
 /// ## Without a token
 /// A store that never had a token lets requests go without one, so that a log-in and public endpoints work; the first
 /// rejection calls the closure with `nil`. With `fetchesFirstToken` the first request waits for a token instead.
+///
+/// ## Log-in through the same chain
+/// A log-in has no token to be rejected: a 401 says that the password is wrong, and is for the caller to see. So say that
+/// the request is to go without, and hand in the token that it gives:
+///
+/// ```swift
+/// var context = HTTPContext()
+/// context.authorization = .omitted
+/// let session = try await api.post("/login", body: form, as: Session.self, context: context)
+/// tokens.signIn(session.token)
+/// ```
+/// Where the session is good and a 401 means something else, as for a password that is to be confirmed, say
+/// ``AuthorizationMode/notRenewed``: the token is sent, and not refreshed for the answer's sake.
 public final class TokenStore: Sendable {
     let refresher: CredentialRefresher<HeldToken>
     private let origins: Set<Origin>?
@@ -143,7 +156,7 @@ extension TokenStore {
     ///
     /// It waits for a refresh that is under way, or that an expired token needs. A request that has an `Authorization`
     /// field of its own keeps it; one to an origin that the token is not for goes without; so do the requests of a refresh
-    /// (``CredentialRefresh/isCurrent``). What was done is noted in the request's context, so that
+    /// (``CredentialRefresh/isCurrent``), and those that want none (``AuthorizationMode/omitted``). What was done is noted in the request's context, so that
     /// ``RetryOnUnauthorizedInterceptor`` knows what an answer rejects: call `next` with this request.
     ///
     /// - Throws: ``AuthenticationError`` with ``AuthenticationError/Code/unknownOrigin`` if neither the store nor the request's
@@ -170,7 +183,9 @@ extension TokenStore {
         request.context.authorizers.append(id)
         let record = request.context.authorizationRecord(of: self)
         record?.note(.withheld)
-        guard !request.headerFields.contains(.authorization), try isForRequest(request) else { return nil }
+        guard !request.headerFields.contains(.authorization), request.context.authorization != .omitted,
+            try isForRequest(request)
+        else { return nil }
         if request.context.isShared {
             throw AuthenticationError.sharedExchange(of: request, inside: "bearerAuth", "tokens")
         }

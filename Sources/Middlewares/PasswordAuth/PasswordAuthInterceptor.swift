@@ -21,7 +21,8 @@
 /// - A credential that a realm rejected, and never had accepted, is not used for it again; the 401 is the answer. So is one
 ///   whose challenge can't be answered: an unknown algorithm, or `auth-int` for a one-shot body; and one that comes after a
 ///   redirect, followed inside, which shows that the request itself was acted on.
-/// - Names and passwords are taken as UTF-8. They go to their origins only. A request with an `Authorization` field of its own keeps it.
+/// - Names and passwords are taken as UTF-8. They go to their origins only. A request with an `Authorization` field of its own
+///   keeps it; one that is to go without says so in its context (``Interceptors/HTTPContext/authorization``).
 /// - A one-shot body that the challenged request used up is not sent again: the call fails with
 ///   ``TransportError/Code/bodyNotReplayable``, and the next one carries the answer in advance.
 public struct PasswordAuthInterceptor: Interceptor {
@@ -86,7 +87,9 @@ public struct PasswordAuthInterceptor: Interceptor {
     ///   ``TransportError/Code/bodyNotReplayable``; what the closure or the rest of the chain throws.
     public func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         let request = request
-        guard !request.headerFields.contains(.authorization), let origin = try origin(of: request) else {
+        guard !request.headerFields.contains(.authorization), request.context.authorization != .omitted,
+            let origin = try origin(of: request)
+        else {
             return try await next(request)
         }
         if request.context.isShared { throw AuthenticationError.sharedExchange(of: request, inside: "passwordAuth") }

@@ -15,8 +15,9 @@
 /// - The request is sent again as it came to this interceptor, never as those inside had changed it. The rejected response's
 ///   body is discarded before the refresh, so that it holds no connection meanwhile.
 /// - A second rejection is the answer. So is the first where it doesn't concern the credential: the request went to
-///   another origin, had an `Authorization` field of its own, belongs to a session that was signed out since, or is part of
-///   the refresh itself (``CredentialRefresh/isCurrent``). So is one that comes after a redirect, followed inside, which
+///   another origin, had an `Authorization` field of its own, belongs to a session that was signed out since, is part of
+///   the refresh itself (``CredentialRefresh/isCurrent``), or says in its context that its rejection means something else
+///   (``Interceptors/HTTPContext/authorization``). So is one that comes after a redirect, followed inside, which
 ///   shows that the request itself was acted on.
 /// - A body that can't be sent again fails the call with ``TransportError/Code/bodyNotReplayable``, after the refresh, so
 ///   that the caller's next attempt with a new body succeeds.

@@ -20,7 +20,9 @@ struct TokenSource: UnauthorizedSource {
     func track(_ request: inout HTTPRequest) throws -> AuthorizationRecord? {
         // A second interceptor with the same store leaves the work to the first. What belongs to the refresh itself needs
         // no exception: the store gives it no token, and notes nothing that an answer could reject.
-        guard request.context.authorizationRecord(of: tokens) == nil else { return nil }
+        guard request.context.authorization == .automatic, request.context.authorizationRecord(of: tokens) == nil else {
+            return nil
+        }
         guard request.context.authorizers.first(where: { $0 == ObjectIdentifier(tokens) }) == nil else {
             throw AuthenticationError.wrongOrder(of: request)
         }
@@ -57,7 +59,8 @@ struct SessionSource: UnauthorizedSource {
     }
 
     func track(_ request: inout HTTPRequest) throws -> AuthorizationRecord? {
-        guard !refresher.isRefreshedByCurrentTask, request.context.authorizationRecord(of: refresher) == nil,
+        guard request.context.authorization == .automatic, !refresher.isRefreshedByCurrentTask,
+            request.context.authorizationRecord(of: refresher) == nil,
             let origin = Origin(request.url)
         else { return nil }
         let origins = origins ?? [request.context.clientOrigin ?? origin]

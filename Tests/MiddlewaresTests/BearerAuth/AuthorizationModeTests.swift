@@ -1,0 +1,82 @@
+import Foundation
+import Testing
+
+@testable import Middlewares
+
+@Suite(.timeLimit(.minutes(5)))
+struct AuthorizationModeTests {
+    private func request(_ mode: AuthorizationMode) -> HTTPRequest {
+        var request = HTTPRequest(method: .post, url: apiURL, body: "password")
+        request.context.authorization = mode
+        return request
+    }
+
+    private func store(_ token: TokenStore.Token?, fetchesFirstToken: Bool = false) -> TokenStore {
+        TokenStore(token, origins: [apiOrigin], fetchesFirstToken: fetchesFirstToken) { _ in
+            Issue.record("Nothing is to be refreshed.")
+            return .new
+        }
+    }
+
+    @Test(arguments: [nil, TokenStore.Token.old, .init("old", expiresAt: .distantPast)], [true, false])
+    func logInGoesWithoutATokenAndItsRejectionIsTheAnswer(token: TokenStore.Token?, fetchesFirst: Bool) async throws {
+        let server = TokenServer(accepting: [])
+        let chain = authenticatingChain(store(token, fetchesFirstToken: fetchesFirst), server)
+        #expect(try await chain.send(request(.omitted)).status == 401)
+        #expect(server.authorizations == ["-"])
+    }
+
+    @Test func rejectionThatMeansSomethingElseRefreshesNothingAndSendsNothingAgain() async throws {
+        let server = TokenServer(accepting: [])
+        let chain = authenticatingChain(store(.old), server)
+        #expect(try await chain.send(request(.notRenewed)).status == 401)
+        #expect(server.authorizations == ["Bearer old"])
+    }
+
+    @Test func expiredTokenIsRefreshedBeforeARequestWhoseRejectionMeansSomethingElse() async throws {
+        let server = TokenServer(accepting: ["new"])
+        let expired = TokenStore.Token("old", expiresAt: .distantPast)
+        let chain = authenticatingChain(TokenStore(expired, origins: [apiOrigin]) { _ in .new }, server)
+        #expect(try await chain.send(request(.notRenewed)).status == 200)
+        #expect(server.authorizations == ["Bearer new"])
+    }
+
+    @Test(arguments: [AuthorizationMode.omitted, .notRenewed]) func rejectionOfALogInLogsNobodyIn(
+        mode: AuthorizationMode
+    ) async throws {
+        let chain = InterceptorChain(
+            [.retryOnUnauthorized { Issue.record("Nobody is to be logged in.") }],
+            transport: TokenServer(accepting: [])
+        )
+        #expect(try await chain.send(request(mode)).status == 401)
+    }
+
+    @Test func passwordIsNeitherSentNorAskedForWhereItIsOmitted() async throws {
+        let server = Recorder { request in
+            HTTPResponse(status: 401, headerFields: [.wwwAuthenticate: "Basic realm=r"], url: request.url)
+        }
+        let chain = InterceptorChain(
+            [.basicAuth(username: "a", password: "b", origins: [apiOrigin], atOnce: true)],
+            transport: server
+        )
+        #expect(try await chain.send(request(.omitted)).status == 401)
+        #expect(server.requests.map { $0.headerFields[.authorization] } == [nil])
+        #expect(try await chain.send(request(.automatic)).status == 401)
+        #expect(server.requests.last?.headerFields[.authorization] == "Basic YTpi")
+    }
+
+    @Test func clientsCallsAndEndpointsSayIt() async throws {
+        let server = TokenServer(accepting: ["old"])
+        let tokens = store(.old)
+        let client = Client(
+            baseURL: apiURL,
+            interceptors: [.retryOnUnauthorized(tokens), .bearerAuth(tokens)],
+            transport: server
+        )
+        var context = HTTPContext()
+        context.authorization = .omitted
+        #expect(try await client.head("/public", context: context).status == 401)
+        #expect(try await client.head("/private").status == 200)
+        #expect(server.authorizations == ["-", "Bearer old"])
+    }
+}
