@@ -62,7 +62,7 @@ public final class TokenStore: Sendable {
     private let leeway: Duration
     private let fetchesFirstToken: Bool
     private let now: @Sendable () -> Date
-    private let persistence: Persistence?
+    private let persistence: Persistence<Token?>?
 
     /// A store.
     ///
@@ -156,8 +156,9 @@ extension TokenStore {
     ///
     /// It waits for a refresh that is under way, or that an expired token needs. A request that has an `Authorization`
     /// field of its own keeps it; one to an origin that the token is not for goes without; so do the requests of a refresh
-    /// (``CredentialRefresh/isCurrent``), and those that want none (``AuthorizationMode/omitted``). What was done is noted in the request's context, so that
-    /// ``RetryOnUnauthorizedInterceptor`` knows what an answer rejects: call `next` with this request.
+    /// (``CredentialRefresh/isCurrent``), and those that want none (``AuthorizationMode/omitted``). What was done is noted
+    /// in the request's context, so that ``RetryOnUnauthorizedInterceptor`` knows what an answer rejects: call `next` with
+    /// this request.
     ///
     /// - Throws: ``AuthenticationError`` with ``AuthenticationError/Code/unknownOrigin`` if neither the store nor the request's
     ///   client names an origin, ``AuthenticationError/Code/signedOut``, ``AuthenticationError/Code/invalidToken``; what the

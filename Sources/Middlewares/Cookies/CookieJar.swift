@@ -1,11 +1,15 @@
 public import Foundation
-internal import Synchronization
 
 /// The cookies of one client, or of several that share it on purpose.
 ///
 /// It follows RFC 6265 and, where that is too lenient, the draft of its successor: a cookie over http neither is secure nor
 /// takes the place of a secure one, the prefixes `__Secure-` and `__Host-` are held to, and none lives longer than 400 days.
-/// It lives in memory: to keep cookies, store ``cookies`` (they are `Codable`) and hand them to the next jar.
+/// It lives in memory. To keep cookies, which are `Codable`, store those that `persist` is called with, and hand them to the
+/// next jar; those without ``Cookie/expires`` were meant for the life of this one.
+///
+/// ```swift
+/// let jar = CookieJar(storage.load(), persist: { cookies in await storage.save(cookies) })
+/// ```
 ///
 /// It doesn't use Foundation's `HTTPCookieStorage`, which on Linux sends cookies to paths that they are not for and secure
 /// ones over http, ignores `Max-Age`, lets one host set those of another, and keeps all in a file that programs share. To
@@ -17,8 +21,9 @@ internal import Synchronization
 /// client talks to hosts that don't trust their neighbours, hand in such a list by `isPublicSuffix`, or refuse every domain by
 /// `{ _ in true }`: then each cookie goes to the host alone that set it.
 public final class CookieJar: Sendable {
-    private let store: Mutex<CookieStore>
+    private let held: HeldCookies
     private let now: @Sendable () -> Date
+    private let persistence: Persistence<Void>?
 
     /// A jar.
     ///
@@ -27,6 +32,9 @@ public final class CookieJar: Sendable {
     ///   - limit: the most cookies that it holds; beyond it, those go that were not used for longest.
     ///   - limitPerDomain: the most that it holds of one domain.
     ///   - now: the wall clock that expiries are compared with.
+    ///   - persist: called with all cookies that have not expired, after they have changed: one call after the other, each
+    ///     with the state of its moment, so that changes that came during a call are one. A cookie that is set again just as
+    ///     it was, or that expires, is no change. No request waits for it.
     ///   - isPublicSuffix: whether a domain, in lower case, is one that nobody may set cookies for. By default those of a
     ///     single label are.
     public init(
@@ -34,25 +42,26 @@ public final class CookieJar: Sendable {
         limit: Int = 3000,
         limitPerDomain: Int = 50,
         now: @escaping @Sendable () -> Date = { Date() },
+        persist: (@Sendable ([Cookie]) async -> Void)? = nil,
         isPublicSuffix: @escaping @Sendable (String) -> Bool = { !$0.contains(".") }
     ) {
         var store = CookieStore(limit: limit, limitPerDomain: limitPerDomain, isPublicSuffix: isPublicSuffix)
         for cookie in cookies { store.insert(cookie, at: now()) }
-        self.store = Mutex(store)
+        let held = HeldCookies(store)
+        self.held = held
         self.now = now
+        persistence = persist.map { persist in Persistence { await persist(held.takeChanges(at: now())) } }
     }
 
     /// All cookies that have not expired, the oldest first.
     public var cookies: [Cookie] {
-        let date = now()
-        return store.withLock { $0.all(at: date) }
+        held.all(at: now())
     }
 
     /// The cookies that a request to this URL is sent with, in their order.
     public func cookies(for url: URL) -> [Cookie] {
         guard let host = CookieHost(url) else { return [] }
-        let date = now()
-        return store.withLock { $0.cookies(for: host, at: date) }
+        return held.cookies(for: host, at: now())
     }
 
     /// Takes the cookies that a response sets: each `Set-Cookie` field on its own.
@@ -64,7 +73,7 @@ public final class CookieJar: Sendable {
         guard fields.contains(.setCookie), let host = CookieHost(url) else { return }
         let date = now()
         let settings = fields[values: .setCookie].compactMap { SetCookie($0) }
-        store.withLock { store in
+        change { store in
             for setting in settings { store.receive(setting, from: host, at: date) }
         }
     }
@@ -72,12 +81,19 @@ public final class CookieJar: Sendable {
     /// Puts a cookie in, in the place of one of the same name, domain and path.
     public func insert(_ cookie: Cookie) {
         let date = now()
-        store.withLock { $0.insert(cookie, at: date) }
+        change { $0.insert(cookie, at: date) }
     }
 
     /// Takes cookies out; by default all of them.
     public func removeAll(where matches: (Cookie) -> Bool = { _ in true }) {
-        store.withLock { $0.remove(where: matches) }
+        change { $0.remove(where: matches) }
+    }
+
+    /// Waits until `persist` has returned for every change made so far, for instance before the process ends.
+    public func waitUntilPersisted() async { await persistence?.finishPending() }
+
+    private func change(_ body: (inout CookieStore) -> Void) {
+        held.change(body) { persistence?.enqueue(()) }
     }
 }
 

@@ -10,6 +10,8 @@ struct CookieStore: Sendable {
 
     private var entries: [String: [Entry]] = [:]
     private var count = 0
+    /// Goes up with each change of what is held.
+    private(set) var changes = 0
     private var tick = 0
     private let limit: Int
     private let limitPerDomain: Int
@@ -135,10 +137,14 @@ struct CookieStore: Sendable {
         var held = entries[cookie.domain] ?? []
         let before = held.count
         var created = tick
+        var old: Cookie?
         if let index = held.firstIndex(where: { Self.isSame($0.cookie, cookie) }) {
-            created = held.remove(at: index).created
+            let entry = held.remove(at: index)
+            (created, old) = (entry.created, entry.cookie)
         }
-        if !Self.isOver(cookie, at: date) { held.append(Entry(cookie: cookie, created: created, used: tick)) }
+        let isOver = Self.isOver(cookie, at: date)
+        if !isOver { held.append(Entry(cookie: cookie, created: created, used: tick)) }
+        if old != (isOver ? nil : cookie) { changes += 1 }
         if held.count > limitPerDomain {
             held.removeAll { Self.isOver($0.cookie, at: date) }
             if held.count > limitPerDomain, let oldest = held.indices.min(by: { held[$0].used < held[$1].used }) {
@@ -155,7 +161,9 @@ struct CookieStore: Sendable {
             let kept = held.filter { !matches($0.cookie) }
             return kept.isEmpty ? nil : kept
         }
+        let before = count
         count = entries.values.reduce(0) { $0 + $1.count }
+        if count != before { changes += 1 }
     }
 
     private static func isSame(_ left: Cookie, _ right: Cookie) -> Bool {
