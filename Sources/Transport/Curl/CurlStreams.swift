@@ -234,17 +234,18 @@ final class CurlUpload: Sendable {
         if isClosed { source.cancel() }
     }
 
-    /// Reads the whole body into the loop's hands, no faster than it is sent.
+    /// Reads the whole body into the loop's hands, no faster than it is sent. If the transfer ends before that, the rest of
+    /// the body is given up.
     private func pump(_ body: HTTPBody, wake: @Sendable () -> Void) async {
         do {
-            for try await chunk in body {
+            try await body.forEachChunk { chunk in
                 let (mustWait, mustWake) = state.withLock { state in
                     state.pending.append(chunk)
                     defer { state.isLoopWaiting = false }
                     return (state.pending.count >= Self.highMark, state.isLoopWaiting)
                 }
                 if mustWake { wake() }
-                if mustWait, await waitForSpace() == false { return }
+                if mustWait, await waitForSpace() == false { throw CancellationError() }
             }
             finish(nil, wake: wake)
         } catch {
@@ -289,6 +290,7 @@ final class CurlUpload: Sendable {
 
     private func finish(_ failure: (any Error)?, wake: @Sendable () -> Void) {
         let mustWake = state.withLock { state in
+            guard !state.isClosed else { return false }
             state.isEnded = true
             state.failure = failure
             defer { state.isLoopWaiting = false }

@@ -63,7 +63,9 @@ public struct HTTPBody: Sendable {
     ///   - chunks: the stream.
     ///   - length: the count of its bytes where it is known, `nil` or negative where it isn't; a stream that gives
     ///     another count fails.
-    ///   - onDiscard: ends the source when nobody is going to read (the rest of) the stream; called at most once.
+    ///   - onDiscard: ends the source when nobody is going to read (the rest of) the stream; called at most once. A
+    ///     transport that has begun to send the stream and doesn't come to its end calls it, whatever the reason; from any
+    ///     thread, so it must not block.
     public static func oneShot<Chunks: AsyncSequence & Sendable>(
         _ chunks: Chunks,
         length: Int64? = nil,
@@ -216,6 +218,26 @@ extension HTTPBody: AsyncSequence {
             } catch {
                 return AsyncIterator(source: .failure(error))
             }
+        }
+    }
+}
+
+extension HTTPBody {
+    /// Reads the content to its end. What isn't read, because of an error or because the task is cancelled, is given up at
+    /// once, as by ``discard()``; a body that somebody else reads, or has read, stays theirs.
+    func forEachChunk(_ use: (Data) async throws -> Void) async throws {
+        var iterator = makeAsyncIterator()
+        if case .failure(let error) = iterator.source { throw error }
+        try await withTaskCancellationHandler {
+            do {
+                while let chunk = try await iterator.next() { try await use(chunk) }
+            } catch {
+                discard()
+                throw error
+            }
+        } onCancel: {
+            // The source may not notice by itself.
+            discard()
         }
     }
 }

@@ -176,7 +176,7 @@ extension StubTransport {
         var bytes = Data()
         var isComplete = true
         do {
-            for try await chunk in request.body {
+            try await request.body.forEachChunk { chunk in
                 let room = Self.recordedBodyLimit - bytes.count
                 bytes += chunk.prefix(room)
                 isComplete = isComplete && chunk.count <= room

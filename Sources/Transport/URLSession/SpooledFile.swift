@@ -27,7 +27,7 @@ final class SpooledFile: Sendable {
             URL(fileURLWithPath: String(decoding: path.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self))
         )
         let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-        for try await chunk in body {
+        try await body.forEachChunk { chunk in
             try Task.checkCancellation()
             do {
                 try handle.write(contentsOf: chunk)

@@ -1,0 +1,111 @@
+import Foundation
+import Testing
+import TransportTesting
+
+@testable import Transport
+
+// A one-shot body that a transport has begun to read and doesn't read to its end: its source is told.
+@Suite(.timeLimit(.minutes(5))) struct DiscardedUploadTests {
+    private struct Broken: Error, Equatable {}
+
+    /// A source that gives a little, and then nothing until it is ended, whatever becomes of the task that waits for it.
+    private struct Source: Sendable {
+        let given = Gate()
+        let ended = Gate()
+        var body: HTTPBody {
+            let notes = Notes<Void>()
+            let stream = AsyncStream<Data> { [given, ended] in
+                if notes.all.isEmpty {
+                    notes.add(())
+                    return Data("some")
+                }
+                given.open()
+                await withUnsafeContinuation { continuation in
+                    Task.detached {
+                        await ended.opened()
+                        continuation.resume()
+                    }
+                }
+                return nil
+            }
+            return .oneShot(stream) { [ended] in ended.open() }
+        }
+    }
+
+    private static var transports: [any Transport] {
+        #if os(Linux)
+        [URLSessionTransport(), CurlTransport(), StubTransport()]
+        #else
+        [URLSessionTransport(), StubTransport()]
+        #endif
+    }
+
+    @Test func aCancelledUploadEndsItsSource() async throws {
+        let server = try MockServer()
+        for transport in Self.transports {
+            let source = Source()
+            let request = try makeRequest(server, "/", .put, body: source.body)
+            let call = Task { try await transport.send(request) }
+            await source.given.opened()
+            call.cancel()
+            await source.ended.opened()
+            await #expect(throws: CancellationError.self) { try await call.value }
+        }
+    }
+
+    @Test func anUploadWhoseSourceFailsEndsIt() async throws {
+        let server = try MockServer()
+        for transport in Self.transports {
+            let stream = AsyncThrowingStream<Data, any Error> { $0.finish(throwing: Broken()) }
+            let ended = Gate()
+            let request = try makeRequest(server, "/", .put, body: .oneShot(stream) { ended.open() })
+            await #expect(throws: Broken()) { try await transport.send(request) }
+            await ended.opened()
+        }
+    }
+
+    @Test func anUploadThatIsReadToItsEndDiscardsNothing() async throws {
+        let server = try MockServer()
+        server.on(.put, "/") { request in MockResponse(body: "\(request.bodyLength)") }
+        let stub = StubTransport()
+        stub.enqueue(.status(200))
+        for transport in Self.transports.dropLast() + [stub] {
+            let stream = AsyncStream<Data> { continuation in
+                continuation.yield(Data("all"))
+                continuation.finish()
+            }
+            let discards = Notes<Void>()
+            let request = try makeRequest(server, "/", .put, body: .oneShot(stream) { discards.add(()) })
+            #expect(try await transport.send(request).status == 200)
+            #expect(discards.all.isEmpty)
+        }
+    }
+
+    #if os(Linux)
+    @Test(arguments: [ResponseBodyMode.buffered, .streamed])
+    func anEarlyAnswerEndsTheSource(mode: ResponseBodyMode) async throws {
+        let server = try MockServer()
+        let source = Source()
+        server.on(.put, "/early", readsBody: false) { [given = source.given] _ in
+            await given.opened()
+            return MockResponse(status: 413, body: "too large")
+        }
+        let transport = CurlTransport()
+        let request = try makeRequest(server, "/early", .put, body: source.body, responseBody: mode)
+        let response = try await transport.send(request)
+        #expect(response.status == 413)
+        #expect(try await content(of: response) == "too large")
+        await source.ended.opened()
+        await transport.shutDown()
+    }
+
+    @Test func aConnectionThatFailsEndsTheSource() async throws {
+        let (transport, source) = (CurlTransport(), Source())
+        let url = try #require(URL(string: "http://127.0.0.1:9/"))
+        let request = HTTPRequest(method: .put, url: url, body: source.body)
+        #expect(try await failure { try await transport.send(request) }.code == .cannotConnect)
+        await source.ended.opened()
+        await transport.shutDown()
+    }
+    #endif
+}
