@@ -12,6 +12,11 @@ final class SessionTransfer: Sendable {
     private let clock: CallClock
     // Whether the task was told to wait.
     private let isSuspended = Mutex(false)
+    #if !canImport(FoundationNetworking)
+    // What the task reads content from. It is held until the task is over: if its writing end went earlier, the stream would
+    // end, and the server might take what it got for all there is.
+    private let upload = Mutex<(stream: UploadStream, filling: Task<Void, Never>)?>(nil)
+    #endif
 
     init(request: HTTPRequest, limits: TransferState.Limits, timeouts: Timeouts, clock: CallClock) {
         self.request = request
@@ -209,14 +214,25 @@ extension SessionTransfer {
             fail(TransportError.bodyNotReplayable(request: request))
             return nil
         }
-        let pump = UploadPump.start(request.body) { [weak self] in self?.fail($0) }
-        if let pump { add(pump.filling) }
-        return pump?.stream
+        guard let (input, stream) = UploadStream.make() else { return nil }
+        let filling = Task { [weak self, body = request.body] in
+            if let error = await UploadPump.fill(stream, from: body) { self?.fail(error) }
+        }
+        let replaced = upload.withLock { upload in
+            defer { upload = (stream, filling) }
+            return upload
+        }
+        replaced?.filling.cancel()
+        add(filling)
+        return input
     }
     #endif
 
     /// The task is over, and so is the call.
     func completed(_ error: (any Error)?, response: URLResponse?) {
+        #if !canImport(FoundationNetworking)
+        upload.withLock { $0 = nil }
+        #endif
         perform { state in
             state.complete(error) { try (response as? HTTPURLResponse).map { try ResponseHead($0, to: request) } }
         }

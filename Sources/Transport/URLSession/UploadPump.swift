@@ -1,64 +1,35 @@
-#if !canImport(FoundationNetworking)
 internal import Foundation
 
-/// Feeds a body into the stream that URLSession reads from, no faster than it reads.
-enum UploadPump {
-    private static let bufferSize = 64 * 1024
+/// Where the content of an upload goes.
+protocol UploadSink: Sendable {
+    /// Writes a chunk as soon as there is room; `false` if no more is taken.
+    func write(_ chunk: Data) async -> Bool
+    /// All of the content was written.
+    func close()
+}
 
-    /// The stream for URLSession, and the task that fills it.
+/// Feeds a body into a sink, no faster than it takes it.
+enum UploadPump {
+    private struct Refused: Error {}
+
+    /// Writes a body to its end, and closes the sink. What of it nobody wants any more is given up.
     ///
-    /// - Parameter onFailure: called if the body can't be read; the stream then ends early.
-    static func start(
-        _ body: HTTPBody,
-        onFailure: @escaping @Sendable (any Error) -> Void
-    ) -> (stream: InputStream, filling: Task<Void, Never>)? {
-        var input: InputStream?
-        var output: OutputStream?
-        Stream.getBoundStreams(withBufferSize: bufferSize, inputStream: &input, outputStream: &output)
-        guard let input, let output else { return nil }
-        let sink = Sink(output)
-        let filling = Task {
-            do {
-                for try await chunk in body { try await sink.write(chunk) }
-            } catch {
-                onFailure(error)
+    /// - A sink that takes no more is no failure of the call: URLSession has a response already, wants the content anew, or
+    ///   is done with the call, and says itself which of them.
+    /// - A body that can't be read to its end leaves the sink open: closed, it would say that the content is complete.
+    ///
+    /// - Returns: why the body couldn't be read to its end; `nil` if it could, or need not be.
+    static func fill(_ sink: some UploadSink, from body: HTTPBody) async -> (any Error)? {
+        do {
+            try await body.forEachChunk { chunk in
+                guard await sink.write(chunk) else { throw Refused() }
             }
             sink.close()
-        }
-        return (input, filling)
-    }
-
-    /// The writing end. Writing blocks while the buffer is full, so it has a queue of its own.
-    private final class Sink: @unchecked Sendable {
-        // Used on `queue` alone.
-        private let stream: OutputStream
-        private let queue = DispatchQueue(label: "Transport.UploadPump")
-
-        init(_ stream: OutputStream) {
-            self.stream = stream
-            queue.async { self.stream.open() }
-        }
-
-        func write(_ chunk: Data) async throws {
-            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-                queue.async { continuation.resume(with: Result { try self.writeAll(chunk) }) }
-            }
-        }
-
-        func close() { queue.async { self.stream.close() } }
-
-        private func writeAll(_ chunk: Data) throws {
-            let bytes = [UInt8](chunk)
-            var written = 0
-            while written < bytes.count {
-                let count = bytes.withUnsafeBufferPointer { buffer in
-                    buffer.baseAddress.map { stream.write($0 + written, maxLength: bytes.count - written) } ?? 0
-                }
-                // URLSession has closed its end: it has a response already, or the call is over.
-                guard count > 0 else { throw CancellationError() }
-                written += count
-            }
+            return nil
+        } catch is Refused {
+            return nil
+        } catch {
+            return Task.isCancelled ? nil : error
         }
     }
 }
-#endif

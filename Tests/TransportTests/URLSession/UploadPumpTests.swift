@@ -1,0 +1,98 @@
+import Foundation
+import Synchronization
+import Testing
+
+@testable import Transport
+
+// What feeds the stream that URLSession reads from on Apple's platforms, with a sink that stands for that stream.
+@Suite struct UploadPumpTests {
+    private final class Sink: UploadSink {
+        private struct State {
+            var written = Data()
+            var isClosed = false
+        }
+
+        private let room: Int
+        private let onWrite: @Sendable () -> Void
+        private let state = Mutex(State())
+
+        init(room: Int = .max, onWrite: @escaping @Sendable () -> Void = {}) {
+            self.room = room
+            self.onWrite = onWrite
+        }
+
+        var written: Data { state.withLock(\.written) }
+        var isClosed: Bool { state.withLock(\.isClosed) }
+
+        func write(_ chunk: Data) async -> Bool {
+            defer { onWrite() }
+            return state.withLock { state in
+                guard state.written.count + chunk.count <= room else { return false }
+                state.written += chunk
+                return true
+            }
+        }
+
+        func close() { state.withLock { $0.isClosed = true } }
+    }
+
+    private struct Broken: Error, Equatable {}
+
+    private static func source(_ texts: String..., failure: Broken? = nil) -> AsyncThrowingStream<Data, any Error> {
+        AsyncThrowingStream { continuation in
+            for text in texts { continuation.yield(Data(text)) }
+            continuation.finish(throwing: failure)
+        }
+    }
+
+    @Test func aBodyIsWrittenToItsEndAndTheSinkIsClosed() async {
+        let (sink, discards) = (Sink(), Notes<Void>())
+        let body = HTTPBody.oneShot(Self.source("one", "two")) { discards.add(()) }
+        #expect(await UploadPump.fill(sink, from: body) == nil)
+        #expect(sink.written == Data("onetwo"))
+        #expect(sink.isClosed)
+        #expect(discards.all.isEmpty)
+    }
+
+    /// As when the server answers early, or URLSession sends the request again: that is not the call's end.
+    @Test func aSinkThatTakesNoMoreFailsNothingAndTheRestIsGivenUp() async {
+        let (sink, discards) = (Sink(room: 3), Notes<Void>())
+        let body = HTTPBody.oneShot(Self.source("one", "two", "three")) { discards.add(()) }
+        #expect(await UploadPump.fill(sink, from: body) == nil)
+        #expect(sink.written == Data("one"))
+        #expect(!sink.isClosed)
+        #expect(discards.all.count == 1)
+    }
+
+    @Test func aRestartableBodyWhoseSinkWasClosedIsWrittenAnewFromItsStart() async {
+        let body = HTTPBody.restartable { Self.source("one", "two") }
+        #expect(await UploadPump.fill(Sink(room: 3), from: body) == nil)
+        let sink = Sink()
+        #expect(await UploadPump.fill(sink, from: body) == nil)
+        #expect(sink.written == Data("onetwo"))
+    }
+
+    /// Closed, a stream of unknown length would look complete to the server.
+    @Test func aBodyThatCannotBeReadIsAFailureAndIsNotMadeToLookComplete() async {
+        let (sink, discards) = (Sink(), Notes<Void>())
+        let body = HTTPBody.oneShot(Self.source("one", failure: Broken())) { discards.add(()) }
+        #expect(await UploadPump.fill(sink, from: body) as? Broken == Broken())
+        #expect(sink.written == Data("one"))
+        #expect(!sink.isClosed)
+        #expect(discards.all.count == 1)
+    }
+
+    @Test func aCancelledPumpIsNoFailureAndItsSourceIsEndedAtOnce() async {
+        let (source, feed) = AsyncStream.makeStream(of: Data.self)
+        let (written, discarded) = (Gate(), Gate())
+        feed.yield(Data("one"))
+        let sink = Sink { written.open() }
+        let body = HTTPBody.oneShot(source) { discarded.open() }
+        let filling = Task { await UploadPump.fill(sink, from: body) }
+        await written.opened()
+        filling.cancel()
+        await discarded.opened()
+        #expect(await filling.value == nil)
+        #expect(!sink.isClosed)
+    }
+}
