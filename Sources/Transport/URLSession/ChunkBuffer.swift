@@ -12,6 +12,9 @@ struct ChunkBuffer {
     private var end: Result<Void, any Error>?
     private var reader: Reader?
 
+    /// How many chunks there is a place for, held or taken; for tests.
+    var places: Int { chunks.count }
+
     /// Whether bytes wait for a reader.
     var isEmpty: Bool { count == 0 }
 
@@ -53,8 +56,9 @@ struct ChunkBuffer {
         chunks[first] = Data()
         first += 1
         count -= chunk.count
-        if first == chunks.count {
-            chunks.removeAll(keepingCapacity: true)
+        // The places of those that were taken go when they are the most, however long others follow.
+        if first * 2 >= chunks.count {
+            chunks.removeFirst(first)
             first = 0
         }
         return chunk

@@ -65,6 +65,19 @@ import FoundationNetworking
         #expect(chunk?.count == 200)
     }
 
+    /// A reader that never catches up must not make the transfer remember every chunk that it has had.
+    @Test func placesOfReadChunksAreLetGoWhileMoreIsHeld() async throws {
+        var buffer = ChunkBuffer()
+        _ = buffer.append(Data([0]))
+        for number in 1...200 {
+            _ = buffer.append(Data([UInt8(number)]))
+            let chunk = try await withCheckedThrowingContinuation { reader in buffer.read(reader)?.perform() }
+            #expect(chunk == Data([UInt8(number - 1)]))
+            #expect(buffer.count == 1)
+            #expect(buffer.places <= 4)
+        }
+    }
+
     @Test func aTaskForACallThatIsOverIsRefused() {
         var state = state(.buffered)
         _ = state.abort(CancellationError())
