@@ -4,6 +4,7 @@ internal import Foundation
 ///
 /// ```swift
 /// try await api.post("/login", body: .form(["user": name, "password": password]))
+/// try await api.post("/photos", body: .multipart([.text(name: "title", title), .file(name: "photo", at: photo)]))
 /// try await api.put("/photos/\(id)", body: .raw(HTTPBody(file: photo), type: "image/jpeg"))
 /// ```
 public struct RequestContent: Sendable {
@@ -22,6 +23,20 @@ public struct RequestContent: Sendable {
     /// The fields of a form, `application/x-www-form-urlencoded`, encoded as strictly as a query.
     public static func form(_ fields: HTTPQuery) -> Self {
         .raw(HTTPBody(fields.encoded), type: "application/x-www-form-urlencoded")
+    }
+
+    /// The fields and files of a form, `multipart/form-data`, with a random boundary; files are never wholly in memory.
+    ///
+    /// - Throws: ``TransportError`` if a part can't be sent: see ``MultipartFormData/body()``.
+    public static func multipart(_ parts: [MultipartFormData.Part]) throws -> Self {
+        try multipart(MultipartFormData(parts))
+    }
+
+    /// A form with files, whose boundary is known.
+    ///
+    /// - Throws: ``TransportError`` if a part can't be sent: see ``MultipartFormData/body()``.
+    public static func multipart(_ form: MultipartFormData) throws -> Self {
+        .raw(try form.body(), type: form.contentType)
     }
 
     /// A body as it is.

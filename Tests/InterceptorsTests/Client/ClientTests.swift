@@ -146,6 +146,18 @@ func makeClient(_ stub: StubTransport, _ interceptors: [any Interceptor] = []) -
         #expect(stub.requests[2].body.bytes == Data("a%20b=c%26d&e=f&e=%2B".utf8))
     }
 
+    @Test func aFormWithFilesIsSentWithItsBoundary() async throws {
+        let stub = StubTransport { _ in HTTPResponse(status: 204) }
+        let client = makeClient(stub)
+        let form = try #require(MultipartFormData([.text(name: "a", "1")], boundary: "b"))
+        try await client.post("/x", body: .multipart(form))
+        try await client.post("/x", body: .multipart([.text(name: "a", "1"), .bytes(name: "f", Data([0xFF]))]))
+        let sent = stub.requests
+        #expect(sent[0].headerFields[.contentType] == "multipart/form-data; boundary=b")
+        #expect(sent[0].body.bytes == (try form.body().bytes))
+        #expect(sent[1].headerFields[.contentType]?.hasPrefix("multipart/form-data; boundary=form-") == true)
+    }
+
     @Test func requestSaysTheOriginOfTheClient() async throws {
         let stub = StubTransport { _ in HTTPResponse(status: 204) }
         let seen = Recorder()
