@@ -77,6 +77,8 @@ extension TransportError.Code {
     public static let bodyLengthMismatch = Self(rawValue: "bodyLengthMismatch")
     /// A file that should be a body is none, or can't be read.
     public static let unreadableFile = Self(rawValue: "unreadableFile")
+    /// A file can't be written: its folder is missing, the disk is full, and the like.
+    public static let unwritableFile = Self(rawValue: "unwritableFile")
     /// A streamed response ran ahead of its reader by more than the transport may hold.
     public static let readerTooSlow = Self(rawValue: "readerTooSlow")
     /// A stub transport had no answer.
@@ -86,7 +88,7 @@ extension TransportError.Code {
 }
 
 extension TransportError {
-    static func bodyTooLarge(limit: Int, request: HTTPRequest? = nil) -> Self {
+    static func bodyTooLarge(limit: some BinaryInteger, request: HTTPRequest? = nil) -> Self {
         Self(.bodyTooLarge, "The body is longer than the limit of \(limit) bytes.", request: request)
     }
 

@@ -195,7 +195,7 @@ extension URLSessionTransport {
     private func launchStream(_ outgoing: URLRequest, for transfer: SessionTransfer) {
         let spooling = Task { [self] in
             do {
-                let file = try await SpooledFile.spool(transfer.request.body, in: spoolDirectory) {
+                let file = try await SpooledFile.spool(transfer.request.body, in: spoolDirectory) { _ in
                     transfer.prepared()
                 }
                 // The task needs the session, which `self` keeps from being invalidated.

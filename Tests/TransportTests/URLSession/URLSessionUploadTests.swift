@@ -119,7 +119,7 @@ import TransportTesting
 
     @Test func aTemporaryFileIsPrivateAndGoesWithTheLastWhoHoldsIt() async throws {
         let count = Notes<Void>()
-        var file: SpooledFile? = try await SpooledFile.spool(.restartable { Self.source() }, in: spool.url) {
+        var file: SpooledFile? = try await SpooledFile.spool(.restartable { Self.source() }, in: spool.url) { _ in
             count.add(())
         }
         let path = try #require(file?.url.path)
@@ -147,7 +147,7 @@ import TransportTesting
 
     @Test func aMissingTemporaryFolderIsAnError() async throws {
         try FileManager.default.removeItem(at: spool.url)
-        #expect(try await failure { try await put(.oneShot(Self.source())) }.code == .other)
+        #expect(try await failure { try await put(.oneShot(Self.source())) }.code == .unwritableFile)
     }
 
     @Test func cancellingDuringTheStreamIsImmediateEvenIfItsSourceDoesNotCare() async throws {

@@ -1,0 +1,78 @@
+internal import Foundation
+internal import Synchronization
+
+/// A body's bytes in a new file. It is removed when nobody holds it any more, unless it was put into its place by then.
+final class SpooledFile: Sendable {
+    let url: URL
+    private let isPlaced = Atomic(false)
+
+    private init(_ url: URL) { self.url = url }
+
+    deinit {
+        if !isPlaced.load(ordering: .acquiring) { unlink(url.path) }
+    }
+
+    /// Writes a body to a new file, chunk by chunk.
+    ///
+    /// - Parameters:
+    ///   - prefix: what the file's name begins with.
+    ///   - permissions: those of the file; the process's mask is taken off. By default only this user can read it.
+    ///   - onChunk: called with the size of each chunk before it is written, and ends the writing by throwing.
+    @concurrent
+    static func spool(
+        _ body: HTTPBody,
+        in directory: URL,
+        prefix: String = "upload",
+        permissions: mode_t = 0o600,
+        onChunk: @Sendable (Int) throws -> Void
+    ) async throws -> SpooledFile {
+        let (file, handle) = try make(in: directory, prefix: prefix, permissions: permissions)
+        try await body.forEachChunk { chunk in
+            try Task.checkCancellation()
+            try onChunk(chunk.count)
+            do {
+                try handle.write(contentsOf: chunk)
+            } catch {
+                throw unwritable("A file in \(directory.path)", underlying: error)
+            }
+        }
+        do {
+            try handle.close()
+        } catch {
+            throw unwritable("A file in \(directory.path)", underlying: error)
+        }
+        return file
+    }
+
+    private static func make(
+        in directory: URL,
+        prefix: String,
+        permissions: mode_t
+    ) throws(TransportError) -> (SpooledFile, FileHandle) {
+        let name = "\(prefix)-\(String(UInt64.random(in: .min ... .max), radix: 36))"
+        let url = directory.appendingPathComponent(name)
+        // A name that is taken, by a link too, is refused; and no child process gets hold of the file.
+        let descriptor = open(url.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, permissions)
+        guard descriptor >= 0 else { throw unwritable("A new file in \(directory.path)", errno) }
+        return (SpooledFile(url), FileHandle(fileDescriptor: descriptor, closeOnDealloc: true))
+    }
+
+    /// Gives it a name to stay under, in the same volume; what has that name is replaced in one step.
+    ///
+    /// - Parameter permissions: what to set its permissions to.
+    func place(at destination: URL, permissions: mode_t? = nil) throws(TransportError) {
+        if let permissions, chmod(url.path, permissions) != 0 {
+            throw Self.unwritable(destination.path, errno)
+        }
+        guard rename(url.path, destination.path) == 0 else { throw Self.unwritable(destination.path, errno) }
+        isPlaced.store(true, ordering: .releasing)
+    }
+
+    static func unwritable(_ what: String, _ code: Int32) -> TransportError {
+        TransportError(.unwritableFile, "\(what) can't be written: \(String(cString: strerror(code))).")
+    }
+
+    private static func unwritable(_ what: String, underlying: any Error) -> TransportError {
+        TransportError(.unwritableFile, "\(what) can't be written.", underlying: underlying)
+    }
+}
