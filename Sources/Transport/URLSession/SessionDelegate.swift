@@ -15,9 +15,10 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
 
     init(_ tls: TLSConfiguration) { self.tls = tls }
 
-    /// A configuration that keeps nothing: no cache, no cookies, no credentials.
-    static var configuration: URLSessionConfiguration {
+    /// A configuration that keeps nothing, whatever the caller wants otherwise: no cache, no cookies, no credentials.
+    static func configuration(_ configure: (URLSessionConfiguration) -> Void) -> URLSessionConfiguration {
         let configuration = URLSessionConfiguration.ephemeral
+        configure(configuration)
         configuration.urlCache = nil
         configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
         configuration.httpCookieStorage = nil
@@ -88,6 +89,17 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
         complete(task, error)
     }
+
+    #if !canImport(FoundationNetworking)
+    // Comes before the end of the task.
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        didFinishCollecting metrics: URLSessionTaskMetrics
+    ) {
+        if let last = metrics.transactionMetrics.last { transfer(task)?.measured(ExchangeDates(last).timings) }
+    }
+    #endif
 
     // Server trust and client certificates are for the TLS settings to judge. Passwords are nobody's here: a 401 is an answer like any other.
     func urlSession(

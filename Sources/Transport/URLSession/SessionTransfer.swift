@@ -52,7 +52,9 @@ final class SessionTransfer: Sendable {
     private func response(_ answer: TransferState.Answer) -> HTTPResponse {
         let head = answer.head
         let body = answer.content.map { HTTPBody($0) } ?? streamedBody(length: head.length)
-        return HTTPResponse(status: head.status, headerFields: head.headerFields, body: body, url: request.url)
+        var response = HTTPResponse(status: head.status, headerFields: head.headerFields, body: body, url: request.url)
+        if let timings = answer.timings { response.context.timings = timings }
+        return response
     }
 
     private func streamedBody(length: Int64?) -> HTTPBody {
@@ -207,6 +209,9 @@ extension SessionTransfer {
     func refuse(_ reason: TransportError) {
         fail(TransportError(reason.code, reason.message, request: request, underlying: reason.underlying))
     }
+
+    /// How long the steps of the exchange took.
+    func measured(_ timings: TransferTimings?) { state.withLock { $0.timings = timings } }
 
     /// The content as a stream; if it is asked for once more, from its start, where that can be done.
     func bodyStream() -> InputStream? {

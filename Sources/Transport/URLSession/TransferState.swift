@@ -43,6 +43,8 @@ struct TransferState {
     private var buffer = ChunkBuffer()
     private var isSuspended = false
     private(set) var received: Int64 = 0
+    /// How long the steps of the exchange took, once the task has told.
+    var timings: TransferTimings?
 
     init(request: HTTPRequest, limits: Limits, timeouts: Timeouts) {
         self.request = request
@@ -121,7 +123,7 @@ extension TransferState {
             if let length = head.length { content.reserveCapacity(Int(min(length, 1 << 20))) }
         } else if head.hasContent {
             phase = .streaming(head)
-            return TransferActions(answer: takeCaller(.success(Answer(head: head, content: nil))))
+            return TransferActions(answer: takeCaller(.success(Answer(head: head, content: nil, timings: timings))))
         }
         phase = .buffering(head)
         return TransferActions()
@@ -192,7 +194,7 @@ extension TransferState {
         guard !isOver else { return TransferActions() }
         var actions = TransferActions()
         if case .buffering(let head) = phase {
-            actions.answer = takeCaller(result.map { Answer(head: head, content: content) })
+            actions.answer = takeCaller(result.map { Answer(head: head, content: content, timings: timings) })
         } else if case .failure(let error) = result {
             actions.answer = takeCaller(.failure(error))
         }
@@ -220,6 +222,7 @@ extension TransferState {
         let head: ResponseHead
         /// The content, or `nil` if it is streamed.
         let content: Data?
+        let timings: TransferTimings?
     }
 
     static func truncated(_ count: Int64, of length: Int64, _ request: HTTPRequest) -> TransportError {

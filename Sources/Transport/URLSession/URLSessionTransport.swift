@@ -1,7 +1,8 @@
-internal import Foundation
-
 #if canImport(FoundationNetworking)
-internal import FoundationNetworking
+internal import Foundation
+public import FoundationNetworking
+#else
+public import Foundation
 #endif
 
 /// Sends requests with Foundation's `URLSession`, on Apple's platforms and on Linux.
@@ -14,6 +15,19 @@ internal import FoundationNetworking
 /// One transport is one session with its connections: make one, and share it. It follows no redirect, keeps no cache, no
 /// cookie and no credential, and retries nothing. When nobody holds it any more it takes no new call; calls in flight and
 /// streamed responses go on to their end.
+///
+/// ## Other settings of the session
+/// What this transport has no word for is set by a closure:
+/// ```swift
+/// let transport = URLSessionTransport(timeouts: Timeouts(whole: .seconds(300))) { configuration in
+///     configuration.waitsForConnectivity = true
+///     configuration.allowsConstrainedNetworkAccess = false
+///     configuration.httpMaximumConnectionsPerHost = 2
+/// }
+/// ```
+/// It changes nothing of what is promised here: cache, cookies, credentials, the system's time limits and TLS are set after
+/// it. A wait for connectivity counts as any other: `connect` and `idle` end it. Fields for each request belong into the chain,
+/// where they are redacted and can be kept to an origin, and not into `httpAdditionalHeaders`.
 ///
 /// ## Time limits
 /// ``Timeouts`` of the request's context, else those of the transport, on a clock of its own: limits of any length hold.
@@ -54,6 +68,8 @@ internal import FoundationNetworking
 /// - Streamed responses make the server wait for their reader on Apple's platforms. On Linux, Foundation can't wait: what the
 ///   reader hasn't taken is held up to `streamBuffer` bytes, and beyond that the reading fails with
 ///   ``TransportError/Code/readerTooSlow``, after what was held. `CurlTransport` waits.
+/// - On Apple's platforms, buffered responses have ``HTTPContext/timings``. URLSession tells them at the end of an exchange,
+///   which for a streamed response is too late; on Linux it doesn't tell them.
 /// - Dropping or discarding a streamed body, or cancelling the task that reads it, ends the transfer.
 ///
 /// ## On Linux
@@ -91,18 +107,21 @@ public final class URLSessionTransport: Transport {
     ///   - streamBuffer: the most bytes to hold for the reader of a streamed response, 16 MiB by default. On Apple's
     ///     platforms the server has to wait when they are reached; on Linux the reading fails.
     ///   - clock: what the time limits are measured by.
+    ///   - configure: sets on the session's configuration what this transport does not set itself.
     public convenience init(
         tls: TLSConfiguration = .system,
         timeouts: Timeouts = Timeouts(),
         streamBuffer: Int = 16 << 20,
-        clock: any Clock<Duration> = ContinuousClock()
+        clock: any Clock<Duration> = ContinuousClock(),
+        configure: (URLSessionConfiguration) -> Void = { _ in }
     ) {
         self.init(
             tls: tls,
             timeouts: timeouts,
             streamBuffer: streamBuffer,
             clock: clock,
-            spoolDirectory: FileManager.default.temporaryDirectory
+            spoolDirectory: FileManager.default.temporaryDirectory,
+            configure: configure
         )
     }
 
@@ -111,7 +130,8 @@ public final class URLSessionTransport: Transport {
         timeouts: Timeouts,
         streamBuffer: Int,
         clock: any Clock<Duration>,
-        spoolDirectory: URL
+        spoolDirectory: URL,
+        configure: (URLSessionConfiguration) -> Void = { _ in }
     ) {
         self.tls = tls
         self.timeouts = timeouts
@@ -119,7 +139,7 @@ public final class URLSessionTransport: Transport {
         self.clock = clock
         self.spoolDirectory = spoolDirectory
         delegate = SessionDelegate(tls)
-        let configuration = SessionDelegate.configuration
+        let configuration = SessionDelegate.configuration(configure)
         #if canImport(Security)
         tls.apply(to: configuration)
         #endif
@@ -228,8 +248,15 @@ extension Transport where Self == URLSessionTransport {
         tls: TLSConfiguration = .system,
         timeouts: Timeouts = Timeouts(),
         streamBuffer: Int = 16 << 20,
-        clock: any Clock<Duration> = ContinuousClock()
+        clock: any Clock<Duration> = ContinuousClock(),
+        configure: (URLSessionConfiguration) -> Void = { _ in }
     ) -> Self {
-        URLSessionTransport(tls: tls, timeouts: timeouts, streamBuffer: streamBuffer, clock: clock)
+        URLSessionTransport(
+            tls: tls,
+            timeouts: timeouts,
+            streamBuffer: streamBuffer,
+            clock: clock,
+            configure: configure
+        )
     }
 }

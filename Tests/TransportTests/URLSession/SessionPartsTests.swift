@@ -89,6 +89,61 @@ import FoundationNetworking
         }
     }
 
+    @Test func theCallersSettingsHoldButForThoseThatArePromised() {
+        let configuration = SessionDelegate.configuration { configuration in
+            configuration.httpMaximumConnectionsPerHost = 3
+            configuration.urlCache = .shared
+            configuration.requestCachePolicy = .returnCacheDataElseLoad
+            configuration.httpCookieStorage = .shared
+            configuration.httpShouldSetCookies = true
+            configuration.httpCookieAcceptPolicy = .always
+            configuration.urlCredentialStorage = .shared
+            configuration.timeoutIntervalForRequest = 1
+            configuration.timeoutIntervalForResource = 1
+        }
+        #expect(configuration.httpMaximumConnectionsPerHost == 3)
+        #expect(configuration.urlCache == nil)
+        #expect(configuration.requestCachePolicy == .reloadIgnoringLocalCacheData)
+        #expect(configuration.httpCookieStorage == nil)
+        #expect(!configuration.httpShouldSetCookies)
+        #expect(configuration.httpCookieAcceptPolicy == .never)
+        #expect(configuration.urlCredentialStorage == nil)
+        #expect(configuration.timeoutIntervalForRequest == SessionDelegate.noTimeout)
+        #expect(configuration.timeoutIntervalForResource == SessionDelegate.noTimeout)
+    }
+
+    @Test func datesOfAnExchangeBecomeTimingsFromItsStart() {
+        let start = Date(timeIntervalSinceReferenceDate: 1_000)
+        var dates = ExchangeDates()
+        #expect(dates.timings == nil)
+        dates.start = start
+        dates.nameLookupEnd = start + 0.25
+        dates.tlsStart = start + 0.5
+        dates.tlsEnd = start + 0.75
+        dates.connectEnd = start + 0.75
+        dates.responseStart = start + 1
+        dates.responseEnd = start + 2
+        #expect(
+            dates.timings
+                == TransferTimings(
+                    nameLookup: .milliseconds(250),
+                    connect: .milliseconds(500),
+                    tls: .milliseconds(750),
+                    firstByte: .seconds(1),
+                    total: .seconds(2),
+                    reusedConnection: false
+                )
+        )
+        // The clock was set back.
+        dates.responseStart = start - 5
+        #expect(dates.timings?.firstByte == .zero)
+        var reused = ExchangeDates(start: start, responseStart: start + 1, reusedConnection: true)
+        #expect(reused.timings?.total == .seconds(1))
+        #expect(reused.timings?.connect == .zero)
+        reused.nameLookupEnd = start + 0.5
+        #expect(reused.timings?.connect == .milliseconds(500))
+    }
+
     @Test func deadlinesAreDecidedWithoutAClock() {
         func passed(_ check: Deadlines.Check?) -> Deadlines.Limit? {
             if case .passed(let limit, _)? = check { limit } else { nil }
