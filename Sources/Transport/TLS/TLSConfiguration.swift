@@ -16,7 +16,9 @@
 /// - A connection that was not verified by these settings is never used. On Linux no TLS session is resumed under them, either.
 ///   **Apple's platforms** give no way to switch that off for a session: where the same program also calls a pinned host
 ///   without its pins, the system may resume the TLS session of such a call, and then asks nobody whether to trust the host.
-///   Call a host with its pins from all of the program.
+///   Call a host with its pins from all of the program. Nor can it be ruled out there that the system sends, over HTTP/2, the
+///   requests for a pinned host over a connection that it made for a host without pins, where the certificate of that one
+///   names both: pin the whole domain (`".example.com"`), or give the pinned hosts a transport of their own.
 /// - A proxy that is spoken to over TLS is verified by the same settings, as the host that it is.
 /// - Wrong input fails when it is made: a file that is missing, a certificate or a pin that is none.
 /// - What a transport can't do it refuses with an error, before anything is sent. On Linux, URLSession can do none of it;
