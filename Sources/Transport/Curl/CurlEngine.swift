@@ -64,7 +64,7 @@ final class CurlEngine: Sendable {
     }
 
     /// Throws what reading throws, such as that there is more than was announced.
-    private func readToEnd(_ body: HTTPBody) async throws { for try await _ in body {} }
+    private func readToEnd(_ body: HTTPBody) async throws { try await body.forEachChunk { _ in } }
 
     private func reply(of transfer: CurlTransfer) async throws -> CurlReply {
         try await withTaskCancellationHandler {
