@@ -94,6 +94,12 @@ let package = Package(
             dependencies: ["Middlewares", "TransportTesting", "TestSupport", "CacheProcess"],
             swiftSettings: settings
         ),
+        // What a new app of Xcode's is: isolated to the main actor unless it says otherwise.
+        .testTarget(
+            name: "MainActorTests",
+            dependencies: ["Middlewares"],
+            swiftSettings: settings + [.defaultIsolation(MainActor.self)]
+        ),
         .testTarget(
             name: "TransportTestingTests",
             dependencies: ["TransportTesting", "TestSupport"],

@@ -22,6 +22,10 @@ public import Foundation
 /// The fields of a call are the request's own: an interceptor's defaults don't replace them. Where neither the call nor
 /// the chain says otherwise, `Accept` names what the decoder reads, and `Content-Type` what the encoder writes.
 ///
+/// ## In a module of the main actor
+/// Values are encoded and decoded off the caller's actor. Where declarations are the main actor's by default, as in a new app of
+/// Xcode 26, their types must be declared as `nonisolated struct User: Decodable`; likewise endpoints and interceptors.
+///
 /// ## What a response becomes
 /// | asked for | content | gives |
 /// | --- | --- | --- |
