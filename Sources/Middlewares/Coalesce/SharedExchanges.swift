@@ -23,11 +23,10 @@ struct SharedExchanges<Waiter: Sendable, Work: Sendable>: Sendable {
     private var exchanges: [Int: Exchange] = [:]
     private var open: [ExchangeIdentity: Int] = [:]
     private var lastNumber = 0
+    private var waiting = 0
 
     /// How many exchanges are in flight, and how many wait for them.
-    var counts: (exchanges: Int, waiters: Int) {
-        (exchanges.count, exchanges.values.reduce(0) { $0 + $1.waiters.count })
-    }
+    var counts: (exchanges: Int, waiters: Int) { (exchanges.count, waiting) }
 
     /// Joins an exchange, or begins one: then it is to be begun, and ``attach(_:to:)`` called.
     mutating func join(_ identity: ExchangeIdentity, origin: Origin?, _ waiter: Waiter) -> Place {
@@ -35,6 +34,7 @@ struct SharedExchanges<Waiter: Sendable, Work: Sendable>: Sendable {
         let isFirst = exchanges[number]?.waiters.isEmpty ?? true
         let ticket = nextNumber()
         exchanges[number]?.waiters[ticket] = waiter
+        waiting += 1
         return Place(exchange: number, ticket: ticket, isFirst: isFirst)
     }
 
@@ -59,6 +59,7 @@ struct SharedExchanges<Waiter: Sendable, Work: Sendable>: Sendable {
         guard let waiter = exchanges[place.exchange]?.waiters.removeValue(forKey: place.ticket) else {
             return (nil, nil)
         }
+        waiting -= 1
         guard let exchange = exchanges[place.exchange], exchange.waiters.isEmpty else { return (waiter, nil) }
         remove(place.exchange)
         return (waiter, exchange.work)
@@ -89,6 +90,7 @@ struct SharedExchanges<Waiter: Sendable, Work: Sendable>: Sendable {
 
     private mutating func remove(_ exchange: Int) {
         guard let removed = exchanges.removeValue(forKey: exchange) else { return }
+        waiting -= removed.waiters.count
         if open[removed.identity] == exchange { open[removed.identity] = nil }
     }
 

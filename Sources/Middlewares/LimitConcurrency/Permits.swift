@@ -35,6 +35,8 @@ struct Permits<Waiter: Sendable>: Sendable {
     // Only those with a permit in use or somebody who waits.
     private var scopes: [LimitScope: Scope] = [:]
     private var lastTicket = 0
+    // Not all that it says holds: a host whose first in line has gone, or left, is still in it.
+    private(set) var ready = ReadyHosts()
 
     init(_ limits: Limits) { self.limits = limits }
 
@@ -57,6 +59,7 @@ struct Permits<Waiter: Sendable>: Sendable {
         waiting += 1
         let waiter = waiter()
         scopes[scope, default: Scope()].line.join(lastTicket, waiter)
+        if scopes[scope]?.line.count == 1 { noteIfReady(scope) }
         return .wait(ticket: lastTicket, waiter)
     }
 
@@ -66,14 +69,17 @@ struct Permits<Waiter: Sendable>: Sendable {
     mutating func giveBack(for scope: LimitScope) -> Waiter? {
         let wasTotalReached = !isBelow(limits.total, inUse)
         inUse -= 1
+        let wasHostReached = !isBelow(limits.perHost, scopes[scope]?.inUse ?? 0)
         scopes[scope]?.inUse -= 1
+        if wasHostReached { noteIfReady(scope) }
         // Below the total, all that hosts wait for is a permit of their own.
-        let next = wasTotalReached ? longestWaiting : isReady(scope) ? scope : nil
+        let next = wasTotalReached && sortsHosts ? takeLongestWaiting() : isReady(scope) ? scope : nil
         defer { forget(scope) }
         guard let next, let first = scopes[next]?.line.removeFirst() else { return nil }
         scopes[next]?.inUse += 1
         inUse += 1
         waiting -= 1
+        noteIfReady(next)
         return first.waiter
     }
 
@@ -81,19 +87,37 @@ struct Permits<Waiter: Sendable>: Sendable {
     ///
     /// - Returns: the waiter, which is to be told; `nil` if it has a permit already.
     mutating func leave(_ ticket: Int, for scope: LimitScope) -> Waiter? {
+        let wasFirst = scopes[scope]?.line.first == ticket
         guard let waiter = scopes[scope]?.line.remove(ticket) else { return nil }
         waiting -= 1
+        if wasFirst { noteIfReady(scope) }
         forget(scope)
         return waiter
     }
 
-    private var longestWaiting: LimitScope? {
-        var oldest: (ticket: Int, scope: LimitScope)?
-        for (scope, entry) in scopes {
-            guard let ticket = entry.line.first, isBelow(limits.perHost, entry.inUse) else { continue }
-            if oldest.map({ ticket < $0.ticket }) ?? true { oldest = (ticket, scope) }
+    /// Whether there can be several hosts that wait for a permit of all.
+    private var sortsHosts: Bool { limits.total != nil && limits.perHost != nil }
+
+    private mutating func takeLongestWaiting() -> LimitScope? {
+        while let entry = ready.first {
+            ready.dropFirst()
+            if holds(entry) { return entry.scope }
         }
-        return oldest?.scope
+        return nil
+    }
+
+    private func holds(_ entry: ReadyHosts.Entry) -> Bool {
+        isReady(entry.scope) && scopes[entry.scope]?.line.first == entry.ticket
+    }
+
+    // To be called whenever a host may have become ready, or has another first in its line.
+    private mutating func noteIfReady(_ scope: LimitScope) {
+        guard sortsHosts, isReady(scope), let ticket = scopes[scope]?.line.first else { return }
+        ready.insert(ticket, scope)
+        if ready.count > 2 * scopes.count + 32 {
+            let all = self
+            ready.filter { all.holds($0) }
+        }
     }
 
     private func isReady(_ scope: LimitScope) -> Bool {

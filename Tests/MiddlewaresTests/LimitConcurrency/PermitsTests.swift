@@ -73,6 +73,19 @@ import Testing
         #expect(permits.giveBack(for: three) == "of two")
     }
 
+    @Test func orderOfHostsKeepsNothingOfThoseWhoLeft() throws {
+        var permits = Permits<String>(.init(total: 1, perHost: 1))
+        _ = ask(&permits, try scope("busy"), "a")
+        for number in 1...10_000 {
+            let scope = try scope("host-\(number % 100)")
+            _ = ask(&permits, scope, "b")
+            _ = permits.leave(number, for: scope)
+            #expect(permits.ready.count <= 40)
+        }
+        _ = ask(&permits, try scope("last"), "c")
+        #expect(permits.giveBack(for: try scope("busy")) == "c")
+    }
+
     @Test func hostsThatNobodyUsesAreForgotten() throws {
         var permits = Permits<String>(.init(perHost: 1))
         for number in 0..<100 {
@@ -95,7 +108,7 @@ import Testing
             waiting: Bool.random(using: &random) ? 10 : nil
         )
         var permits = Permits<Int>(limits)
-        let scopes = try (0..<4).map { try scope("host-\($0)") }
+        let scopes = try (0..<Int.random(in: 1...12, using: &random)).map { try scope("host-\($0)") }
         var holders: [LimitScope] = []
         var lines: [(ticket: Int, scope: LimitScope)] = []
         for _ in 0..<3000 {
