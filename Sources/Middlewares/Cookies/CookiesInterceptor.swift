@@ -6,8 +6,9 @@
 /// ```
 /// ## Its place
 /// Inside of `followRedirects`, so that each hop sets and gets its own cookies; outside of `coalesce` and a cache, which must
-/// know who asks (inside of `coalesce` it refuses to add any), and of `sign` and `logging`. Without those two it may stand inside of `retry`: then each attempt carries what
-/// the one before it was given. What a cache answers by itself sets no cookies.
+/// know who asks (inside of `coalesce` it refuses to add any), and of `sign` and `logging`. Without those two it may stand
+/// inside of `retry`: then each attempt carries what the one before it was given. What a cache answers by
+/// itself sets no cookies.
 ///
 /// A `Cookie` field that the request has already stays, and the jar's cookies follow it but for those of the same names. To
 /// whom cookies go is RFC 6265's to say: to the host that set them, or the hosts of its domain, whatever the port.
