@@ -38,7 +38,7 @@ public struct DecodingFailure: Error, Sendable {
     public let codingPath: [any CodingKey]
     /// The beginning of the content, at most 1,024 bytes of it, with secrets redacted.
     public let excerpt: String
-    /// The length of the content in bytes.
+    /// The length of the content in bytes; of an error page that is streamed, and of which it is not known, what was read.
     public let length: Int
     /// The method of the request.
     public let method: HTTPRequest.Method
@@ -64,7 +64,7 @@ public struct DecodingFailure: Error, Sendable {
         self.contentType = response.headerFields[.contentType]
         self.codingPath = reason.path
         self.excerpt = Redaction.standard.excerpt(of: body, limit: Self.excerptLimit)
-        self.length = body.count
+        self.length = max(body.count, response.body.length.map { Int(clamping: $0) } ?? 0)
         self.method = request.method
         self.url = Redaction.standard.string(for: request.url)
         self.underlying = underlying

@@ -9,8 +9,9 @@ public import Interceptors
 ///     baseURL: url,
 ///     interceptors: [.validateStatus(), .retryOnUnauthorized(tokens), .bearerAuth(tokens), .cache(store)]
 /// )
-/// var request = try client.request(.get, "/news")
+/// var request = HTTPRequest(url: newsURL)
 /// request.context.cacheMode = .revalidate
+/// let response = try await client.send(request)
 /// ```
 /// ## Its place
 /// Inside what identifies the caller, since it must know who asks; outside a retry, since a hit needs none and a failure

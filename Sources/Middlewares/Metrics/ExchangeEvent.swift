@@ -1,6 +1,7 @@
 /// What a ``MetricsInterceptor`` tells of an exchange.
 ///
-/// Each `began` is followed by exactly one `ended` of the same number; after that, at most one `decodingFailed`.
+/// Each `began` is followed by exactly one `ended` of the same number; after that, by one `decodingFailed` for each caller who
+/// can't decode the response: there are several only where a `coalesce` outside shares it.
 public enum ExchangeEvent: Sendable {
     /// A request has come by.
     case began(ExchangeStart)

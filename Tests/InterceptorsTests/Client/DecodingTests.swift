@@ -114,7 +114,7 @@ import Testing
         let stub = StubTransport()
         let client = Client(
             interceptors: [],
-            transport: EndlessTransport(status: 500) { discarded.add(1, ordering: .relaxed) }
+            transport: EndlessTransport(status: 500, length: 1 << 40) { discarded.add(1, ordering: .relaxed) }
         )
         var context = HTTPContext()
         context.responseBody = .streamed
@@ -124,6 +124,7 @@ import Testing
         #expect(error?.status == 500)
         #expect(error?.excerpt.hasPrefix("xxxx") == true)
         #expect((error?.excerpt.count ?? .max) < 1100)
+        #expect(error?.length == 1 << 40)
         #expect(discarded.load(ordering: .relaxed) == 1)
         #expect(stub.openBodies == 0)
     }
@@ -171,11 +172,13 @@ import Testing
 
 private struct EndlessTransport: Transport {
     let status: HTTPResponse.Status
+    var length: Int64?
     let onDiscard: @Sendable () -> Void
 
     func send(_ request: consuming HTTPRequest) async throws -> HTTPResponse {
         let chunk = Data(repeating: UInt8(ascii: "x"), count: 1 << 20)
         let stream = AsyncStream<Data> { chunk }
-        return HTTPResponse(status: status, body: .oneShot(stream, onDiscard: onDiscard), url: request.url)
+        let body = HTTPBody.oneShot(stream, length: length, onDiscard: onDiscard)
+        return HTTPResponse(status: status, body: body, url: request.url)
     }
 }
