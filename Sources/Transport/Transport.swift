@@ -28,6 +28,7 @@
 /// - to report a truncated response as ``TransportError/Code/truncated``;
 /// - to decode the content codings that it asked for, and then to remove `Content-Encoding` and `Content-Length`;
 /// - to honour ``HTTPContext/timeouts`` and ``HTTPContext/responseBody``, or to document what it doesn't;
+/// - to call ``HTTPBody/discard()`` on the request's body if it has begun to read it and doesn't come to its end;
 /// - to set ``HTTPResponse/url``;
 /// - to end each call once, and a cancelled one at once with `CancellationError`;
 /// - to throw ``TransportError`` for its own failures.

@@ -15,6 +15,7 @@ public import Foundation
 /// request.body = HTTPBody(#"{"name":"Ada"}"#)
 /// for try await chunk in response.body { hasher.update(chunk) }
 /// let text = try await response.body.collect(upTo: 1 << 20)
+/// try await response.body.write(to: file, upTo: 4 << 30)
 /// ```
 public struct HTTPBody: Sendable {
     enum Storage: Sendable {

@@ -11,9 +11,9 @@ extension HTTPBody {
     /// try await response.body.write(to: downloads.appending(path: "42.mp4"), upTo: 4 << 30)
     /// ```
     /// It is written under a hidden name in the same folder, and gets its own name when it is complete: who looks there finds
-    /// the earlier file, or none, until then, and nothing is left of one that failed or was cancelled. A file that is replaced
-    /// leaves its permissions to the new one; a link is replaced, not followed. As with other files, it is the system that
-    /// decides when the bytes are safe from a loss of power.
+    /// the earlier file, or none, until then, and nothing is left of one that failed or was cancelled (a process that is
+    /// killed leaves the hidden one). A file that is replaced leaves its permissions to the new one; a link is replaced, not
+    /// followed. As with other files, it is the system that decides when the bytes are safe from a loss of power.
     ///
     /// If it throws, what has not been read is given up, as by ``discard()``; a body that somebody else is reading stays theirs.
     ///
