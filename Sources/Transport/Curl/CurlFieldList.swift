@@ -73,10 +73,9 @@ struct CurlFieldList {
         }
 
         mutating func add(_ part: UnsafeBufferPointer<UInt8>) {
-            for byte in part {
-                text.initialize(to: CChar(bitPattern: byte))
-                text += 1
-            }
+            guard let start = part.baseAddress else { return }
+            UnsafeMutableRawPointer(text).copyMemory(from: start, byteCount: part.count)
+            text += part.count
         }
 
         mutating func end() {
