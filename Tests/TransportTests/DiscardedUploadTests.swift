@@ -53,6 +53,16 @@ import TransportTesting
         }
     }
 
+    @Test func whatASourceThrowsWhenItIsGivenUpIsNotToldOfACancelledUpload() async throws {
+        let (stream, continuation) = AsyncThrowingStream<Data, any Error>.makeStream()
+        let body = HTTPBody.oneShot(stream) { continuation.finish(throwing: Broken()) }
+        let reading = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            try await body.forEachChunk { _ in }
+        }
+        await #expect(throws: CancellationError.self) { try await reading.value }
+    }
+
     @Test func anUploadWhoseSourceFailsEndsIt() async throws {
         let server = try MockServer()
         for transport in Self.transports {
@@ -97,6 +107,21 @@ import TransportTesting
         #expect(try await content(of: response) == "too large")
         await source.ended.opened()
         await transport.shutDown()
+    }
+
+    @Test func anUploadThatWasAnsweredBeforeItsSourceSaidThatThisWasAllDiscardsNothing() async throws {
+        let server = try MockServer()
+        server.on(.put, "/") { request in MockResponse(body: "\(request.bodyLength)") }
+        let (stream, continuation) = AsyncStream<Data>.makeStream()
+        continuation.yield(Data("all"))
+        let discards = Notes<Void>()
+        let transport = CurlTransport()
+        let body = HTTPBody.oneShot(stream, length: 3) { discards.add(()) }
+        let response = try await transport.send(try makeRequest(server, "/", .put, body: body))
+        #expect(try await content(of: response) == "3")
+        await transport.shutDown()
+        #expect(discards.all.isEmpty)
+        continuation.finish()
     }
 
     @Test func aConnectionThatFailsEndsTheSource() async throws {

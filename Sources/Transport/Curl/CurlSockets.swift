@@ -8,7 +8,8 @@ internal import Foundation
 /// after 15 minutes, and over HTTP/2 every later request to that host would join it. So an unused or silent connection is
 /// probed, and one on which what was sent isn't taken ends sooner.
 struct SocketLimits {
-    /// Each in seconds: within a minute an idle connection that is dead is known to be, before libcurl would use it again.
+    /// Each in seconds: an unused connection that is dead is known to be within a minute, or within ``unacknowledged`` where that
+    /// is more: the system counts it in place of the probes.
     static let keepAlive: (idle: Int32, interval: Int32, count: Int32) = (30, 10, 3)
 
     /// How long what was sent may stay unacknowledged, or unsent because the peer takes no more, in milliseconds; 0 for as long

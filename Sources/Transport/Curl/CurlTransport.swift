@@ -31,8 +31,8 @@ internal import CCurl
 /// - A peer that is gone without a word is found out: connections on which nothing happens are probed, and one whose peer
 ///   doesn't answer, or takes nothing of what is sent, ends after the ``Timeouts/idle`` of the configuration, at least 30
 ///   seconds, even if its requests allow a longer silence. With `nil` it ends after a minute if it was unused, otherwise when
-///   the system gives up, after some 15 minutes. No later call gets the connection of one that ran into a time limit, unless
-///   others are using it.
+///   the system gives up, after some 15 minutes. No later call gets the connection of one that ran into a limit of its ``Timeouts``,
+///   unless others are using it; a `timeout` of the chain cancels the call, which says nothing of its connection.
 /// - Only http and https are spoken. Redirects, cookies and `.netrc` are off.
 /// - What a connection that the server was ending left unanswered is sent again, if the method is idempotent or an
 ///   `Idempotency-Key` says that it may: a kept-alive connection that was closed, or one of HTTP/2 that had served as many as

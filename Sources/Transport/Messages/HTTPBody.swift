@@ -1,4 +1,5 @@
 public import Foundation
+internal import Synchronization
 
 /// The content of a message: bytes, a file, or a stream.
 ///
@@ -225,20 +226,34 @@ extension HTTPBody: AsyncSequence {
 
 extension HTTPBody {
     /// Reads the content to its end. What isn't read, because of an error or because the task is cancelled, is given up at
-    /// once, as by ``discard()``; a body that somebody else reads, or has read, stays theirs.
+    /// once, as by ``discard()``; a body that somebody else reads, or has read, stays theirs. One of known length is read when
+    /// that many bytes have come.
     func forEachChunk(_ use: (Data) async throws -> Void) async throws {
         var iterator = makeAsyncIterator()
         if case .failure(let error) = iterator.source { throw error }
+        let length = length
+        let isRead = Atomic(false)
+        var count: Int64 = 0
         try await withTaskCancellationHandler {
             do {
-                while let chunk = try await iterator.next() { try await use(chunk) }
+                while let chunk = try await iterator.next() {
+                    count += Int64(chunk.count)
+                    // Who sends it may have its answer, and end the reading, before the source says that this was all.
+                    if count == length { isRead.store(true, ordering: .releasing) }
+                    try await use(chunk)
+                }
             } catch {
-                discard()
-                throw error
+                guard Task.isCancelled else {
+                    discard()
+                    throw error
+                }
+                // What a source throws when it is given up is no news.
+                if !isRead.load(ordering: .acquiring) { discard() }
+                throw CancellationError()
             }
         } onCancel: {
             // The source may not notice by itself.
-            discard()
+            if !isRead.load(ordering: .acquiring) { discard() }
         }
     }
 }

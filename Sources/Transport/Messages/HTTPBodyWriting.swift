@@ -12,8 +12,8 @@ extension HTTPBody {
     /// ```
     /// It is written under a hidden name in the same folder, and gets its own name when it is complete: who looks there finds
     /// the earlier file, or none, until then, and nothing is left of one that failed or was cancelled (a process that is
-    /// killed leaves the hidden one). A file that is replaced leaves its permissions to the new one; a link is replaced, not
-    /// followed. As with other files, it is the system that decides when the bytes are safe from a loss of power.
+    /// killed leaves the hidden one). A file that is replaced leaves its permissions to the new one, but for setuid and
+    /// setgid; a link is replaced, not followed; what is neither, such as a device, is not touched. As with other files, it is the system that decides when the bytes are safe from a loss of power.
     ///
     /// If it throws, what has not been read is given up, as by ``discard()``; a body that somebody else is reading stays theirs.
     ///
@@ -67,7 +67,11 @@ extension HTTPBody {
         guard let attributes = try? FileManager.default.attributesOfItem(atPath: file.path) else { return nil }
         let type = attributes[.type] as? FileAttributeType
         guard type != .typeDirectory else { throw SpooledFile.unwritable(file.path, EISDIR) }
-        guard type == .typeRegular, let number = attributes[.posixPermissions] as? NSNumber else { return nil }
-        return mode_t(truncatingIfNeeded: number.intValue)
+        if type == .typeSymbolicLink { return nil }
+        // Its name would become that of a file: of a device, for instance, on which others rely.
+        guard type == .typeRegular else { throw TransportError(.unwritableFile, "\(file.path) is no regular file.") }
+        guard let number = attributes[.posixPermissions] as? NSNumber else { return nil }
+        // Without those that let whoever runs it be somebody else.
+        return mode_t(truncatingIfNeeded: number.intValue) & 0o777
     }
 }

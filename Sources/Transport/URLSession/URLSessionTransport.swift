@@ -17,7 +17,7 @@ public import Foundation
 /// streamed responses go on to their end.
 ///
 /// ## Other settings of the session
-/// What this transport has no word for is set by a closure:
+/// What this transport has no word for is set by a closure; on Apple's platforms, for instance:
 /// ```swift
 /// let transport = URLSessionTransport(timeouts: Timeouts(whole: .seconds(300))) { configuration in
 ///     configuration.waitsForConnectivity = true

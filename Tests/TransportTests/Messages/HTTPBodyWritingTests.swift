@@ -127,6 +127,22 @@ import TransportTesting
         #expect(try names == [])
     }
 
+    @Test func whatIsNoFileStaysWhatItIs() async throws {
+        let pipe = folder.file("pipe")
+        try #require(mkfifo(pipe.path, 0o600) == 0)
+        #expect(try await failure { try await HTTPBody("1").write(to: pipe, upTo: 100) }.code == .unwritableFile)
+        let attributes = try FileManager.default.attributesOfItem(atPath: pipe.path)
+        #expect(attributes[.type] as? FileAttributeType != .typeRegular)
+        #expect(try names == ["pipe"])
+    }
+
+    @Test func aFileThatComesFromElsewhereActsForNobody() async throws {
+        try Data("earlier").write(to: file)
+        try #require(chmod(file.path, 0o4755) == 0)
+        try await HTTPBody("later").write(to: file, upTo: 100)
+        #expect(try permissions(of: file) == 0o755)
+    }
+
     @Test func aBodyThatSomebodyElseReadsStaysTheirs() async throws {
         let discards = Notes<Void>()
         let body = HTTPBody.oneShot(Self.source("one", "two")) { discards.add(()) }
