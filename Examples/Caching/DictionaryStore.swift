@@ -1,5 +1,6 @@
 import Foundation
 import Middlewares
+import Synchronization
 
 /// The least that is a store: a dictionary that never forgets. It decides nothing about HTTP, and keeps what it is given.
 actor DictionaryStore: CacheStore {
@@ -11,6 +12,10 @@ actor DictionaryStore: CacheStore {
 
     private var stored: [CacheKey: [Stored]] = [:]
     private var lastID: CacheEntry.ID = 0
+    private let cleared = Atomic(0)
+
+    /// By this the cache knows that what it asked for before a sign-out is not to be stored after it.
+    nonisolated var clearings: Int { cleared.load(ordering: .acquiring) }
 
     func entries(for key: CacheKey) -> [CacheEntry] {
         (stored[key] ?? []).map { stored in
@@ -27,10 +32,22 @@ actor DictionaryStore: CacheStore {
         replacing entries: [CacheEntry.ID],
         length: Int64?
     ) -> any CacheWriter {
-        Writer { await self.insert(response, $0, for: key, replacing: entries) }
+        let clearings = clearings
+        return Writer { body in
+            try await self.insert(response, body, for: key, replacing: entries, unlessClearedSince: clearings)
+        }
     }
 
-    private func insert(_ response: CachedResponse, _ body: Data, for key: CacheKey, replacing: [CacheEntry.ID]) {
+    private func insert(
+        _ response: CachedResponse,
+        _ body: Data,
+        for key: CacheKey,
+        replacing: [CacheEntry.ID],
+        unlessClearedSince clearings: Int
+    ) throws {
+        guard self.clearings == clearings else {
+            throw CacheStoreError(.incomplete, "The store was cleared while the body arrived.")
+        }
         lastID += 1
         stored[key, default: []].removeAll {
             replacing.contains($0.id) || $0.response.selectingFields == response.selectingFields
@@ -50,6 +67,7 @@ actor DictionaryStore: CacheStore {
     func removeAll(of key: CacheKey) { stored[key] = nil }
 
     func removeAll(where isRemoved: @Sendable (CacheListing) -> Bool) {
+        cleared.add(1, ordering: .releasing)
         for key in stored.keys { stored[key]?.removeAll { isRemoved(Self.listing(key, $0)) } }
     }
 
@@ -71,15 +89,15 @@ private actor Collector {
 
 extension DictionaryStore {
     private struct Writer: CacheWriter {
-        let insert: @Sendable (Data) async -> Void
+        let insert: @Sendable (Data) async throws -> Void
         private let collector = Collector()
 
-        init(insert: @escaping @Sendable (Data) async -> Void) { self.insert = insert }
+        init(insert: @escaping @Sendable (Data) async throws -> Void) { self.insert = insert }
 
         func append(_ chunk: Data) async { await collector.append(chunk) }
 
-        func commit() async {
-            if let body = await collector.take() { await insert(body) }
+        func commit() async throws {
+            if let body = await collector.take() { try await insert(body) }
         }
 
         // What isn't committed is forgotten with the writer.

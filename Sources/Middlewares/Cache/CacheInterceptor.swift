@@ -43,7 +43,8 @@ public struct CacheInterceptor: Interceptor {
     ///   - now: the wall clock, by which ages are told.
     ///   - isDisconnection: whether an error says that the server can't be reached, so that a stale response may be
     ///     served where the protocol allows it; by default what ``isDisconnection(_:)`` says. Where request or response
-    ///     allow one for any failure (`stale-if-error`), an exchange that broke off is one as well.
+    ///     allow one for any failure (`stale-if-error`), an exchange that broke off is one as well; a response that is
+    ///     streamed has been handed out by then.
     ///   - report: gets what the store throws, and what fails a revalidation in the background. No request fails of it.
     public init(
         store: any CacheStore,

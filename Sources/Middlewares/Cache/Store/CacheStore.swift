@@ -51,7 +51,11 @@ public protocol CacheStore: Sendable {
     /// How often ``removeAll(where:)`` and ``removeAll()`` have been called; it grows before they remove anything.
     ///
     /// What was asked for before the last of them is not stored after it: a response that arrives when an account has signed
-    /// out must not come to lie where the account's responses were removed. By default always 0, and it is stored.
+    /// out must not come to lie where the account's responses were removed. There is one count for all, so that this is so
+    /// of any URL and any account; and what such a response would have replaced is removed, too.
+    ///
+    /// By default always 0: then it is stored. A store that wraps another must hand on the other's count, and one that counts
+    /// must heed in ``CacheWriter/commit()`` what is cleared after ``write(_:for:replacing:length:)``.
     var clearings: Int { get }
 
     /// What is stored, in no particular order.
@@ -96,6 +100,9 @@ public struct CacheListing: Sendable, Hashable, CustomStringConvertible {
 
 extension CacheStore {
     /// Removes what is stored for a URL, in one partition or in all.
+    ///
+    /// With a partition it is about what is stored at that moment: what is under way may be stored after it. Without one it is
+    /// a clearing, which keeps all that is under way from being stored, of other URLs too: see ``clearings``.
     public func removeAll(url: URL, partition: String? = nil) async throws {
         guard let key = CacheKey(url: url, partition: partition ?? "") else { return }
         if partition != nil { return try await removeAll(of: key) }
@@ -109,7 +116,7 @@ extension CacheStore {
     }
 
     /// Removes what is stored for a partition, as when an account signs out. No response to a request that the cache has
-    /// got before is stored after it.
+    /// got before is stored after it, if the store counts its ``clearings``.
     public func removeAll(partition: String) async throws {
         try await removeAll { $0.key.partition == partition }
     }
