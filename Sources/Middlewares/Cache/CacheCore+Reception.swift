@@ -61,7 +61,7 @@ extension CacheCore {
         response.body.discard()
         outcome.result = .revalidated
         if let answer = try await serveSelected(exchange, entry, timing.responseTime, outcome, nil) {
-            return Self.adding(cookiesOf: response.headerFields, to: answer)
+            return Self.adding(cookiesOf: response, to: answer, of: exchange.request)
         }
         return try await send(exchange.unconditional, next)
     }
@@ -78,14 +78,23 @@ extension CacheCore {
             let answer = try await serveSelected(exchange, entry, timing.responseTime, outcome, reason)
         {
             response.body.discard()
-            return Self.adding(cookiesOf: response.headerFields, to: answer)
+            return Self.adding(cookiesOf: response, to: answer, of: exchange.request)
         }
         outcome.result = .miss
         return marked(response, outcome)
     }
 
     // What is stored has no cookies; those that the server sets now are for who keeps them further out.
-    private static func adding(cookiesOf fields: HTTPFields, to answer: consuming HTTPResponse) -> HTTPResponse {
+    // The answer has the URL of the request: cookies of another server, to which it was redirected, are not to be taken for
+    // those of this one.
+    private static func adding(
+        cookiesOf response: HTTPResponse,
+        to answer: consuming HTTPResponse,
+        of request: HTTPRequest
+    ) -> HTTPResponse {
+        let fields = response.headerFields
+        guard fields.contains(.setCookie) else { return answer }
+        if let url = response.url, Origin(url) != Origin(request.url) { return answer }
         for field in fields where field.name == .setCookie { answer.headerFields.append(field) }
         return answer
     }
@@ -186,7 +195,7 @@ extension CacheCore {
             // The old response must not outlive the one that can't be stored, nor must one that began before it.
             if (error as? CacheStoreError)?.code == .tooLarge {
                 _ = flight.store(selecting) {
-                    memory.discard(exchange.ids(replaced), of: flight.key)
+                    memory.discard(exchange.ids(replaced), replacedBy: stored, of: flight.key)
                     return true
                 }
             }

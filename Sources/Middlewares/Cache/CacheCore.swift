@@ -45,7 +45,7 @@ final class CacheCore: Sendable {
             let outcome = CacheOutcome(served.stale == nil ? .hit : .stale)
             let entry = entries[served.index]
             if let response = try await serve(served, entry, request, key, outcome) {
-                if served.isValidatedAfterwards { revalidate(request, key, next) }
+                if served.isValidatedAfterwards { revalidate(request, key, clearings, next) }
                 return response
             }
             return try await answerWithoutStore(request, key, clearings, next)
@@ -178,7 +178,7 @@ final class CacheCore: Sendable {
 
 extension CacheCore {
     /// Validates what is stored while its reader has it already (RFC 5861 §3).
-    private func revalidate(_ request: HTTPRequest, _ key: CacheKey, _ next: Next) {
+    private func revalidate(_ request: HTTPRequest, _ key: CacheKey, _ clearings: Int, _ next: Next) {
         var request = request
         request.method = .get
         for name in [HTTPField.Name.ifNoneMatch, .ifModifiedSince, .range, .ifRange] {
@@ -188,11 +188,13 @@ extension CacheCore {
         request.context.uploadProgress = nil
         // The caller has its answer: its deadline is not this one's.
         request.context.deadline = nil
-        revalidations.begin(key) { [request] in await self.validate(request, key, next) }
+        revalidations.begin(key) { [request] in await self.validate(request, key, clearings, next) }
     }
 
-    private func validate(_ request: HTTPRequest, _ key: CacheKey, _ next: Next) async {
-        let (entries, clearings) = await current(for: key)
+    private func validate(_ request: HTTPRequest, _ key: CacheKey, _ clearings: Int, _ next: Next) async {
+        let (entries, now) = await current(for: key)
+        // What has been cleared since the stale response was found is not to be asked for again.
+        guard now == clearings else { return }
         guard let selected = CachePolicy.select(from: entries, for: request) else { return }
         let fields = policy.validation(of: entries[selected], for: request)
         let forward = CachePolicy.Forward(reason: .stale, selected: selected, fields: fields)

@@ -52,7 +52,7 @@ struct CacheDeposit: Sendable {
         do {
             try await commit()
         } catch {
-            await removeReplaced()
+            await removeAll()
             throw error
         }
         // What was made invalid or overtaken between the two must not stay.
@@ -67,16 +67,16 @@ struct CacheDeposit: Sendable {
         }
     }
 
-    /// Removes what a response that can't be stored would have replaced, unless that has been overtaken: the old one must not
-    /// outlive it, nor must one that began before it be stored.
+    /// Removes what is stored where a response can't be, unless that has been overtaken: no older one must outlive it, nor
+    /// must one that began before it be stored.
     func giveWay() async {
-        if flight.mayStore(response.selectingFields) { await removeReplaced() }
+        if flight.mayStore(response.selectingFields) { await removeAll() }
     }
 
-    private func removeReplaced() async {
-        guard !replaced.isEmpty else { return }
+    // What it would have replaced need not be what was found when it was asked for: others may have been stored since.
+    private func removeAll() async {
         do {
-            try await store.remove(replaced, of: flight.key)
+            try await store.removeAll(of: flight.key)
         } catch {
             report(error)
         }

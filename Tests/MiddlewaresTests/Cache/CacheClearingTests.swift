@@ -1,5 +1,6 @@
 import Foundation
 import Middlewares
+import Synchronization
 import Testing
 import TransportTesting
 
@@ -51,6 +52,20 @@ import TransportTesting
         #expect(try await world.store.listing().isEmpty)
     }
 
+    // The look-up of the validation finds it still stored, and the clearing counted already.
+    @Test func aValidationIsGivenUpIfAClearingBeganAfterTheStaleResponseWasFound() async throws {
+        let store = ClearedAfterLookUp()
+        let world = CacheWorld(store: store)
+        world.answer(["Cache-Control: max-age=5, stale-while-revalidate=60"], "one")
+        _ = try await world.send(partition: "ada")
+        world.advance(10)
+        world.answer(["Cache-Control: max-age=60"], "late")
+        store.isCleared.store(true, ordering: .releasing)
+        #expect(try await world.send(partition: "ada") == "200 stale one age 10")
+        await world.cache.core.revalidations.end()
+        #expect(world.stub.requests.count == 1)
+    }
+
     @Test(arguments: Kind.allCases)
     func a304AfterAClearingBringsNothingBack(kind: Kind) async throws {
         let world = world(kind)
@@ -90,4 +105,36 @@ import TransportTesting
         #expect(try await world.send() == "200 miss one")
         #expect(try await world.entries().count == 1)
     }
+}
+
+/// A store in which, once that is said, a clearing begins after each look-up, and has removed nothing yet.
+private final class ClearedAfterLookUp: CacheStore {
+    let isCleared = Atomic(false)
+    private let count = Atomic(0)
+    private let inner = MemoryCacheStore()
+
+    var clearings: Int { count.load(ordering: .acquiring) }
+
+    func entries(for key: CacheKey) async throws -> [CacheEntry] {
+        let entries = try await inner.entries(for: key)
+        if isCleared.load(ordering: .acquiring) { count.add(1, ordering: .releasing) }
+        return entries
+    }
+    func write(
+        _ response: CachedResponse,
+        for key: CacheKey,
+        replacing entries: [CacheEntry.ID],
+        length: Int64?
+    ) async throws -> any CacheWriter {
+        try await inner.write(response, for: key, replacing: entries, length: length)
+    }
+    func update(_ entry: CacheEntry.ID, of key: CacheKey, to response: CachedResponse) async throws {
+        try await inner.update(entry, of: key, to: response)
+    }
+    func remove(_ entries: [CacheEntry.ID], of key: CacheKey) async throws { try await inner.remove(entries, of: key) }
+    func removeAll(of key: CacheKey) async throws { try await inner.removeAll(of: key) }
+    func removeAll(where isRemoved: @Sendable (CacheListing) -> Bool) async throws {
+        try await inner.removeAll(where: isRemoved)
+    }
+    func listing() async throws -> [CacheListing] { try await inner.listing() }
 }

@@ -55,6 +55,21 @@ import TransportTesting
         #expect(session == "3")
     }
 
+    @Test func theCookiesOfAnotherOriginThatAStaleResponseStandsInForAreNotKept() async throws {
+        world.answer(["Cache-Control: max-age=5, stale-if-error=60", "Set-Cookie: sid=2"])
+        let chain = InterceptorChain([.cookies(jar), world.cache, .followRedirects()], transport: world.stub)
+        _ = try await chain.send(try world.request(partition: "ada"))
+        #expect(session == "2")
+        for (origin, expected) in [("https://b.example", "2"), ("https://a.example", "3")] {
+            world.advance(10)
+            world.answer(302, ["Location: \(origin)/y"])
+            world.answer(503, ["Set-Cookie: sid=3"])
+            let response = try await chain.send(try world.request(partition: "ada"))
+            #expect(response.context.cacheOutcome?.result == .stale)
+            #expect(session == expected)
+        }
+    }
+
     @Test func noCookieIsAmongWhatIsStored() async throws {
         world.answer(["Cache-Control: max-age=60", "Set-Cookie: sid=2"])
         let response = try await world.chain.send(try world.request())

@@ -59,6 +59,22 @@ import TransportTesting
         #expect(try await world.send() == "200 hit new age 0")
     }
 
+    @Test(arguments: [false, true])
+    func whatIsStoredWhileALargerOneIsAskedForDoesNotOutliveIt(isStreamed: Bool) async throws {
+        let world = CacheWorld(store: MemoryCacheStore(entryByteLimit: 5))
+        let large = StubAnswer.chunks([Data("lar".utf8), Data("ger".utf8)])
+        world.stub.enqueue(large.with(headers: fields(["Cache-Control: max-age=60"])).delayed(by: .seconds(5)))
+        let get = try world.request(mode: .reload, streamed: isStreamed)
+        async let response = world.chain.send(get)
+        await world.clock.sleepers(1)
+        world.answer(["Cache-Control: max-age=60"], "old")
+        #expect(try await world.send() == "200 miss old")
+        #expect(try await world.entries().count == 1)
+        world.advance(5)
+        #expect(try await response.body.collect(upTo: 100) == Data("larger".utf8))
+        #expect(try await world.entries().isEmpty)
+    }
+
     @Test func aStoredResponseDoesNotOutliveOneThatFailsToBeStored() async throws {
         for weakness in [FragileStore.Weakness.append, .commit] {
             let store = FragileStore(weakness: weakness)

@@ -105,7 +105,7 @@ extension MemoryCacheStore {
         let (a, b) = (try key("a"), try key("b"))
         store.store(Data("1".utf8), of: response(), for: a, replacing: [])
         let old = try #require(store.current(for: a).entries.first)
-        store.discard([old.id], of: a)
+        store.discard([old.id], replacedBy: response(), of: a)
         store.store(Data("2".utf8), of: response(), for: b, replacing: [])
         store.store(Data("3".utf8), of: response(), for: a, replacing: [], after: old)
         #expect(store.current(for: a).entries.map(\.bytes) == [Data("3".utf8)])

@@ -58,7 +58,7 @@ public final class MemoryCacheStore: CacheStore {
             state.withLock { state in
                 // What was cleared meanwhile is not to come back, nor is what it was to replace to outlive it.
                 guard state.clearings == clearings else {
-                    return state.table.removeAll(of: key) { entries.contains($0.id) }
+                    return state.table.removeAll(entries, replacedBy: response, of: key)
                 }
                 state.table.insert(response, body, for: key, replacing: entries)
             }
@@ -72,7 +72,7 @@ public final class MemoryCacheStore: CacheStore {
 
     /// Removes some entries of a key.
     public func remove(_ entries: [CacheEntry.ID], of key: CacheKey) async throws {
-        discard(entries, of: key)
+        state.withLock { $0.table.removeAll(of: key) { entries.contains($0.id) } }
     }
 
     /// Removes every entry of a key.
@@ -109,8 +109,9 @@ extension MemoryCacheStore {
         state.withLock { ($0.table.use(key), $0.clearings) }
     }
 
-    func discard(_ entries: [CacheEntry.ID], of key: CacheKey) {
-        state.withLock { $0.table.removeAll(of: key) { entries.contains($0.id) } }
+    /// Removes what a response that can't be stored would have taken the place of.
+    func discard(_ entries: [CacheEntry.ID], replacedBy response: CachedResponse, of key: CacheKey) {
+        state.withLock { $0.table.removeAll(entries, replacedBy: response, of: key) }
     }
 
     /// A body as it can be stored.
@@ -140,12 +141,23 @@ extension MemoryCacheStore {
     ) -> Bool {
         state.withLock { state in
             guard state.clearings == clearings else {
-                state.table.removeAll(of: key) { $0.id == old?.id || entries.contains($0.id) }
+                state.table.removeAll(entries + (old.map { [$0.id] } ?? []), replacedBy: response, of: key)
                 return false
             }
             state.table.insert(response, body, for: key, replacing: entries, after: old)
             return true
         }
+    }
+}
+
+extension MemoryTable {
+    /// Removes what a response would have replaced: those entries, and what has come to be stored as the same variant.
+    fileprivate mutating func removeAll(
+        _ entries: [CacheEntry.ID],
+        replacedBy response: CachedResponse,
+        of key: CacheKey
+    ) {
+        removeAll(of: key) { entries.contains($0.id) || $0.response.selectingFields == response.selectingFields }
     }
 }
 

@@ -211,4 +211,20 @@ import TransportTesting
         #expect(try await world.send(path: "y") == "200 miss one")
         #expect(world.reported.count == 1 && world.reported[0].contains("busy"))
     }
+
+    @Test(arguments: [false, true])
+    func aShardThatIsHeldKeepsNoOtherFromBeingCleared(isWhole: Bool) async throws {
+        let store = DiskCacheStore(at: directory.url)
+        let keys = try (0..<10).map { try diskKey("\($0)") }.sorted { DiskName($0).shard < DiskName($1).shard }
+        for key in keys { try await store.put(Data("one".utf8), key) }
+        let held = DiskName(keys[0]).shard
+        let root = try OpenFile.openDirectory(directory.cache.path)
+        let shard = try OpenFile.openDirectory(DiskName.directory(held), in: root)
+        #expect(shard.tryLock())
+        let error = await #expect(throws: CacheStoreError.self) {
+            if isWhole { try await store.removeAll() } else { try await store.removeAll(partition: "p") }
+        }
+        #expect(error?.code == .busy)
+        #expect(try await store.listing().allSatisfy { DiskName($0.key).shard == held })
+    }
 }

@@ -215,12 +215,13 @@ public final class DiskCacheStore: CacheStore {
         }
     }
 
-    /// Removes what the predicate says, and what is being stored meanwhile.
+    /// Removes what the predicate says, and what is being stored meanwhile. What can't be removed keeps nothing else from being
+    /// removed; the first error is thrown at the end.
     @concurrent
     public func removeAll(where isRemoved: @Sendable (CacheListing) -> Bool) async throws {
         // A writer that has looked at it before holds its shard, and is done once that can be had; none comes after.
         state.withLock { $0.clearings += 1 }
-        for shard in UInt8.min...UInt8.max where try await reporting({ $0.hasShard(shard) }) {
+        try await forEachShard { shard in
             let files = try await withShard(shard) { try $0.directory.files(of: shard) }
             // The predicate is the user's: it is called outside the lock.
             try await forEach(files, of: shard) { record in
@@ -230,13 +231,24 @@ public final class DiskCacheStore: CacheStore {
         }
     }
 
-    /// Removes everything, and what is being stored meanwhile.
+    /// Removes everything, and what is being stored meanwhile, with errors as in ``removeAll(where:)``.
     @concurrent
     public func removeAll() async throws {
         state.withLock { $0.clearings += 1 }
-        for shard in UInt8.min...UInt8.max where try await reporting({ $0.hasShard(shard) }) {
-            try await withShard(shard) { _ = try $0.sweep { _, _ in true } }
+        try await forEachShard { shard in try await withShard(shard) { _ = try $0.sweep { _, _ in true } } }
+    }
+
+    // One that can't be had must not keep the others from being cleared: the first error is thrown at the end.
+    private func forEachShard(_ body: (UInt8) async throws -> Void) async throws {
+        var failure: (any Error)?
+        for shard in UInt8.min...UInt8.max {
+            do {
+                if try await reporting({ $0.hasShard(shard) }) { try await body(shard) }
+            } catch {
+                failure = failure ?? error
+            }
         }
+        if let failure { throw failure }
     }
 
     /// What is stored, in no particular order. It reads every file.
