@@ -15,6 +15,8 @@ public struct CircuitOpenError: ContextualError, RefusedRequestError, Sendable {
     /// What is to be known about the failed call beyond the failure itself, such as the attempts that were made.
     public var context = HTTPContext()
 
+    var refusedMethod: HTTPRequest.Method? { method }
+
     var saysOutOfReach: Bool { true }
 
     init(_ origin: Origin, state: CircuitState, nextProbe: Duration, request: borrowing HTTPRequest) {

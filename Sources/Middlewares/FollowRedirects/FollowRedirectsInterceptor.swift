@@ -29,7 +29,8 @@ internal import Foundation
 /// - A body goes on as it is; a one-shot stream that was used up fails the call with
 ///   ``TransportError/Code/bodyNotReplayable`` before anything is sent.
 /// - The body of a response that redirects is discarded. The context of the request goes with each hop; the response says
-///   by ``HTTPContext/redirects`` how the call came to it, and by ``HTTPResponse/url`` where from.
+///   by ``HTTPContext/redirects`` how the call came to it, and by ``HTTPResponse/url`` where from. So does the context of an
+///   error that ends the call after a redirect.
 public struct FollowRedirectsInterceptor: Interceptor {
     /// Decides about one redirect. What it throws the caller gets.
     public typealias Policy = @Sendable (RedirectProposal) async throws -> RedirectDecision
@@ -67,7 +68,12 @@ public struct FollowRedirectsInterceptor: Interceptor {
         var request = request
         var hops: [Redirect] = []
         while true {
-            let response = try await next(request)
+            let response: HTTPResponse
+            do {
+                response = try await next(request)
+            } catch {
+                throw Self.noting(hops, in: error)
+            }
             // Nearly every response is the answer as it is: it isn't worth an asynchronous call to find that out.
             if hops.isEmpty, response.url != nil, !RedirectRules.canRedirect(response.status) { return response }
             let following: HTTPRequest?
@@ -75,7 +81,7 @@ public struct FollowRedirectsInterceptor: Interceptor {
                 following = try await self.request(after: request, response, hops: &hops)
             } catch {
                 response.body.discard()
-                throw error
+                throw Self.noting(hops, in: error)
             }
             guard let following else {
                 var answer = response
@@ -105,19 +111,28 @@ public struct FollowRedirectsInterceptor: Interceptor {
         }
         let hop = Redirect(status: response.status, method: request.method, url: base, target: target)
         var following = rules.request(after: request, status: response.status, to: target)
+        let previous = hops
+        hops.append(hop)
         if let policy {
-            let proposal = RedirectProposal(redirect: hop, previous: hops, request: following, response: response)
+            let proposal = RedirectProposal(redirect: hop, previous: previous, request: following, response: response)
             switch try await policy(proposal).kind {
-            case .stop: return nil
+            case .stop:
+                hops = previous
+                return nil
             case .follow(let changed?): following = rules.request(changed, insteadOf: following)
             case .follow(nil): break
             }
         }
-        let isFull = hops.count >= limit
-        hops.append(hop)
-        if isFull { throw failure(.tooManyRedirects, hops, response, request) }
+        if hops.count > limit { throw failure(.tooManyRedirects, hops, response, request) }
         try check(following, after: request, response, hops)
         return following
+    }
+
+    /// The error with the redirects that led to it: what stands outside has to know which request it is about.
+    private static func noting(_ hops: [Redirect], in error: any Error) -> any Error {
+        guard !hops.isEmpty, var error = error as? any ContextualError else { return error }
+        error.context.redirects = hops + error.context.redirects
+        return error
     }
 
     private func check(

@@ -74,13 +74,13 @@ public struct RedirectDecision: Sendable {
 extension HTTPContext {
     private enum RedirectsKey: HTTPContextKey { static var defaultValue: [Redirect] { [] } }
 
-    /// On a response: the redirects that led to it, the first one first; empty where there were none.
+    /// On a response or an error: the redirects that led to it, the first one first; empty where there were none.
     public var redirects: [Redirect] {
         get { self[RedirectsKey.self] }
         set { self[RedirectsKey.self] = newValue }
     }
 
-    /// Whether a redirect on the way to this response shows that the request itself was acted on: the response answers a
-    /// retrieval that came after it, and the request must not be sent again for its sake.
+    /// Whether a redirect on the way to this response or error shows that the request itself was acted on: what came of it
+    /// came of a retrieval after it, and the request must not be sent again for its sake.
     var hasChangedMethod: Bool { redirects.contains(where: \.changesMethod) }
 }

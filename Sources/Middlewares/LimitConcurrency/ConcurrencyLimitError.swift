@@ -26,6 +26,8 @@ public struct ConcurrencyLimitError: ContextualError, RefusedRequestError, Senda
     /// What is to be known about the failed call beyond the failure itself, such as the attempts that were made.
     public var context = HTTPContext()
 
+    var refusedMethod: HTTPRequest.Method? { method }
+
     init(_ code: Code, _ message: String, request: borrowing HTTPRequest) {
         self.code = code
         self.message = message

@@ -30,6 +30,8 @@ public struct RateLimitError: ContextualError, RefusedRequestError, Sendable {
     /// What is to be known about the failed call beyond the failure itself, such as the attempts that were made.
     public var context = HTTPContext()
 
+    var refusedMethod: HTTPRequest.Method? { method }
+
     private init(_ code: Code, _ message: String, wait: Duration? = nil, request: borrowing HTTPRequest) {
         self.code = code
         self.message = message

@@ -11,8 +11,10 @@ public import Foundation
 /// A request whose fate is unknown only if it is idempotent (RFC 9110 §9.2.2): by its method, by an `Idempotency-Key`
 /// field, or because its context says so (``HTTPContext/isIdempotent``), which has the last word. Any other only after an
 /// answer which says that the server did not act on it: 408, 421, 425, 429 or 503 with a `Retry-After`; or when nothing of it
-/// was sent, because there was no connection, or its time was up before its turn had come. A failure of TLS does not count:
-/// there is none that says for certain that nothing was sent. And never one whose body is a one-shot stream that was used up.
+/// was sent, because there was no connection, its time was up before its turn had come, or `limitConcurrency`, `rateLimit`,
+/// `circuitBreaker` or `sign` refused it. A failure of TLS does not count: there is none that says for certain that nothing
+/// was sent. Nor does any of this after a redirect, followed inside, that changed the method: the request itself was acted
+/// on. And never one whose body is a one-shot stream that was used up.
 ///
 /// ## How long it waits
 /// As long as the backoff says, and at least as long as the server asks for by `Retry-After`, up to a limit.
@@ -93,9 +95,9 @@ public struct RetryPolicy: Sendable {
         {
             return true
         }
+        // After a redirect that changed the method the answer is no longer one to this request, which was acted on.
+        if answer.hasChangedMethod { return false }
         if let response = answer.answered {
-            // After a redirect that changed the method the answer is no longer one to this request, which was acted on.
-            guard !response.context.hasChangedMethod else { return false }
             switch response.status.code {
             case 408, 421, 425, 429: return true
             case 503: return response.headerFields.contains(.retryAfter)

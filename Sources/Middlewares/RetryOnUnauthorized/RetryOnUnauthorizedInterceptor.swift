@@ -74,7 +74,7 @@ public struct RetryOnUnauthorizedInterceptor: Interceptor {
         } catch {
             answer = .failure(error)
         }
-        guard condition.matches(answer), answer.answered?.context.hasChangedMethod != true,
+        guard condition.matches(answer), !answer.hasChangedMethod,
             let rejected = source.generation(rejectedBy: answer, to: record)
         else {
             return try answer.get()

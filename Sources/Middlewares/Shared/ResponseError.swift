@@ -13,4 +13,12 @@ extension Result where Success == HTTPResponse {
         case .failure(let error): (error as? any ResponseError)?.response
         }
     }
+
+    /// Whether an answer came of a redirect that changed the method, so that the request itself was acted on.
+    var hasChangedMethod: Bool {
+        switch self {
+        case .success(let response): response.context.hasChangedMethod
+        case .failure(let error): (error as? any ContextualError)?.context.hasChangedMethod ?? false
+        }
+    }
 }

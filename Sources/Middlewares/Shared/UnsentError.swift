@@ -31,6 +31,8 @@ struct UnsentError: Error, CustomStringConvertible {
 protocol RefusedRequestError: ContextualError {
     /// Whether it was refused because the server is taken to be out of reach.
     var saysOutOfReach: Bool { get }
+    /// The method of the request, as far as that is known.
+    var refusedMethod: HTTPRequest.Method? { get }
 }
 
 extension RefusedRequestError {
@@ -46,14 +48,17 @@ extension UnsentError {
     ///
     /// `tlsFailed` doesn't: a server may object to a certificate once it has the request.
     static func isCertain(after error: any Error, of method: HTTPRequest.Method) -> Bool {
-        guard let error = error as? any ContextualError else { return false }
+        // After a redirect that changed the method it is about the retrieval: the request itself was acted on.
+        guard let error = error as? any ContextualError, !error.context.hasChangedMethod else { return false }
         if let error = error as? TransportError {
-            // One of another method is about what a redirect led to: the request itself was answered.
+            // So it is where its method is another one, whoever followed the redirect.
             guard codes.contains(error.code) || isCause(of: error), (error.method ?? method) == method else {
                 return false
             }
-        } else if !(error is any RefusedRequestError) {
-            return false
+        } else {
+            guard let error = error as? any RefusedRequestError, (error.refusedMethod ?? method) == method else {
+                return false
+            }
         }
         return error.context.attempts.allSatisfy { attempt in
             attempt.error.map { isCertain(after: $0, of: method) } ?? false

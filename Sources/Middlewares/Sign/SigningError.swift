@@ -32,6 +32,8 @@ public struct SigningError: ContextualError, RefusedRequestError, Sendable {
     /// What is to be known about the failed call beyond the failure itself, such as the attempts that were made.
     public var context = HTTPContext()
 
+    var refusedMethod: HTTPRequest.Method? { method }
+
     /// An error about a request.
     ///
     /// - Parameters:

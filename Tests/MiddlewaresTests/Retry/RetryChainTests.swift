@@ -185,7 +185,65 @@ struct RetryChainTests {
             }
             #expect(transport.requests.map(\.method) == [.post, .get])
             #expect(error?.context.attempts.map(\.stop) == [.notIdempotent])
+            #expect(error?.context.redirects.map(\.status) == [303])
         }
+    }
+
+    @Test func placedOrderIsNotPlacedAgainWhenThePageAfterItIsRefused() async throws {
+        let refusals: [@Sendable (HTTPRequest) -> any Error] = [
+            { ConcurrencyLimitError.queueFull(waiting: 1, request: $0) },
+            { _ in SigningError(.invalidRequest, "It can't be signed.") },
+            { _ in TransportError(.cannotConnect, "It failed.") },
+        ]
+        for refusal in refusals {
+            let transport = Recorder { request in
+                guard request.method == .post else { throw refusal(request) }
+                return redirect(303, "/receipt")
+            }
+            let chain = InterceptorChain(
+                [
+                    .retry(.constant(.zero, condition: .answer { _, answer in (try? answer.get()) == nil })),
+                    .followRedirects(),
+                ],
+                transport: transport
+            )
+            await #expect(throws: (any Error).self) {
+                try await chain.send(HTTPRequest(method: .post, url: apiURL, body: "order"))
+            }
+            #expect(transport.requests.map(\.method) == [.post, .get])
+        }
+    }
+
+    @Test func refusalOfAnotherMethodSaysNothingAboutTheRequest() {
+        let refusal = ConcurrencyLimitError.queueFull(waiting: 1, request: HTTPRequest(url: apiURL))
+        #expect(UnsentError.isCertain(after: refusal, of: .get))
+        #expect(!UnsentError.isCertain(after: refusal, of: .post))
+    }
+
+    @Test(arguments: [429, 419] as [HTTPResponse.Status])
+    func placedOrderIsNotPlacedAgainForAnEnvelopeAfterIt(status: HTTPResponse.Status) async throws {
+        let transport = Recorder { request in
+            guard request.method == .get else { return redirect(303, "/receipt") }
+            return HTTPResponse(
+                status: status,
+                headerFields: [.contentType: "application/json"],
+                body: #"{"code":7,"message":"Not now"}"#
+            )
+        }
+        let logIns = Counter()
+        let chain = InterceptorChain(
+            [
+                .retry(.constant(.zero)), .retryOnUnauthorized(when: .status(401, 419)) { _ = logIns.next() },
+                .followRedirects(), .unwrapEnvelope(payload: "object"),
+            ],
+            transport: transport
+        )
+        let error = await #expect(throws: EnvelopeError.self) {
+            try await chain.send(HTTPRequest(method: .post, url: apiURL, body: "order"))
+        }
+        #expect(transport.requests.map(\.method) == [.post, .get])
+        #expect(logIns.value == 0)
+        #expect(error?.response.context.redirects.map(\.status) == [303])
     }
 
     @Test func eachHopOfARedirectGetsAttemptsOfItsOwn() async throws {
