@@ -6,7 +6,7 @@
 /// let session = try await api.post("/login", body: form, as: Session.self, context: context)
 ///
 /// context.authorization = .notRenewed
-/// try await api.post("/confirm-password", body: password, context: context)
+/// try await api.post("/confirm-password", body: .form(["password": password]), context: context)
 /// ```
 /// `bearerAuth`, `passwordAuth` and its likes, and `retryOnUnauthorized` keep to it.
 public struct AuthorizationMode: Sendable, Hashable {
@@ -21,7 +21,9 @@ public struct AuthorizationMode: Sendable, Hashable {
     /// what a server answers with a 401 although the session is good, such as a wrong password that is to be confirmed.
     public static let notRenewed = Self(kind: .notRenewed)
     /// No credential goes with the request, which waits for none either, and a rejection is the caller's answer: for a log-in,
-    /// whose 401 means that the password is wrong, and for what is public.
+    /// whose 401 means that the password is wrong, and for what is public. Where requests name a partition of the cache
+    /// (``Interceptors/HTTPContext/cachePartition``), give such a request one of its own: those of one name share what is
+    /// stored, whether a credential goes with them or not.
     public static let omitted = Self(kind: .omitted)
 }
 

@@ -35,10 +35,16 @@ struct ChallengeOffer: Sendable {
             let open = digests.filter { Self.isOpen($0, after: rejected, wasInAdvance: wasInAdvance) }
             digest = open.first { $0.algorithm == .sha256 } ?? open.first
         }
-        if case .basic(let answer) = rejected { rejectedBasic = answer.credential }
+        var isDigestOffered = !digests.isEmpty
+        switch rejected {
+        case .basic(let answer): rejectedBasic = answer.credential
+        // A server that spoke digest and offers one that isn't known here, beside basic, may be somebody in between.
+        case .digest: isDigestOffered = challenges.contains { $0.scheme == "digest" }
+        case nil: break
+        }
         // What was sent in advance may have been for another realm, or for an older password.
         guard digest == nil, rejected == nil || wasInAdvance, schemes.contains(.basic),
-            !schemes.contains(.digest) || origin.scheme == "https" && digests.isEmpty
+            !schemes.contains(.digest) || origin.scheme == "https" && !isDigestOffered
         else { return }
         basicRealm = challenges.first { $0.scheme == "basic" && $0.parameters["realm"] != nil }?.parameters["realm"]
     }

@@ -23,6 +23,9 @@
 ///   redirect, followed inside, which shows that the request itself was acted on.
 /// - Names and passwords are taken as UTF-8. They go to their origins only. A request with an `Authorization` field of its own
 ///   keeps it; one that is to go without says so in its context (``Interceptors/HTTPContext/authorization``).
+/// - Of a request whose rejection means something else (``AuthorizationMode/notRenewed``), a 401 to an answer is the
+///   caller's, and neither is the closure asked again nor the credential given up; a first challenge and a stale nonce are
+///   answered.
 /// - A one-shot body that the challenged request used up is not sent again: the call fails with
 ///   ``TransportError/Code/bodyNotReplayable``, and the next one carries the answer in advance.
 public struct PasswordAuthInterceptor: Interceptor {
@@ -107,6 +110,7 @@ public struct PasswordAuthInterceptor: Interceptor {
             }
             let isFirst = answersLeft == Self.mostAnswers
             let offer = ChallengeOffer(response, schemes, origin, rejected: sent?.answer, wasInAdvance: isFirst)
+            if request.context.authorization == .notRenewed, sent != nil, !offer.isStale { return response }
             guard answersLeft > 0, let field = try await field(for: request, offer, response, origin) else {
                 if let sent, !offer.isStale { shared.reject(sent.answer, at: origin) }
                 return response

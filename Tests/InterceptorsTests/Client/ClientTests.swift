@@ -52,6 +52,30 @@ func makeClient(_ stub: StubTransport, _ interceptors: [any Interceptor] = []) -
         #expect(stub.openBodies == 0)
     }
 
+    @available(*, deprecated)
+    @Test func bytesAndTextWithoutAWordOfWhatIsMeantAreEncoded() async throws {
+        let stub = StubTransport()
+        stub.on(nil, "/v1/x", .json(ada))
+        let client = makeClient(stub)
+        let data = Data("ab".utf8)
+        let text = "ab"
+        let bytes: [UInt8] = [1, 2, 3]
+        try await client.post("/x", body: data)
+        try await client.post("/x", body: text)
+        try await client.post("/x", body: bytes)
+        try await client.post("/x", body: [1, 2, 3])
+        try await client.put("/x", body: text)
+        try await client.patch("/x", body: text)
+        let posted: User = try await client.post("/x", body: text)
+        let put: User = try await client.put("/x", body: text)
+        let patched: User = try await client.patch("/x", body: text)
+        #expect([posted, put, patched].allSatisfy { $0.id == 1 })
+        let sent = stub.requests.map { $0.body.bytes.map { String(decoding: $0, as: UTF8.self) } }
+        let quoted = #""ab""#
+        #expect(sent == [#""YWI=""#, quoted, "[1,2,3]", "[1,2,3]", quoted, quoted, quoted, quoted, quoted])
+        #expect(stub.requests.allSatisfy { $0.headerFields[.contentType] == "application/json" })
+    }
+
     @Test func headAndSendGiveTheResponseWhateverItsStatus() async throws {
         let stub = StubTransport()
         stub.enqueue(.status(404, headers: ["X-A": "b"]), .status(500, body: "oops"))

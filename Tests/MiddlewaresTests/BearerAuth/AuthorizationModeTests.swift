@@ -65,6 +65,45 @@ struct AuthorizationModeTests {
         #expect(server.requests.last?.headerFields[.authorization] == "Basic YTpi")
     }
 
+    @Test func rejectionOfAPasswordThatMeansSomethingElseIsTheAnswerAndCostsNoCredential() async throws {
+        let server = Recorder { request in
+            let isAllowed = request.headerFields.contains(.authorization) && request.context.authorization == .automatic
+            return HTTPResponse(
+                status: isAllowed ? 200 : 401,
+                headerFields: isAllowed ? [:] : [.wwwAuthenticate: "Basic realm=r"],
+                url: request.url
+            )
+        }
+        let asked = Counter()
+        let auth = PasswordAuthInterceptor.passwordAuth(origins: [apiOrigin]) { _, _ in
+            PasswordCredential(username: "a", password: "\(asked.next())")
+        }
+        let chain = InterceptorChain([auth], transport: server)
+        // The first challenge is answered; what follows is the caller's.
+        #expect(try await chain.send(request(.notRenewed)).status == 401)
+        #expect(try await chain.send(request(.notRenewed)).status == 401)
+        #expect(try await chain.send(request(.automatic)).status == 200)
+        let first = "Basic YTox"
+        #expect(server.requests.map { $0.headerFields[.authorization] } == [nil, first, first, first])
+        #expect(asked.value == 1)
+    }
+
+    @Test func staleNonceIsReplacedThoughARejectionMeansSomethingElse() async throws {
+        let count = Counter()
+        let server = Recorder { request in
+            let number = count.next()
+            guard number < 3 else { return HTTPResponse(status: 200, url: request.url) }
+            let challenge = "Digest realm=r, qop=auth, nonce=n\(number), stale=\(number == 2)"
+            return HTTPResponse(status: 401, headerFields: [.wwwAuthenticate: challenge], url: request.url)
+        }
+        let chain = InterceptorChain(
+            [.digestAuth(username: "a", password: "b", origins: [apiOrigin])],
+            transport: server
+        )
+        #expect(try await chain.send(request(.notRenewed)).status == 200)
+        #expect(server.requests.count == 3)
+    }
+
     @Test func clientsCallsAndEndpointsSayIt() async throws {
         let server = TokenServer(accepting: ["old"])
         let tokens = store(.old)

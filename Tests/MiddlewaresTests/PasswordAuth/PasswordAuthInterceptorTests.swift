@@ -282,6 +282,30 @@ private final class DigestServer: Transport {
         #expect(fields(server.requests) == ["-"])
     }
 
+    @Test func rejectedDigestIsNotFollowedByBasicBesideADigestThatIsNotKnown() async throws {
+        let count = Counter()
+        let server = Recorder { request in
+            let fields: HTTPFields =
+                switch count.next() {
+                case 1: [.wwwAuthenticate: "Digest realm=r, nonce=n, qop=auth"]
+                case 2: [:]
+                default:
+                    [
+                        .wwwAuthenticate: "Digest realm=r, nonce=m, qop=auth, algorithm=SHA-512-256",
+                        .wwwAuthenticate: "Basic realm=r",
+                    ]
+                }
+            return HTTPResponse(status: fields.isEmpty ? 200 : 401, headerFields: fields, url: request.url)
+        }
+        let auth = PasswordAuthInterceptor.passwordAuth(origins: [Self.origin]) { _, _ in
+            PasswordCredential(username: "u", password: "p")
+        }
+        let chain = InterceptorChain([auth], transport: server)
+        #expect(try await chain.send(HTTPRequest(url: Self.home)).status == 200)
+        #expect(try await chain.send(HTTPRequest(url: Self.home)).status == 401)
+        #expect(fields(server.requests).map { $0.prefix(6) } == ["-", "Digest", "Digest"])
+    }
+
     // MARK: Bodies
 
     @Test func oneShotBodyIsNotResentAndTheNextCallCarriesTheAnswer() async throws {

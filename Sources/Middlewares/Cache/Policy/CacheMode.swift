@@ -48,6 +48,9 @@ extension HTTPContext {
     /// On a request: whose entries it may see and make, such as an account's ID; `nil`, or an empty name, for what its
     /// credentials tell. It is the ``CacheKey/partition`` of what is stored, by which it is removed at sign-out.
     ///
+    /// All requests of one name share what is stored, whatever credentials they carry. One that goes without
+    /// (``AuthorizationMode/omitted``) should have a partition of its own, or it is answered with what the account was given.
+    ///
     /// With it the cache may stand outside of what adds the credentials, and entries outlive a change of the token.
     public var cachePartition: String? {
         get { self[CachePartitionKey.self] }
