@@ -8,7 +8,7 @@ extension Client {
     /// ```swift
     /// api.publisher { try await $0.get("/users/42", as: User.self) }
     ///     .receive(on: DispatchQueue.main)
-    ///     .sink { completion in … } receiveValue: { user in … }
+    ///     .sink { completion in finish(completion) } receiveValue: { user in show(user) }
     ///     .store(in: &cancellables)
     /// ```
     /// Nothing is sent before a subscriber asks for a value, and each subscriber has a call of its own. Cancelling the

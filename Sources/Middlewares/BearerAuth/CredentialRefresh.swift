@@ -7,8 +7,12 @@ public enum CredentialRefresh {
     /// pass: whoever holds what they would wait for may itself be waiting for the refresh.
     ///
     /// ```swift
-    /// if CredentialRefresh.isCurrent { return try await next(request) }
-    /// await permits.acquire()
+    /// func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
+    ///     if CredentialRefresh.isCurrent { return try await next(request) }
+    ///     try await permits.acquire()
+    ///     defer { permits.release() }
+    ///     return try await next(request)
+    /// }
     /// ```
     /// A task that the closure starts and that outlives it stops counting when the refresh ends. A detached task
     /// (`Task.detached`) never counts.

@@ -3,9 +3,9 @@
 /// ```swift
 /// interceptors: [
 ///     .retry(.exponential(maxAttempts: 3)),
-///     .circuitBreaker(.consecutiveFailures(5), openFor: .seconds(30)) { change in
+///     .circuitBreaker(.consecutiveFailures(5), openFor: .seconds(30), onChange: { change in
 ///         print(change)                                   // https://api.example.com:443: closed -> open
-///     },
+///     }),
 ///     .timeout(.seconds(10), of: "one attempt"),
 /// ]
 /// ```

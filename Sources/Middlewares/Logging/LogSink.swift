@@ -6,8 +6,8 @@ internal import Synchronization
 /// ```swift
 /// .logging(.headers)                                          // standard error
 /// .logging(.headers, to: LogSink { entry in print(entry) })   // a closure
-/// .logging(.headers, to: .logger(Logger(subsystem: "com.example.shop", category: "http")))  // Apple's platforms
 /// ```
+/// On Apple's platforms `to: .logger(Logger(subsystem: "com.example.shop", category: "http"))` writes to the unified log.
 public struct LogSink: Sendable {
     let write: @Sendable (LogEntry) -> Void
 

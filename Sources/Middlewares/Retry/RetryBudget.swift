@@ -4,7 +4,7 @@ internal import Synchronization
 ///
 /// ```swift
 /// let budget = RetryBudget(share: 0.2)
-/// interceptors: [.retry(.exponential(maxAttempts: 3), budget: budget)]
+/// let interceptors: [any Interceptor] = [.retry(.exponential(maxAttempts: 3), budget: budget)]
 /// ```
 /// When everything fails, a client that tries three times sends three times the load, just when it does the most harm.
 /// With a budget of 0.2 it sends 1.2 times the load. One budget may serve several chains that speak to one service.

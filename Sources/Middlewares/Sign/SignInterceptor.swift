@@ -96,9 +96,10 @@ public struct ClosureSigner: RequestSigner {
 }
 
 extension Interceptor where Self == SignInterceptor {
+    // `any`, not `some`: in a generic argument the compiler takes the closure of `.awsV4(…) { … }` for one that isn't Sendable.
     /// Signs requests to chosen origins: see ``SignInterceptor``, and its initialiser for the parameters.
     public static func sign(
-        _ signer: some RequestSigner,
+        _ signer: any RequestSigner,
         origins: Set<Origin>? = nil,
         now: @escaping @Sendable () -> Date = { Date() },
         where isSigned: @escaping @Sendable (HTTPRequest) -> Bool = { _ in true }

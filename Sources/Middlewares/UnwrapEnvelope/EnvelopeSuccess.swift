@@ -5,7 +5,7 @@ extension Envelope {
     /// compared exactly.
     ///
     /// ```swift
-    /// if error.code == 401 || error.code == "TOKEN_EXPIRED" { … }
+    /// if error.code == 401 || error.code == "TOKEN_EXPIRED" { signIn() }
     /// ```
     public struct Code: Sendable, Hashable, CustomStringConvertible {
         /// The text of a string; the digits of a whole number; any other number as it was written.

@@ -100,7 +100,11 @@ public struct HTTPContext: Sendable {
 /// when the call fails, too.
 ///
 /// ```swift
-/// catch let error as any ContextualError { print(error.context.attempts) }
+/// do {
+///     try await api.delete("/users/42")
+/// } catch let error as any ContextualError {
+///     print(error.context.attempts)
+/// }
 /// ```
 public protocol ContextualError: Error {
     /// What is to be known about the failed call beyond the failure itself.

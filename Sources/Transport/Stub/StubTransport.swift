@@ -10,7 +10,8 @@ internal import Synchronization
 /// stub.enqueue(.status(201), .failure(Offline()))           // … what nothing else takes gets these, in order
 ///
 /// let client = Client(baseURL: url, interceptors: chain, transport: stub)
-/// …
+/// try await client.delete("/users/42")
+///
 /// #expect(stub.requests.map(\.method) == [.get, .post, .post])
 /// try stub.verifyAllUsed()
 /// ```

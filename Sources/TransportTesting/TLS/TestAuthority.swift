@@ -8,7 +8,7 @@ internal import COpenSSL
 /// ```swift
 /// let root = try TestAuthority()
 /// let server = try MockServer(tls: .init(identity: root.issue(for: ["localhost"])))
-/// let transport = CurlTransport(tls: .init(trust: .only([root.certificate])))
+/// let client = Client(baseURL: server.url, transport: .platform(tls: .init(trust: .only([root.certificate]))))
 /// ```
 /// Keys are made anew (P-256) each time, so that there is nothing to keep secret and nothing that expires in a repository.
 /// On Linux only: it uses the system's OpenSSL.

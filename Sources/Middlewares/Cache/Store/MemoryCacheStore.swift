@@ -7,7 +7,7 @@ internal import Synchronization
 /// ```swift
 /// let store = MemoryCacheStore(byteLimit: 16 << 20)
 /// let client = Client(baseURL: url, interceptors: [.bearerAuth(tokens), .cache(store)])
-/// …
+///
 /// try await store.removeAll(partition: account.id)        // at sign-out
 /// ```
 public final class MemoryCacheStore: CacheStore {

@@ -1,0 +1,86 @@
+import Foundation
+import Middlewares
+import TransportTesting
+
+// The names that examples of the documentation use without declaring them. Scripts/check-examples compiles both together;
+// nothing here runs.
+
+func some<T>() -> T { fatalError("Examples are compiled, not run.") }
+
+struct User: Codable, Sendable { let id: Int, name: String }
+struct Account: Sendable { let id: String }
+typealias NewUser = User
+typealias Song = User
+typealias Problem = User
+struct Session: Decodable, Sendable { let token: TokenStore.Token }
+struct Offline: Error {}
+struct BadName: Error {}
+struct LogInNeeded: Error {}
+
+struct MyTransport: Transport {
+    init(clock: any Clock<Duration>) {}
+    func send(_ request: consuming HTTPRequest) async throws -> HTTPResponse { some() }
+}
+
+struct Storage: Sendable {
+    func load() -> TokenStore.Token? { some() }
+    func load() -> [Cookie] { some() }
+    func save(_ token: TokenStore.Token?) async {}
+    func save(_ cookies: [Cookie]) async {}
+    func credential(for realm: String) async -> PasswordCredential? { some() }
+}
+struct LogInServer: Sendable {
+    func callAsFunction() {}
+    func exchange(_ refreshToken: String) async throws -> TokenStore.Token { some() }
+    func refresh(_ rejected: TokenStore.Token?) async throws -> TokenStore.Token { some() }
+    func credentials() async throws -> AWSCredentials { some() }
+}
+struct Permits: Sendable {
+    func acquire() async throws {}
+    func release() {}
+}
+struct Gate: Sendable { func opened() async {} }
+struct Settings: Sendable { var language: String { get async { some() } } }
+struct Latency: Sendable { func record(_ duration: Duration, labels: [String]) {} }
+final class Digesting: Sendable { func update(_ data: Data) {} }
+struct AppLogger: Sendable { func warning(_ text: String) {} }
+
+func logIn() async throws {}
+func showAsOutdated() {}
+func show(_ text: String?) {}
+@MainActor func show(_ result: Result<User, any Error>) {}
+func show(_ user: User) {}
+func finish(_ completion: some Any) {}
+
+let url: URL = some()
+let baseURL = url, newsURL = url, filmURL = url
+let photo = url, file = url, cachesDirectory = url, caches = url, downloads = url
+let rootURL = url, rootsURL = url, archiveURL = url, certificateURL = url, keyURL = url
+let archive: Data = some()
+let (name, password, secret, title, builtInKey): (String, String, String, String, String) = some()
+let id: Int = some()
+let (version, term, orderID, untrusted): (Int, String, String, String) = some()
+let cursor: String? = some()
+let newUser: User = some()
+let account: Account = some()
+let cell: User = some()
+let order: HTTPBody = some()
+let form: RequestContent = some()
+
+let hasher = Digesting()
+let incoming: HTTPFields = some()
+
+let api: Client = some()
+let client = api
+let transport: any Transport = some()
+let chain: [any Interceptor] = some()
+let tokens: TokenStore = some()
+let jar: CookieJar = some()
+let store: DiskCacheStore = some()
+let stub: StubTransport = some()
+let server: MockServer = some()
+let clock: ManualClock = some()
+let keychain = Storage(), storage = Storage()
+let logInServer = LogInServer(), signIn = logInServer, session = LogInServer()
+let credentials: AWSCredentials = some()
+let permits = Permits(), gate = Gate(), settings = Settings(), latency = Latency(), logger = AppLogger()
