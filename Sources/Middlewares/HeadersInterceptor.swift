@@ -14,7 +14,7 @@
 /// **not for credentials**: `bearerAuth` binds a token to its origins, and a closure can look at `request.url`.
 ///
 /// A name counts as given however it is spelled, and even with an empty value; what a ``Client`` filled in on its own,
-/// `Accept` and `Content-Type`, doesn't. Of a name that stands twice among the
+/// `Accept` and the `Content-Type` of an encoded value, doesn't. Of a name that stands twice among the
 /// added fields both are sent. A field with a control character is never sent: the transport refuses the request with
 /// ``TransportError/Code/invalidRequest``.
 public struct HeadersInterceptor: Interceptor {

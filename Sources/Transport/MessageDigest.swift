@@ -20,6 +20,8 @@ package struct MessageDigest: ~Copyable {
         case md5
         /// FIPS 180-4.
         case sha256
+        /// FIPS 180-4: SHA-512 with other initial values, cut to 256 bits.
+        case sha512Over256
 
         fileprivate var size: Int { self == .md5 ? 16 : 32 }
     }
@@ -34,16 +36,25 @@ package struct MessageDigest: ~Copyable {
     #if canImport(CryptoKit)
     private var md5 = Insecure.MD5()
     private var sha256 = SHA256()
+    private var sha512Over256 = SHA512Over256()
     private let algorithm: Algorithm
 
     package init(_ algorithm: Algorithm = .sha256) throws { self.algorithm = algorithm }
 
     package mutating func update(_ bytes: some DataProtocol) throws {
-        if algorithm == .md5 { md5.update(data: bytes) } else { sha256.update(data: bytes) }
+        switch algorithm {
+        case .md5: md5.update(data: bytes)
+        case .sha256: sha256.update(data: bytes)
+        case .sha512Over256: sha512Over256.update(bytes)
+        }
     }
 
     package consuming func finish() throws -> [UInt8] {
-        algorithm == .md5 ? Array(md5.finalize()) : Array(sha256.finalize())
+        switch algorithm {
+        case .md5: Array(md5.finalize())
+        case .sha256: Array(sha256.finalize())
+        case .sha512Over256: sha512Over256.finish()
+        }
     }
 
     /// HMAC with SHA-256 (RFC 2104).
@@ -57,7 +68,12 @@ package struct MessageDigest: ~Copyable {
     package init(_ algorithm: Algorithm = .sha256) throws {
         try Self.load()
         guard let context = cossl_EVP_MD_CTX_new() else { throw Self.failure("no memory") }
-        let type = algorithm == .md5 ? cossl_EVP_md5() : cossl_EVP_sha256()
+        let type =
+            switch algorithm {
+            case .md5: cossl_EVP_md5()
+            case .sha256: cossl_EVP_sha256()
+            case .sha512Over256: cossl_EVP_sha512_256()
+            }
         guard cossl_EVP_DigestInit_ex(context, type, nil) == 1 else {
             cossl_EVP_MD_CTX_free(context)
             throw Self.failure("it refuses \(algorithm): \(OpenSSLLibrary.takeError())")

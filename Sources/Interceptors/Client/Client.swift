@@ -139,11 +139,7 @@ extension Client {
             headerFields: endpoint.headerFields,
             context: endpoint.context
         )
-        if let content = endpoint.body {
-            let (body, type) = try await content.encoded(by: encoder)
-            request.body = body
-            if let type { request.fillIn(.contentType, type) }
-        }
+        try await endpoint.body?.fill(&request, encodedBy: encoder)
         return request
     }
 

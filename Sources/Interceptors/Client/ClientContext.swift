@@ -16,7 +16,7 @@ extension HTTPContext {
     }
 
     /// On a request: the fields that its ``Client`` filled in because the call gave none, `Accept` from the decoder and
-    /// `Content-Type` from the encoder. They are nobody's choice: ``HTTPRequest/addDefaults(_:)`` replaces them.
+    /// `Content-Type` of an encoded value. They are nobody's choice: ``HTTPRequest/addDefaults(_:)`` replaces them.
     var clientFields: HTTPFields {
         get { self[ClientFieldsKey.self] }
         set { self[ClientFieldsKey.self] = newValue }

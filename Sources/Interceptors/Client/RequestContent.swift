@@ -48,10 +48,18 @@ public struct RequestContent: Sendable {
         Self(storage: .body(body, type: type))
     }
 
-    func encoded(by encoder: any BodyEncoder) async throws -> (body: HTTPBody, type: String?) {
+    /// Makes it the body of a request that gives no `Content-Type` yet.
+    ///
+    /// The type of encoded values is the client's guess, which a chain's default may replace. The type of a form is part of its
+    /// content, such as the boundary, and stays.
+    func fill(_ request: inout HTTPRequest, encodedBy encoder: any BodyEncoder) async throws {
         switch storage {
-        case .value(let encode): (HTTPBody(try await Self.run(encode, encoder)), encoder.mediaType)
-        case .body(let body, let type): (body, type)
+        case .value(let encode):
+            request.body = HTTPBody(try await Self.run(encode, encoder))
+            request.fillIn(.contentType, encoder.mediaType)
+        case .body(let body, let type):
+            request.body = body
+            if let type { request.headerFields.addMissing([.contentType: type]) }
         }
     }
 

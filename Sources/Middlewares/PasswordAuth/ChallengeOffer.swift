@@ -33,7 +33,8 @@ struct ChallengeOffer: Sendable {
         }
         if schemes.contains(.digest) {
             let open = digests.filter { Self.isOpen($0, after: rejected, wasInAdvance: wasInAdvance) }
-            digest = open.first { $0.algorithm == .sha256 } ?? open.first
+            // The server's order is its preference (RFC 7616 §3.7), but MD5 comes after all others.
+            digest = open.first { $0.algorithm != .md5 } ?? open.first
         }
         var isDigestOffered = !digests.isEmpty
         switch rejected {

@@ -32,6 +32,7 @@ struct DigestChallenge: Sendable, Hashable {
         switch name {
         case "md5": algorithm = .md5
         case "sha-256": algorithm = .sha256
+        case "sha-512-256": algorithm = .sha512Over256
         default: return nil
         }
         protections = parameters["qop"].map { options in

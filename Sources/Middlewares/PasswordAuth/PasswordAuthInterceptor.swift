@@ -14,7 +14,7 @@
 /// ## What it does
 /// - A request goes out as it is until the server asks. From then on requests to that origin carry the answer in advance,
 ///   a digest with its nonce counted on; a stale nonce is replaced, and one given in `Authentication-Info` is used.
-/// - Of several challenges the strongest is answered: digest with SHA-256, with MD5, then basic. Where digest is allowed,
+/// - Of several challenges the strongest is answered: digest with SHA-256 or SHA-512-256, with MD5, then basic. Where digest is allowed,
 ///   basic is answered over https alone, so that nobody in between can ask for the password instead.
 /// - Where an answer in advance is rejected, the closure is asked again: the password may have changed, or another realm may
 ///   want another one. A basic credential that it gives unchanged is not sent twice.

@@ -159,6 +159,19 @@ func makeClient(_ stub: StubTransport, _ interceptors: [any Interceptor] = []) -
         #expect(sent[values: .contentType] == ["outer/c"])
     }
 
+    @Test func defaultContentTypeOfTheChainDoesNotReplaceThatOfAForm() async throws {
+        let stub = StubTransport { _ in HTTPResponse(status: 204) }
+        let client = makeClient(stub, [Defaults(fields: ["Content-Type": "application/json"])])
+        let form = MultipartFormData([.text(name: "a", "b")])
+        try await client.post("/x", body: try .multipart(form))
+        try await client.post("/x", body: .form(["a": 1]))
+        try await client.put("/x", body: .raw("plain", type: "text/plain"))
+        #expect(
+            stub.requests.map { $0.headerFields[values: .contentType] }
+                == [[form.contentType], ["application/x-www-form-urlencoded"], ["text/plain"]]
+        )
+    }
+
     @Test func bodyIsSentAsItIs() async throws {
         let stub = StubTransport { _ in HTTPResponse(status: 204) }
         let client = makeClient(stub)

@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test(arguments: [
-        #"Digest realm="r""#, #"Digest nonce="n""#, #"Digest realm="r", nonce="n", algorithm=SHA-512-256"#,
+        #"Digest realm="r""#, #"Digest nonce="n""#, #"Digest realm="r", nonce="n", algorithm=SHA3-256"#,
         #"Digest realm="r", nonce="n", qop="auth-conf""#, #"Digest realm="r", nonce="n", qop="""#,
         #"Basic realm="r", nonce="n""#,
     ])
@@ -109,6 +109,21 @@ import Testing
                 + #"opaque="FQhe/qaU925kfnzjCev0ciny7QMkPqMAFRtzCUYo5tdS", qop=auth, nc=00000001, "#
                 + #"cnonce="f2/wE4q74E6zIJEtWaHKaf5wv/H5QzzpXusqGemxURZJ""#
         )
+    }
+
+    // RFC 7616 §3.9.2 with the user hash of its erratum 4897; the response was computed with Python's hashlib.
+    @Test func exampleOfTheRFCWithSHA512Over256() throws {
+        let answer = try answer(
+            #"Digest realm="api@example.org", qop="auth", algorithm=SHA-512-256, "#
+                + #"nonce="5TsQWLVdgBdmrQ0XsxbDODV+57QdFR34I9HAbC/RVvkK", userhash=true"#,
+            "Jäsøn Doe",
+            "Secret, or not?",
+            clientNonce: "NTg6RKcb9boFIAS3KrFK9BGeh+niz/sm"
+        )
+        let field = try answer.field(method: "GET", target: "/doe.json", protection: .authentication)
+        #expect(field.contains(#"username="793263caabb707a56211940d90411ea4a575adeccb7e360aeb624ed06ece9b0b""#))
+        #expect(response(field) == "7a4e1192babbba02e91182d2895bfdbf7adafc6e48d4e517ca301974843d840c")
+        #expect(field.contains("algorithm=SHA-512-256"))
     }
 
     // RFC 2617 §3.5, and the same without qop, as RFC 2069 has it.

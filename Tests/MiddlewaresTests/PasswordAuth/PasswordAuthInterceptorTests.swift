@@ -51,7 +51,9 @@ private final class DigestServer: Transport {
 
     private func isRight(_ given: [String: String], _ request: HTTPRequest, _ body: Data) throws -> Bool {
         func hash(_ text: String) throws -> String {
-            try MessageDigest.of(Data(text.utf8), algorithm.hasPrefix("MD5") ? .md5 : .sha256).hexadecimal
+            let kinds: [(String, MessageDigest.Algorithm)] = [("MD5", .md5), ("SHA-512-256", .sha512Over256)]
+            let kind = kinds.first { algorithm.hasPrefix($0.0) }?.1 ?? .sha256
+            return try MessageDigest.of(Data(text.utf8), kind).hexadecimal
         }
         let nonce = given["nonce"] ?? "", clientNonce = given["cnonce"] ?? ""
         var secret = try hash("u:r:\(password)")
@@ -186,7 +188,10 @@ private final class DigestServer: Transport {
 
     // MARK: Digest
 
-    @Test(arguments: ["MD5", "MD5-sess", "SHA-256", "SHA-256-sess"], ["auth", "auth-int", "auth, auth-int"])
+    @Test(
+        arguments: ["MD5", "MD5-sess", "SHA-256", "SHA-256-sess", "SHA-512-256", "SHA-512-256-sess"],
+        ["auth", "auth-int", "auth, auth-int"]
+    )
     func challengeIsAnsweredAndThenAnsweredInAdvance(algorithm: String, qop: String) async throws {
         let server = DigestServer(qop: qop, algorithm: algorithm)
         let chain = digestChain(server)
@@ -291,7 +296,7 @@ private final class DigestServer: Transport {
                 case 2: [:]
                 default:
                     [
-                        .wwwAuthenticate: "Digest realm=r, nonce=m, qop=auth, algorithm=SHA-512-256",
+                        .wwwAuthenticate: "Digest realm=r, nonce=m, qop=auth, algorithm=SHA3-256",
                         .wwwAuthenticate: "Basic realm=r",
                     ]
                 }
