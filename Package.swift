@@ -8,9 +8,6 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
 ]
 
-// Named, since what type-checks the modules as on Apple's platforms would take the setting, read in this file, for one of all.
-let mainActor = MainActor.self
-
 let package = Package(
     name: "Interceptors",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
@@ -101,7 +98,7 @@ let package = Package(
         .testTarget(
             name: "MainActorTests",
             dependencies: ["Middlewares"],
-            swiftSettings: settings + [.defaultIsolation(mainActor)]
+            swiftSettings: settings + [.defaultIsolation(MainActor.self)]
         ),
         .testTarget(
             name: "TransportTestingTests",

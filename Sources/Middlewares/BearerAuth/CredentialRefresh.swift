@@ -17,12 +17,11 @@ public enum CredentialRefresh {
     /// A task that the closure starts and that outlives it stops counting when the refresh ends. A detached task
     /// (`Task.detached`) never counts.
     public static var isCurrent: Bool {
-        flights.get().contains { $0.isRunning() }
+        flights.contains { $0.isRunning() }
     }
 
     /// The refresh that a task works for, and those within which that one was started.
-    // What the macro @TaskLocal stands for, spelt out: not every tool that checks this code can load the macro.
-    static let flights = TaskLocal<[Flight]>(wrappedValue: [])
+    @TaskLocal static var flights: [Flight] = []
 
     struct Flight: Sendable {
         let owner: ObjectIdentifier
@@ -32,6 +31,6 @@ public enum CredentialRefresh {
 
     /// Whether the current task works for a refresh of this owner.
     static func isCurrent(of owner: AnyObject) -> Bool {
-        flights.get().contains { $0.owner == ObjectIdentifier(owner) && $0.isRunning() }
+        flights.contains { $0.owner == ObjectIdentifier(owner) && $0.isRunning() }
     }
 }

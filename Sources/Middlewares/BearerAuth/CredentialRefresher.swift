@@ -104,8 +104,8 @@ final class CredentialRefresher<Value: Sendable>: Sendable {
         Task {
             let result: Result<Value, any Error>
             do {
-                let outer = CredentialRefresh.flights.get()
-                let value = try await CredentialRefresh.flights.withValue(outer + [mark]) {
+                let outer = CredentialRefresh.flights
+                let value = try await CredentialRefresh.$flights.withValue(outer + [mark]) {
                     try await refresh(rejected)
                 }
                 result = .success(value)

@@ -23,11 +23,11 @@ struct ExchangeText: Sendable {
 
     // MARK: Requests
 
-    func showsContent(of request: borrowing HTTPRequest) -> Bool {
+    func showsContent(of request: HTTPRequest) -> Bool {
         (level == .body || curl != nil) && !request.body.isEmpty
     }
 
-    func start(_ request: borrowing HTTPRequest, _ number: UInt64) -> String {
+    func start(_ request: HTTPRequest, _ number: UInt64) -> String {
         TextBytes.making { text in
             open("--> ", number, &text)
             text.append(line: request.method.rawValue)
@@ -41,7 +41,7 @@ struct ExchangeText: Sendable {
             append(request.headerFields, request.body, to: &text)
             if let curl {
                 text.append(literal: Self.newLine)
-                text.append(curl.line(for: copy request))
+                text.append(curl.line(for: request))
             }
         }
     }
@@ -52,9 +52,9 @@ struct ExchangeText: Sendable {
 
     // MARK: Responses
 
-    func showsContent(of response: borrowing HTTPResponse) -> Bool { level == .body && !response.body.isEmpty }
+    func showsContent(of response: HTTPResponse) -> Bool { level == .body && !response.body.isEmpty }
 
-    func end(_ response: borrowing HTTPResponse, _ number: UInt64, after time: Duration) -> String {
+    func end(_ response: HTTPResponse, _ number: UInt64, after time: Duration) -> String {
         TextBytes.making { text in
             open("<-- ", number, &text)
             text.append(UInt64(response.status.code))

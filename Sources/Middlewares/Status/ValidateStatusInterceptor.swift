@@ -70,7 +70,7 @@ public struct ValidateStatusInterceptor: Interceptor {
 
     private static let conditions: [HTTPField.Name] = [.ifNoneMatch, .ifModifiedSince]
 
-    static func isConditional(_ request: borrowing HTTPRequest) -> Bool {
+    static func isConditional(_ request: HTTPRequest) -> Bool {
         request.headerFields.contains(anyOf: conditions)
             && (request.method == .get || request.method == .head)
     }

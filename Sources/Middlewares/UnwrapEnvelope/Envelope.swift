@@ -63,7 +63,8 @@ extension Envelope {
         isJSON = false
         code = response.headerFields[fields.code].map { Code($0) }
         messageField = response.headerFields[fields.message]
-        self.flag = flag.flatMap { response.headerFields[$0] }
+        // No closure: on a Mac, none captures a borrowed value whose size the compiler does not know.
+        self.flag = if let flag { response.headerFields[flag] } else { nil }
         payloadPlace = nil
         messagePlace = nil
     }

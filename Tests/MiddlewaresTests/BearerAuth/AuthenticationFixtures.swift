@@ -75,9 +75,9 @@ final class TokenServer: Transport {
     /// The `Authorization` fields received, in order; "-" for none.
     var authorizations: [String] { requests.value.map { $0.headerFields[.authorization] ?? "-" } }
 
-    func send(_ request: consuming HTTPRequest) async throws -> HTTPResponse {
+    func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         try request.validate()
-        requests.change { [request] in $0.append(request) }
+        requests.change { $0.append(request) }
         let body = try await request.body.collect(upTo: 1 << 20)
         bodies.change { $0.append(body) }
         let token = request.headerFields[.authorization].map { String($0.dropFirst("Bearer ".count)) }

@@ -129,7 +129,7 @@ extension SignedPins {
     }
 
     /// Whether this is a request for the list itself: it can't wait for the list.
-    func isOwn(_ request: borrowing HTTPRequest) -> Bool { request.url == url || request.url == signatureURL }
+    func isOwn(_ request: HTTPRequest) -> Bool { request.url == url || request.url == signatureURL }
 
     // Joins the fetching in progress, or begins one. It goes on when whoever waits is cancelled.
     private func fetched() async throws -> SignedPinsError? {
