@@ -70,11 +70,12 @@ public struct InterceptorChain: Transport {
     }
 }
 
+// Frozen, so that a hop is inlined under library evolution, too: one reference is all that it ever holds.
 /// The rest of a chain, as one interceptor sees it.
 ///
 /// It can be called any number of times, one after the other or at once from child tasks; each call is a run of its own
 /// through all that is left.
-public struct Next: Sendable {
+@frozen public struct Next: Sendable {
     @usableFromInline let link: Link
 
     @inlinable init(_ link: Link) { self.link = link }

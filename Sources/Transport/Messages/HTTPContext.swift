@@ -58,7 +58,7 @@ public struct HTTPContext: Sendable {
     @usableFromInline final let key: ObjectIdentifier
     @usableFromInline final let rest: HTTPContextEntry?
 
-    @inlinable init(_ key: ObjectIdentifier, before rest: HTTPContextEntry?) {
+    @usableFromInline init(_ key: ObjectIdentifier, before rest: HTTPContextEntry?) {
         self.key = key
         self.rest = rest
     }
@@ -86,7 +86,8 @@ public struct HTTPContext: Sendable {
 @usableFromInline final class HTTPContextValue<Value: Sendable>: HTTPContextEntry, @unchecked Sendable {
     @usableFromInline let value: Value
 
-    @inlinable init(_ value: Value, under key: ObjectIdentifier, before rest: HTTPContextEntry?) {
+    // Not inlinable: with library evolution, an inlinable initialiser of a class must delegate to another one.
+    @usableFromInline init(_ value: Value, under key: ObjectIdentifier, before rest: HTTPContextEntry?) {
         self.value = value
         super.init(key, before: rest)
     }

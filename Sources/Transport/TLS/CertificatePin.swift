@@ -5,6 +5,7 @@ public import Foundation
 /// ```swift
 /// let pin: CertificatePin = "sha256/47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="
 /// let other = try CertificatePin.publicKey(inFile: certificateURL)
+/// let configured = try CertificatePin(parsing: textFromTheServer)
 /// ```
 /// Pin public keys rather than certificates: they can stay the same when a certificate is renewed. A pin may be that of any
 /// certificate of the chain: the server's own, an intermediate's or the root's. Always have a backup: the pin of a key that
@@ -25,22 +26,25 @@ public struct CertificatePin: Sendable, Hashable {
 
     let subject: Subject
     let digest: [UInt8]
+    // A literal that is no pin, as it was written. No digest is empty: such a pin matches no certificate.
+    private let invalidText: String?
 
     init(_ subject: Subject, digest: [UInt8]) {
         self.subject = subject
         self.digest = digest
+        invalidText = nil
     }
 
-    /// A pin as text: `sha256/` and the base64 of the SHA-256 of a SubjectPublicKeyInfo (RFC 7469 §2.4), or
+    /// A pin from text that is known at run time: `sha256/` and the base64 of the SHA-256 of a SubjectPublicKeyInfo (RFC 7469 §2.4), or
     /// `certificate-sha256/` and that of a certificate's DER. libcurl's `sha256//` is understood, too.
     ///
     /// - Throws: ``TLSConfigurationError`` with ``TLSConfigurationError/Code/invalidPin``.
-    public init(_ text: String) throws {
-        guard let pin = Self(parsing: text) else { throw Self.invalid(text) }
+    public init(parsing text: String) throws {
+        guard let pin = Self(text: text) else { throw Self.invalid(text) }
         self = pin
     }
 
-    private init?(parsing text: String) {
+    private init?(text: String) {
         let curls = "sha256//"
         for subject in [Subject.certificate, .publicKey] {
             let prefix = text.hasPrefix(curls) && subject == .publicKey ? curls : subject.prefix
@@ -58,6 +62,11 @@ public struct CertificatePin: Sendable, Hashable {
         }
         return nil
     }
+
+    /// Whether this is a pin. Only a literal may be none: ``init(stringLiteral:)``.
+    public var isValid: Bool { invalidText == nil }
+
+    var literalError: TLSConfigurationError? { invalidText.map(Self.invalid) }
 
     private static func invalid(_ text: String) -> TLSConfigurationError {
         TLSConfigurationError(
@@ -86,14 +95,23 @@ extension CertificatePin {
 }
 
 extension CertificatePin: ExpressibleByStringLiteral, CustomStringConvertible, CustomDebugStringConvertible {
-    /// A pin written in code. One that is none ends the program: in text from elsewhere, use the initialiser that throws.
+    /// A pin written in code, in the form of ``init(parsing:)``.
+    ///
+    /// A literal in any other form makes a pin that is not ``isValid``: a transport with such a pin sends nothing, and each
+    /// call fails with ``TransportError/Code/unsupported`` and the pin's text. Swift uses this initialiser for
+    /// `CertificatePin("…")`, too (SE-0213).
     public init(stringLiteral text: String) {
-        guard let pin = Self(parsing: text) else { preconditionFailure(Self.invalid(text).message) }
-        self = pin
+        if let pin = Self(text: text) {
+            self = pin
+        } else {
+            subject = .publicKey
+            digest = []
+            invalidText = text
+        }
     }
 
     /// The pin as text, as it is written in code.
-    public var description: String { subject.prefix + Data(digest).base64EncodedString() }
+    public var description: String { invalidText ?? subject.prefix + Data(digest).base64EncodedString() }
 
     /// The same as ``description``.
     public var debugDescription: String { description }

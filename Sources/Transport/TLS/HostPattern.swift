@@ -12,24 +12,34 @@ internal import Foundation
 /// Letter case and a final dot don't matter, an international name may be written either way, and an IP address matches
 /// only itself. Of several patterns that match a host, the most specific one holds, alone: the host itself, then the longest
 /// of its parents, then `*`.
+///
+/// ```swift
+/// let written: HostPattern = "*.example.com"
+/// let read = try HostPattern(parsing: textFromTheServer)
+/// ```
 public struct HostPattern: Sendable, Hashable {
     let text: String
+    /// Whether this is a pattern. Only a literal may be none: ``init(stringLiteral:)``.
+    public let isValid: Bool
 
     /// Every host.
     public static let any = HostPattern(unchecked: "*")
 
-    /// A pattern.
+    /// A pattern from text that is known at run time.
     ///
     /// - Throws: ``TLSConfigurationError`` with ``TLSConfigurationError/Code/invalidHost`` if it holds anything but a host, such
     ///   as a scheme or a port.
-    public init(_ text: String) throws {
-        guard let pattern = Self(parsing: text) else { throw Self.invalid(text) }
+    public init(parsing text: String) throws {
+        guard let pattern = Self(text: text) else { throw Self.invalid(text) }
         self = pattern
     }
 
-    private init(unchecked text: String) { self.text = text }
+    private init(unchecked text: String, isValid: Bool = true) {
+        self.text = text
+        self.isValid = isValid
+    }
 
-    private init?(parsing text: String) {
+    private init?(text: String) {
         if text == "*" {
             self = .any
             return
@@ -37,7 +47,7 @@ public struct HostPattern: Sendable, Hashable {
         let prefix = text.hasPrefix("*.") ? "*." : text.hasPrefix(".") ? "." : ""
         let host = Self.normalized(String(text.dropFirst(prefix.count)))
         guard Self.isHost(host), prefix.isEmpty || !Self.isAddress(host) else { return nil }
-        self.text = prefix + host
+        self.init(unchecked: prefix + host)
     }
 
     /// A host in the one spelling in which hosts are compared.
@@ -110,6 +120,8 @@ public struct HostPattern: Sendable, Hashable {
         return candidates + [.any]
     }
 
+    var literalError: TLSConfigurationError? { isValid ? nil : Self.invalid(text) }
+
     private static func invalid(_ text: String) -> TLSConfigurationError {
         TLSConfigurationError(
             .invalidHost,
@@ -119,13 +131,16 @@ public struct HostPattern: Sendable, Hashable {
 }
 
 extension HostPattern: ExpressibleByStringLiteral, CustomStringConvertible, CustomDebugStringConvertible {
-    /// A pattern written in code. One that is none ends the program: for text from elsewhere, use the initialiser that throws.
+    /// A pattern written in code, in the form of ``init(parsing:)``.
+    ///
+    /// A literal in any other form makes a pattern that is not ``isValid`` and matches no host: a transport with such a
+    /// pattern sends nothing, and each call fails with ``TransportError/Code/unsupported`` and the pattern's text. Swift uses
+    /// this initialiser for `HostPattern("…")`, too (SE-0213).
     public init(stringLiteral text: String) {
-        guard let pattern = Self(parsing: text) else { preconditionFailure(Self.invalid(text).message) }
-        self = pattern
+        self = Self(text: text) ?? Self(unchecked: text, isValid: false)
     }
 
-    /// The pattern, in lower case.
+    /// The pattern, in lower case; an invalid one as it was written.
     public var description: String { text }
 
     /// The same as ``description``.

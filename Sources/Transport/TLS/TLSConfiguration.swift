@@ -20,7 +20,8 @@
 ///   requests for a pinned host over a connection that it made for a host without pins, where the certificate of that one
 ///   names both: pin the whole domain (`".example.com"`), or give the pinned hosts a transport of their own.
 /// - A proxy that is spoken to over TLS is verified by the same settings, as the host that it is.
-/// - Wrong input fails when it is made: a file that is missing, a certificate or a pin that is none.
+/// - Wrong input fails when it is made: a file that is missing, a certificate or a pin that is none. A literal can't throw:
+///   a transport with an invalid pin or host pattern sends nothing, and each call fails with its text.
 /// - What a transport can't do it refuses with an error, before anything is sent. On Linux, URLSession can do none of it;
 ///   ``CurlTransport`` can, with OpenSSL.
 public struct TLSConfiguration: Sendable, Hashable {

@@ -1,6 +1,7 @@
 public import Foundation
 
-/// Why TLS settings can't be used: thrown when they are made, before any request.
+/// Why TLS settings can't be used: thrown when they are made, before any request. For an invalid literal, which can't throw,
+/// it is the ``TransportError/underlying`` error of each call.
 public struct TLSConfigurationError: Error, Sendable, Hashable {
     /// What is wrong. An open set: handle the ones you know, and keep a default.
     public struct Code: Sendable, Hashable, RawRepresentable, CustomStringConvertible {

@@ -59,8 +59,24 @@ extension TLSConfiguration {
         return isMatch ? nil : PinningError(host: host, expected: expected, chain: chain)
     }
 
-    /// Throws if a host with pins would be called without TLS.
+    /// What a literal in the settings says wrongly; `nil` if all of them are valid.
+    var literalError: TLSConfigurationError? {
+        for (pattern, pins) in pins {
+            if let error = pattern.literalError ?? pins.lazy.compactMap(\.literalError).first { return error }
+        }
+        return nil
+    }
+
+    /// Throws if a literal in the settings is invalid: whatever was meant by it would not be checked.
+    func checkLiterals(_ request: HTTPRequest) throws {
+        guard let error = literalError else { return }
+        let message = "The TLS settings can't be used, and nothing is sent with them: \(error.message)"
+        throw TransportError(.unsupported, message, request: request, underlying: error)
+    }
+
+    /// Throws if a literal in the settings is invalid, or a host with pins would be called without TLS.
     func check(_ request: HTTPRequest) throws {
+        try checkLiterals(request)
         guard !pins.isEmpty || signedPins != nil, !request.url.isHTTPS,
             let host = request.url.host(percentEncoded: false), pins(for: host) != nil
         else { return }

@@ -157,6 +157,7 @@ public final class URLSessionTransport: Transport {
         try request.validate()
         try Task.checkCancellation()
         #if canImport(FoundationNetworking)
+        try tls.checkLiterals(request)
         if let refusal = tls.refusalOfURLSessionOnLinux(request) { throw refusal }
         return try await exchange(request)
         #else

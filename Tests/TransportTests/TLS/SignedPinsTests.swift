@@ -71,7 +71,7 @@ import TransportTesting
         try await fixture.publish(list, signature: signature)
         let pins = try fixture.pins()
         try await pins.refresh()
-        #expect(pins.pins(for: "localhost") == [try CertificatePin(Self.pin)])
+        #expect(pins.pins(for: "localhost") == [try CertificatePin(parsing: Self.pin)])
         #expect(pins.serial == 1)
         #expect(fixture.stub.requests.map(\.url.path) == ["/pins.json", "/pins.json.sig"])
 

@@ -18,7 +18,7 @@ import Testing
         ("Bücher.example", ["xn--bcher-kva.example"], []),
     ])
     func matches(pattern: String, hosts: [String], others: [String]) throws {
-        let pattern = try HostPattern(pattern)
+        let pattern = try HostPattern(parsing: pattern)
         func isMatch(_ host: String) -> Bool {
             HostPattern.candidates(for: HostPattern.normalized(host)).contains(pattern)
         }
@@ -32,7 +32,7 @@ import Testing
         "a.*.b", "user@example.com", "%2A", "example.com\r\n",
     ])
     func whatIsNoHostIsRefused(text: String) {
-        let error = #expect(throws: TLSConfigurationError.self) { try HostPattern(text) }
+        let error = #expect(throws: TLSConfigurationError.self) { try HostPattern(parsing: text) }
         #expect(error?.code == .invalidHost)
     }
 
@@ -58,10 +58,10 @@ import Testing
     static let text = "sha256/47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="
 
     @Test func textGoesThereAndBack() throws {
-        #expect(try CertificatePin(Self.text).description == Self.text)
+        #expect(try CertificatePin(parsing: Self.text).description == Self.text)
         let ofCertificate = "certificate-" + Self.text
-        #expect(try CertificatePin(ofCertificate).description == ofCertificate)
-        #expect(try CertificatePin(ofCertificate) != CertificatePin(Self.text))
+        #expect(try CertificatePin(parsing: ofCertificate).description == ofCertificate)
+        #expect(try CertificatePin(parsing: ofCertificate) != CertificatePin(parsing: Self.text))
     }
 
     @Test func curlsSpellingIsUnderstoodAndADigestMayBeginWithASlash() throws {
@@ -69,7 +69,7 @@ import Testing
         let slash = [UInt8]([0xFC]) + [UInt8](repeating: 1, count: 31)
         let pin = CertificatePin(.publicKey, digest: slash)
         #expect(pin.description.hasPrefix("sha256//"))
-        #expect(try CertificatePin(pin.description) == pin)
+        #expect(try CertificatePin(parsing: pin.description) == pin)
     }
 
     @Test(arguments: [
@@ -79,19 +79,56 @@ import Testing
         "sha256/47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFWqqg==",
     ])
     func whatIsNoBase64OfThirtyTwoBytesIsRefused(text: String) {
-        let error = #expect(throws: TLSConfigurationError.self) { try CertificatePin(text) }
+        let error = #expect(throws: TLSConfigurationError.self) { try CertificatePin(parsing: text) }
         #expect(error?.code == .invalidPin)
         #expect(error?.message.contains("sha256/") == true)
     }
 
-    #if !os(iOS) && !os(tvOS) && !os(watchOS) && !os(visionOS)
-    @Test func wrongLiteralEndsTheProgram() async {
-        await #expect(processExitsWith: .failure) {
-            let pin: CertificatePin = "sha256/oops"
-            print(pin)
+}
+
+@Suite struct TLSLiteralTests {
+    static let valid: CertificatePin = "sha256/47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="
+
+    @Test func validLiteralIsWhatItsTextParsesAs() throws {
+        #expect(Self.valid.isValid)
+        #expect(Self.valid == (try CertificatePin(parsing: CertificatePinTests.text)))
+        let pattern: HostPattern = "*.Example.com"
+        #expect(pattern.isValid)
+        #expect(pattern == (try HostPattern(parsing: "*.example.com")))
+    }
+
+    @Test func invalidLiteralTrapsNotAndMatchesNothing() {
+        // Swift calls the literal initialiser for both (SE-0213).
+        let pin = CertificatePin("47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=")
+        let pattern = HostPattern("**.x.com")
+        #expect(!pin.isValid && !pattern.isValid)
+        #expect(pin.description == "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=")
+        #expect(pattern.description == "**.x.com")
+        #expect(HostPattern.candidates(for: HostPattern.normalized("**.x.com")).contains(pattern) == false)
+        #expect(HostPattern("https://a.example") != HostPattern(stringLiteral: "a.example"))
+    }
+
+    @Test(arguments: [
+        TLSConfiguration.pinned(["sha256/oops"]),
+        .pinned([valid, "sha256/oops"]),
+        .pinned(["*.example.com": [valid], "127.0.0.1": [valid, "sha256/oops"]]),
+        .pinned(["sha256/oops": [valid]]),
+        .pinned(["sha256/oops": []]),
+    ])
+    func invalidLiteralMakesEachCallFailWithItsText(tls: TLSConfiguration) async throws {
+        // Whichever host is called, with or without TLS: it may be the one that the literal was meant for.
+        for url in ["http://127.0.0.1:9/", "https://127.0.0.1:9/"] {
+            let request = HTTPRequest(url: try #require(URL(string: url)))
+            let transports: [any Transport] = [URLSessionTransport(tls: tls), .platform(tls: tls)]
+            for transport in transports {
+                let error = await #expect(throws: TransportError.self) { try await transport.send(request) }
+                #expect(error?.code == .unsupported)
+                #expect(error?.message.contains("sha256/oops") == true)
+                let cause = error?.underlying as? TLSConfigurationError
+                #expect(cause?.code == .invalidPin || cause?.code == .invalidHost)
+            }
         }
     }
-    #endif
 }
 
 @Suite struct TLSPolicyTests {
@@ -99,7 +136,7 @@ import Testing
         #expect(TLSConfiguration.system.refusalOfURLSessionOnLinux(nil) == nil)
         let exempt = TLSConfiguration.system.dangerouslyAcceptingAnyHostName(from: "localhost")
         let settings: [TLSConfiguration] = [
-            .pinned([try CertificatePin(CertificatePinTests.text)]), TLSConfiguration(trust: .only([])),
+            .pinned([try CertificatePin(parsing: CertificatePinTests.text)]), TLSConfiguration(trust: .only([])),
             TLSConfiguration(minimumVersion: .tls13), exempt,
             TLSConfiguration.system.dangerouslyAcceptingInvalidCertificates(from: "localhost"),
         ]
@@ -119,7 +156,7 @@ import Testing
 
     #if os(Linux)
     @Test func urlSessionTransportSendsNothingWithPins() async throws {
-        let transport = URLSessionTransport(tls: .pinned([try CertificatePin(CertificatePinTests.text)]))
+        let transport = URLSessionTransport(tls: .pinned([try CertificatePin(parsing: CertificatePinTests.text)]))
         let url = try #require(URL(string: "http://127.0.0.1:9/"))
         let error = await #expect(throws: TransportError.self) { try await transport.send(HTTPRequest(url: url)) }
         #expect(error?.code == .unsupported)

@@ -45,7 +45,9 @@ struct PinList: Sendable {
         serial = fields.serial
         expires = fields.expires
         do {
-            let pairs = try fields.pins.map { (try HostPattern($0), try $1.map { try CertificatePin($0) }) }
+            let pairs = try fields.pins.map { host, pins in
+                (try HostPattern(parsing: host), try pins.map { try CertificatePin(parsing: $0) })
+            }
             pins = try Dictionary(pairs) { _, _ in throw SignedPinsError(.malformed, "A host stands in the list twice.")
             }
         } catch let error as TLSConfigurationError {
