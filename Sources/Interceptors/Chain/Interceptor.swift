@@ -30,6 +30,9 @@
 /// response that is not returned has its body discarded: ``HTTPBody/discard()``.
 ///
 /// An interceptor is a value without state of any one request; what its requests share is an actor or a `Mutex`.
+///
+/// One that adds a credential calls ``HTTPRequest/requireUnshared(by:changesEachTime:)`` first, so that no cache outside
+/// of it mixes users: ``ResponseSharing`` shows how.
 public protocol Interceptor: Sendable {
     /// Handles one request: passes it on to `next`, or answers it.
     ///

@@ -84,7 +84,10 @@ public struct InterceptorChain: Transport {
     /// Sends a request through the rest of the chain.
     @inlinable @inline(__always)
     public func callAsFunction(_ request: consuming HTTPRequest) async throws -> HTTPResponse {
-        if link.isEnd { return try await unsafeDowncast(link, to: TransportLink.self).transport.send(request) }
+        if link.isEnd {
+            try request.requireSeenCredentials()
+            return try await unsafeDowncast(link, to: TransportLink.self).transport.send(request)
+        }
         let link = unsafeDowncast(link, to: InterceptorLink.self)
         return try await link.interceptor.intercept(request, next: Next(link.rest))
     }

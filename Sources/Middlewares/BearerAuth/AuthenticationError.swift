@@ -13,8 +13,7 @@ public struct AuthenticationError: ContextualError, Sendable {
 
         /// It is not known which origin the tokens are for, so none was sent, and the request neither.
         public static let unknownOrigin = Self(rawValue: "unknownOrigin")
-        /// The interceptors stand in an order in which a rejected token could never be replaced, or in which users could share an
-        /// answer.
+        /// The interceptors stand in an order in which a rejected token could never be replaced.
         public static let wrongOrder = Self(rawValue: "wrongOrder")
         /// The session was ended by a sign-out while the request waited for a token.
         public static let signedOut = Self(rawValue: "signedOut")
@@ -76,15 +75,6 @@ extension AuthenticationError {
             .wrongOrder,
             "bearerAuth stands outside of retryOnUnauthorized: what is sent again would carry the rejected token."
                 + " The right order is [.retryOnUnauthorized(tokens), .bearerAuth(tokens)].",
-            request: request
-        )
-    }
-
-    static func sharedExchange(of request: HTTPRequest, inside name: String, _ argument: String = "…") -> Self {
-        Self(
-            .wrongOrder,
-            "coalesce stands outside of \(name): it can't see who asks, so that users could share an answer."
-                + " The right order is [.\(name)(\(argument)), .coalesce()].",
             request: request
         )
     }

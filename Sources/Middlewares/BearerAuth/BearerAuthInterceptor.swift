@@ -4,7 +4,8 @@
 /// interceptors: [.followRedirects(), .retryOnUnauthorized(tokens), .bearerAuth(tokens), .retry(…)]
 /// ```
 /// Its place is inside of whatever sends a request again with another token or to another URL (`retryOnUnauthorized`,
-/// redirects), so that each such run decides anew, and outside of what caches by identity or signs the whole request.
+/// redirects), so that each such run decides anew, and outside of what caches by identity or signs the whole request:
+/// inside of `cache` or `coalesce` it throws a ``ChainOrderError``, unless the request names a partition.
 /// A request with an `Authorization` field of its own keeps it; one that is to go without a token says so in its context
 /// (``Interceptors/HTTPContext/authorization``).
 public struct BearerAuthInterceptor: Interceptor {

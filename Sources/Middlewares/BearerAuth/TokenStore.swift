@@ -161,8 +161,8 @@ extension TokenStore {
     /// this request.
     ///
     /// - Throws: ``AuthenticationError`` with ``AuthenticationError/Code/unknownOrigin`` if neither the store nor the request's
-    ///   client names an origin, ``AuthenticationError/Code/signedOut``, ``AuthenticationError/Code/invalidToken``; what the
-    ///   refresh throws; `CancellationError`.
+    ///   client names an origin, ``AuthenticationError/Code/signedOut``, ``AuthenticationError/Code/invalidToken``;
+    ///   ``ChainOrderError`` inside of `cache` or `coalesce`; what the refresh throws; `CancellationError`.
     public func authorize(_ request: inout HTTPRequest) async throws {
         guard let waiting = try authorizeAtOnce(&request) else { return }
         try await authorize(&request, after: waiting)
@@ -187,9 +187,7 @@ extension TokenStore {
         guard !request.headerFields.contains(.authorization), request.context.authorization != .omitted,
             try isForRequest(request)
         else { return nil }
-        if request.context.isShared {
-            throw AuthenticationError.sharedExchange(of: request, inside: "bearerAuth", "tokens")
-        }
+        try request.requireUnshared(by: "bearerAuth")
 
         let (credential, isRefreshing, isClosed) = refresher.state
         if isRefreshing { return Waiting(rejected: nil, record: record) }

@@ -16,7 +16,9 @@ public import Interceptors
 /// ## Its place
 /// Inside what identifies the caller, since it must know who asks; outside a retry, since a hit needs none and a failure
 /// after the last attempt may be answered with a stale response. With ``Interceptors/HTTPContext/cachePartition`` set by
-/// something outside, it may stand outside of what identifies, and then serves while nobody can sign in.
+/// something outside, it may stand outside of what identifies, and then serves while nobody can sign in. Without one, a GET
+/// or HEAD to which something inside adds a credential fails with a ``ChainOrderError``: ``ResponseSharing`` says how an
+/// interceptor takes part in that.
 ///
 /// ## Who sees what
 /// Each caller has a partition. A request names it (``Interceptors/HTTPContext/cachePartition``), or it is a fingerprint

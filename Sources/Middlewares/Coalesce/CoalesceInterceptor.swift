@@ -10,8 +10,9 @@
 /// ```
 /// ## Its place
 /// Inside of whatever adds credentials (`bearerAuth`, cookies, basic authentication): only so does it see who asks, and
-/// users never share an answer. `bearerAuth` refuses to add a token inside of it. Outside of a cache, a retry, and what limits
-/// or counts requests: what they do is done once for all who share.
+/// users never share an answer. Inside of it credentials are refused (``ChainOrderError``), unless the request names a
+/// partition (``HTTPContext/cachePartition``). Outside of a cache, a retry, and what limits or counts requests: what they
+/// do is done once for all who share.
 ///
 /// ## What is identical
 /// A GET without content, with the same URL, the same header fields, the same client origin, time limits and buffer limit,

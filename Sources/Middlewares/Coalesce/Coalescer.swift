@@ -73,7 +73,7 @@ final class Coalescer: Sendable {
     // A task of its own: it lives for all who wait, not for the one for whom it was begun.
     private func begin(_ exchange: Int, _ request: HTTPRequest, _ next: Next) {
         var shared = request
-        shared.context.isShared = true
+        shared.shareResponseUnlessPartitioned(by: "coalesce")
         if request.context.deadline != nil { shared.context.deadline = deadline(of: exchange) }
         observe(.began)
         let work = Task { [shared] in
@@ -126,15 +126,7 @@ extension Deadline {
 }
 
 extension HTTPContext {
-    private enum SharedKey: HTTPContextKey { static var defaultValue: Bool { false } }
     private enum CoalescedKey: HTTPContextKey { static var defaultValue: Bool { false } }
-
-    /// On a request: whether its exchange is shared by requests that may be of different users, so that no credential of one
-    /// may be added to it any more.
-    var isShared: Bool {
-        get { self[SharedKey.self] }
-        set { self[SharedKey.self] = newValue }
-    }
 
     /// On a response: whether it is that of an exchange which another request had begun.
     public internal(set) var isCoalesced: Bool {

@@ -6,9 +6,9 @@
 /// ```
 /// ## Its place
 /// Inside of `followRedirects`, so that each hop sets and gets its own cookies; outside of `coalesce` and a cache, which must
-/// know who asks (inside of `coalesce` it refuses to add any), and of `sign` and `logging`. Without those two it may stand
-/// inside of `retry`: then each attempt carries what the one before it was given. What a cache answers by
-/// itself sets no cookies.
+/// know who asks, and of `sign` and `logging`. Inside of those two it throws a ``ChainOrderError``, with an empty jar too,
+/// unless the request names a partition. Without them it may stand inside of `retry`: then each attempt carries what the
+/// one before it was given. What a cache answers by itself sets no cookies.
 ///
 /// A `Cookie` field that the request has already stays, and the jar's cookies follow it but for those of the same names. To
 /// whom cookies go is RFC 6265's to say: to the host that set them, or the hosts of its domain, whatever the port.
@@ -29,11 +29,14 @@ public struct CookiesInterceptor: Interceptor {
 
     /// Adds the cookies for the request's URL, passes it on, and keeps what the response sets.
     ///
-    /// - Throws: ``AuthenticationError`` with ``AuthenticationError/Code/wrongOrder`` if it would add some inside of `coalesce`;
-    ///   what the rest of the chain throws.
+    /// - Throws: ``ChainOrderError`` inside of `cache` or `coalesce`; what the rest of the chain throws.
     public func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         let url = request.url
-        if isAllowed(Origin(url)) { try addCookies(to: &request) }
+        if isAllowed(Origin(url)) {
+            // An empty jar may be full for the next request, which would get what is stored for this one.
+            try request.requireUnshared(by: "cookies")
+            addCookies(to: &request)
+        }
         let response = try await next(request)
         let source = response.url ?? url
         if isAllowed(Origin(source)) { jar.receive(response.headerFields, from: source) }
@@ -45,14 +48,13 @@ public struct CookiesInterceptor: Interceptor {
         return origins?.contains(origin) ?? true
     }
 
-    private func addCookies(to request: inout HTTPRequest) throws {
+    private func addCookies(to request: inout HTTPRequest) {
         let cookies = jar.cookies(for: request.url)
         guard !cookies.isEmpty else { return }
         let own = request.headerFields[.cookie]
         let names = own.map { Self.names(in: $0) } ?? []
         let added = cookies.filter { !names.contains($0.name) }.map { "\($0.name)=\($0.value)" }
         guard !added.isEmpty else { return }
-        if request.context.isShared { throw AuthenticationError.sharedExchange(of: request, inside: "cookies", "jar") }
         request.headerFields[.cookie] = ([own].compactMap { $0 } + added).joined(separator: "; ")
     }
 

@@ -6,8 +6,9 @@
 /// .passwordAuth { realm, origin in await keychain.credential(for: realm) }
 /// ```
 /// ## Its place
-/// Inside of `validateStatus` and `followRedirects`; outside of `coalesce`, inside of which it refuses to work, and a cache,
-/// which must know who asks; outside of `retry`: it answers a 401 by running the rest again. What changes the URL or the
+/// Inside of `validateStatus` and `followRedirects`; outside of `coalesce` and a cache, which must know who asks: inside of
+/// them it throws a ``ChainOrderError``, unless the request names a partition, which a digest needs to be found again in a
+/// cache. Outside of `retry`: it answers a 401 by running the rest again. What changes the URL or the
 /// content stands outside of it or of the transport alone: a digest covers the target as it is sent, and with `auth-int` the
 /// content too.
 ///
@@ -85,9 +86,9 @@ public struct PasswordAuthInterceptor: Interceptor {
     /// Passes the request on, and again with an answer if it is challenged.
     ///
     /// - Throws: ``AuthenticationError`` with ``AuthenticationError/Code/unknownOrigin`` if it is not known whom the credential
-    ///   is for, with ``AuthenticationError/Code/wrongOrder`` if it stands inside of `coalesce`, and with
-    ///   ``AuthenticationError/Code/invalidCredential`` if the scheme can't say it; ``TransportError`` with
-    ///   ``TransportError/Code/bodyNotReplayable``; what the closure or the rest of the chain throws.
+    ///   is for, and with ``AuthenticationError/Code/invalidCredential`` if the scheme can't say it; ``ChainOrderError``
+    ///   inside of `cache` or `coalesce`; ``TransportError`` with ``TransportError/Code/bodyNotReplayable``; what the closure
+    ///   or the rest of the chain throws.
     public func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         let request = request
         guard !request.headerFields.contains(.authorization), request.context.authorization != .omitted,
@@ -95,7 +96,7 @@ public struct PasswordAuthInterceptor: Interceptor {
         else {
             return try await next(request)
         }
-        if request.context.isShared { throw AuthenticationError.sharedExchange(of: request, inside: "passwordAuth") }
+        try request.requireUnshared(by: elementName, changesEachTime: schemes == [.digest])
         var sent = try await shared.answerInAdvance(to: origin, atOnce: atOnce)?.field(for: request)
         var answersLeft = Self.mostAnswers
         while true {
@@ -119,6 +120,15 @@ public struct PasswordAuthInterceptor: Interceptor {
             answersLeft -= 1
             response.body.discard()
             guard request.body.isReadable else { throw Self.bodyUsedUp(request) }
+        }
+    }
+
+    /// The name of the factory that makes such an interceptor.
+    private var elementName: String {
+        switch schemes {
+        case [.basic]: "basicAuth"
+        case [.digest]: "digestAuth"
+        default: "passwordAuth"
         }
     }
 

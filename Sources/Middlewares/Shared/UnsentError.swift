@@ -39,6 +39,10 @@ extension RefusedRequestError {
     var saysOutOfReach: Bool { false }
 }
 
+extension ChainOrderError: RefusedRequestError {
+    var refusedMethod: HTTPRequest.Method? { method }
+}
+
 extension UnsentError {
     private static let codes: Set<TransportError.Code> = [
         .cannotFindHost, .cannotConnect, .invalidRequest, .unsupportedURL,

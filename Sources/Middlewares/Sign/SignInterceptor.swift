@@ -35,7 +35,9 @@ public protocol RequestSigner: Sendable {
 /// ## Its place
 /// Innermost but for what only looks on, such as `logging`: what it signs must be what is sent. So inside of `headers`,
 /// `cookies`, `tracing` and `compressRequest`; and inside of `retry` and `followRedirects`, so that each attempt is signed
-/// with its own time and each hop by its own URL.
+/// with its own time and each hop by its own URL. What stands outside and answers several requests with one response,
+/// `cache` or `coalesce`, can't see by whose key a request is signed: name a partition (``HTTPContext/cachePartition``), or
+/// the request fails with a ``ChainOrderError``.
 ///
 /// A request to another origin passes unsigned. One that should be signed and can't be is not sent.
 public struct SignInterceptor: Interceptor {
@@ -65,9 +67,13 @@ public struct SignInterceptor: Interceptor {
 
     /// Signs the request, and passes it on.
     ///
-    /// - Throws: ``SigningError``; what the signer or the rest of the chain throws.
+    /// - Throws: ``SigningError``; ``ChainOrderError`` inside of `cache` or `coalesce`; what the signer or the rest of the
+    ///   chain throws.
     public func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
-        if isSigned(request), try isForRequest(request) { try await signer.sign(&request, at: now()) }
+        if isSigned(request), try isForRequest(request) {
+            try request.requireUnshared(by: "sign", changesEachTime: true)
+            try await signer.sign(&request, at: now())
+        }
         return try await next(request)
     }
 

@@ -79,20 +79,20 @@ struct CoalesceInterceptorTests {
         let tokens = TokenStore(.old, origins: [apiOrigin]) { _ in .new }
         let server = Recorder()
         let chain = InterceptorChain([coalesce(), .bearerAuth(tokens)], transport: server)
-        let error = await #expect(throws: AuthenticationError.self) { try await chain.get() }
-        #expect(error?.code == .wrongOrder)
-        #expect(error?.message.contains("[.bearerAuth(tokens), .coalesce()]") == true)
+        let error = await #expect(throws: ChainOrderError.self) { try await chain.get() }
+        #expect(error?.code == .sharedResponse)
+        #expect(error?.message.contains("[.bearerAuth(…), .coalesce(…)]") == true)
         #expect(server.requests.isEmpty)
         #expect(try await chain.get(url("https://elsewhere.example.com/")) == 200)
         let jar = CookieJar([Cookie(name: "sid", value: "1", domain: "api.example.com")])
         let others: [(any Interceptor, String)] = [
-            (.cookies(jar), "[.cookies(jar), .coalesce()]"),
-            (.basicAuth(username: "ada", password: "x", origins: [apiOrigin]), "[.passwordAuth(…), .coalesce()]"),
+            (.cookies(jar, origins: [apiOrigin]), "[.cookies(…), .coalesce(…)]"),
+            (.basicAuth(username: "ada", password: "x", origins: [apiOrigin]), "[.basicAuth(…), .coalesce(…)]"),
         ]
         for (interceptor, order) in others {
             let chain = InterceptorChain([coalesce(), interceptor], transport: server)
-            let error = await #expect(throws: AuthenticationError.self) { try await chain.get() }
-            #expect(error?.code == .wrongOrder)
+            let error = await #expect(throws: ChainOrderError.self) { try await chain.get() }
+            #expect(error?.code == .sharedResponse)
             #expect(error?.message.contains(order) == true)
             #expect(try await chain.get(url("https://elsewhere.example.com/")) == 200)
             #expect(try await InterceptorChain([interceptor, coalesce()], transport: server).get() == 200)
@@ -221,7 +221,12 @@ struct CoalesceInterceptorTests {
             request.headerFields[.authorization] = "Bearer anyone"
             return try await next(request)
         }
-        let all = InterceptorChain([coalesce(), session, token], transport: server)
+        let account = ClosureInterceptor { request, next in
+            var request = request
+            request.context.cachePartition = "anyone"
+            return try await next(request)
+        }
+        let all = InterceptorChain([account, coalesce(), session, token], transport: server)
         chain.value = all
         let tasks = (0..<20).map { _ in Task { try await all.get() } }
         for task in tasks { #expect(try await task.value == 200) }
@@ -333,7 +338,7 @@ extension CoalesceInterceptorTests {
         let chain = InterceptorChain(
             [coalesce()],
             transport: Recorder { request in
-                seen.value = "\(Trace.name) \(request.context.latestKey == "key") \(request.context.isShared)"
+                seen.value = "\(Trace.name) \(request.context.latestKey == "key") \(request.context.sharing != nil)"
                 return HTTPResponse(status: 200)
             }
         )

@@ -51,9 +51,21 @@ extension HTTPContext {
     /// All requests of one name share what is stored, whatever credentials they carry. One that goes without
     /// (``AuthorizationMode/omitted``) should have a partition of its own, or it is answered with what the account was given.
     ///
-    /// With it the cache may stand outside of what adds the credentials, and entries outlive a change of the token.
+    /// With it the cache, and `coalesce`, may stand outside of what adds the credentials, and entries outlive a change of the
+    /// token. Without it they can't see who asks there, and the request fails with a ``ChainOrderError``.
     public var cachePartition: String? {
         get { self[CachePartitionKey.self] }
         set { self[CachePartitionKey.self] = newValue }
+    }
+}
+
+extension HTTPRequest {
+    /// Says that the response may answer others, unless the request names those that may have it.
+    mutating func shareResponseUnlessPartitioned(by element: String) {
+        if let partition = context.cachePartition, !partition.isEmpty { return }
+        shareResponse(
+            by: element,
+            alternative: "Or the request names whose response it is: request.context.cachePartition = account.id."
+        )
     }
 }

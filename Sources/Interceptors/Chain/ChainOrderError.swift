@@ -1,0 +1,93 @@
+public import Foundation
+
+/// A request that was not sent because the interceptors of its chain are in an order that can't work.
+public struct ChainOrderError: ContextualError, Sendable {
+    /// What is wrong with the order. An open set: handle the ones you know, and keep a default.
+    public struct Code: Sendable, Hashable, RawRepresentable, CustomStringConvertible {
+        /// The name of the code, such as `sharedResponse`.
+        public let rawValue: String
+        /// A code by its name.
+        public init(rawValue: String) { self.rawValue = rawValue }
+        /// The name of the code.
+        public var description: String { rawValue }
+
+        /// An element that answers several requests with one response can't see who asks: see ``ResponseSharing``.
+        public static let sharedResponse = Self(rawValue: "sharedResponse")
+    }
+
+    /// What is wrong with the order.
+    public let code: Code
+    /// What is wrong, and the right order, for a person.
+    public let message: String
+    /// The method of the request.
+    public let method: HTTPRequest.Method?
+    /// The URL of the request, with secrets redacted.
+    public let url: String?
+    /// What is to be known about the failed call beyond the failure itself.
+    public var context = HTTPContext()
+
+    /// An error about the chain of a request.
+    ///
+    /// - Parameters:
+    ///   - code: what is wrong with the order.
+    ///   - message: sentences for a person, without secrets, that give the right order.
+    ///   - request: the request, of which the method and the redacted URL are kept.
+    public init(_ code: Code, _ message: String, request: HTTPRequest? = nil) {
+        self.code = code
+        self.message = message
+        self.method = request?.method
+        self.url = request.map { Redaction.standard.string(for: $0.url) }
+    }
+}
+
+extension ChainOrderError {
+    static func sharedResponse(
+        of request: HTTPRequest,
+        _ sharing: ResponseSharing,
+        with element: String,
+        changesEachTime: Bool
+    ) -> Self {
+        let name = sharing.element
+        let order = "The right order is [.\(element)(…), .\(name)(…)]."
+        return Self(
+            .sharedResponse,
+            "\(name) is outside of \(element) and can't see who asks: one user could get the response of another."
+                + advice(changesEachTime ? nil : order, sharing),
+            request: request
+        )
+    }
+
+    static func sharedResponse(
+        of request: HTTPRequest,
+        _ sharing: ResponseSharing,
+        withField name: HTTPField.Name
+    ) -> Self {
+        let element = sharing.element
+        return Self(
+            .sharedResponse,
+            "\(element) is outside of the interceptor that sets the field \(name.rawName) and can't see who asks:"
+                + " one user could get the response of another."
+                + advice("Put that interceptor before \(element) in the array.", sharing),
+            request: request
+        )
+    }
+
+    private static func advice(_ order: String?, _ sharing: ResponseSharing) -> String {
+        [order, sharing.alternative].compactMap { $0.map { " " + $0 } }.joined() + " The request was not sent."
+    }
+}
+
+extension ChainOrderError: CustomStringConvertible, CustomDebugStringConvertible, LocalizedError {
+    /// Code, message and request, without secrets.
+    public var description: String {
+        let text = "ChainOrderError.\(code): \(message)"
+        guard let method, let url else { return text }
+        return "\(text) (\(method) \(url))"
+    }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// The same as ``description``.
+    public var errorDescription: String? { description }
+}

@@ -1,0 +1,271 @@
+import Foundation
+import Testing
+import TransportTesting
+
+@testable import Middlewares
+
+/// Where a cache or `coalesce` is outside of what adds credentials, nothing is sent and nobody gets another's response.
+@Suite struct ChainOrderTests {
+    /// An interceptor of an author's own.
+    struct APIKeyInterceptor: Interceptor {
+        let key: Shared<String>
+
+        func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
+            try request.requireUnshared(by: "apiKey")
+            request.headerFields["X-Anything"] = key.value
+            return try await next(request)
+        }
+    }
+
+    /// What adds the credential of an account that can be changed.
+    struct Account: Sendable, CustomTestStringConvertible {
+        let element: String
+        let interceptors: [any Interceptor]
+        let signIn: @Sendable (String) -> Void
+        /// Whom the server takes for the right one, if it asks for a password.
+        var user: Shared<String>?
+        var testDescription: String { element }
+    }
+
+    enum Kind: String, CaseIterable, Sendable {
+        case bearerAuth, cookies, basicAuth, digestAuth, sign, signInQuery, apiKey, field
+
+        func account() -> Account {
+            let user = Shared("nobody")
+            let set: @Sendable (String) -> Void = { user.value = $0 }
+            switch self {
+            case .bearerAuth:
+                let tokens = TokenStore(origins: [apiOrigin]) { _ in throw CancellationError() }
+                return Account(
+                    element: "bearerAuth",
+                    interceptors: [.retryOnUnauthorized(tokens), .bearerAuth(tokens)],
+                    signIn: { user in
+                        tokens.signOut()
+                        tokens.signIn(.init(user))
+                    }
+                )
+            case .cookies:
+                let jar = CookieJar()
+                return Account(element: "cookies", interceptors: [.cookies(jar)]) { user in
+                    jar.removeAll()
+                    jar.insert(Cookie(name: "sid", value: user, domain: "api.example.com"))
+                }
+            case .basicAuth, .digestAuth:
+                let scheme: PasswordAuthInterceptor.Scheme = self == .basicAuth ? .basic : .digest
+                let accounts = ["nobody", "Ada", "Bob"].map { user in
+                    let credential = PasswordCredential(username: user, password: "x")
+                    return (
+                        user, PasswordAuthInterceptor(schemes: [scheme], origins: [apiOrigin]) { _, _ in credential }
+                    )
+                }
+                let auths = Dictionary(uniqueKeysWithValues: accounts)
+                let current: some Interceptor = .intercept { request, next in
+                    guard let auth = auths[user.value] else { return HTTPResponse(status: 500) }
+                    return try await auth.intercept(request, next: next)
+                }
+                return Account(element: rawValue, interceptors: [current], signIn: set, user: user)
+            case .sign:
+                let sign: SignInterceptor = .sign(origins: [apiOrigin]) { request, _ in
+                    request.headerFields["Signature"] = user.value
+                }
+                return Account(element: "sign", interceptors: [sign], signIn: set)
+            case .signInQuery:
+                let sign: SignInterceptor = .sign(origins: [apiOrigin]) { request, _ in
+                    request.url.append(queryItems: [URLQueryItem(name: "by", value: user.value)])
+                }
+                return Account(element: "sign", interceptors: [sign], signIn: set)
+            case .apiKey:
+                return Account(element: "apiKey", interceptors: [APIKeyInterceptor(key: user)], signIn: set)
+            case .field:
+                let headers: HeadersInterceptor = .headers { _ in ["X-API-Key": user.value] }
+                return Account(element: "X-API-Key", interceptors: [headers], signIn: set)
+            }
+        }
+    }
+
+    /// A server that asks for the password of a user, and says to whom it answers.
+    private static func server(of user: Shared<String>? = nil) -> Recorder {
+        Recorder { request in
+            let names: [HTTPField.Name] = [.authorization, .cookie, "Signature", "X-API-Key", "X-Anything"]
+            let text = names.compactMap { request.headerFields[$0] }.joined() + (request.url.query() ?? "")
+            if let user, !isOf(user.value, text) {
+                let challenges = "Basic realm=r, Digest realm=r, nonce=n, qop=auth"
+                return HTTPResponse(status: 401, headerFields: [.wwwAuthenticate: challenges], url: request.url)
+            }
+            return HTTPResponse(
+                status: 200,
+                headerFields: [.cacheControl: "max-age=3600"],
+                body: HTTPBody(text),
+                url: request.url
+            )
+        }
+    }
+
+    private let server = Self.server()
+
+    private func get(_ chain: InterceptorChain, partition: String? = nil) async throws -> String {
+        var request = HTTPRequest(url: apiURL)
+        request.context.cachePartition = partition
+        let response = try await chain.send(request)
+        return String(decoding: response.body.bytes ?? Data(), as: UTF8.self)
+    }
+
+    @Test(arguments: Kind.allCases)
+    func cacheOutsideOfACredentialIsRefusedBeforeAnythingIsSent(kind: Kind) async throws {
+        let account = kind.account()
+        let chain = InterceptorChain([.cache(.memory())] + account.interceptors, transport: server)
+        for user in ["Ada", "Bob"] {
+            account.signIn(user)
+            let error = await #expect(throws: ChainOrderError.self) { try await get(chain) }
+            #expect(error?.code == .sharedResponse)
+            let message = error?.message ?? ""
+            #expect(message.hasPrefix("cache is outside of "))
+            #expect(message.contains(account.element))
+            #expect(message.contains("request.context.cachePartition = account.id"))
+            #expect(!"\(try #require(error))".contains(user))
+        }
+        #expect(server.requests.isEmpty)
+    }
+
+    @Test(arguments: Kind.allCases)
+    func cacheInsideOfACredentialKeepsAccountsApart(kind: Kind) async throws {
+        // A signature in the query makes another URL; a field without a sensitive name is not known to be a credential.
+        if kind == .apiKey { return }
+        let account = kind.account()
+        let server = Self.server(of: account.user)
+        let store = MemoryCacheStore()
+        let chain = InterceptorChain(account.interceptors + [.cache(store)], transport: server)
+        for _ in 0..<2 {
+            for user in ["Ada", "Bob"] {
+                account.signIn(user)
+                let text = try await get(chain)
+                #expect(Self.isOf(user, text), "\(text)")
+            }
+        }
+        #expect(store.count >= 2)
+    }
+
+    @Test(arguments: Kind.allCases, [false, true])
+    func namedPartitionLetsTheCacheStandOutsideAndKeepsAccountsApart(kind: Kind, isCoalesced: Bool) async throws {
+        let account = kind.account()
+        let server = Self.server(of: account.user)
+        let store = MemoryCacheStore()
+        let outer: [any Interceptor] = isCoalesced ? [.coalesce(), .cache(store)] : [.cache(store), .coalesce()]
+        let chain = InterceptorChain(outer + account.interceptors, transport: server)
+        var counts: [Int] = []
+        for _ in 0..<2 {
+            for user in ["Ada", "Bob"] {
+                account.signIn(user)
+                let text = try await get(chain, partition: user)
+                #expect(Self.isOf(user, text), "\(text)")
+            }
+            counts.append(server.requests.count)
+        }
+        #expect(counts[0] == counts[1], "The second round is answered from the store.")
+        #expect(Set(try await store.listing().map(\.key.partition)) == ["Ada", "Bob"])
+        // While nobody can sign in.
+        account.signIn("nobody")
+        #expect(Self.isOf("Ada", try await get(chain, partition: "Ada")))
+        await #expect(throws: ChainOrderError.self) { try await get(chain) }
+    }
+
+    private static func isOf(_ user: String, _ text: String) -> Bool {
+        text.contains(user) || text.contains(Data("\(user):x".utf8).base64EncodedString())
+    }
+
+    @Test func emptyJarIsRefusedLikeAFullOne() async throws {
+        let chain = InterceptorChain([.cache(.memory()), .cookies()], transport: server)
+        await #expect(throws: ChainOrderError.self) { try await chain.get() }
+        let elsewhere = InterceptorChain([.cache(.memory()), .cookies(origins: [])], transport: server)
+        #expect(try await elsewhere.get() == 200)
+    }
+
+    @Test func requestsThatGoWithoutACredentialPass() async throws {
+        let tokens = TokenStore(.new, origins: [apiOrigin]) { _ in .new }
+        let chain = InterceptorChain([.cache(.memory()), .bearerAuth(tokens)], transport: server)
+        var request = HTTPRequest(url: apiURL)
+        request.context.authorization = .omitted
+        #expect(try await chain.send(request).status == 200)
+        request = HTTPRequest(url: apiURL, headerFields: [.authorization: "Bearer own"])
+        #expect(try await chain.send(request).status == 200)
+        #expect(try await chain.get(url("https://elsewhere.example.com/")) == 200)
+        // A response that the cache never keeps may be anyone's.
+        request = HTTPRequest(method: .post, url: apiURL)
+        #expect(try await chain.send(request).status == 200)
+        await #expect(throws: ChainOrderError.self) { try await chain.get() }
+    }
+
+    @Test func secondCacheInsideOfTheCredentialIsFineAndOneOutsideIsNot() async throws {
+        let tokens = TokenStore(.new, origins: [apiOrigin]) { _ in .new }
+        let right = InterceptorChain([.bearerAuth(tokens), .cache(.memory()), .cache(.memory())], transport: server)
+        #expect(try await right.get() == 200)
+        let wrong = InterceptorChain([.cache(.memory()), .bearerAuth(tokens), .cache(.memory())], transport: server)
+        await #expect(throws: ChainOrderError.self) { try await wrong.get() }
+        let nested = InterceptorChain(
+            [.cache(.memory())],
+            transport: InterceptorChain([.bearerAuth(tokens)], transport: server)
+        )
+        await #expect(throws: ChainOrderError.self) { try await nested.get() }
+    }
+
+    @Test func attemptsHedgesAndRedirectsInsideOfTheCacheAreRefusedLikeTheFirst() async throws {
+        let tokens = TokenStore(.new, origins: [apiOrigin]) { _ in .new }
+        let between: [any Interceptor] = [
+            .retry(.exponential(maxAttempts: 3)), .hedge(after: .seconds(10)), .followRedirects(), sendTwice,
+        ]
+        for interceptor in between {
+            let chain = InterceptorChain([.cache(.memory()), interceptor, .bearerAuth(tokens)], transport: server)
+            await #expect(throws: ChainOrderError.self) { try await chain.get() }
+        }
+        #expect(server.requests.isEmpty)
+        // The target of a redirect is an origin of the token, the request was for none.
+        let redirecting = Recorder { request in
+            request.url.host() == "elsewhere.example.com"
+                ? HTTPResponse(status: 302, headerFields: [.location: "https://api.example.com/"], url: request.url)
+                : HTTPResponse(status: 200)
+        }
+        let chain = InterceptorChain(
+            [.cache(.memory()), .followRedirects(), .bearerAuth(tokens)],
+            transport: redirecting
+        )
+        await #expect(throws: ChainOrderError.self) { try await chain.get(url("https://elsewhere.example.com/")) }
+        #expect(redirecting.requests.count == 1)
+    }
+
+    @Test func staleResponseIsNotRevalidatedInTheBackgroundWithACredentialOfAnother() async throws {
+        let clock = ManualClock()
+        let tokens = TokenStore(.new, origins: [apiOrigin]) { _ in .new }
+        let store = MemoryCacheStore()
+        let plain = Recorder { _ in
+            HTTPResponse(status: 200, headerFields: [.cacheControl: "max-age=1, stale-while-revalidate=60"])
+        }
+        _ = try await InterceptorChain([.cache(store, clock: clock)], transport: plain).get()
+        let reports = Shared<[String]>([])
+        let cache = CacheInterceptor(
+            store: store,
+            clock: clock,
+            now: { Date(timeIntervalSinceNow: 5) },
+            report: { error in reports.change { $0.append("\(error)") } }
+        )
+        #expect(try await InterceptorChain([cache, .bearerAuth(tokens)], transport: plain).get() == 200)
+        await cache.core.revalidations.end()
+        #expect(plain.requests.count == 1)
+        #expect(reports.value.count == 1 && reports.value[0].contains("ChainOrderError"))
+    }
+
+    @Test func refusedRequestIsNeitherRetriedNorCountedAgainstTheHost() async throws {
+        let tokens = TokenStore(.new, origins: [apiOrigin]) { _ in .new }
+        let breaker = CircuitBreakerInterceptor(.consecutiveFailures(1))
+        let count = Tally()
+        let counting: some Interceptor = .intercept { request, next in
+            count.count()
+            return try await next(request)
+        }
+        let chain = InterceptorChain(
+            [.cache(.memory()), .retry(.exponential(maxAttempts: 3)), breaker, counting, .bearerAuth(tokens)],
+            transport: server
+        )
+        for _ in 0..<3 { await #expect(throws: ChainOrderError.self) { try await chain.get() } }
+        #expect(count.value == 3)
+    }
+}
