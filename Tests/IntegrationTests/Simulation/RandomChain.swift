@@ -16,10 +16,12 @@ struct RandomChain {
     var wholeLimit: Duration?
     /// Where a call can be overtaken by another one.
     var overtaking = Overtaking.never
-    var tokens: TokenStore?
+    /// One that follows who is signed in, or one for each account.
+    var stores: [TokenStore] = []
     /// What must hold when all has ended.
     var finalChecks: [() -> Void] = []
 
+    let accounts: Accounts
     let world: World
     let origin = Origin(URL(string: ScriptedTransport.hosts[0])!)!
     private let budget = RetryBudget(share: 0.5, reserve: 3)
@@ -29,12 +31,25 @@ struct RandomChain {
 
     enum Overtaking { case never, outermost, inside }
 
-    init(_ world: World, _ random: inout SeededGenerator, refresher: Refresher) {
-        self.world = world
+    init(_ accounts: Accounts, _ random: inout SeededGenerator, refresher: Refresher) {
+        self.accounts = accounts
+        world = accounts.world
+        if accounts.isOfEachCall { add(Accounts.partition, "partition") }
         let count = Int.random(in: 1...10, using: &random)
         var kinds = (0..<count).map { _ in Kind.allCases.randomElement(using: &random) ?? .headers }
+        // Often what shares responses, and what tells accounts apart, in either order.
+        if Bool.random(using: &random) {
+            let credentials: [Kind] = [.cookies, .bearer, .accountKey, .silentKey, .sign]
+            for kind in [random.oneOf([.cache, .cache, .coalesce]), random.oneOf(credentials)]
+            where !kinds.contains(kind) {
+                kinds.insert(kind, at: Int.random(in: 0...kinds.count, using: &random))
+            }
+        }
         if kinds.contains(.unauthorized) || kinds.contains(.bearer) {
-            tokens = refresher.makeStore()
+            stores =
+                accounts.isOfEachCall
+                ? Accounts.names.map { refresher.makeStore(of: $0, accounts) }
+                : [refresher.makeStore(of: nil, accounts)]
             // Usually both, in the order that works, somewhere among the others.
             if Int.random(in: 0..<5, using: &random) > 0 {
                 kinds.removeAll { $0 == .unauthorized || $0 == .bearer }
@@ -54,7 +69,8 @@ struct RandomChain {
     /// The kinds, in the order in which they should stand.
     private enum Kind: Int, CaseIterable {
         case latestWins, status, headers, transactionID, tracing, timeout, compress, redirects, cookies, unauthorized
-        case bearer, digest, basic, coalesce, cache, retry, hedge, rate, limit, circuit, sign, metrics, logging
+        case bearer, digest, basic, accountKey, silentKey, coalesce, cache, retry, hedge, rate, limit, circuit, sign
+        case metrics, logging
 
         var takesTime: Bool { ![.latestWins, .headers, .transactionID, .tracing].contains(self) }
     }
@@ -73,7 +89,7 @@ struct RandomChain {
             add(redirects, "redirects(\(limit))", sends: limit + 1)
         case .retry: addRetry(&random)
         case .timeout: addTimeout(&random)
-        case .unauthorized, .bearer, .basic, .digest, .cookies, .sign: addIdentity(kind)
+        case .unauthorized, .bearer, .basic, .digest, .cookies, .sign, .accountKey, .silentKey: addIdentity(kind)
         case .limit: addLimit(&random)
         case .rate: addRateLimit(&random)
         case .circuit: addCircuitBreaker(&random)
@@ -124,17 +140,17 @@ struct RandomChain {
 
     private mutating func addIdentity(_ kind: Kind) {
         switch kind {
-        case .bearer: if let tokens { add(.bearerAuth(tokens), "bearerAuth") }
-        case .unauthorized: if let tokens { add(.retryOnUnauthorized(tokens), "retryOnUnauthorized", sends: 2) }
-        case .cookies:
-            let jar = CookieJar(now: { [world] in world.now })
-            add(CookiesInterceptor(jar), "cookies")
-        case .sign:
-            world.keep(secret: "signature-secret", of: origin.description)
-            let sign: SignInterceptor = .sign(origins: [origin], now: { [world] in world.now }) { request, _ in
-                request.headerFields["Signature"] = "signature-secret"
+        case .bearer: add(accounts.interceptor { .bearerAuth(store(of: $0)) }, "bearerAuth")
+        case .unauthorized:
+            add(accounts.interceptor { .retryOnUnauthorized(store(of: $0)) }, "retryOnUnauthorized", sends: 2)
+        case .cookies: add(accounts.interceptor(makeCookies), "cookies")
+        case .sign: addSign()
+        case .accountKey, .silentKey:
+            for account in Accounts.names {
+                world.keep(credential: AccountKeyInterceptor.secret(of: account), of: account)
             }
-            add(sign, "sign")
+            let key = AccountKeyInterceptor(accounts: accounts, origin: origin, asksBefore: kind == .accountKey)
+            add(key, kind == .accountKey ? "accountKey" : "silentKey")
         case .basic:
             world.keep(secret: ScriptedTransport.basicSecret, of: origin.description)
             add(.basicAuth(username: "ada", password: "password", origins: [origin]), "basicAuth", sends: 2)
@@ -151,6 +167,35 @@ struct RandomChain {
             self.digest = digest
             add(digest, "digestAuth", sends: 3)
         }
+    }
+
+    private func store(of account: String?) -> TokenStore { stores[account == "bob" ? 1 : 0] }
+
+    private func makeCookies(of account: String?) -> any Interceptor {
+        let jar = CookieJar(now: { [world] in world.now })
+        let setSession: @Sendable (String?) -> Void = { [world] account in
+            jar.removeAll()
+            guard let account else { return }
+            let value = "session-secret-\(world.nextID())-end"
+            world.keep(secret: value, of: "https api.test")
+            world.keep(credential: value, of: account)
+            jar.insert(Cookie(name: "session", value: value, domain: "api.test"))
+        }
+        if let account { setSession(account) } else { accounts.follow(setSession) }
+        return .cookies(jar)
+    }
+
+    private mutating func addSign() {
+        for account in Accounts.names + ["nobody"] {
+            let secret = "signature-secret-\(account)-end"
+            world.keep(secret: secret, of: origin.description)
+            if account != "nobody" { world.keep(credential: secret, of: account) }
+        }
+        let sign: SignInterceptor = .sign(origins: [origin], now: { [world] in world.now }) { [accounts] request, _ in
+            let account = accounts.account(of: request) ?? "nobody"
+            request.headerFields["Signature"] = "signature-secret-\(account)-end"
+        }
+        add(sign, "sign")
     }
 
     private mutating func addLogging() {
@@ -191,29 +236,42 @@ final class Refresher: Sendable {
 
     init(_ world: World) { self.world = world }
 
-    func makeStore() -> TokenStore {
+    /// - Parameter account: whose tokens it holds; `nil` for whoever is signed in.
+    func makeStore(of account: String?, _ accounts: Accounts) -> TokenStore {
         let origin = Origin(URL(string: ScriptedTransport.hosts[0])!)!
-        return TokenStore(
-            .init("token-secret-0"),
+        let store = TokenStore(
+            account.map { .init(world.makeToken(of: $0)) },
             origins: [origin],
             now: { [world] in world.now },
-            refresh: { [self] _ in try await self.refresh() }
+            refresh: { [self, world] rejected in
+                let owner = Accounts.names.first { world.secrets(of: $0).contains(rejected?.value ?? "") }
+                guard let owner else { throw Refused() }
+                return try await self.refresh(of: owner)
+            }
         )
+        accounts.follow { [world] account in
+            guard let account else { return store.signOut() }
+            // Often the server doesn't know it any more.
+            let value = world.chance(50) ? world.makeToken(of: account) : "token-secret-\(world.nextID())-end"
+            world.keep(secret: value, of: "https://api.test:443")
+            world.keep(credential: value, of: account)
+            store.signIn(.init(value))
+        }
+        return store
     }
 
-    private func refresh() async throws -> TokenStore.Token {
+    private func refresh(of account: String) async throws -> TokenStore.Token {
         let id = world.nextID() + 1_000
         world.note("refresh #\(id) begins")
         defer { world.note("refresh #\(id) ends") }
         var request = HTTPRequest(method: .post, url: URL(string: "https://api.test/token")!)
         request.context.simulatedCall = SimulatedCall(id: id, method: .post, body: "")
+        request.context.simulatedAccount = account
         guard let client = client.value else { throw Ended() }
         let response = try await client.send(request)
         response.body.discard()
         guard response.status == 200 else { throw Refused() }
-        let value = "token-secret-\(id)-end"
-        world.keep(secret: value, of: "https://api.test:443")
-        world.validToken = value
+        let value = world.makeToken(of: account)
         return .init(value, expiresAt: world.chance(30) ? world.now.addingTimeInterval(60) : nil)
     }
 

@@ -12,6 +12,8 @@ struct ScriptedTransport: Transport {
     let world: World
     /// How many answers in a hundred are no plain 200.
     let trouble: Int
+    /// How many in a hundred say that they may be stored.
+    let storable: Int
 
     func send(_ request: consuming HTTPRequest) async throws -> HTTPResponse {
         let request = request
@@ -88,9 +90,12 @@ struct ScriptedTransport: Transport {
             world.keep(secret: value, of: isSecure ? "https \(host)" : host)
             fields.append(.setCookie, "sid=\(value); Path=/\(isSecure ? "; Secure" : "")")
         }
-        if world.chance(30) { fields[.cacheControl] = world.oneOf(["max-age=2", "no-store", "max-age=0"]) }
+        if world.chance(storable) {
+            fields[.cacheControl] = world.oneOf(["max-age=2", "max-age=60", "max-age=60", "no-store", "max-age=0"])
+        }
         fields["X-URL"] = request.url.absoluteString
         fields["X-For"] = World.caller(of: request)
+        for account in world.accounts(of: request) { fields.append("X-Account", account) }
         if request.url.path.hasPrefix("/private"), request.url.absoluteString.hasPrefix(Self.hosts[0]),
             !world.knows(request)
         {

@@ -32,6 +32,8 @@ struct Simulation {
     private let queue: JobQueue
     let states = Shared<[Int: CallState]>([:])
     private var random: SeededGenerator
+    /// How many requests in a hundred have one URL.
+    private var usual = 0
 
     private init(seed: UInt64) throws {
         world = World(seed: seed &* 31 &+ 7)
@@ -54,8 +56,17 @@ struct Simulation {
 
     private mutating func runChain(_ probe: Probe) throws -> (names: [String], calls: Int) {
         let refresher = Refresher(world)
-        let chain = RandomChain(world, &random, refresher: refresher)
-        let transport = ScriptedTransport(world: world, trouble: Int.random(in: 0...90, using: &random))
+        let accounts = Accounts(
+            world,
+            isOfEachCall: Int.random(in: 0..<3, using: &random) == 0,
+            signedIn: random.oneOf([nil, "ada", "ada", "bob"])
+        )
+        let chain = RandomChain(accounts, &random, refresher: refresher)
+        let transport = ScriptedTransport(
+            world: world,
+            trouble: Int.random(in: 0...90, using: &random),
+            storable: Int.random(in: 0...90, using: &random)
+        )
         let hold: ClosureInterceptor = .intercept { [probe] request, next in
             _ = probe
             return try await next(request)
@@ -67,9 +78,10 @@ struct Simulation {
         )
         let direct = Client(interceptors: [], transport: transport)
         refresher.client.value = Bool.random(using: &random) ? client : direct
-        let count = Int.random(in: 1...6, using: &random)
-        queue.enter { for number in 1...count { start(number, client) } }
-        if let tokens = chain.tokens { queue.enter { disturb(tokens) } }
+        let count = Int.random(in: 1...8, using: &random)
+        usual = random.oneOf([0, 30, 90])
+        queue.enter { for number in 1...count { start(number, client, accounts) } }
+        queue.enter { disturb(accounts, chain) }
         play()
         refresher.client.value = nil
         check(chain, calls: count)
@@ -92,21 +104,23 @@ struct Simulation {
 extension Simulation {
     private final class Probe: Sendable {}
 
-    private mutating func start(_ id: Int, _ client: Client) {
-        let request = makeRequest(id)
+    private mutating func start(_ id: Int, _ client: Client, _ accounts: Accounts) {
+        var request = makeRequest(id)
+        if accounts.isOfEachCall { request.context.simulatedAccount = random.oneOf(["ada", "bob", nil]) }
         let (world, states) = (world, states)
-        let delay = Duration.milliseconds(Int.random(in: 0...4_000, using: &random))
+        let delay = Duration.milliseconds(Int.random(in: 0...8_000, using: &random))
         let readsAll = Int.random(in: 0..<100, using: &random) < 70
-        let task = Task {
+        let task = Task { [request] in
             var failure: (any Error)?
             do {
                 try await world.clock.sleep(for: delay)
-                states.change { $0[id]?.began = world.clock.now.elapsed }
+                let start = world.clock.now.elapsed
+                states.change { $0[id]?.began = start }
                 let response = try await Self.timed(world, { took in states.change { $0[id]?.took = took } }) {
                     try await client.send(request)
                 }
                 world.note("call #\(id) gets \(response.status.code)")
-                Self.check(response, of: request, id, world)
+                Self.check(response, of: request, id, accounts, since: start)
                 if readsAll { _ = try await response.body.collect(upTo: 1 << 16) } else { response.body.discard() }
             } catch {
                 failure = error
@@ -142,7 +156,10 @@ extension Simulation {
     private mutating func makeRequest(_ id: Int) -> HTTPRequest {
         let method = random.oneOf([.get, .get, .get, .post, .put, .delete] as [HTTPRequest.Method])
         let host = random.oneOf([ScriptedTransport.hosts[0], ScriptedTransport.hosts[0]] + ScriptedTransport.hosts)
-        let url = URL(string: host + random.oneOf(["/a", "/private/b", "/private/b?q=1"]))!
+        let path = random.oneOf(["/a", "/private/b", "/private/b?q=1"])
+        // Often the same as others.
+        let isUsual = Int.random(in: 0..<100, using: &random) < usual
+        let url = URL(string: isUsual ? ScriptedTransport.hosts[0] + "/a" : host + path)!
         var request = HTTPRequest(method: method, url: url)
         var text = ""
         if method == .post || method == .put {
@@ -154,7 +171,7 @@ extension Simulation {
             default: request.body = .oneShot(OnceOnly(world: world, call: id, text: text))
             }
         }
-        if let origin = Origin(url), Int.random(in: 0..<100, using: &random) < 40 {
+        if let origin = Origin(url), !isUsual, Int.random(in: 0..<100, using: &random) < 40 {
             let secret = "caller-secret-\(id)"
             world.keep(secret: secret, of: origin.description)
             request.headerFields[random.oneOf([.authorization, .cookie, "X-Api-Key"])] = secret
@@ -178,20 +195,21 @@ extension Simulation {
     }
 
     /// Signs in and out while requests are under way.
-    private mutating func disturb(_ tokens: TokenStore) {
-        let world = world
-        for _ in 0..<Int.random(in: 0...2, using: &random) {
+    private mutating func disturb(_ accounts: Accounts, _ chain: RandomChain) {
+        let (world, stores) = (world, chain.stores)
+        for _ in 0..<Int.random(in: 0...5, using: &random) {
             let delay = Duration.milliseconds(Int.random(in: 0...8_000, using: &random))
-            let signsOut = Bool.random(using: &random)
+            let account = random.oneOf(["ada", "bob", nil])
+            let index = Int.random(in: 0..<2, using: &random)
             Task {
                 try await world.clock.sleep(for: delay)
-                if signsOut {
+                guard accounts.isOfEachCall else { return accounts.change(to: account) }
+                guard index < stores.count else { return }
+                let tokens = stores[index]
+                if account == nil {
                     tokens.signOut()
                 } else {
-                    let value = "token-secret-\(world.nextID())-end"
-                    world.keep(secret: value, of: "https://api.test:443")
-                    world.validToken = value
-                    tokens.signIn(.init(value))
+                    tokens.signIn(.init(world.makeToken(of: Accounts.names[index])))
                 }
             }
         }

@@ -18,7 +18,7 @@ extension Simulation {
         if !world.openBodies.isEmpty {
             world.violate("\(world.openBodies.count) bodies were neither read nor discarded.")
         }
-        if let tokens = chain.tokens, tokens.refresher.state.isRefreshing { world.violate("A refresh never ended.") }
+        for tokens in chain.stores where tokens.refresher.state.isRefreshing { world.violate("A refresh never ended.") }
         for check in chain.finalChecks { check() }
     }
 
@@ -64,9 +64,21 @@ extension Simulation {
         if ended > next { world.violate("Call \(id) was overtaken at \(next) and ended at \(ended).") }
     }
 
-    static func check(_ response: HTTPResponse, of request: HTTPRequest, _ id: Int, _ world: World) {
+    static func check(
+        _ response: HTTPResponse,
+        of request: HTTPRequest,
+        _ id: Int,
+        _ accounts: Accounts,
+        since start: Duration
+    ) {
+        let world = accounts.world
+        let permitted = accounts.permitted(request, since: start)
+        for account in response.headerFields[values: "X-Account"] where !permitted.contains(account) {
+            world.violate("Call \(id) of \(permitted.sorted()) got an answer that was made for \(account).")
+        }
         // A redirect leaves the secret behind, and then the answer is anyone's.
-        let caller = response.headerFields["X-For"] ?? "anyone"
+        // Nor are callers told apart who name one partition.
+        let caller = request.context.simulatedAccount == nil ? response.headerFields["X-For"] ?? "anyone" : "anyone"
         if caller != "anyone", caller != World.caller(of: request) {
             world.violate("Call \(id) got an answer that was made for \(caller).")
         }

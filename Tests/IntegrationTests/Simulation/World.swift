@@ -17,7 +17,10 @@ final class World: Sendable {
         var inFlight = 0
         var lastEnd = Duration.zero
         var lastID = 0
-        var validToken = "none"
+        /// Of each account.
+        var validTokens: [String: String] = [:]
+        /// The credentials of each account.
+        var credentials: [String: [String]] = [:]
         /// Calls on which a server may have acted, and which must not be sent again.
         var acted: Set<Int> = []
         /// Which call used a count of a nonce.
@@ -101,7 +104,8 @@ extension World {
     func knows(_ request: HTTPRequest) -> Bool {
         guard let field = request.headerFields[.authorization] else { return false }
         if field.hasPrefix("Digest ") { return isNew(Challenge.parameters(in: String(field.dropFirst(7))), request) }
-        return field == "Bearer \(validToken)" || field == "Basic \(ScriptedTransport.basicSecret)"
+        if field == "Basic \(ScriptedTransport.basicSecret)" { return true }
+        return book.withLock { book in Accounts.names.contains { field == "Bearer \(book.validTokens[$0] ?? "none")" } }
     }
 
     private func isNew(_ digest: [String: String], _ request: HTTPRequest) -> Bool {
@@ -116,10 +120,20 @@ extension World {
         return nonce == "nonce-\(clock.now.elapsed.components.seconds / 2)"
     }
 
-    var validToken: String {
-        get { book.withLock(\.validToken) }
-        set { book.withLock { $0.validToken = newValue } }
+    /// A token that the server accepts from now on, in place of an older one of the account.
+    func makeToken(of account: String) -> String {
+        let value = "token-secret-\(nextID())-end"
+        keep(secret: value, of: "https://api.test:443")
+        keep(credential: value, of: account)
+        book.withLock { $0.validTokens[account] = value }
+        return value
     }
+
+    func keep(credential: String, of account: String) {
+        book.withLock { $0.credentials[account, default: []].append(credential) }
+    }
+
+    func secrets(of account: String) -> [String] { book.withLock { $0.credentials[account] ?? [] } }
 }
 
 /// What is begun and must end.
