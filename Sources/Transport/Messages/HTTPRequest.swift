@@ -96,7 +96,7 @@ extension HTTPRequest {
     /// Every transport calls it before it sends anything, and so does one that you write.
     ///
     /// - Throws: ``TransportError`` with ``TransportError/Code/unsupportedURL`` if the URL is not an absolute http or
-    ///   https URL with a host, and with ``TransportError/Code/invalidRequest`` if the method is no token, a header field
+    ///   https URL with a host, or holds a user name or a password (RFC 9110 §4.2.4), and with ``TransportError/Code/invalidRequest`` if the method is no token, a header field
     ///   holds a control character or a name that is no token (RFC 9110 §5.5, §5.1), or a field of its own frames the
     ///   content in another way than the body does (RFC 9112 §6).
     public func validate() throws {
@@ -120,6 +120,12 @@ extension HTTPRequest {
         }
         guard let host = url.host(percentEncoded: true), !host.isEmpty else {
             throw failure(.unsupportedURL, "The URL names no host.")
+        }
+        guard url.user == nil, url.password == nil else {
+            throw failure(
+                .unsupportedURL,
+                "The URL holds a user name or a password (RFC 9110 §4.2.4). Send them in an Authorization field instead."
+            )
         }
         guard url.hasUsablePort else {
             throw failure(.unsupportedURL, "The port is not a number from 1 to 65535.")

@@ -24,11 +24,6 @@ struct OutgoingRequest {
     }
 
     private static func checkURL(_ request: HTTPRequest) throws {
-        guard request.url.user == nil, request.url.password == nil else {
-            let message =
-                "The URL holds a user name or a password (RFC 9110 §4.2.4). Send them in an Authorization field instead."
-            throw unsupported(message, request)
-        }
         guard request.method != .connect else {
             throw unsupported("URLSession can't send CONNECT: tunnels are the system's to make.", request)
         }

@@ -88,7 +88,7 @@ import FoundationNetworking
     }
 
     @Test func thereAndBackChangesNothing() throws {
-        var request = try HTTPRequest(method: .post, string: "https://user@h:81/x%2Fy?z=%20")
+        var request = try HTTPRequest(method: .post, string: "https://h:81/x%2Fy?z=%20")
         request.headerFields["Accept"] = "text/plain"
         request.body = "content"
         request.context.timeouts = Timeouts(idle: .seconds(7))

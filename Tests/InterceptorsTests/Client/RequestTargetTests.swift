@@ -22,7 +22,6 @@ import Testing
         ("https://h/", "users", "https://h/users"),
         ("https://h:8443/a/b", "c/", "https://h:8443/a/b/c/"),
         ("https://[::1]:8443/a", "b", "https://[::1]:8443/a/b"),
-        ("https://user:pw@h/a", "b", "https://user:pw@h/a/b"),
         ("HTTPS://H/a", "b", "https://H/a/b"),
         ("https://h/v1", "", "https://h/v1"),
         ("https://h/v1/", "", "https://h/v1/"),

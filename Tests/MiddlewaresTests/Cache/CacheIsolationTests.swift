@@ -85,12 +85,13 @@ import TransportTesting
         #expect(try await world.send(partition: decomposed) == "200 miss six")
     }
 
-    @Test func aUserInTheURLIsAUser() async throws {
-        world.answer(["Cache-Control: max-age=60"], "x", times: 3)
-        for user in ["ada:1@", "bob:1@", ""] {
-            let request = HTTPRequest(url: try url("https://\(user)a.example/x"))
-            #expect(try await world.chain.send(request).context.cacheOutcome?.result == .miss)
+    // The transports here refuse such a URL; an author's may not.
+    @Test func aUserInTheURLIsAUser() throws {
+        let partitions = CachePartitions()
+        let names = try ["ada:1@", "bob:1@", ""].map { user in
+            partitions.name(for: HTTPRequest(url: try url("https://\(user)a.example/x")))
         }
+        #expect(Set(names).count == 3)
     }
 
     @Test func manyUsersAtOnceGetTheirOwn() async throws {

@@ -37,7 +37,7 @@ import Testing
     @Test func secretsAreLeftOut() throws {
         let text = try line(
             .post,
-            "https://ada:hush@h.example/?token=hush",
+            "https://h.example/?token=hush",
             fields: [.authorization: "Bearer hush", .contentType: "application/json"],
             body: #"{"password":"hush"}"#
         )

@@ -114,7 +114,7 @@ import TransportTesting
         var request = try makeRequest(server)
         request.url = try #require(URL(string: "http://user:hunter2@127.0.0.1:\(server.port)/"))
         let error = try await refusal(request)
-        #expect(error.code == .unsupported)
+        #expect(error.code == .unsupportedURL)
         #expect(!error.description.contains("hunter2"))
     }
 
