@@ -39,6 +39,10 @@ struct Permits: Sendable {
     func acquire() async throws {}
     func release() {}
 }
+actor Kept {
+    func response(to request: HTTPRequest) -> HTTPResponse? { nil }
+    func keep(_ response: HTTPResponse, to request: HTTPRequest) {}
+}
 struct Gate: Sendable { func opened() async {} }
 struct Settings: Sendable { var language: String { get async { some() } } }
 struct Latency: Sendable { func record(_ duration: Duration, labels: [String]) {} }
@@ -59,7 +63,7 @@ let rootURL = url, rootsURL = url, archiveURL = url, certificateURL = url, keyUR
 let archive: Data = some()
 let (name, password, secret, title, builtInKey): (String, String, String, String, String) = some()
 let id: Int = some()
-let (version, term, orderID, untrusted): (Int, String, String, String) = some()
+let (version, term, orderID, untrusted, textFromTheServer, key): (Int, String, String, String, String, String) = some()
 let cursor: String? = some()
 let newUser: User = some()
 let account: Account = some()

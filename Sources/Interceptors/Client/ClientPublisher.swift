@@ -6,6 +6,7 @@ extension Client {
     /// Any call as a publisher of its one value.
     ///
     /// ```swift
+    /// var cancellables: Set<AnyCancellable> = []
     /// api.publisher { try await $0.get("/users/42", as: User.self) }
     ///     .receive(on: DispatchQueue.main)
     ///     .sink { completion in finish(completion) } receiveValue: { user in show(user) }
