@@ -54,6 +54,7 @@ public struct TransferProgress: Sendable, Hashable {
 extension HTTPContext {
     private enum TimeoutsKey: HTTPContextKey { static var defaultValue: Timeouts? { nil } }
     private enum ResponseBodyKey: HTTPContextKey { static var defaultValue: ResponseBodyMode { .buffered } }
+    private enum SendingForbiddenKey: HTTPContextKey { static var defaultValue: String? { nil } }
     private enum UploadProgressKey: HTTPContextKey {
         static var defaultValue: (@Sendable (TransferProgress) -> Void)? { nil }
     }
@@ -71,6 +72,15 @@ extension HTTPContext {
     public var responseBody: ResponseBodyMode {
         get { self[ResponseBodyKey.self] }
         set { self[ResponseBodyKey.self] = newValue }
+    }
+
+    /// On a request: why no transport may send it, in a sentence for a person; `nil` if it may be sent.
+    ///
+    /// An interceptor may answer such a request. ``HTTPRequest/validate()``, which every transport calls first, throws
+    /// ``TransportError/Code/sendingForbidden``. An interceptor that would send something for it, as for a new token, doesn't.
+    public var sendingForbidden: String? {
+        get { self[SendingForbiddenKey.self] }
+        set { self[SendingForbiddenKey.self] = newValue }
     }
 
     /// On a request: called as its body is sent, from any thread; it must return quickly.

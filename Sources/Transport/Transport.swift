@@ -22,7 +22,8 @@
 /// }
 /// ```
 /// An implementation promises:
-/// - to call ``HTTPRequest/validate()`` before it sends anything, and to refuse what it can't do, security settings first;
+/// - to call ``HTTPRequest/validate()`` before it sends anything or opens a connection, and to refuse what it can't do,
+///   security settings first;
 /// - to follow no redirect, keep no cache, store no cookie, and to retry nothing but an idempotent request that met a
 ///   kept-alive connection closed before any byte of the response;
 /// - to report a truncated response as ``TransportError/Code/truncated``;

@@ -55,6 +55,8 @@ extension TransportError.Code {
     public static let unsupportedURL = Self(rawValue: "unsupportedURL")
     /// The transport can't do what the request or its configuration asks for, and refuses to do less.
     public static let unsupported = Self(rawValue: "unsupported")
+    /// The request says that nothing may be sent for it (``HTTPContext/sendingForbidden``), and nothing was.
+    public static let sendingForbidden = Self(rawValue: "sendingForbidden")
     /// The host name has no address.
     public static let cannotFindHost = Self(rawValue: "cannotFindHost")
     /// No connection could be made.

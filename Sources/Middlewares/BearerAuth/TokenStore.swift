@@ -154,8 +154,8 @@ public final class TokenStore: Sendable {
 extension TokenStore {
     /// Adds the token to a request, for interceptors that do what ``BearerAuthInterceptor`` doesn't.
     ///
-    /// It waits for a refresh that is under way, or that an expired token needs. A request that has an `Authorization`
-    /// field of its own keeps it; one to an origin that the token is not for goes without; so do the requests of a refresh
+    /// It waits for a refresh that is under way, or that an expired token needs; a request for which nothing may be sent
+    /// (``HTTPContext/sendingForbidden``) gets the token as it is. A request that has an `Authorization` field keeps it; one to an origin that the token is not for goes without; so do the requests of a refresh
     /// (``CredentialRefresh/isCurrent``), and those that want none (``AuthorizationMode/omitted``). What was done is noted
     /// in the request's context, so that ``RetryOnUnauthorizedInterceptor`` knows what an answer rejects: call `next` with
     /// this request.
@@ -190,6 +190,11 @@ extension TokenStore {
         try request.requireUnshared(by: "bearerAuth")
 
         let (credential, isRefreshing, isClosed) = refresher.state
+        if request.context.sendingForbidden != nil {
+            // A cache finds what is stored by the token, expired or not; a refresh would send something.
+            try add(credential, to: &request, record)
+            return nil
+        }
         if isRefreshing { return Waiting(rejected: nil, record: record) }
         let isMissing = !credential.value.isToken && fetchesFirstToken && !isClosed
         if isMissing || credential.value.isDue(at: now()) {

@@ -13,7 +13,9 @@ struct CurlCommand: Sendable {
     /// One line; or, in angle brackets, why there is none.
     func line(for request: HTTPRequest) -> String {
         // curl reads files for some malformed fields, and this request will not be sent anyway.
-        guard (try? request.validate()) != nil else { return "<no curl command: the request can't be sent as it is>" }
+        guard (try? request.validateForm()) != nil else {
+            return "<no curl command: the request can't be sent as it is>"
+        }
         var words = ["curl"] + methodOptions(of: request)
         for field in request.headerFields where field.name != .contentLength {
             let value = redaction.value(of: field)

@@ -45,7 +45,7 @@ extension ChainOrderError: RefusedRequestError {
 
 extension UnsentError {
     private static let codes: Set<TransportError.Code> = [
-        .cannotFindHost, .cannotConnect, .invalidRequest, .unsupportedURL,
+        .cannotFindHost, .cannotConnect, .invalidRequest, .sendingForbidden, .unsupportedURL,
     ]
 
     /// Whether an error says for certain that no server has seen a request of this method, in whichever attempt.

@@ -95,11 +95,18 @@ extension HTTPRequest {
     ///
     /// Every transport calls it before it sends anything, and so does one that you write.
     ///
-    /// - Throws: ``TransportError`` with ``TransportError/Code/unsupportedURL`` if the URL is not an absolute http or
-    ///   https URL with a host, or holds a user name or a password (RFC 9110 §4.2.4), and with ``TransportError/Code/invalidRequest`` if the method is no token, a header field
-    ///   holds a control character or a name that is no token (RFC 9110 §5.5, §5.1), or a field of its own frames the
-    ///   content in another way than the body does (RFC 9112 §6).
+    /// - Throws: ``TransportError`` with ``TransportError/Code/sendingForbidden`` if nothing may be sent for it, with
+    ///   ``TransportError/Code/unsupportedURL`` if the URL is not an absolute http or https URL with a host, or holds a user
+    ///   name or a password (RFC 9110 §4.2.4), and with ``TransportError/Code/invalidRequest`` if the method is no token, a
+    ///   header field holds a control character or a name that is no token (RFC 9110 §5.5, §5.1), or a field of its own
+    ///   frames the content in another way than the body does (RFC 9112 §6).
     public func validate() throws {
+        if let reason = context.sendingForbidden { throw failure(.sendingForbidden, reason + " Nothing was sent.") }
+        try validateForm()
+    }
+
+    /// Throws what makes this request unfit to be sent whenever it may be sent.
+    package func validateForm() throws {
         if PlainTarget(url) == nil { try validateURL() }
         guard ASCII.isToken(method.rawValue) else {
             throw failure(.invalidRequest, "The method is not a token (RFC 9110 §9.1).")

@@ -54,6 +54,15 @@ extension TransportConformance {
             try expect(response.headerFields["X-A"], is: "final", "field")
             try expect(!response.headerFields.contains(.link), "a field of the interim response shows")
         },
+        rule("whatMustNotBeSentIsNot") { bench in
+            try await bench.inBothModes { mode in
+                var request = try bench.request("/", .post, body: "content", mode: mode)
+                request.context.sendingForbidden = "The program is offline."
+                try await expectFailure(.sendingForbidden) { _ = try await bench.send(request) }
+            }
+            try expect(bench.server.requests.count, is: 0, "requests that reached the server")
+            try expect(bench.server.connectionsOpened, is: 0, "connections")
+        },
         rule("redirectsAreNotFollowed") { bench in
             for status in [HTTPResponse.Status(integerLiteral: 301), 302, 303, 307, 308] {
                 bench.server.enqueue(MockResponse(status: status, headers: [.location: "/next"], body: "moved"))

@@ -14,6 +14,17 @@ import Transport
         }
     }
 
+    @Test func requestThatMustNotBeSentIsRefusedWithItsReason() throws {
+        var request = HTTPRequest(url: try #require(URL(string: "https://example.com/?token=hush")))
+        request.context.sendingForbidden = "The program is offline."
+        let error = #expect(throws: TransportError.self) { try request.validate() }
+        #expect(error?.code == .sendingForbidden)
+        #expect(error?.message == "The program is offline. Nothing was sent.")
+        #expect(!"\(try #require(error))".contains("hush"))
+        request.context.sendingForbidden = nil
+        try request.validate()
+    }
+
     @Test func byDefaultItIsAnEmptyGet() throws {
         let request = try request("https://a.example/")
         #expect(request.method == .get)

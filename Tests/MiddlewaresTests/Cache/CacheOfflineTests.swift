@@ -1,0 +1,117 @@
+import Foundation
+import Testing
+import TransportTesting
+
+@testable import Middlewares
+
+/// Where a request says that nothing is to be sent, nothing is, whatever the chain.
+@Suite struct CacheOfflineTests {
+    private static let modes: [CacheMode] = [.offline, .onlyIfCached]
+    private let server = Recorder { _ in HTTPResponse(status: 200, headerFields: [.cacheControl: "max-age=60"]) }
+
+    private func request(_ mode: CacheMode, _ method: HTTPRequest.Method = .get) -> HTTPRequest {
+        var request = HTTPRequest(method: method, url: apiURL)
+        request.context.cacheMode = mode
+        return request
+    }
+
+    @Test(arguments: modes)
+    func withoutACacheTheTransportRefusesTheRequest(mode: CacheMode) async throws {
+        let stub = StubTransport()
+        stub.on(nil, "**", .status(200))
+        let chains: [[any Interceptor]] = [
+            [], [.retry(.exponential(maxAttempts: 3)), .circuitBreaker(.consecutiveFailures(1))], [.coalesce()],
+            [.hedge(after: .seconds(1))], [.followRedirects(), .cookies(), .validateStatus()],
+        ]
+        for interceptors in chains {
+            let chain = InterceptorChain(interceptors, transport: stub)
+            for method in [HTTPRequest.Method.get, .post] {
+                let error = await #expect(throws: TransportError.self) { try await chain.send(request(mode, method)) }
+                #expect(error?.code == .sendingForbidden)
+                #expect(error?.message.contains("cacheMode \(mode)") == true)
+                #expect(error?.message.contains(".cache(store)") == true)
+            }
+            #expect(try await chain.get() == 200, "The next request may be sent.")
+        }
+        #expect(stub.requests.count == chains.count)
+    }
+
+    @Test func modeThatSendsTakesTheRefusalBackAndLeavesAnother() {
+        var context = HTTPContext()
+        context.cacheMode = .offline
+        #expect(context.sendingForbidden != nil)
+        context.cacheMode = .onlyIfCached
+        #expect(context.sendingForbidden?.contains("onlyIfCached") == true)
+        context.cacheMode = .reload
+        #expect(context.sendingForbidden == nil)
+        context.sendingForbidden = "Roaming."
+        context.cacheMode = .revalidate
+        #expect(context.sendingForbidden == "Roaming.")
+    }
+
+    @Test(arguments: modes)
+    func cacheInAChainWithinTheChainAnswers(mode: CacheMode) async throws {
+        let inner = InterceptorChain([.cache(.memory())], transport: server)
+        let chain = InterceptorChain([.retry(.exponential(maxAttempts: 3))], transport: inner)
+        #expect(try await chain.send(request(mode)).status == 504)
+        #expect(try await chain.get() == 200)
+        #expect(try await chain.send(request(mode)).status == 200)
+        #expect(try await chain.send(request(mode, .post)).status == 504)
+        #expect(server.requests.count == 1)
+    }
+
+    @Test func expiredTokenIsNotRefreshedForARequestThatSendsNothing() async throws {
+        let refreshes = Tally()
+        let now = Shared(Date(timeIntervalSince1970: 0))
+        let tokens = TokenStore(
+            .init("token", expiresAt: Date(timeIntervalSince1970: 1_000)),
+            origins: [apiOrigin],
+            now: { now.value }
+        ) { _ in
+            refreshes.count()
+            return .new
+        }
+        let chain = InterceptorChain(
+            [.retryOnUnauthorized(tokens), .bearerAuth(tokens), .cache(.memory())],
+            transport: server
+        )
+        #expect(try await chain.get() == 200)
+        now.value = Date(timeIntervalSince1970: 5_000)
+        let response = try await chain.send(request(.offline))
+        #expect(response.status == 200)
+        #expect(response.context.cacheOutcome?.result != .miss)
+        #expect((refreshes.value, server.requests.count) == (0, 1))
+        #expect(try await chain.get() == 200)
+        #expect((refreshes.value, server.requests.count) == (1, 2))
+    }
+
+    @Test func firstTokenIsNotFetchedForARequestThatSendsNothing() async throws {
+        let tokens = TokenStore(origins: [apiOrigin], fetchesFirstToken: true) { _ in
+            Issue.record("A refresh was begun.")
+            return .new
+        }
+        let chain = InterceptorChain([.bearerAuth(tokens), .cache(.memory())], transport: server)
+        #expect(try await chain.send(request(.offline)).status == 504)
+        #expect(server.requests.isEmpty)
+    }
+
+    @Test func refusedPostIsKnownToHaveChangedNothing() async throws {
+        let store = MemoryCacheStore()
+        let chain = InterceptorChain([.cache(store)], transport: server)
+        #expect(try await chain.get() == 200)
+        let forbidding = InterceptorChain(
+            [
+                .cache(store),
+                .intercept { request, next in
+                    var request = request
+                    request.context.sendingForbidden = "Roaming."
+                    return try await next(request)
+                },
+            ],
+            transport: StubTransport()
+        )
+        let post = HTTPRequest(method: .post, url: apiURL)
+        await #expect(throws: TransportError.self) { try await forbidding.send(post) }
+        #expect(store.count == 1)
+    }
+}
