@@ -27,6 +27,12 @@ struct message {
     } data;
 };
 
+// curl_tlssessioninfo.
+struct session {
+    int backend;
+    void *internals;
+};
+
 struct functions {
     int (*global_init)(long);
     struct version_info *(*version_info)(int);
@@ -163,6 +169,17 @@ int ccurl_easy_setopt_prerequest_callback(void *easy, ccurl_prerequest_callback 
 }
 int ccurl_easy_setopt_socket_callback(void *easy, ccurl_socket_callback callback) {
     return curl.easy_setopt(easy, CCURLOPT_SOCKOPTFUNCTION, callback);
+}
+int ccurl_easy_setopt_open_callback(void *easy, ccurl_open_callback callback) {
+    return curl.easy_setopt(easy, CCURLOPT_OPENSOCKETFUNCTION, callback);
+}
+int ccurl_easy_setopt_close_callback(void *easy, ccurl_close_callback callback) {
+    return curl.easy_setopt(easy, CCURLOPT_CLOSESOCKETFUNCTION, callback);
+}
+void *ccurl_easy_ssl(void *easy) {
+    struct session *session = 0;
+    int code = curl.easy_getinfo(easy, CCURLINFO_TLS_SSL_PTR, &session);
+    return code == 0 && session && session->backend == 1 /* CURLSSLBACKEND_OPENSSL */ ? session->internals : 0;
 }
 int ccurl_easy_setopt_ssl_context_callback(void *easy, ccurl_ssl_context_callback callback) {
     return curl.easy_setopt(easy, CCURLOPT_SSL_CTX_FUNCTION, callback);

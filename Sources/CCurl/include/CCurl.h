@@ -40,10 +40,23 @@ typedef size_t (*ccurl_data_callback)(char *bytes, size_t size, size_t count, vo
 typedef int (*ccurl_prerequest_callback)(void *context, char *address, char *local, int port, int local_port);
 typedef int (*ccurl_ssl_context_callback)(void *easy, void *ssl_context, void *context);
 typedef int (*ccurl_socket_callback)(void *context, int socket, int purpose);
+// The beginning of libcurl's curl_sockaddr: the address itself follows.
+typedef struct ccurl_address {
+    int family;
+    int type;
+    int protocol;
+    unsigned length;
+} ccurl_address;
+typedef int (*ccurl_open_callback)(void *context, int purpose, ccurl_address *address);
+typedef int (*ccurl_close_callback)(void *context, int socket);
 int ccurl_easy_setopt_data_callback(void *easy, int option, ccurl_data_callback callback);
 int ccurl_easy_setopt_prerequest_callback(void *easy, ccurl_prerequest_callback callback);
 int ccurl_easy_setopt_ssl_context_callback(void *easy, ccurl_ssl_context_callback callback);
 int ccurl_easy_setopt_socket_callback(void *easy, ccurl_socket_callback callback);
+int ccurl_easy_setopt_open_callback(void *easy, ccurl_open_callback callback);
+int ccurl_easy_setopt_close_callback(void *easy, ccurl_close_callback callback);
+// The SSL of the transfer's connection, in the form of OpenSSL; NULL without TLS, or if libcurl's TLS library is another one.
+void *ccurl_easy_ssl(void *easy);
 
 // libcurl's own list of texts. It only reads the lists that it is given; whoever made one frees it.
 typedef struct ccurl_list {
@@ -89,6 +102,7 @@ enum ccurl_option {
     CCURLOPT_CAINFO = 10065,
     CCURLOPT_FRESH_CONNECT = 74,
     CCURLOPT_PATH_AS_IS = 234,
+    CCURLOPT_MAXREDIRS = 68,
     CCURLOPT_FORBID_REUSE = 75,
     CCURLOPT_HEADERFUNCTION = 20079,
     CCURLOPT_HTTPGET = 80,
@@ -106,6 +120,10 @@ enum ccurl_option {
     CCURLOPT_TCP_NODELAY = 121,
     CCURLOPT_SOCKOPTFUNCTION = 20148,
     CCURLOPT_SOCKOPTDATA = 10149,
+    CCURLOPT_OPENSOCKETFUNCTION = 20163,
+    CCURLOPT_OPENSOCKETDATA = 10164,
+    CCURLOPT_CLOSESOCKETFUNCTION = 20208,
+    CCURLOPT_CLOSESOCKETDATA = 10209,
     CCURLOPT_SSL_SESSIONID_CACHE = 150,
     CCURLOPT_CONNECTTIMEOUT_MS = 156,
     CCURLOPT_HTTP_TRANSFER_DECODING = 157,
@@ -114,6 +132,7 @@ enum ccurl_option {
     CCURLOPT_SSLVERSION = 32,
     CCURLOPT_PIPEWAIT = 237,
     CCURLOPT_PROXY_SSLVERSION = 250,
+    CCURLOPT_PROXY_SSL_OPTIONS = 261,
     CCURLOPT_SUPPRESS_CONNECT_HEADERS = 265,
     CCURLOPT_CURLU = 10282,
     CCURLOPT_QUICK_EXIT = 322,
@@ -135,6 +154,7 @@ enum ccurl_info {
     CCURLINFO_PRIVATE = 0x100000 + 21,
     CCURLINFO_NUM_CONNECTS = 0x200000 + 26,
     CCURLINFO_HTTP_VERSION = 0x200000 + 46,
+    CCURLINFO_TLS_SSL_PTR = 0x400000 + 45,
     CCURLINFO_TOTAL_TIME_T = 0x600000 + 50,
     CCURLINFO_NAMELOOKUP_TIME_T = 0x600000 + 51,
     CCURLINFO_CONNECT_TIME_T = 0x600000 + 52,
@@ -160,6 +180,8 @@ enum ccurl_code {
     CCURLE_OPERATION_TIMEDOUT = 28,
     CCURLE_SSL_CONNECT_ERROR = 35,
     CCURLE_ABORTED_BY_CALLBACK = 42,
+    CCURLE_BAD_FUNCTION_ARGUMENT = 43,
+    CCURLE_TOO_MANY_REDIRECTS = 47,
     CCURLE_GOT_NOTHING = 52,
     CCURLE_SSL_ENGINE_NOTFOUND = 53,
     CCURLE_SEND_ERROR = 55,
@@ -185,6 +207,9 @@ enum ccurl_value {
     CCURL_SOCKOPT_OK = 0,
     CCURL_PREREQFUNC_ABORT = 1,
     CCURLU_PATH_AS_IS = 1 << 4,
+    CCURLU_NON_SUPPORT_SCHEME = 1 << 3,
+    CCURLU_GUESS_SCHEME = 1 << 9,
+    CCURLSSLOPT_ALLOW_BEAST = 1,
     CCURLPAUSE_CONT = 0,
     CCURLPAUSE_RECV = 1,
     CCURLPAUSE_SEND = 4,

@@ -72,6 +72,8 @@ typedef int (*cossl_password_callback)(char *buffer, int size, int for_writing, 
     F(int, X509_VERIFY_PARAM_get_auth_level, (const void *parameters), (parameters)) \
     F(void, X509_VERIFY_PARAM_set_auth_level, (void *parameters, int level), (parameters, level)) \
     F(int, X509_verify_cert, (void *context), (context)) \
+    F(void *, X509_get_ext_d2i, (const void *certificate, int nid, int *critical, int *index), (certificate, nid, critical, index)) \
+    F(void, GENERAL_NAMES_free, (void *names), (names)) \
     F(int, OPENSSL_sk_num, (const void *stack), (stack)) \
     F(void *, OPENSSL_sk_value, (const void *stack, int index), (stack, index)) \
     F(void *, OPENSSL_sk_new_null, (void), ()) \
@@ -135,6 +137,8 @@ typedef int (*cossl_password_callback)(char *buffer, int size, int for_writing, 
     F(int, SSL_shutdown, (void *ssl), (ssl)) \
     F(int, SSL_get_error, (const void *ssl, int result), (ssl, result)) \
     F(int, SSL_is_init_finished, (const void *ssl), (ssl)) \
+    F(uint64_t, SSL_CTX_get_options, (const void *context), (context)) \
+    F(int, SSL_has_pending, (const void *ssl), (ssl)) \
     F(int, SSL_session_reused, (const void *ssl), (ssl)) \
     F(const char *, SSL_get_version, (const void *ssl), (ssl))
 
@@ -159,6 +163,10 @@ enum cossl_number {
 
     COSSL_X509_V_OK = 0,
     COSSL_X509_V_ERR_APPLICATION_VERIFICATION = 50,
+    COSSL_X509_V_ERR_HOSTNAME_MISMATCH = 62,
+    COSSL_GEN_DNS = 2,
+    COSSL_GEN_IPADD = 7,
+    COSSL_SSL_OP_DONT_INSERT_EMPTY_FRAGMENTS = 0x800,
     COSSL_X509_V_FLAG_PARTIAL_CHAIN = 0x80000,
 
     COSSL_SSL_CTRL_EXTRA_CHAIN_CERT = 14,

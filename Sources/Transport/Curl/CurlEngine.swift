@@ -7,8 +7,10 @@ internal import Synchronization
 final class CurlEngine: Sendable {
     let loop: CurlLoop
     private let pool: EasyHandlePool
+    private let sockets = OpenSockets()
     private let blocks = BlockPool()
     private let tls: CurlTLS
+    private let proxy: CurlTransport.Proxy
     private let userAgent = UserAgent.line
     private let users = Mutex(1)
 
@@ -17,22 +19,21 @@ final class CurlEngine: Sendable {
         let tls = try CurlTLS(configuration.tls)
         self.tls = tls
         var configuration = configuration
-        if configuration.proxy == .environment, !Self.environmentNamesProxy { configuration.proxy = .none }
-        pool = EasyHandlePool { [configuration] easy in
+        // libcurl would look for each of its variables for each request.
+        if configuration.proxy == .environment, !CurlTransport.Proxy.environmentNamesAny { configuration.proxy = .none }
+        try configuration.proxy.check()
+        proxy = configuration.proxy
+        pool = EasyHandlePool { [configuration, sockets] easy in
             Self.setCommon(easy, configuration)
+            sockets.use(in: easy)
             tls.prepare(easy)
         }
         loop = try CurlLoop(
             limits: configuration.connectionLimits,
             clock: LoopClock(configuration.clock),
-            pool: pool
+            pool: pool,
+            sockets: sockets
         )
-    }
-
-    // libcurl would look for each of them for each request. It leaves HTTP_PROXY alone, which a CGI's client can set.
-    private static var environmentNamesProxy: Bool {
-        let names = ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
-        return names.contains { getenv($0) != nil }
     }
 
     func retain() { users.withLock { $0 += 1 } }
@@ -120,6 +121,7 @@ extension CurlEngine {
         let transfer = CurlTransfer(
             easy: easy,
             request: request,
+            proxy: proxy,
             timeouts: request.context.timeouts ?? configuration.timeouts,
             upload: Self.needsUpload(request)
                 ? CurlUpload(length: request.body.length, onProgress: request.context.uploadProgress) : nil
@@ -157,6 +159,8 @@ extension CurlEngine {
     /// Whether the body is sent piece by piece, and not in one from memory, of which libcurl tells no progress.
     private static func needsUpload(_ request: HTTPRequest) -> Bool {
         guard !request.body.isEmpty else { return false }
+        // The server says whether it wants the content: none goes out by itself.
+        if request.expectsContinue { return true }
         guard let bytes = request.body.bytes else { return true }
         return bytes.count > inlineBodyLimit || request.context.uploadProgress != nil
     }
@@ -168,6 +172,8 @@ extension CurlEngine {
         easy.setIfKnown(CCURLOPT_QUICK_EXIT, 1)
         easy.set(CCURLOPT_PROTOCOLS, Int(CCURLPROTO_HTTP.rawValue | CCURLPROTO_HTTPS.rawValue))
         easy.set(CCURLOPT_FOLLOWLOCATION, 0)
+        // A 417 to `Expect` would have it send the request again and again: see CurlTransfer.isExpectationRefused(_:).
+        easy.set(CCURLOPT_MAXREDIRS, 0)
         // What was signed is what is sent.
         easy.set(CCURLOPT_PATH_AS_IS, 1)
         easy.set(CCURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
@@ -209,9 +215,7 @@ extension CurlEngine {
             versions == .negotiated && isTLS || versions == .http2PriorKnowledge && !versions.needsFreshConnections
         easy.set(CCURLOPT_PIPEWAIT, canShare ? 1 : 0)
         // A proxy may be spoken to over TLS, too.
-        if isTLS || configuration.proxy.url != nil || !tls.isPlain {
-            transfer.handshake = try tls.prepareHandshake(easy, for: request)
-        }
+        if isTLS || proxy != .none { transfer.handshake = try tls.prepareHandshake(easy, for: request, through: proxy) }
     }
 
     /// Returns whether it is a GET without content.
@@ -297,8 +301,8 @@ private let onRead: ccurl_data_callback = { bytes, size, count, context in
     }
 }
 
-private let onPrerequest: ccurl_prerequest_callback = { context, _, _, _, _ in
-    guard let transfer = transfer(context), transfer.allowSending() else {
+private let onPrerequest: ccurl_prerequest_callback = { context, _, _, _, localPort in
+    guard let transfer = transfer(context), transfer.allowSending(from: localPort) else {
         return Int32(CCURL_PREREQFUNC_ABORT.rawValue)
     }
     return Int32(CCURL_PREREQFUNC_OK.rawValue)

@@ -1,5 +1,6 @@
 #if os(Linux)
 internal import CCurl
+internal import Foundation
 
 extension TransportError.Code {
     /// Internal: the request may have reached a server that had closed its kept-alive connection. Callers see
@@ -10,6 +11,12 @@ extension TransportError.Code {
 extension TransportError {
     static var staleConnection: Self {
         Self(.staleConnection, "The server closed its kept-alive connection before it answered.")
+    }
+
+    static func namelessCertificate(_ host: String) -> Self {
+        let message =
+            "The certificate of \(host) has no subjectAltName that names a host. A common name is not compared (RFC 9525 §6.3)."
+        return Self(.tlsFailed, message)
     }
 
     static var shutDown: Self { Self(.connectionLost, "The transport was shut down.") }
@@ -30,8 +37,17 @@ extension CurlTransfer {
         if let failure = upload?.failure { return failure }
         if let failure = handshake?.failure { return failure }
         if code == CCURLE_OUT_OF_MEMORY.rawValue { return whatWasTooMuch }
+        if code == CCURLE_BAD_FUNCTION_ARGUMENT.rawValue, attempts > 0, !head.isComplete {
+            return TransportError(.invalidResponse, "The first field line of the response begins with a space.")
+        }
         if metEndingConnection(ccurl_code(UInt32(bitPattern: code))) { return TransportError.staleConnection }
-        let detail = errorMessage.isEmpty ? String(cString: ccurl_easy_strerror(code)) : errorMessage
+        if let refusal = proxy.refusal(errorMessage) { return refusal }
+        if code == CCURLE_PEER_FAILED_VERIFICATION.rawValue,
+            easy.long(CCURLINFO_SSL_VERIFYRESULT) == CurlTLS.nameMissing
+        {
+            return TransportError.namelessCertificate(request.url.host() ?? "The server")
+        }
+        let detail = detail(code)
         // 0 without a tunnel through a proxy, otherwise what it said to the CONNECT.
         let isTunnelRefused = !(0..<300).contains(easy.long(CCURLINFO_HTTP_CONNECTCODE))
         let meaning: TransportError.Code =
@@ -44,6 +60,13 @@ extension CurlTransfer {
             return TransportError(.connectionLost, message)
         }
         return Self.refusalByServer(meaning, detail) ?? TransportError(meaning, "\(detail).")
+    }
+
+    /// Why libcurl failed, in its words, unless these may hold what is secret.
+    private func detail(_ code: Int32) -> String {
+        let text = errorMessage
+        guard !text.isEmpty, !proxy.mayBeRevealed(by: text) else { return String(cString: ccurl_easy_strerror(code)) }
+        return Redaction.standard.text(text)
     }
 
     /// Whether it met connections that were ending, before any answer: all that libcurl has tried, or one of HTTP/2 that had no

@@ -31,6 +31,12 @@ enum CurlLibrary {
     /// by step, while it waits for the network.
     static var closesConnectionsAtOnce: Bool { ccurl_version_number() < 0x080900 }
 
+    /// Whether a handle that has received a response keeps a pointer into it, which the next response follows if its first
+    /// field line is folded: from 7.84 until 8.1 that corrupts the heap, and no reset clears it (github.com/curl/curl/issues/11101).
+    static func keepsPointerIntoLastHead(version: UInt32 = ccurl_version_number()) -> Bool {
+        (0x075400..<0x080100).contains(version)
+    }
+
     /// How often it sends what kept-alive connections leave unanswered.
     static let tries = 6
 
@@ -42,7 +48,7 @@ enum CurlLibrary {
 /// `@unchecked Sendable`: it is in one place at a time, in the pool, with the task that sets a transfer up, or with the
 /// loop, and goes from one to the other through the mutex of the pool or of the loop.
 struct EasyHandle: @unchecked Sendable {
-    let pointer: UnsafeMutableRawPointer
+    private(set) var pointer: UnsafeMutableRawPointer
     /// Where libcurl says what went wrong, `CURL_ERROR_SIZE` bytes.
     let errorText: UnsafeMutablePointer<CChar>
     /// The URL as libcurl has read it, and its text.
@@ -65,6 +71,14 @@ struct EasyHandle: @unchecked Sendable {
         errorText.initialize(repeating: 0, count: 256)
     }
 
+    /// Takes all settings back by a handle in the place of the last one, which is freed. Returns whether there was memory for it.
+    mutating func renew() -> Bool {
+        guard let next = ccurl_easy_init() else { return false }
+        ccurl_easy_cleanup(pointer)
+        pointer = next
+        return true
+    }
+
     func free() {
         ccurl_easy_cleanup(pointer)
         ccurl_url_cleanup(url)
@@ -83,14 +97,20 @@ struct EasyHandle: @unchecked Sendable {
         guard text != target else { return true }
         target = ""
         guard text.withCString({ ccurl_url_set(url, $0, Int32(CCURLU_PATH_AS_IS.rawValue)) }) else { return false }
-        // Both: libcurl falls back on the text when it sends a request again by itself.
-        set(CCURLOPT_URL, text: text)
         // Each transfer gets a copy of what was read, which in 7.88 lacks the zone of an IPv6 address.
         usesReadURL = !text.utf8.contains(UInt8(ascii: "["))
-        set(CCURLOPT_CURLU, usesReadURL ? url : nil)
         target = text
+        useTarget()
         namesUser = text.utf8.contains(UInt8(ascii: "@"))
         return true
+    }
+
+    /// Sets the last URL again.
+    func useTarget() {
+        guard !target.isEmpty else { return }
+        // Both: libcurl falls back on the text when it sends a request again by itself.
+        set(CCURLOPT_URL, text: target)
+        set(CCURLOPT_CURLU, usesReadURL ? url : nil)
     }
 
     func set(_ option: ccurl_option, _ value: Int) {
@@ -162,7 +182,11 @@ final class EasyHandlePool: Sendable {
     /// - Parameter isClean: whether it has no setting that the next transfer doesn't overwrite. Others are reset.
     func give(_ easy: EasyHandle, isClean: Bool) {
         var easy = easy
-        if isClean {
+        if CurlLibrary.keepsPointerIntoLastHead() {
+            guard easy.renew() else { return easy.free() }
+            prepare(easy)
+            easy.useTarget()
+        } else if isClean {
             // The next transfer has a list of its own; until then, none that is gone.
             easy.set(CCURLOPT_HTTPHEADER, nil)
         } else {

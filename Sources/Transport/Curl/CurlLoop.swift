@@ -48,10 +48,12 @@ final class CurlLoop: Sendable {
     let clock: LoopClock
     private let multi: Multi
     private let pool: EasyHandlePool
+    /// The loop's thread alone uses them, and libcurl until the loop has ended.
+    let sockets: OpenSockets
     private let inbox = Mutex(Inbox())
     private let alarmClock = DispatchSemaphore(value: 0)
 
-    init(limits: CurlTransport.ConnectionLimits, clock: LoopClock, pool: EasyHandlePool) throws {
+    init(limits: CurlTransport.ConnectionLimits, clock: LoopClock, pool: EasyHandlePool, sockets: OpenSockets) throws {
         guard let pointer = ccurl_multi_init() else {
             throw TransportError(.other, "libcurl could not make a multi handle: out of memory.")
         }
@@ -64,6 +66,7 @@ final class CurlLoop: Sendable {
         self.multi = Multi(pointer: pointer)
         self.clock = clock
         self.pool = pool
+        self.sockets = sockets
         // libcurl says nothing of a handle that can't be woken, and nobody of a thread that never began: calls would hang.
         guard ccurl_multi_wakeup(pointer) == 0, startThread() else {
             _ = ccurl_multi_cleanup(pointer)

@@ -9,7 +9,7 @@ struct CurlLoopRun {
     private let loop: CurlLoop
     private var settled: [SettledTransfer] = []
     private var active: [ObjectIdentifier: CurlTransfer] = [:]
-    private let current = LoopTurn()
+    private let current: LoopTurn
     // No deadline lies before it: activity only moves deadlines later, so most turns need not look at the transfers.
     private var nextCheck: Duration = .seconds(Int64.max / 2)
     private var alarm: (time: Duration, task: Task<Void, Never>)?
@@ -18,6 +18,7 @@ struct CurlLoopRun {
     init(multi: UnsafeMutableRawPointer, loop: CurlLoop) {
         self.multi = multi
         self.loop = loop
+        current = LoopTurn(sockets: loop.sockets)
         current.now = loop.clock.now()
     }
 
@@ -78,6 +79,10 @@ struct CurlLoopRun {
         transfer.lastActivity = current.now
         transfer.easy.set(CCURLOPT_PRIVATE, Unmanaged.passUnretained(transfer).toOpaque())
         active[ObjectIdentifier(transfer)] = transfer
+        add(transfer)
+    }
+
+    private mutating func add(_ transfer: CurlTransfer) {
         let code = ccurl_multi_add_handle(multi, transfer.easy.pointer)
         guard code == 0 else {
             active[ObjectIdentifier(transfer)] = nil
@@ -92,9 +97,14 @@ struct CurlLoopRun {
         _ = ccurl_easy_getinfo_pointer(easy, Int32(CCURLINFO_PRIVATE.rawValue), &context)
         guard let context else { return }
         let transfer = Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue()
-        if code == CCURLE_OK.rawValue, !transfer.head.isComplete {
+        if transfer.needsFreshConnection {
+            // Nothing was sent, and libcurl has closed the connection that it had chosen.
+            _ = ccurl_multi_remove_handle(multi, easy)
+            transfer.useFreshConnection()
+            add(transfer)
+        } else if code == CCURLE_OK.rawValue, !transfer.head.isComplete {
             end(transfer, .failure(TransportError(.invalidResponse, "The server's answer is no HTTP response.")))
-        } else if code == CCURLE_OK.rawValue {
+        } else if code == CCURLE_OK.rawValue || transfer.isExpectationRefused(code) {
             end(transfer, .success(()))
         } else {
             end(transfer, .failure(transfer.error(code)))
@@ -205,12 +215,15 @@ private struct Nudge {
 
 /// What callbacks of libcurl know of the loop's turn. The loop's thread alone uses it.
 final class LoopTurn {
+    let sockets: OpenSockets
     /// The time when the loop last asked, on either side of its wait: callbacks, a dozen to a response, need not ask again.
     var now: Duration = .zero
     /// Downloads that have something for a reader who waits.
     var awaited: [CurlDownload] = []
     /// Those whose server has answered before it had all of the request, and wants no more of it.
     var refused: [CurlTransfer] = []
+
+    init(sockets: OpenSockets) { self.sockets = sockets }
 
     func deliver() {
         if !awaited.isEmpty { awaited.removeAll { $0.deliverUnlessMoreComes() } }

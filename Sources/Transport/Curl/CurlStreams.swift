@@ -222,6 +222,9 @@ final class CurlUpload: Sendable {
     /// Why the body could not be read to its end, if it couldn't.
     var failure: (any Error)? { state.withLock(\.failure) }
 
+    /// Whether libcurl has taken none of it.
+    var hasSentNothing: Bool { state.withLock { $0.sent == 0 } }
+
     /// Begins to read a body in a task of its own, which ends with the transfer at the latest.
     ///
     /// - Parameter wake: called when a loop that waited may go on.

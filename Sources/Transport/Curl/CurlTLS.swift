@@ -54,6 +54,23 @@ struct CurlTLS: Sendable {
         )
     }
 
+    /// Whether the OpenSSL of a connection has read bytes that libcurl has not taken. Only the system's OpenSSL can be asked.
+    static func hasUnreadBytes(_ easy: EasyHandle) -> Bool {
+        usesOpenSSL && hasUnreadBytes(ccurl_easy_ssl(easy.pointer))
+    }
+
+    static func hasUnreadBytes(_ ssl: UnsafeMutableRawPointer?) -> Bool {
+        ssl.map { cossl_SSL_has_pending($0) == 1 } ?? false
+    }
+
+    /// Whether libcurl's TLS library is the OpenSSL that is used here.
+    private static let usesOpenSSL =
+        (try? OpenSSLLibrary.load()) != nil
+        && refusal(libraries: CurlLibrary.tlsLibraries, isShared: isOpenSSLShared) == nil
+
+    /// What OpenSSL says of a certificate that names no host.
+    static let nameMissing = Int(COSSL_X509_V_ERR_HOSTNAME_MISMATCH.rawValue)
+
     private static var isOpenSSLShared: Bool {
         let function = "SSL_CTX_set_cert_verify_callback"
         return cossl_symbol(function).map { $0 == ccurl_symbol(function) } ?? false
@@ -64,7 +81,12 @@ struct CurlTLS: Sendable {
         let version = tls.minimumVersion >= .tls13 ? CCURL_SSLVERSION_TLSv1_3 : CCURL_SSLVERSION_TLSv1_2
         easy.set(CCURLOPT_SSLVERSION, Int(version.rawValue))
         easy.set(CCURLOPT_PROXY_SSLVERSION, Int(version.rawValue))
-        guard verifier != nil else { return CertificateBundle.system.use(in: easy) }
+        // Tells the SSL_CTX of a proxy from that of a server: it sets an option that TLS 1.2 and later have no use for.
+        easy.setIfKnown(CCURLOPT_PROXY_SSL_OPTIONS, Int(CCURLSSLOPT_ALLOW_BEAST.rawValue))
+        guard verifier != nil else {
+            if Self.usesOpenSSL { _ = ccurl_easy_setopt_ssl_context_callback(easy.pointer, onPlainSSLContext) }
+            return CertificateBundle.system.use(in: easy)
+        }
         // The verifier has roots of its own; those of libcurl are not even read.
         easy.set(CCURLOPT_CAPATH, nil)
         easy.set(CCURLOPT_CAINFO, nil)
@@ -72,11 +94,15 @@ struct CurlTLS: Sendable {
     }
 
     /// Sets a handle up for a request. What it returns must live as long as the handle uses it.
-    func prepareHandshake(_ easy: EasyHandle, for request: HTTPRequest) throws -> CurlHandshake? {
-        guard let verifier else { return nil }
+    func prepareHandshake(
+        _ easy: EasyHandle,
+        for request: HTTPRequest,
+        through proxy: CurlTransport.Proxy
+    ) throws -> CurlHandshake? {
+        guard verifier != nil || Self.usesOpenSSL && proxy.mayUseTLS else { return nil }
         let host = request.url.host(percentEncoded: false) ?? ""
-        let handshake = CurlHandshake(verifier: verifier, host: host)
-        if tls.acceptsAnyHostName(from: host) { easy.set(CCURLOPT_SSL_VERIFYHOST, 0) }
+        let handshake = CurlHandshake(verifier: verifier, host: host, proxyAddress: proxy.addressOverTLS)
+        if verifier != nil, tls.acceptsAnyHostName(from: host) { easy.set(CCURLOPT_SSL_VERIFYHOST, 0) }
         easy.set(CCURLOPT_SSL_CTX_DATA, Unmanaged.passUnretained(handshake).toOpaque())
         guard ccurl_easy_setopt_ssl_context_callback(easy.pointer, onSSLContext) == CCURLE_OK.rawValue else {
             // Never without the checks that were asked for.
@@ -89,23 +115,48 @@ struct CurlTLS: Sendable {
 /// The handshakes of one transfer, and what became of them. Each SSL_CTX that is made for them holds it, since a
 /// connection outlives its first transfer and can be asked to verify again.
 final class CurlHandshake: Sendable {
-    fileprivate let verifier: ChainVerifier
-    private let host: String
-    private let refusal = Mutex<TransportError?>(nil)
+    private struct State {
+        var refusal: TransportError?
+        var proxySSL: UInt?
+    }
 
-    init(verifier: ChainVerifier, host: String) {
+    fileprivate let verifier: ChainVerifier?
+    private let host: String
+    private let proxyAddress: String?
+    private let state = Mutex(State())
+
+    init(verifier: ChainVerifier?, host: String, proxyAddress: String?) {
         self.verifier = verifier
         self.host = host
+        self.proxyAddress = proxyAddress
     }
 
     /// Why the last verification refused the server, if it did.
-    var failure: TransportError? { refusal.withLock { $0 } }
+    var failure: TransportError? { state.withLock(\.refusal) }
 
-    fileprivate func verify(_ storeContext: UnsafeMutableRawPointer) -> Bool {
-        let failure = verifier.verify(storeContext, requestHost: host)
-        refusal.withLock { $0 = failure }
+    /// The SSL of the proxy that was verified last.
+    var proxySSL: UnsafeMutableRawPointer? {
+        state.withLock(\.proxySSL).flatMap { UnsafeMutableRawPointer(bitPattern: $0) }
+    }
+
+    fileprivate func verify(_ storeContext: UnsafeMutableRawPointer, isProxy: Bool) -> Bool {
+        if isProxy {
+            let ssl = ChainVerifier.ssl(storeContext).map { UInt(bitPattern: $0) }
+            state.withLock { $0.proxySSL = ssl }
+        }
+        guard let verifier else { return verifyAsLibcurlSays(storeContext) }
+        let failure = verifier.verify(storeContext, namedHost: isProxy ? proxyAddress : host)
+        state.withLock { $0.refusal = failure }
         return failure == nil
     }
+}
+
+/// OpenSSL's own verification with the settings that libcurl has made, and then that the server's certificate names a host.
+private func verifyAsLibcurlSays(_ storeContext: UnsafeMutableRawPointer) -> Bool {
+    guard cossl_X509_verify_cert(storeContext) == 1 else { return false }
+    if let leaf = cossl_X509_STORE_CTX_get0_cert(storeContext), ChainVerifier.namesHost(leaf) { return true }
+    cossl_X509_STORE_CTX_set_error(storeContext, Int32(COSSL_X509_V_ERR_HOSTNAME_MISMATCH.rawValue))
+    return false
 }
 
 /// Where an SSL_CTX keeps its handshake.
@@ -115,21 +166,41 @@ private enum SSLContextIndex {
     }
 }
 
+private let onPlainSSLContext: ccurl_ssl_context_callback = { _, sslContext, _ in
+    guard let sslContext else { return Int32(CCURLE_SSL_CERTPROBLEM.rawValue) }
+    cossl_SSL_CTX_set_cert_verify_callback(sslContext, onPlainVerify, nil)
+    return Int32(CCURLE_OK.rawValue)
+}
+
 private let onSSLContext: ccurl_ssl_context_callback = { _, sslContext, context in
     let refused = Int32(CCURLE_SSL_CERTPROBLEM.rawValue)
-    guard let sslContext, let context else { return refused }
+    guard let sslContext, let context, SSLContextIndex.value >= 0 else { return refused }
     let handshake = Unmanaged<CurlHandshake>.fromOpaque(context).takeUnretainedValue()
     let held = Unmanaged.passRetained(handshake)
     guard cossl_SSL_CTX_set_ex_data(sslContext, SSLContextIndex.value, held.toOpaque()) == 1 else {
         held.release()
         return refused
     }
-    cossl_SSL_CTX_set_cert_verify_callback(sslContext, onVerify, held.toOpaque())
-    return handshake.verifier.present(to: sslContext) ? Int32(CCURLE_OK.rawValue) : refused
+    let mark = UInt64(COSSL_SSL_OP_DONT_INSERT_EMPTY_FRAGMENTS.rawValue)
+    let isProxy = cossl_SSL_CTX_get_options(sslContext) & mark != 0
+    cossl_SSL_CTX_set_cert_verify_callback(sslContext, isProxy ? onVerifyProxy : onVerify, held.toOpaque())
+    guard let verifier = handshake.verifier else { return Int32(CCURLE_OK.rawValue) }
+    return verifier.present(to: sslContext) ? Int32(CCURLE_OK.rawValue) : refused
+}
+
+private let onPlainVerify: cossl_verify_callback = { storeContext, _ in
+    storeContext.map(verifyAsLibcurlSays) == true ? 1 : 0
 }
 
 private let onVerify: cossl_verify_callback = { storeContext, argument in
     guard let storeContext, let argument else { return 0 }
-    return Unmanaged<CurlHandshake>.fromOpaque(argument).takeUnretainedValue().verify(storeContext) ? 1 : 0
+    return Unmanaged<CurlHandshake>.fromOpaque(argument).takeUnretainedValue().verify(storeContext, isProxy: false)
+        ? 1 : 0
+}
+
+private let onVerifyProxy: cossl_verify_callback = { storeContext, argument in
+    guard let storeContext, let argument else { return 0 }
+    return Unmanaged<CurlHandshake>.fromOpaque(argument).takeUnretainedValue().verify(storeContext, isProxy: true)
+        ? 1 : 0
 }
 #endif

@@ -26,9 +26,11 @@ final class CurlTransfer: @unchecked Sendable {
     let easy: EasyHandle
     /// What errors name: the request without its body.
     let request: HTTPRequest
+    let proxy: CurlTransport.Proxy
     let timeouts: Timeouts
     let bodyMode: ResponseBodyMode
     let isIdempotent: Bool
+    let expectsContinue: Bool
     let upload: CurlUpload?
     let onDownload: (@Sendable (TransferProgress) -> Void)?
 
@@ -52,6 +54,13 @@ final class CurlTransfer: @unchecked Sendable {
     @exclusivity(unchecked) var received: Int64 = 0
     @exclusivity(unchecked) var failure: TransportError?
     var attempts = 0
+    /// Whether the connection that libcurl has chosen must not be used: see ``OpenSockets``.
+    private(set) var needsFreshConnection = false
+    private var wantsFreshConnection = false
+    private var isContentRefused = false
+    private var isContentDropped = false
+    private var connects = 0
+    private var localPort: Int32 = 0
     @exclusivity(unchecked) var turn: LoopTurn?
     var startedAt: Duration = .zero
     @exclusivity(unchecked) var lastActivity: Duration = .zero
@@ -61,14 +70,17 @@ final class CurlTransfer: @unchecked Sendable {
     init(
         easy: EasyHandle,
         request: HTTPRequest,
+        proxy: CurlTransport.Proxy,
         timeouts: Timeouts,
         upload: CurlUpload?
     ) {
         self.easy = easy
         self.request = HTTPRequest(method: request.method, url: request.url)
+        self.proxy = proxy
         self.timeouts = timeouts
         self.bodyMode = request.context.responseBody
         self.isIdempotent = request.method.isIdempotent || request.headerFields.contains(.idempotencyKey)
+        self.expectsContinue = request.expectsContinue
         self.upload = upload
         self.onDownload = request.context.downloadProgress
     }
@@ -136,6 +148,11 @@ extension CurlTransfer {
             return false
         }
         guard isEnd else { return true }
+        if head.isHTTP1, turn?.sockets.noteHTTP1(from: localPort, through: handshake?.proxySSL) == false {
+            leavesHandleClean = false
+            easy.set(CCURLOPT_FORBID_REUSE, 1)
+        }
+        if expectsContinue, head.isHTTP1, let upload, upload.hasSentNothing { refuseContent() }
         if upload != nil, easy.long(CCURLINFO_RESPONSE_CODE) >= 300 { turn?.refused.append(self) }
         if let download {
             finish(.success(reply(body: download.body(length: hasContent ? contentLength : 0))))
@@ -193,7 +210,15 @@ extension CurlTransfer {
 
     /// Called each time the request is about to go out; a second time only if libcurl sends it again by itself, after a
     /// kept-alive connection turned out to be closed.
-    func allowSending() -> Bool {
+    func allowSending(from localPort: Int32) -> Bool {
+        let connects = easy.long(CCURLINFO_NUM_CONNECTS)
+        defer { self.connects = connects }
+        self.localPort = localPort
+        if connects == self.connects, isUnusable(localPort) {
+            // A second time can't be, and must not be without an end.
+            if wantsFreshConnection { failure = .staleConnection } else { needsFreshConnection = true }
+            return false
+        }
         attempts += 1
         isConnected = true
         touch()
@@ -205,10 +230,40 @@ extension CurlTransfer {
         return false
     }
 
+    /// Whether a kept-alive connection was closed by the server, or holds bytes that answer no request.
+    private func isUnusable(_ localPort: Int32) -> Bool {
+        guard let sockets = turn?.sockets, sockets.speaksHTTP1(from: localPort) else { return false }
+        // A record of TLS may hold more than the last response, and then the system has nothing more to say of it.
+        return sockets.isReadable(from: localPort) || CurlTLS.hasUnreadBytes(easy)
+    }
+
+    /// Lets libcurl open a connection instead of choosing one.
+    func useFreshConnection() {
+        (needsFreshConnection, wantsFreshConnection) = (false, true)
+        (leavesHandleClean, connects) = (false, 0)
+        easy.errorText[0] = 0
+        easy.set(CCURLOPT_FRESH_CONNECT, 1)
+    }
+
     /// The next piece of a streamed request body.
     func provide(into buffer: UnsafeMutableRawBufferPointer) -> CurlUpload.Piece {
         touch()
-        return upload?.read(into: buffer) ?? .end
+        guard let upload, !isContentRefused else { return .end }
+        return upload.read(into: buffer)
+    }
+
+    /// A final response came where `100` or nothing was expected: no content follows, and the server must not take the next
+    /// request for it (RFC 9110 §10.1.1).
+    private func refuseContent() {
+        isContentRefused = true
+        easy.set(CCURLOPT_FORBID_REUSE, 1)
+    }
+
+    /// Whether libcurl has ended with a 417, after which it would send the request again. It has dropped the content.
+    func isExpectationRefused(_ code: Int32) -> Bool {
+        guard code == CCURLE_TOO_MANY_REDIRECTS.rawValue, head.isComplete else { return false }
+        isContentDropped = true
+        return true
     }
 
     private func touch() {
@@ -217,8 +272,11 @@ extension CurlTransfer {
 
     private var contentLength: Int64? {
         let length = easy.int64(CCURLINFO_CONTENT_LENGTH_DOWNLOAD_T)
-        return length >= 0 && !isDecoded ? length : nil
+        return length >= 0 && !isDecoded && !mayBeDropped ? length : nil
     }
+
+    /// Whether libcurl may drop the content: it would send a refused expectation again.
+    private var mayBeDropped: Bool { expectsContinue && easy.long(CCURLINFO_RESPONSE_CODE) == 417 }
 
     private var isDecoded: Bool { decodesContent && head.hasContentEncoding && hasContent }
 
@@ -227,7 +285,12 @@ extension CurlTransfer {
     }
 
     func reply(body: HTTPBody) -> CurlReply {
-        CurlReply(head: head.bytes, body: body, timings: TransferTimings(easy), isDecoded: isDecoded)
+        CurlReply(
+            head: head.bytes,
+            body: body,
+            timings: TransferTimings(easy),
+            isDecoded: isDecoded || isContentDropped
+        )
     }
 }
 
@@ -236,6 +299,7 @@ struct CurlHeadCollector {
     private(set) var bytes: [UInt8] = []
     private(set) var hasContentEncoding = false
     private(set) var isComplete = false
+    var isHTTP1: Bool { bytes.count > 5 && bytes[5] == UInt8(ascii: "1") }
     /// Whether there is no end to it: libcurl limits each line alone.
     var isTooLong: Bool { bytes.count > 256 * 1024 }
     private var isInterim = false
@@ -276,6 +340,14 @@ struct CurlHeadCollector {
     private static func hasPrefix(_ lowercased: StaticString, _ line: UnsafeRawBufferPointer) -> Bool {
         let prefix = UnsafeBufferPointer(start: lowercased.utf8Start, count: lowercased.utf8CodeUnitCount)
         return line.count >= prefix.count && zip(prefix, line).allSatisfy { $0 == ASCII.lowercased($1) }
+    }
+}
+
+extension HTTPRequest {
+    /// Whether content goes out only after the server has asked for it (RFC 9110 §10.1.1).
+    var expectsContinue: Bool {
+        guard !body.isEmpty, headerFields.contains(.expect) else { return false }
+        return headerFields[values: .expect].contains { $0.lowercased().contains("100-continue") }
     }
 }
 #endif

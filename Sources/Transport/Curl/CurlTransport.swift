@@ -33,6 +33,17 @@ internal import CCurl
 ///   seconds, even if its requests allow a longer silence. With `nil` it ends after a minute if it was unused, otherwise when
 ///   the system gives up, after some 15 minutes. No later call gets the connection of one that ran into a limit of its ``Timeouts``,
 ///   unless others are using it; a `timeout` of the chain cancels the call, which says nothing of its connection.
+/// - A kept-alive connection of HTTP/1 on which the server sent or closed anything while no request was under way isn't used:
+///   nothing is sent on it, and its bytes answer no request (RFC 9112 §9.2). Bytes that arrive between this check and the
+///   request can't be told from the response.
+/// - With `Expect: 100-continue` content goes out when the server asks for it, or after a second. After a final response over
+///   HTTP/1 none follows, and the connection isn't used again. A 417 has the request sent again once, without the
+///   expectation, if its body can be read again; otherwise the 417 is the response, of which libcurl drops the content.
+/// - A certificate must name its host in subjectAltName; its common name isn't compared (RFC 9525). Only the system's OpenSSL 3
+///   can be told so; another TLS library of libcurl goes by rules of its own.
+/// - Child processes inherit no connection. Before 8.8 libcurl itself lets them inherit a pair of sockets that carries nothing.
+/// - libcurl 7.84 to 8.0 must not use a handle for a second response, so each request takes about 2 µs more there, and no TLS
+///   session is resumed.
 /// - Only http and https are spoken. Redirects, cookies and `.netrc` are off.
 /// - What a connection that the server was ending left unanswered is sent again, if the method is idempotent or an
 ///   `Idempotency-Key` says that it may: a kept-alive connection that was closed, or one of HTTP/2 that had served as many as
@@ -73,6 +84,9 @@ public final class CurlTransport: Transport {
         /// None, whatever the environment says.
         public static let none = Proxy(url: "")
         /// This one: an `http`, `https` or `socks5h` URL, with user and password where it wants them.
+        ///
+        /// Delimiters in user and password, such as `@`, `/` and `#`, must be percent-encoded. With a URL that libcurl can't
+        /// read, or might read in another way, each call fails with ``TransportError/Code/unsupported``.
         public static func url(_ url: URL) -> Proxy { Proxy(url: url.absoluteString) }
     }
 
@@ -161,7 +175,7 @@ public final class CurlTransport: Transport {
         let calledAt = engine.loop.clock.now()
         do {
             do {
-                return try await engine.exchange(request, configuration)
+                return try await exchange(request, engine)
             } catch let error as TransportError where error.code == .staleConnection && Self.canBeSentAgain(request) {
                 // The body had begun to go out on a connection that the server was about to close, and libcurl can't rewind
                 // it, but it can be made anew. Or one such connection after another refused it, but none can be ending of
@@ -173,6 +187,17 @@ public final class CurlTransport: Transport {
         }
     }
 
+    /// Sends a request, without its expectation if the server can't meet that (RFC 9110 §15.5.18), and the content can be had again.
+    private func exchange(_ request: HTTPRequest, _ engine: CurlEngine) async throws -> HTTPResponse {
+        let calledAt = engine.loop.clock.now()
+        let response = try await engine.exchange(request, configuration)
+        guard response.status == 417, request.expectsContinue, request.body.isRestartable else { return response }
+        response.body.discard()
+        var unconditional = request
+        unconditional.headerFields.remove(.expect)
+        return try await engine.exchange(unconditional, configuration, againSince: calledAt)
+    }
+
     private static func canBeSentAgain(_ request: borrowing HTTPRequest) -> Bool {
         request.body.isRestartable
             && (request.method.isIdempotent || request.headerFields.contains(.idempotencyKey))
@@ -182,29 +207,5 @@ public final class CurlTransport: Transport {
 extension Transport where Self == CurlTransport {
     /// The network, through the system's libcurl: ``CurlTransport``.
     public static func curl(_ configuration: CurlTransport.Configuration = .init()) -> Self { Self(configuration) }
-}
-
-extension CurlTransport.Proxy: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// `environment`, `none`, or the URL without its password.
-    public var description: String {
-        switch url {
-        case nil: "environment"
-        case "": "none"
-        case let url?: Self.withoutUser(url)
-        }
-    }
-
-    // Also of a text that is no URL, such as one without a scheme: it is printed before anybody has found that out.
-    private static func withoutUser(_ url: String) -> String {
-        guard let at = url.utf8.lastIndex(of: UInt8(ascii: "@")) else { return url }
-        let scheme = url.range(of: "://").map { url[..<$0.upperBound] } ?? ""
-        return "\(scheme)\(Redaction.standard.placeholder)\(url[at...])"
-    }
-
-    /// The same as ``description``.
-    public var debugDescription: String { description }
-
-    /// Nothing of the password.
-    public var customMirror: Mirror { Mirror(self, children: ["url": description]) }
 }
 #endif

@@ -24,11 +24,8 @@ struct CertificateMaker {
             let isAddress = host.contains(":") || host.split(separator: ".").allSatisfy { UInt8($0) != nil }
             return (isAddress ? "IP:" : "DNS:") + host
         }
-        return [
-            (COSSL_NID_key_usage, "critical,digitalSignature"),
-            (COSSL_NID_ext_key_usage, "serverAuth"),
-            (COSSL_NID_subject_alt_name, names.joined(separator: ",")),
-        ]
+        let usages = [(COSSL_NID_key_usage, "critical,digitalSignature"), (COSSL_NID_ext_key_usage, "serverAuth")]
+        return names.isEmpty ? usages : usages + [(COSSL_NID_subject_alt_name, names.joined(separator: ","))]
     }
 
     static var failure: TLSConfigurationError {

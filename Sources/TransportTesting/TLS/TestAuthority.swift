@@ -58,6 +58,11 @@ public struct TestAuthority: Sendable {
         return try issue(maker)
     }
 
+    /// A certificate for a server that names its host in the common name alone, which clients must refuse (RFC 9525 §6.3).
+    public func issue(commonNameOnly host: String) throws -> TestIdentity {
+        try issue(CertificateMaker(name: host, validity: nil, extensions: CertificateMaker.server([])))
+    }
+
     /// A certificate for a client.
     public func issue(client name: String, validity: Range<Date>? = nil) throws -> TestIdentity {
         try issue(CertificateMaker(name: name, validity: validity, extensions: CertificateMaker.client))

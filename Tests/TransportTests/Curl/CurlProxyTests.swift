@@ -66,6 +66,45 @@ import TransportTesting
         #expect(!"\(error)".contains("sesame"))
     }
 
+    /// Each holds a user and a password that libcurl, or nobody, can read.
+    static let oddTexts = [
+        "http://ada7:sesame@x@127.0.0.1:1", "http://ada7:ses/ame@127.0.0.1:1", "http://ada7:ses#ame@127.0.0.1:1",
+        "http://ada7:ses?ame@127.0.0.1:1", "http://ada7:ses ame@127.0.0.1:1", "http://ada7:sesame@127.0.0.1:99999",
+        "http://ada7:sesame@127.0.0.1:port", "gopher://ada7:sesame@127.0.0.1:1", "ada7:sesame@x@127.0.0.1:1",
+        "http://ada7:12#sesame@127.0.0.1:1", "http://ada7:sesame@[::1", "http://ada7:ses\\ame@127.0.0.1:1",
+        "http://sesame@ada7@127.0.0.1:1", "http://ada7:sesame@", "http://ada7:sesame@127.0.0.1:1/ada7?sesame",
+        "https://ada7:sesame@127.0.0.1:1", "socks5h://ada7:sesame@127.0.0.1:1", "http://ada7:ses%61me@127.0.0.1:1",
+        "http:///ada7:sesame@127.0.0.1:1", "http:ada7:sesame@127.0.0.1:1", "://ada7:sesame@127.0.0.1:1",
+    ]
+
+    private static func expectNoSecret(_ error: TransportError, _ text: String) {
+        for secret in ["ada7", "sesame", "ses", "ame@", "12"] where secret != "12" || text.contains(":12#") {
+            #expect(!"\(error)".contains(secret), "\(text): \(error)")
+        }
+    }
+
+    @Test(arguments: oddTexts)
+    func nothingOfAnOddProxyIsRevealed(text: String) async throws {
+        guard let url = URL(string: text) else { return }
+        let transport = Self.transport(.url(url))
+        for target in ["http://elsewhere.invalid/", "https://elsewhere.invalid/"] {
+            let error = try await failure { try await transport.send(Self.request(target)) }
+            Self.expectNoSecret(error, text)
+        }
+        #expect(!"\(CurlTransport.Proxy.url(url))".contains("sesame"))
+    }
+
+    @Test(arguments: [
+        ("http://ada:12#34@127.0.0.1:1", "percent-encoded"),
+        ("http://127.0.0.1:99999", "127.0.0.1:99999"), ("gopher://127.0.0.1:1", "gopher"),
+    ])
+    func proxyThatCannotBeReadIsRefused(text: String, part: String) async throws {
+        guard let url = URL(string: text) else { return }
+        let error = try await failure { try await Self.transport(.url(url)).send(Self.request()) }
+        #expect(error.code == .unsupported)
+        #expect(error.message.contains(part), "\(error)")
+    }
+
     @Test(arguments: ["http://ada:sesame@127.0.0.1:8080", "ada:sesame@127.0.0.1:8080", "socks5h://ada:sesame@[::1]"])
     func passwordOfAProxyIsNotPrinted(url: String) throws {
         var configuration = CurlTransport.Configuration()
@@ -79,6 +118,25 @@ import TransportTesting
     }
 
     #if compiler(>=6.3)
+    @Test func nothingOfAnOddProxyOfTheEnvironmentIsRevealed() async {
+        await #expect(processExitsWith: .success) {
+            for name in ["https_proxy", "all_proxy", "no_proxy", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"] {
+                unsetenv(name)
+            }
+            for text in Self.oddTexts {
+                setenv("http_proxy", text, 1)
+                let transport = CurlTransport()
+                let error = try await failure { try await transport.send(Self.request()) }
+                Self.expectNoSecret(error, text)
+                await transport.shutDown()
+            }
+            setenv("http_proxy", "http://ada7:sesame@x@127.0.0.1:1", 1)
+            let error = try await failure { try await CurlTransport().send(Self.request()) }
+            #expect(error.code == .unsupported)
+            #expect(error.message.contains("percent-encoded"))
+        }
+    }
+
     // The environment belongs to a whole process, and a test may only change that of its own.
     @Test func environmentNamesTheProxyAndItsExceptions() async throws {
         let proxy = try MockServer()

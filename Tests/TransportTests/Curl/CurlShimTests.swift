@@ -22,6 +22,7 @@ import Testing
                 ["age", "version", "version_num", "host", "features", "ssl_version"]
             ),
             ("message", "CURLMsg", ["msg", "data"]),
+            ("session", "struct curl_tlssessioninfo", ["backend", "internals"]),
         ] {
             source += try #require(Self.definition(of: name, in: shim))
             for field in fields {
@@ -32,6 +33,7 @@ import Testing
         source += "_Static_assert(sizeof(struct message) == sizeof(CURLMsg), \"CURLMsg\");\n"
         source += "_Static_assert(offsetof(struct message, easy) == offsetof(CURLMsg, easy_handle), \"easy\");\n"
         source += "_Static_assert(CURLMSG_DONE == 1 && CURL_GLOBAL_ALL == 3, \"numbers within the shim\");\n"
+        source += "_Static_assert(CURLSSLBACKEND_OPENSSL == 1, \"the TLS library\");\n"
         source += "_Static_assert(CURLUPART_URL == 0, \"the part that is the whole URL\");\n"
         let compiler = try await Command.run(
             "/usr/bin/cc",

@@ -1,9 +1,11 @@
 #if os(Linux)
 import Foundation
 import Glibc
+import TestSupport
 import Testing
-import Transport
 import TransportTesting
+
+@testable import Transport
 
 @Suite(.timeLimit(.minutes(5))) struct CurlSocketsTests {
     /// The limit is the configured silence, within reason, whatever the request's own.
@@ -18,7 +20,7 @@ import TransportTesting
         configuration.timeouts = Timeouts(idle: idle)
         let transport = CurlTransport(configuration)
         _ = try await transport.send(makeRequest(server, timeouts: Timeouts(idle: .seconds(600))))
-        let socket = try #require(Self.socket(connectedTo: server.port))
+        let socket = try #require(OwnConnections.sockets(to: server.port).first)
         #expect(Self.option(socket, SOL_SOCKET, SO_KEEPALIVE) == 1)
         #expect(Self.option(socket, Int32(IPPROTO_TCP), TCP_KEEPIDLE) == 30)
         #expect(Self.option(socket, Int32(IPPROTO_TCP), TCP_KEEPINTVL) == 10)
@@ -27,17 +29,52 @@ import TransportTesting
         await transport.shutDown()
     }
 
-    /// This process's end of a connection to a port.
-    private static func socket(connectedTo port: Int) -> Int32? {
-        (0..<getdtablesize()).prefix(65_536).first { descriptor in
-            var address = sockaddr_in()
-            var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-            let isConnected = withUnsafeMutablePointer(to: &address) { pointer in
-                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getpeername(descriptor, $0, &size) == 0 }
-            }
-            return isConnected && address.sin_family == sa_family_t(AF_INET)
-                && UInt16(bigEndian: address.sin_port) == UInt16(port)
+    /// Under load, since a child may be made at any moment.
+    @Test(arguments: ["http", "https"])
+    func childrenInheritNoConnection(scheme: String) async throws {
+        let root = try TestAuthority()
+        let server = try scheme == "https" ? MockServer(tls: .init(identity: root.issue())) : MockServer()
+        server.on(.get, "/", MockResponse(body: "ok").closing())
+        let transport = CurlTransport(.init(tls: TLSConfiguration(trust: .only([root.certificate]))))
+        let calls = Task { while !Task.isCancelled { _ = try? await transport.send(makeRequest(server)) } }
+        for _ in 0..<20 {
+            let child = try await Self.socketsOfAChild()
+            let own = Set(OwnConnections.sockets(to: server.port).compactMap(Self.inode(of:)))
+            #expect(child.isDisjoint(with: own))
         }
+        calls.cancel()
+        _ = await calls.value
+        server.on(.get, "/kept", MockResponse(body: "ok"))
+        _ = try await transport.send(makeRequest(server, "/kept"))
+        let own = Set(OwnConnections.sockets(to: server.port).compactMap(Self.inode(of:)))
+        #expect(!own.isEmpty)
+        #expect(try await Self.socketsOfAChild().isDisjoint(with: own))
+        await transport.shutDown()
+    }
+
+    /// The sockets that a child of `posix_spawn` without any file action has.
+    private static func socketsOfAChild() async throws -> Set<String> {
+        let folder = try TemporaryFolder()
+        let output = folder.url.appending(path: "list").path
+        var id = pid_t()
+        let command = ["/bin/sh", "-c", "ls -l /proc/self/fd > '\(output)'"]
+        var arguments: [UnsafeMutablePointer<CChar>?] = command.map { strdup($0) } + [nil]
+        defer { arguments.forEach { free($0) } }
+        try #require(posix_spawn(&id, "/bin/sh", nil, nil, &arguments, environ) == 0)
+        let child = id
+        await withCheckedContinuation { continuation in
+            Thread.detachNewThread {
+                var status: Int32 = 0
+                while waitpid(child, &status, 0) < 0, errno == EINTR {}
+                continuation.resume()
+            }
+        }
+        let text = try String(contentsOfFile: output, encoding: .utf8)
+        return Set(text.matches(of: /socket:\[[0-9]+\]/).map { String($0.0) })
+    }
+
+    private static func inode(of socket: Int32) -> String? {
+        try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(socket)")
     }
 
     private static func option(_ socket: Int32, _ level: Int32, _ option: Int32) -> Int32? {

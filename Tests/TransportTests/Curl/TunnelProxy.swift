@@ -52,7 +52,7 @@ final class TunnelProxy: Sendable {
         }
     }
 
-    private static func connect(to port: UInt16) -> Int32? {
+    static func connect(to port: UInt16) -> Int32? {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)

@@ -75,10 +75,10 @@ extension ChainVerifier {
     ///
     /// - Parameters:
     ///   - handshake: OpenSSL's X509_STORE_CTX of the handshake, which gets the result.
-    ///   - requestHost: the host of the request.
+    ///   - namedHost: the host that was named, which counts if its name is not sent to it; `nil` if it is unknown.
     /// - Returns: what is wrong; `nil` if nothing is.
-    func verify(_ handshake: UnsafeMutableRawPointer, requestHost: String) -> TransportError? {
-        let failure = judge(handshake, requestHost: requestHost)
+    func verify(_ handshake: UnsafeMutableRawPointer, namedHost: String?) -> TransportError? {
+        let failure = judge(handshake, namedHost: namedHost)
         if failure == nil {
             cossl_X509_STORE_CTX_set_error(handshake, Int32(COSSL_X509_V_OK.rawValue))
         } else if cossl_X509_STORE_CTX_get_error(handshake) == COSSL_X509_V_OK.rawValue {
@@ -88,12 +88,11 @@ extension ChainVerifier {
         return failure
     }
 
-    private func judge(_ handshake: UnsafeMutableRawPointer, requestHost: String) -> TransportError? {
-        // The name that goes to the server says more than the URL: that of a TLS proxy is not the request's. An address
-        // is never sent.
+    private func judge(_ handshake: UnsafeMutableRawPointer, namedHost: String?) -> TransportError? {
+        // The name that goes to the server says more than the URL. An address is never sent.
         let name = Self.serverName(handshake)
-        let host = name ?? requestHost
-        let mayBeExempt = name != nil || HostPattern.isAddress(HostPattern.normalized(requestHost))
+        let host = name ?? namedHost ?? "the proxy"
+        let mayBeExempt = name != nil || namedHost.map { HostPattern.isAddress(HostPattern.normalized($0)) } ?? false
         guard let leaf = cossl_X509_STORE_CTX_get0_cert(handshake), let context = cossl_X509_STORE_CTX_new() else {
             return TransportError(.tlsFailed, "\(host) sent no certificate.")
         }
@@ -108,6 +107,9 @@ extension ChainVerifier {
         var chain = [leaf]
         if cossl_X509_verify_cert(context) == 1 {
             chain = Self.elements(cossl_X509_STORE_CTX_get0_chain(context))
+            guard mayBeExempt && tls.acceptsAnyHostName(from: host) || Self.namesHost(leaf) else {
+                return .namelessCertificate(host)
+            }
         } else if !mayBeExempt || !tls.acceptsAnyCertificate(from: host) {
             cossl_X509_STORE_CTX_set_error(handshake, cossl_X509_STORE_CTX_get_error(context))
             return Self.refusal(context, host)
@@ -146,10 +148,26 @@ extension ChainVerifier {
         }
     }
 
+    /// Whether a certificate names a host or an address in its subjectAltName. Without one OpenSSL and libcurl would compare the
+    /// common name, which RFC 9525 §6.3 forbids.
+    static func namesHost(_ certificate: UnsafeMutableRawPointer) -> Bool {
+        let kind = Int32(COSSL_NID_subject_alt_name.rawValue)
+        guard let names = cossl_X509_get_ext_d2i(certificate, kind, nil, nil) else { return false }
+        defer { cossl_GENERAL_NAMES_free(names) }
+        // A GENERAL_NAME begins with its type, an int.
+        return elements(names).contains {
+            let type = $0.load(as: Int32.self)
+            return type == COSSL_GEN_DNS.rawValue || type == COSSL_GEN_IPADD.rawValue
+        }
+    }
+
     private static func serverName(_ handshake: UnsafeMutableRawPointer) -> String? {
-        let index = cossl_SSL_get_ex_data_X509_STORE_CTX_idx()
-        guard let ssl = cossl_X509_STORE_CTX_get_ex_data(handshake, index) else { return nil }
-        return cossl_SSL_get_servername(ssl, 0).map { String(cString: $0) }
+        ssl(handshake).flatMap { cossl_SSL_get_servername($0, 0) }.map { String(cString: $0) }
+    }
+
+    /// The SSL of a handshake.
+    static func ssl(_ handshake: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
+        cossl_X509_STORE_CTX_get_ex_data(handshake, cossl_SSL_get_ex_data_X509_STORE_CTX_idx())
     }
 
     private static func elements(_ stack: UnsafeMutableRawPointer?) -> [UnsafeMutableRawPointer] {

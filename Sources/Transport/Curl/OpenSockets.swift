@@ -1,0 +1,119 @@
+#if os(Linux)
+internal import CCurl
+internal import Foundation
+
+/// The sockets that libcurl holds for one transport, and whether a kept-alive connection may carry another request.
+///
+/// A server that sends bytes while no request is under way has closed the connection, or wants these bytes to be taken for
+/// the next response (RFC 9112 §9.2). libcurl 7.88 sends on such a connection, and its prerequest callback names the chosen
+/// connection by its local port only. So this keeps the sockets by their local ports.
+///
+/// Only HTTP/1 is checked: over HTTP/2 bytes are frames of known streams, which may come at any time.
+///
+/// `@unchecked Sendable`: libcurl opens and closes sockets and calls back on the loop's thread alone, and nothing else uses this.
+final class OpenSockets: @unchecked Sendable {
+    private struct Slot {
+        let socket: Int32
+        var speaksHTTP1 = false
+        /// The SSL of the proxy, where a server's TLS goes through it. libcurl closes it with the socket.
+        var proxySSL: UnsafeMutableRawPointer?
+    }
+
+    /// Opened since the last look, so that their ports are unknown.
+    private var unplaced: [Int32] = []
+    private var ports: [Int32: Int32] = [:]
+    // Two connections to different peers may have the same local port.
+    private var slots: [Int32: [Slot]] = [:]
+
+    /// Has the sockets of a handle's connections opened and closed through this object, which must outlive them.
+    func use(in easy: EasyHandle) {
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        easy.set(CCURLOPT_OPENSOCKETDATA, context)
+        easy.set(CCURLOPT_CLOSESOCKETDATA, context)
+        _ = ccurl_easy_setopt_open_callback(easy.pointer, onOpen)
+        _ = ccurl_easy_setopt_close_callback(easy.pointer, onClose)
+    }
+
+    /// A connection has answered in HTTP/1. Returns whether its socket is known, since an unknown one can't be checked.
+    ///
+    /// - Parameter proxySSL: the SSL of the connection's proxy, if this is a new connection to one.
+    func noteHTTP1(from port: Int32, through proxySSL: UnsafeMutableRawPointer?) -> Bool {
+        if !unplaced.isEmpty { placeAll() }
+        guard var found = slots[port] else { return false }
+        guard found.contains(where: { !$0.speaksHTTP1 }) else { return true }
+        for index in found.indices where !found[index].speaksHTTP1 {
+            found[index].speaksHTTP1 = true
+            found[index].proxySSL = proxySSL
+        }
+        slots[port] = found
+        return true
+    }
+
+    /// Whether a connection of HTTP/1 has something to read: its close, or bytes that answer no request.
+    func isReadable(from port: Int32) -> Bool {
+        slots[port]?.contains { $0.speaksHTTP1 && (Self.isReadable($0.socket) || CurlTLS.hasUnreadBytes($0.proxySSL)) }
+            ?? false
+    }
+
+    /// Whether a connection has answered in HTTP/1 before.
+    func speaksHTTP1(from port: Int32) -> Bool { slots[port]?.contains(where: \.speaksHTTP1) ?? false }
+
+    fileprivate func opened(_ socket: Int32) { unplaced.append(socket) }
+
+    fileprivate func closed(_ socket: Int32) {
+        unplaced.removeAll { $0 == socket }
+        guard let port = ports.removeValue(forKey: socket) else { return }
+        slots[port]?.removeAll { $0.socket == socket }
+        if slots[port]?.isEmpty == true { slots[port] = nil }
+    }
+
+    private func placeAll() {
+        unplaced.removeAll { socket in
+            // None before it connects.
+            guard let port = Self.localPort(of: socket) else { return false }
+            ports[socket] = port
+            slots[port, default: []].append(Slot(socket: socket))
+            return true
+        }
+    }
+
+    private static func isReadable(_ socket: Int32) -> Bool {
+        var byte: UInt8 = 0
+        // A close reads as 0 bytes, and a reset as another error.
+        return recv(socket, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT)) >= 0 || errno != EAGAIN
+    }
+
+    private static func localPort(of socket: Int32) -> Int32? {
+        var address = sockaddr_storage()
+        var size = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        let port = withUnsafeMutablePointer(to: &address) { address in
+            address.withMemoryRebound(to: sockaddr_in6.self, capacity: 1) { address in
+                // The port of an IPv4 address lies in the same place.
+                let isKnown = address.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    getsockname(socket, $0, &size) == 0
+                }
+                return isKnown ? UInt16(bigEndian: address.pointee.sin6_port) : 0
+            }
+        }
+        return port == 0 ? nil : Int32(port)
+    }
+}
+
+private func sockets(_ context: UnsafeMutableRawPointer?) -> OpenSockets? {
+    context.map { Unmanaged<OpenSockets>.fromOpaque($0).takeUnretainedValue() }
+}
+
+private let onOpen: ccurl_open_callback = { context, _, address in
+    guard let address else { return -1 }
+    // A child process must inherit no connection, and might be made before a later call says so.
+    let type = address.pointee.type | Int32(SOCK_CLOEXEC.rawValue)
+    let descriptor = socket(address.pointee.family, type, address.pointee.protocol)
+    if descriptor >= 0 { sockets(context)?.opened(descriptor) }
+    return descriptor
+}
+
+private let onClose: ccurl_close_callback = { context, descriptor in
+    sockets(context)?.closed(descriptor)
+    return close(descriptor)
+}
+#endif

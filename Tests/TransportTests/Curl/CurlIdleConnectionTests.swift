@@ -1,0 +1,238 @@
+#if os(Linux)
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+import Transport
+import TransportTesting
+
+/// Kept-alive connections of HTTP/1 on which the server closes or sends while no request is under way (RFC 9112 §9.2, §9.6).
+@Suite(.timeLimit(.minutes(5))) struct CurlIdleConnectionTests {
+    private static let evil = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nEVIL"
+    private static let timedOut = "HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+
+    /// A first request with its response, and the bytes that follow on the idle connection.
+    struct Case: Sendable, CustomTestStringConvertible {
+        let method: HTTPRequest.Method
+        let response: String
+        let unsolicited: String
+        let isTLS: Bool
+
+        var testDescription: String { "\(method) \(isTLS ? "https" : "http") \(unsolicited.prefix(12))" }
+    }
+
+    private static let cases = [false, true].flatMap { isTLS in
+        [
+            Case(
+                method: .get,
+                response: "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok",
+                unsolicited: evil,
+                isTLS: isTLS
+            ),
+            Case(
+                method: .get,
+                response: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n",
+                unsolicited: evil,
+                isTLS: isTLS
+            ),
+            Case(
+                method: .head,
+                response: "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n",
+                unsolicited: evil,
+                isTLS: isTLS
+            ),
+            Case(method: .get, response: "HTTP/1.1 204 No Content\r\n\r\n", unsolicited: evil, isTLS: isTLS),
+            Case(
+                method: .get,
+                response: "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok",
+                unsolicited: timedOut,
+                isTLS: isTLS
+            ),
+            Case(
+                method: .get,
+                response: "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
+                unsolicited: "\r",
+                isTLS: isTLS
+            ),
+        ]
+    }
+
+    @Test(arguments: cases, [HTTPRequest.Method.get, .post])
+    func bytesOnAnIdleConnectionAnswerNoRequest(_ sample: Case, next: HTTPRequest.Method) async throws {
+        let (server, configuration) = try Self.server(isTLS: sample.isTLS)
+        let isIdle = Gate()
+        server.on(sample.method, "/first") { _ in
+            MockResponse(steps: [.send(sample.response), .run { await isIdle.opened() }, .send(sample.unsolicited)])
+        }
+        server.on(next, "/next", MockResponse(body: "good"))
+        let transport = CurlTransport(configuration)
+        _ = try await transport.send(makeRequest(server, "/first", sample.method))
+        isIdle.open()
+        try await Self.readable(connectionTo: server.port)
+        let body =
+            next == .post
+            ? HTTPBody.oneShot(
+                AsyncStream {
+                    $0.yield(Data("content")); $0.finish()
+                }
+            ) : .empty
+        let response = try await transport.send(makeRequest(server, "/next", next, body: body))
+        #expect(try await content(of: response) == "good")
+        #expect(server.requests.map(\.connection) == [1, 2])
+        #expect(next == .get || server.requests.last?.text == "content")
+        #expect(response.context.timings?.reusedConnection == false)
+        await transport.shutDown()
+    }
+
+    /// libcurl takes no more than the response's length from a record of TLS, and the system knows nothing of the rest.
+    @Test func restOfARecordAnswersNoRequest() async throws {
+        let (server, configuration) = try Self.server(isTLS: true)
+        server.on(.get, "/first") { _ in
+            MockResponse(steps: [.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n"), .send("ok" + Self.evil)])
+        }
+        server.on(.get, "/next", MockResponse(body: "good"))
+        let transport = CurlTransport(configuration)
+        for _ in 0..<20 {
+            #expect(try await content(of: transport.send(makeRequest(server, "/first"))) == "ok")
+            #expect(try await content(of: transport.send(makeRequest(server, "/next"))) == "good")
+        }
+        await transport.shutDown()
+    }
+
+    @Test(arguments: [false, true])
+    func postAfterTheServerClosedAnIdleConnectionGoesOverAFreshOne(isTLS: Bool) async throws {
+        let (server, configuration) = try Self.server(isTLS: isTLS)
+        server.on(.get, "/") { _ in MockResponse(body: "ok").closing(announced: false) }
+        server.on(.post, "/") { MockResponse(body: "\($0.bodyLength)") }
+        let transport = CurlTransport(configuration)
+        let content = Data(repeating: 0x61, count: 100_000)
+        for body in [
+            HTTPBody(Data("text")), HTTPBody(content),
+            .oneShot(
+                AsyncStream {
+                    for _ in 0..<5 { $0.yield(content) }; $0.finish()
+                }
+            ),
+        ] {
+            _ = try await transport.send(makeRequest(server))
+            try await Self.readable(connectionTo: server.port)
+            let length = body.length ?? 500_000
+            let response = try await transport.send(makeRequest(server, "/", .post, body: body))
+            #expect(try await response.body.collect(upTo: 100) == Data("\(length)"))
+            // The connection of the POST is used by the next GET.
+        }
+        #expect(server.requests.filter { $0.method == .post }.count == 3)
+        await transport.shutDown()
+    }
+
+    @Test func everyIdleConnectionThatTheServerClosedIsReplaced() async throws {
+        let (server, configuration) = try Self.server(isTLS: true)
+        let (allCame, gate) = (Gate(), Gate())
+        server.on(.get, "/") { request in
+            if server.requests.count >= 20 { allCame.open() }
+            await gate.opened()
+            return MockResponse(body: "ok").closing(announced: false)
+        }
+        server.on(.post, "/") { MockResponse(body: $0.text) }
+        let transport = CurlTransport(configuration)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<20 { group.addTask { _ = try await transport.send(makeRequest(server)) } }
+            await allCame.opened()
+            gate.open()
+            try await group.waitForAll()
+        }
+        try await Self.readable(connectionTo: server.port, count: 20)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<20 {
+                group.addTask {
+                    let body = HTTPBody("\(number)")
+                    let response = try await transport.send(makeRequest(server, "/", .post, body: body))
+                    #expect(try await content(of: response) == "\(number)")
+                }
+            }
+            try await group.waitForAll()
+        }
+        await transport.shutDown()
+    }
+
+    /// A server of TLS 1.3 sends session tickets after the handshake: they are no reason to leave a connection.
+    @Test(arguments: [TLSVersion.tls12, .tls13], [true, false])
+    func connectionThatIsSilentIsUsedAgain(version: TLSVersion, verifiesItself: Bool) async throws {
+        let fixture = try TLSFixture(maximumVersion: version)
+        var configuration = CurlTransport.Configuration(tls: TLSConfiguration(trust: fixture.trust))
+        if !verifiesItself { configuration.tls.pins = [.any: [fixture.root.certificate.publicKeyPin]] }
+        let transport = CurlTransport(configuration)
+        for method in [HTTPRequest.Method.get, .head, .post, .get, .put, .get, .get] {
+            let response = try await transport.send(fixture.request(method: method))
+            _ = try await response.body.collect(upTo: 100)
+        }
+        #expect(fixture.server.connectionsOpened == 1)
+        await transport.shutDown()
+    }
+
+    @Test func bytesOnAnIdleTunnelAnswerNoRequest() async throws {
+        let (server, configuration) = try Self.server(isTLS: true)
+        let proxy = try TunnelProxy()
+        let isIdle = Gate()
+        server.on(.get, "/first") { _ in
+            let response = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+            return MockResponse(steps: [.send(response), .run { await isIdle.opened() }, .send(Self.evil)])
+        }
+        server.on(.get, "/next", MockResponse(body: "good"))
+        var configured = configuration
+        configured.proxy = .url(proxy.url)
+        let transport = CurlTransport(configured)
+        _ = try await transport.send(makeRequest(server, "/first"))
+        isIdle.open()
+        try await Self.readable(connectionTo: try #require(proxy.url.port))
+        for _ in 0..<2 {
+            #expect(try await content(of: transport.send(makeRequest(server, "/next"))) == "good")
+        }
+        #expect(server.requests.map(\.connection) == [1, 2, 2])
+        await transport.shutDown()
+    }
+
+    private static func server(isTLS: Bool) throws -> (MockServer, CurlTransport.Configuration) {
+        guard isTLS else { return (try MockServer(), .init()) }
+        let root = try TestAuthority()
+        let server = try MockServer(tls: .init(identity: root.issue()))
+        let pins = [root.certificate.publicKeyPin]
+        return (server, .init(tls: .pinned(pins, trust: .only([root.certificate]))))
+    }
+
+    /// Waits until as many of this process's connections to a port have something to read.
+    private static func readable(connectionTo port: Int, count: Int = 1) async throws {
+        try await OwnConnections.readable(to: port, count: count)
+    }
+}
+
+/// This process's ends of the connections to a port.
+enum OwnConnections {
+    static func sockets(to port: Int) -> [Int32] {
+        (0..<getdtablesize()).prefix(65_536).filter { descriptor in
+            var address = sockaddr_in()
+            var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+            let isConnected = withUnsafeMutablePointer(to: &address) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getpeername(descriptor, $0, &size) == 0 }
+            }
+            return isConnected && address.sin_family == sa_family_t(AF_INET)
+                && UInt16(bigEndian: address.sin_port) == UInt16(port)
+        }
+    }
+
+    /// Waits until as many connections have something to read.
+    static func readable(to port: Int, count: Int) async throws {
+        let sockets = sockets(to: port)
+        try #require(sockets.count >= count)
+        await withCheckedContinuation { continuation in
+            Thread.detachNewThread {
+                for socket in sockets {
+                    var entry = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
+                    while poll(&entry, 1, 60_000) < 0, errno == EINTR {}
+                }
+                continuation.resume()
+            }
+        }
+    }
+}
+#endif

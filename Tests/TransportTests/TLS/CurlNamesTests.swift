@@ -1,0 +1,120 @@
+#if os(Linux)
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+import TransportTesting
+
+@testable import Transport
+
+/// Whom a certificate names: RFC 9525.
+@Suite(.timeLimit(.minutes(5))) struct CurlNamesTests {
+    private static func server(_ root: TestAuthority) throws -> MockServer {
+        let server = try MockServer(tls: .init(identity: root.issue(commonNameOnly: "localhost")))
+        server.on(nil, "/**", MockResponse(body: "hello"))
+        return server
+    }
+
+    @Test func certificateThatNamesItsHostInTheCommonNameAloneIsRefused() async throws {
+        let root = try TestAuthority()
+        let server = try Self.server(root)
+        let pins = [root.certificate.publicKeyPin]
+        let url = try #require(URL(string: "https://localhost:\(server.port)/"))
+        for tls in [
+            TLSConfiguration(trust: .only([root.certificate])), .pinned(pins, trust: .only([root.certificate])),
+        ] {
+            let error = try await failure { try await send(HTTPRequest(url: url), tls) }
+            #expect(error.code == .tlsFailed)
+            #expect(error.message.contains("subjectAltName"), "\(error)")
+            // Where any name will do, none is needed.
+            let response = try await send(
+                HTTPRequest(url: url),
+                tls.dangerouslyAcceptingAnyHostName(from: "localhost")
+            )
+            #expect(try await content(of: response) == "hello")
+        }
+        #expect(server.requests.count == 2)
+    }
+
+    #if compiler(>=6.3)
+    // The system's roots are those of a variable of the whole process.
+    @Test func certificateWithACommonNameAloneIsRefusedWithoutAnySettings() async {
+        await #expect(processExitsWith: .success) {
+            let root = try TestAuthority()
+            let folder = try TemporaryFolder()
+            let pem = root.certificate.der.base64EncodedString(options: [.lineLength64Characters, .endLineWithLineFeed])
+            let text = "-----BEGIN CERTIFICATE-----\n\(pem)\n-----END CERTIFICATE-----\n"
+            setenv("SSL_CERT_FILE", try folder.write(Data(text.utf8)).path, 1)
+            let (bad, good) = (try Self.server(root), try MockServer(tls: .init(identity: root.issue())))
+            good.on(nil, "/**", MockResponse(body: "hello"))
+            let transport = CurlTransport()
+            for _ in 0..<3 {
+                let url = try #require(URL(string: "https://localhost:\(bad.port)/"))
+                let error = try await failure { try await transport.send(HTTPRequest(url: url)) }
+                #expect(error.code == .tlsFailed)
+                #expect(error.message.contains("subjectAltName"), "\(error)")
+                #expect(try await content(of: transport.send(HTTPRequest(url: good.url))) == "hello")
+            }
+            #expect(bad.requests.isEmpty && good.connectionsOpened == 1)
+            await transport.shutDown()
+        }
+    }
+    #endif
+
+    /// The proxy is verified as the host that it is, whether a name or an address names it.
+    @Test(arguments: ["127.0.0.1", "localhost"], ["127.0.0.1", "localhost"])
+    func proxyIsNotHeldToThePinsOfTheOrigin(proxyHost: String, host: String) async throws {
+        let (root, other) = (try TestAuthority(), try TestAuthority(name: "Other"))
+        let server = try MockServer(tls: .init(identity: root.issue(for: [host])))
+        server.on(nil, "/**", MockResponse(body: "hello"))
+        let proxy = try TLSTunnelProxy(other.issue(for: [proxyHost]))
+        let trust = TLSTrust.only([root.certificate, other.certificate])
+        func send(_ pins: [HostPattern: [CertificatePin]]) async throws -> HTTPResponse {
+            var configuration = CurlTransport.Configuration(tls: .pinned(pins, trust: trust))
+            configuration.proxy = .url(try #require(URL(string: "https://\(proxyHost):\(proxy.port)")))
+            let transport = CurlTransport(configuration)
+            let url = try #require(URL(string: "https://\(host):\(server.port)/"))
+            return try await transport.send(HTTPRequest(url: url))
+        }
+        let (own, foreign) = (root.certificate.publicKeyPin, other.certificate.publicKeyPin)
+        if proxyHost != host {
+            let pattern = try HostPattern(host), proxyPattern = try HostPattern(proxyHost)
+            #expect(try await content(of: send([pattern: [own]])) == "hello")
+            #expect(try await content(of: send([pattern: [own], proxyPattern: [foreign]])) == "hello")
+            let error = try await failure { try await send([pattern: [own], proxyPattern: [own]]) }
+            #expect(error.underlying is PinningError)
+        }
+        // A pin for every host is one for the proxy, too.
+        let error = try await failure { try await send([.any: [own]]) }
+        #expect((error.underlying as? PinningError)?.host == proxyHost)
+        #expect(try await content(of: send([.any: [own, foreign]])) == "hello")
+    }
+
+    @Test func bytesThatTheTLSOfAProxyHoldsAnswerNoRequest() async throws {
+        let root = try TestAuthority()
+        let server = try MockServer(tls: .init(identity: root.issue()))
+        let proxy = try TLSTunnelProxy(root.issue())
+        server.on(.get, "/first") { _ in
+            MockResponse(steps: [
+                .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n"), .send("ok"),
+                .send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nEVIL"),
+            ])
+        }
+        server.on(.get, "/next", MockResponse(body: "good"))
+        for tls in [TLSConfiguration(trust: .only([root.certificate]))] {
+            var configuration = CurlTransport.Configuration(tls: tls)
+            configuration.proxy = .url(try #require(URL(string: "https://127.0.0.1:\(proxy.port)")))
+            let transport = CurlTransport(configuration)
+            for _ in 0..<5 {
+                #expect(try await content(of: transport.send(makeRequest(server, "/first"))) == "ok")
+                #expect(try await content(of: transport.send(makeRequest(server, "/next"))) == "good")
+            }
+            // A silent tunnel is used again.
+            let opened = proxy.count
+            for _ in 0..<3 { _ = try await transport.send(makeRequest(server, "/next")) }
+            #expect(proxy.count == opened)
+            await transport.shutDown()
+        }
+    }
+}
+#endif
