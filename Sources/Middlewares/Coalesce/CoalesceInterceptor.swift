@@ -17,8 +17,9 @@
 /// ## What is identical
 /// A GET without content, with the same URL, the same header fields, the same client origin, time limits and buffer limit,
 /// and the same use of a cache (``HTTPContext/cacheMode``, ``HTTPContext/cachePartition``).
-/// Every field counts but those that only tell requests apart (``defaultIgnored``); the fields of credentials always count,
-/// though they be named. What else must tell requests apart goes into `apart`.
+/// Every field counts but those that only tell requests apart (``defaultIgnored``). Every field with a sensitive name
+/// (``Redaction/isSensitive(_:)``) always counts, even if `ignoring` names it. What else must tell requests apart goes
+/// into `apart`.
 ///
 /// These go by themselves: what asks for a streamed response (a stream can be read once, and the slowest reader would hold
 /// up the others) or for its progress, and what belongs to the refresh of a credential (``CredentialRefresh/isCurrent``),

@@ -7,9 +7,6 @@ struct ExchangeIdentity: Sendable, Hashable {
         let values: [String]
     }
 
-    /// What credentials stand in, never to be left out.
-    static let credentials: Set<HTTPField.Name> = [.authorization, .cookie, .proxyAuthorization]
-
     private let url: String
     private let fields: [Field]
     private let responseBody: ResponseBodyMode
@@ -23,7 +20,7 @@ struct ExchangeIdentity: Sendable, Hashable {
     /// or its progress told.
     ///
     /// - Parameters:
-    ///   - ignored: names of fields that make no difference.
+    ///   - ignored: names of fields that make no difference, unless they are sensitive.
     ///   - apart: what else makes one.
     init?(of request: borrowing HTTPRequest, ignoring ignored: Set<HTTPField.Name>, apart: String? = nil) {
         guard request.method == .get, request.body.isEmpty, request.context.responseBody.bufferLimit != nil,
@@ -32,7 +29,7 @@ struct ExchangeIdentity: Sendable, Hashable {
         let text = request.url.absoluteString
         // A fragment is not sent (RFC 9110 §4.2.5).
         url = String(text.prefix { $0 != "#" })
-        fields = Self.fields(of: request.headerFields, ignoring: ignored.subtracting(Self.credentials))
+        fields = Self.fields(of: request.headerFields, ignoring: ignored)
         responseBody = request.context.responseBody
         timeouts = request.context.timeouts
         clientOrigin = request.context.clientOrigin
@@ -44,7 +41,8 @@ struct ExchangeIdentity: Sendable, Hashable {
     // The order of different names makes no difference, that of the values of one does (RFC 9110 §5.3).
     private static func fields(of fields: HTTPFields, ignoring ignored: Set<HTTPField.Name>) -> [Field] {
         var values: [String: [String]] = [:]
-        for field in fields where !ignored.contains(field.name) {
+        // A credential is never ignored: two users would share a response.
+        for field in fields where !ignored.contains(field.name) || Redaction.standard.isSensitive(field.name) {
             values[field.name.rawName.lowercased(), default: []].append(field.value)
         }
         return values.map { Field(name: $0, values: $1) }.sorted { $0.name < $1.name }

@@ -58,7 +58,7 @@ struct ExchangeText: Sendable {
         TextBytes.making { text in
             open("<-- ", number, &text)
             text.append(UInt64(response.status.code))
-            let phrase = response.status.reasonPhrase
+            let phrase = response.status.phrase(redactedBy: redaction)
             if !phrase.isEmpty {
                 text.append(literal: " ")
                 text.append(line: phrase)

@@ -29,7 +29,7 @@ public struct StatusError: Error, Sendable {
     public var status: HTTPResponse.Status { response.status }
 
     /// The beginning of the body as text, at most 1 KiB of it, with secrets redacted and control characters escaped.
-    public var excerpt: String { PrintableText.lines(Redaction.standard.excerpt(of: body)) }
+    public var excerpt: String { PrintableText.lines(Redaction.standard.excerpt(of: body, isComplete: isBodyComplete)) }
 
     /// Takes over a response: its body is read up to the limit, the rest is discarded.
     init(_ response: HTTPResponse, method: HTTPRequest.Method, url: URL, bodyLimit: Int) async throws {
@@ -114,7 +114,7 @@ extension StatusError: CustomStringConvertible, CustomDebugStringConvertible, Lo
     public var description: String {
         let text = "StatusError: \(message) (\(PrintableText.line(method.rawValue)) \(url))"
         // What the server chose can't forge a line of a log.
-        let excerpt = PrintableText.line(Redaction.standard.excerpt(of: body))
+        let excerpt = PrintableText.line(Redaction.standard.excerpt(of: body, isComplete: isBodyComplete))
         return excerpt.isEmpty ? text : "\(text) Body: \(excerpt)"
     }
 

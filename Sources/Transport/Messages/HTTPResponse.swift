@@ -82,7 +82,7 @@ extension HTTPResponse {
     }
 }
 
-extension HTTPResponse.Status: Hashable, ExpressibleByIntegerLiteral, CustomStringConvertible {
+extension HTTPResponse.Status: Hashable, ExpressibleByIntegerLiteral, CustomStringConvertible, CustomReflectable {
     /// Whether the codes are the same.
     public static func == (left: Self, right: Self) -> Bool { left.code == right.code }
 
@@ -99,8 +99,27 @@ extension HTTPResponse.Status: Hashable, ExpressibleByIntegerLiteral, CustomStri
         self = status
     }
 
-    /// The code and the phrase, such as `404 Not Found`.
-    public var description: String { reasonPhrase.isEmpty ? "\(code)" : "\(code) \(reasonPhrase)" }
+    /// The code and the phrase, such as `404 Not Found`, with secrets that a server put into the phrase redacted.
+    public var description: String {
+        let phrase = phrase(redactedBy: .standard)
+        return phrase.isEmpty ? "\(code)" : "\(code) \(phrase)"
+    }
+
+    /// The phrase without secrets. A registered phrase, which nearly every response has, holds none.
+    package func phrase(redactedBy redaction: Redaction) -> String {
+        let registered = Self.phrases[code - 100]
+        guard let ownPhrase, ownPhrase != registered else { return registered }
+        return redaction.text(ownPhrase)
+    }
+
+    /// What ``description`` shows, part by part.
+    public var customMirror: Mirror {
+        Mirror(
+            self,
+            children: ["code": code, "reasonPhrase": phrase(redactedBy: .standard)],
+            displayStyle: .struct
+        )
+    }
 
     // By the code, from 100 to 999: a log asks for each response.
     private static let phrases = (100...999).map { registeredPhrases[$0] ?? "" }

@@ -18,4 +18,16 @@ extension [UInt8] {
         }
         return decoded
     }
+
+    /// The same, until nothing changes: names may be encoded more than once.
+    var percentDecodedFully: [UInt8] {
+        var decoded = self
+        // Each round is shorter than the one before; text that needs more of them is no name.
+        for _ in 0..<8 {
+            let next = decoded.percentDecoded
+            guard next.count < decoded.count else { break }
+            decoded = next
+        }
+        return decoded
+    }
 }

@@ -8,12 +8,19 @@ extension Redaction {
     ///   - body: the bytes, of which no more than `limit` are looked at.
     ///   - limit: the most bytes to show.
     public func excerpt(of body: Data, limit: Int = 1024) -> String {
+        excerpt(of: body, limit: limit, isComplete: true)
+    }
+
+    /// The same; `isComplete` says whether the body is all there is. Where a body was cut, the end of a secret may be
+    /// missing.
+    package func excerpt(of body: Data, limit: Int = 1024, isComplete: Bool) -> String {
         guard !body.isEmpty else { return "" }
         let shown = Array(body.prefix(max(0, limit)))
-        let isCut = shown.count < body.count
+        let isShortened = shown.count < body.count
+        let isCut = isShortened || !isComplete
         guard let text = Self.text(shown, isCut: isCut) else { return "<\(body.count) bytes of binary data>" }
         let redacted = String(decoding: redacting(text, isCut: isCut), as: UTF8.self)
-        return isCut ? "\(redacted)… (\(body.count) bytes)" : redacted
+        return isShortened ? "\(redacted)… (\(body.count) bytes)" : redacted
     }
 
     /// UTF-8 text, or `nil` for anything else; a scalar that was cut in two at the end is dropped.

@@ -2,8 +2,12 @@ public import Foundation
 
 /// What is secret in a message, and how it is printed: errors, descriptions and logs go through it.
 ///
-/// Names are compared by their letters and digits alone and without regard to ASCII case, so that `api_key`, `apiKey` and
-/// `X-Api-Key` are one. The parts of a name such as `user[pin]` or `user.pin` count as names too.
+/// Names are compared by their letters and digits alone and without regard to ASCII case: `api_key`, `apiKey` and
+/// `API-Key` are one name. The parts of a name such as `user[pin]` or `user.pin` count as names too, and a leading `X-`
+/// is ignored: `X-Session` is a secret because `session` is one.
+///
+/// The same rule decides which fields of a request tell its sender apart: a cache keeps their values in different
+/// partitions, a coalescer never ignores them, and a redirect to another origin drops them.
 public struct Redaction: Sendable {
     /// What stands in the place of a secret.
     public let placeholder: String
@@ -14,11 +18,13 @@ public struct Redaction: Sendable {
     ///
     /// - Parameters:
     ///   - sensitiveParts: parts of a name that make its value a secret.
-    ///   - sensitiveNames: whole names whose values are secret.
+    ///   - sensitiveNames: whole names whose values are secret, also behind a leading `X-`.
     ///   - placeholder: what stands in the place of a secret.
     public init(sensitiveParts: [String], sensitiveNames: [String], placeholder: String = "<redacted>") {
-        self.placeholder = placeholder
-        names = SensitiveNames(parts: sensitiveParts, wholes: sensitiveNames)
+        self.init(
+            placeholder: placeholder,
+            names: SensitiveNames(parts: sensitiveParts, wholes: sensitiveNames, endings: [])
+        )
     }
 
     private init(placeholder: String, names: SensitiveNames) {
@@ -28,18 +34,31 @@ public struct Redaction: Sendable {
 
     /// Credentials, tokens, cookies, signatures and keys, by their usual names.
     public static let standard = Redaction(
-        sensitiveParts: [
-            "password", "passwd", "passphrase", "passcode", "pwd", "secret", "token", "authorization", "credential",
-            "signature", "cookie", "sessionid", "sessid", "jwt", "assertion", "csrf", "xsrf", "saml", "cardnumber",
-            "connectionstring", "apikey", "accesskey", "accountkey", "applicationkey", "authkey", "encryptionkey",
-            "functionskey", "masterkey", "privatekey", "sharedkey", "signingkey", "subscriptionkey",
-        ],
-        sensitiveNames: [
-            "auth", "bearer", "code", "codeverifier", "cvc", "cvv", "key", "otp", "pass", "pin", "session", "sid",
-            "sig",
-            "ssn", "xauth",
-        ]
+        placeholder: "<redacted>",
+        names: SensitiveNames(parts: standardParts, wholes: standardNames, endings: standardEndings)
     )
+
+    /// Parts of names that make their values secret.
+    static let standardParts = [
+        "password", "passwd", "passphrase", "passcode", "pwd", "secret", "token", "authorization", "credential",
+        "signature", "cookie", "sessionid", "sessid", "jwt", "assertion", "csrf", "xsrf", "saml", "cardnumber",
+        "connectionstring", "apikey", "accesskey", "accountkey", "appkey", "applicationkey", "authkey", "clientkey",
+        "encryptionkey", "functionskey", "masterkey", "privatekey", "sessionkey", "sharedkey", "signingkey", "sshkey",
+        "subscriptionkey", "authcode", "backupcode", "devicecode", "recoverycode", "verificationcode",
+    ]
+
+    /// Whole names of secrets, and of fields that gateways use to say who the user is.
+    static let standardNames = [
+        "auth", "bearer", "code", "codeverifier", "cvc", "cvv", "dpop", "key", "otp", "pass", "pin", "rspauth",
+        "session", "sid", "sig", "ssn", "ticket", "xauth", "xlogin", "xuser", "xuserid", "xusername", "xuseremail",
+        "xaccount", "xaccountid", "xauthuser", "xauthemail", "xauthenticateduser", "xauthenticateduserid",
+        "xforwardeduser", "xforwardedemail", "xremoteuser", "remoteuser",
+    ]
+
+    /// Names of secrets that also count behind a hyphen or underscore at the end of a longer name.
+    static let standardEndings = [
+        "auth", "bearer", "cvc", "cvv", "dpop", "otp", "pass", "pin", "session", "sid", "sig", "ssn", "ticket",
+    ]
 
     /// The same with more names.
     public func adding(names more: [String]) -> Redaction {

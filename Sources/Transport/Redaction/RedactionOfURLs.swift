@@ -69,6 +69,8 @@ extension Redaction {
 
     /// `name=value` pairs divided by `&` or `;`. The value of a sensitive name ends at a `&` alone: it may hold a `;`.
     private func appendPairs(_ query: ArraySlice<UInt8>, to output: inout [UInt8]) {
+        // `name=password&value=…`
+        let named = Set(NamedValues.found(in: Array(query), by: self, isCut: false).map { $0.start + query.startIndex })
         for (index, group) in query.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false).enumerated() {
             if index > 0 { output.append(UInt8(ascii: "&")) }
             for (index, pair) in group.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)
@@ -76,7 +78,7 @@ extension Redaction {
             {
                 if index > 0 { output.append(UInt8(ascii: ";")) }
                 let name = pair.prefix { $0 != UInt8(ascii: "=") }
-                if name.count < pair.count, isSensitive(decoded(name)) {
+                if name.count < pair.count, isSensitive(decoded(name)) || named.contains(name.endIndex + 1) {
                     output += name
                     output.append(UInt8(ascii: "="))
                     output += placeholder.utf8
@@ -104,6 +106,6 @@ extension Redaction {
     }
 
     private func decoded(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
-        text.contains(UInt8(ascii: "%")) ? Array(text).percentDecoded[...] : text
+        text.contains(UInt8(ascii: "%")) ? Array(text).percentDecodedFully[...] : text
     }
 }

@@ -11,17 +11,27 @@ final class SensitiveNames: Sendable {
     private let words: SensitiveWords
     private let parts: [String]
     private let wholes: [String]
+    private let endings: [String]
     private let kindsOfUsual: [FieldKind]
 
-    init(parts: [String], wholes: [String]) {
+    /// The words of a redaction.
+    ///
+    /// - Parameters:
+    ///   - parts: parts of a name that make its value a secret.
+    ///   - wholes: whole names whose values are secret.
+    ///   - endings: last words of a name, behind a hyphen or underscore, that make its value a secret.
+    init(parts: [String], wholes: [String], endings: [String]) {
         self.parts = parts
         self.wholes = wholes
-        let words = SensitiveWords(parts: parts, wholes: wholes)
+        self.endings = endings
+        let words = SensitiveWords(parts: parts, wholes: wholes, endings: endings)
         self.words = words
         kindsOfUsual = UsualFieldNames.all.map { Self.found(of: $0, words) }
     }
 
-    func adding(wholes more: [String]) -> SensitiveNames { SensitiveNames(parts: parts, wholes: wholes + more) }
+    func adding(wholes more: [String]) -> SensitiveNames {
+        SensitiveNames(parts: parts, wholes: wholes + more, endings: endings)
+    }
 
     func contains(_ name: UnsafeBufferPointer<UInt8>) -> Bool { words.contains(name) }
 

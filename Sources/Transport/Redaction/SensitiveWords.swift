@@ -2,10 +2,12 @@
 struct SensitiveWords: Sendable {
     private let parts: WordTable
     private let wholes: WordTable
+    private let endings: WordTable
 
-    init(parts: [String], wholes: [String]) {
+    init(parts: [String], wholes: [String], endings: [String] = []) {
         self.parts = WordTable(parts.map(Self.folded))
         self.wholes = WordTable(wholes.map(Self.folded))
+        self.endings = WordTable(endings.map(Self.folded))
     }
 
     func contains(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
@@ -13,6 +15,8 @@ struct SensitiveWords: Sendable {
         return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: name.count) { folded in
             var count = 0
             var component = 0
+            // Where the last word begins, behind a hyphen or underscore.
+            var last = 0
             // A bit for each place, of the first 64, where a word may begin: at most places none does.
             var starts: UInt64 = 0
             var seconds: UInt32 = 0
@@ -30,12 +34,24 @@ struct SensitiveWords: Sendable {
                     // In `user[pin]` and `user.pin`, `pin` is a name of its own.
                     if isWhole(UnsafeBufferPointer(rebasing: folded[component..<count])) { return true }
                     component = count
+                    last = count
+                } else {
+                    last = count
                 }
             }
             let whole = UnsafeBufferPointer(rebasing: folded[..<count])
             if component > 0, isWhole(UnsafeBufferPointer(rebasing: folded[component..<count])) { return true }
+            if last > component, endings.hasWord(at: last, of: whole, toItsEnd: true) { return true }
+            // In `X-Session`, `session` is the name.
+            if Self.hasPrefixX(name), wholes.hasWord(at: 1, of: whole, toItsEnd: true) { return true }
             return isWhole(whole) || hasPart(whole, at: starts)
         }
+    }
+
+    @inline(__always)
+    private static func hasPrefixX(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
+        name.count > 2 && name[0] | 0x20 == UInt8(ascii: "x")
+            && (name[1] == UInt8(ascii: "-") || name[1] == UInt8(ascii: "_"))
     }
 
     private func hasPart(_ name: UnsafeBufferPointer<UInt8>, at starts: UInt64) -> Bool {

@@ -1,7 +1,9 @@
 /// Copies text but for what is secret in it. One pass, whatever the text is: JSON, a form, XML, a line of a log.
 ///
 /// What it can't make out it takes for part of the secret: text may be cut off, broken or made to confuse.
-struct TextRedactor {
+///
+/// Not copyable: the compiler would copy the state for each call of a method.
+struct TextRedactor: ~Copyable {
     // Text within strings within text … beyond this depth is a secret.
     private static let maximalDepth = 6
 
@@ -18,6 +20,11 @@ struct TextRedactor {
     /// The text without secrets, up to what has been copied: nothing while there was none.
     private var output: [UInt8] = []
     private var copied = 0
+    /// Values that are secret by a name beside them, by their beginnings, and how many of them are behind.
+    private let named: [NamedValue]
+    private var namedBehind = 0
+    /// The start of an element of XML whose name stands in the element before it, as in a property list.
+    var namedElement: Int?
     /// Nothing encoded before this index is secret: a text full of `=` is not searched again and again.
     private var plainUntil = 0
     /// Whether the text ended where the value of a sensitive name should have begun.
@@ -38,11 +45,16 @@ struct TextRedactor {
         let first = bytes.dropFirst(bytes.starts(with: byteOrderMark) ? 3 : 0).first { $0 > 0x20 }
         boundary = bytes.starts(with: "--".utf8) ? bytes.prefix { $0 > 0x20 } : nil
         isJSON = first == UInt8(ascii: "{") || first == UInt8(ascii: "[") || first == UInt8(ascii: "\"")
+        named = depth <= Self.maximalDepth ? NamedValues.found(in: bytes, by: redaction, isCut: isCut) : []
     }
 
     mutating func run() -> [UInt8]? {
         guard depth <= Self.maximalDepth else { return Array(redaction.placeholder.utf8) }
         while position < bytes.count {
+            if namedBehind < named.count, position >= named[namedBehind].start {
+                hideNamedValue()
+                continue
+            }
             switch bytes[position] {
             case UInt8(ascii: "\""): redactString()
             case UInt8(ascii: "<"): redactElement()
@@ -56,12 +68,23 @@ struct TextRedactor {
     }
 
     /// Puts the placeholder in the place of what lies between an index and the current position.
-    private mutating func hide(from start: Int, quoted: Bool = false) {
+    mutating func hide(from start: Int, quoted: Bool = false) {
         let quotes = quoted ? "\"" : ""
         replace(from: start, with: Array((quotes + redaction.placeholder + quotes).utf8))
     }
 
-    private mutating func replace(from start: Int, with replacement: [UInt8]) {
+    /// Hides a value that is secret by a name beside it, or as much as is left of the value.
+    private mutating func hideNamedValue() {
+        let value = named[namedBehind]
+        namedBehind += 1
+        guard value.end > position else { return }
+        let start = position
+        guard !isPlaceholder(at: start) else { return }
+        position = value.end
+        hide(from: start, quoted: value.isQuoted && start == value.start)
+    }
+
+    mutating func replace(from start: Int, with replacement: [UInt8]) {
         output += bytes[copied..<start]
         output += replacement
         copied = position
@@ -71,15 +94,17 @@ struct TextRedactor {
 
     private mutating func redactString() {
         let start = position
-        let closing = endOfString(from: start, quote: UInt8(ascii: "\""), backslashes: 0)
+        let closing = bytes.endOfString(from: start, quote: UInt8(ascii: "\""), backslashes: 0)
         position = closing ?? bytes.count
         let quoted = bytes[(start + 1)..<(closing == nil ? position : position - 1)]
         let content = quoted.contains(UInt8(ascii: "\\")) ? Self.unescaped(quoted)[...] : quoted
         let endsInName = redactContent(content, from: start, isClosed: closing != nil)
-        let sign = skippingWhitespace(from: position)
-        if closing != nil, isSign(at: sign), redaction.isSensitive(content) {
-            position = skippingWhitespace(from: afterSign(sign))
-            guard position < bytes.count, !isHarmless(at: position, name: content) else { return }
+        let sign = bytes.signAfterString(position)
+        if closing != nil, bytes.isSign(at: sign), redaction.isSensitive(content) {
+            position = bytes.skippingWhitespace(from: bytes.afterSign(sign))
+            guard position < bytes.count, !isHarmless(at: position, name: content), !isPlaceholder(at: position) else {
+                return
+            }
             let value = position
             skipJSONValue()
             hide(from: value, quoted: true)
@@ -105,36 +130,61 @@ struct TextRedactor {
 
     private mutating func redactWord() {
         let start = position
-        position = bytes[start...].firstIndex { !Self.isWord($0) } ?? bytes.count
-        let word = bytes[start..<position]
+        var isEncoded = false
+        var end = start
+        while end < bytes.count, Self.isWord(bytes[end]) {
+            if bytes[end] == UInt8(ascii: "%") { isEncoded = true }
+            end += 1
+        }
+        position = end
+        let word = bytes[start..<end]
+        let next = end < bytes.count ? bytes[end] : 0
         if Self.holdsToken(word) {
             hide(from: start)
-        } else if let sign = sign(afterWord: position) {
-            let name = word.contains(UInt8(ascii: "%")) ? Array(word).percentDecoded[...] : word
-            if redaction.isSensitive(name) {
-                redactValue(of: name, from: start, sign: sign)
-            } else if boundary != nil, isPartOfSecretName(name, sign: sign) {
-                hidePart()
-            } else if bytes[sign] == UInt8(ascii: "="), sign >= plainUntil {
-                redactEncodedValue(sign: sign)
-            }
-        } else if isOpening(at: position), redaction.isSensitive(word), let arguments = quotedArguments(at: position) {
+        } else if bytes[start] == UInt8(ascii: "-") || bytes[start] == UInt8(ascii: "B"),
+            let key = privateKey(at: start)
+        {
+            position = key.upperBound
+            if !isPlaceholder(at: key.lowerBound) { hide(from: key.lowerBound) }
+        } else if Self.mayPrecedeSign(next), let sign = bytes.sign(afterWord: position) {
+            redactMember(word, sign: sign)
+        } else if next == UInt8(ascii: "("), redaction.isSensitive(word), let arguments = quotedArguments(at: position)
+        {
             position = arguments.upperBound
             hide(from: arguments.lowerBound)
-        } else if isRevealing(encoded: word, isCut: isCut && position == bytes.count) {
+        } else if isEncoded, isRevealing(encoded: word, isCut: isCut && position == bytes.count) {
             hide(from: start)
+        } else if next == 0x20, let argument = secretArgument(after: word) {
+            position = argument.upperBound
+            hide(from: argument.lowerBound)
         } else if Self.isScheme(word) {
-            redactCredentials()
+            redactCredentials(word)
+        }
+    }
+
+    private mutating func redactMember(_ word: ArraySlice<UInt8>, sign: Int) {
+        let name = word.contains(UInt8(ascii: "%")) ? Array(word).percentDecodedFully[...] : word
+        if redaction.isSensitive(name) {
+            redactValue(of: name, from: word.startIndex, sign: sign)
+        } else if boundary != nil, isPartOfSecretName(name, sign: sign) {
+            hidePart()
+        } else if bytes[sign] == UInt8(ascii: "="), sign >= plainUntil {
+            redactEncodedValue(sign: sign)
         }
     }
 
     private mutating func redactValue(of name: ArraySlice<UInt8>, from start: Int, sign: Int) {
         let isLine =
             bytes[sign] == UInt8(ascii: ":") && isStartOfLine(start)
-        position = skippingSpaces(from: afterSign(sign))
+        position = bytes.skippingSpaces(from: bytes.afterSign(sign))
         guard position < bytes.count else { return endsBeforeSecret = true }
         guard !isHarmless(at: position, name: name), !isPlaceholder(at: position) else { return }
-        let value = textValue(isLine: isLine || Self.valuesWithSpaces.isSensitive(name))
+        let isForm = bytes[sign] == UInt8(ascii: "=")
+        let value = textValue(
+            isLine: isLine || Self.valuesWithSpaces.isSensitive(name),
+            isForm: isForm,
+            indent: isLine ? indent(ofLineAt: start) : nil
+        )
         position = value.upperBound
         if !value.isEmpty { hide(from: value.lowerBound) }
     }
@@ -151,9 +201,16 @@ struct TextRedactor {
         }
     }
 
-    /// What follows `Bearer` or `Basic`, unless it is prose or a parameter.
-    private mutating func redactCredentials() {
-        let start = skippingSpaces(from: position)
+    /// What follows `Bearer` or `Basic`, unless it is prose or a parameter; the parameters of `Digest` that answer a
+    /// challenge (RFC 7616 §3.4).
+    private mutating func redactCredentials(_ scheme: ArraySlice<UInt8>) {
+        let start = bytes.skippingSpaces(from: position)
+        if Self.isOneOf(["digest"], scheme) {
+            let end = bytes[start...].firstIndex { $0 == 0x0A || $0 == 0x0D } ?? bytes.count
+            guard bytes[start..<end].prefix(2048).firstRange(of: "response=".utf8) != nil else { return }
+            position = end
+            return hide(from: start)
+        }
         let end = bytes[start...].firstIndex { !Self.isToken68($0) } ?? bytes.count
         guard start > position, end > start, !Self.isProse(bytes[start..<end]) else { return }
         let padded = bytes[end...].firstIndex { $0 != UInt8(ascii: "=") } ?? bytes.count
@@ -170,7 +227,7 @@ struct TextRedactor {
         return Self.redacted(decoded, by: redaction, isCut: isCut, depth: depth + 1) != nil
     }
 
-    // MARK: URLs, XML, multipart
+    // MARK: URLs, multipart
 
     /// The user and password of a URL.
     private mutating func redactUser() {
@@ -186,35 +243,6 @@ struct TextRedactor {
         } else {
             position = start
         }
-    }
-
-    private mutating func redactElement() {
-        let nameStart = position + 1
-        let nameEnd = bytes[nameStart...].firstIndex { !Self.isElementName($0) } ?? bytes.count
-        let name = bytes[nameStart..<nameEnd]
-        position = nameStart
-        guard let first = name.first, ASCII.isAlphanumeric(first), name.last != UInt8(ascii: ":") else { return }
-        // Not beyond another `<`: to look there from each would take quadratic time.
-        let stop = bytes[nameEnd...].firstIndex { $0 == UInt8(ascii: ">") || $0 == UInt8(ascii: "<") } ?? bytes.count
-        let isTag = stop < bytes.count && bytes[stop] == UInt8(ascii: ">")
-        // A code is that of an error here, and a key names an object.
-        let isSecret = redaction.isSensitive(name) && !Self.isOneOf(["code", "key"], name)
-        guard isSecret || isTag && namesSecret(bytes[nameEnd..<stop]) else { return }
-        position = stop
-        if stop > nameEnd { replace(from: nameEnd, with: Array((" " + redaction.placeholder).utf8)) }
-        guard isSecret, isTag, bytes[stop - 1] != UInt8(ascii: "/") else { return }
-        position = endOfElement(name, from: stop)
-        hide(from: stop + 1)
-    }
-
-    private func endOfElement(_ name: ArraySlice<UInt8>, from start: Int) -> Int {
-        bytes[start...].firstRange(of: Array("</".utf8) + name)?.lowerBound ?? bytes.count
-    }
-
-    /// Whether an attribute says that the element holds a secret, as in `<input name="password" value="…">`.
-    private func namesSecret(_ attributes: ArraySlice<UInt8>) -> Bool {
-        let words = attributes.split { !Self.isWord($0) }
-        return words.contains { Self.isOneOf(["value", "content"], $0) } && words.contains { redaction.isSensitive($0) }
     }
 
     /// `name="password"` in the head of a part (RFC 7578 §4.2).

@@ -6,7 +6,7 @@ extension TextRedactor {
     /// Whether a value is worth more than it could give away: a literal of JSON, or a short number as a code.
     func isHarmless(at start: Int, name: ArraySlice<UInt8>) -> Bool {
         let value = bytes[start...].prefix { ASCII.isAlphanumeric($0) || $0 == UInt8(ascii: "-") }
-        let end = skippingSpaces(from: value.endIndex)
+        let end = bytes.skippingSpaces(from: value.endIndex)
         guard end < bytes.count || !isCut else { return false }
         let isComplete = end == bytes.count || end > value.endIndex || ",;.}])&\"'<\r\n".utf8.contains(bytes[end])
         guard isComplete else { return false }
@@ -32,7 +32,7 @@ extension TextRedactor {
         scan: while position < bytes.count {
             switch bytes[position] {
             case UInt8(ascii: "\""):
-                position = endOfString(from: position, quote: UInt8(ascii: "\""), backslashes: 0) ?? bytes.count
+                position = bytes.endOfString(from: position, quote: UInt8(ascii: "\""), backslashes: 0) ?? bytes.count
                 continue scan
             case UInt8(ascii: "{"), UInt8(ascii: "["): nesting += 1
             case UInt8(ascii: "}"), UInt8(ascii: "]"):
@@ -46,41 +46,92 @@ extension TextRedactor {
         while position > start, bytes[position - 1] <= 0x20 { position -= 1 }
     }
 
-    /// A text within quotes, something in brackets, a line or a word.
-    func textValue(isLine: Bool) -> Range<Int> {
-        let backslashes = bytes[position...].prefix { $0 == UInt8(ascii: "\\") }.count
-        let quote = position + backslashes
+    /// A text within quotes, something in brackets, a private key, a line or a word.
+    ///
+    /// - Parameters:
+    ///   - isLine: whether the value goes to the end of its line.
+    ///   - isForm: whether `&` and a name end the value.
+    ///   - indent: the indentation of the line that the name begins: deeper lines below it continue the value.
+    func textValue(isLine: Bool, isForm: Bool, indent: Int?) -> Range<Int> {
+        var start = position
+        if let length = bytes.lengthOfQuoteEntity(at: start) {
+            let content = start + length
+            return content..<(bytes[content...].firstRange(of: bytes[start..<content])?.lowerBound ?? bytes.count)
+        }
+        start = bytes.quoteBehindPrefix(from: start) ?? start
+        let quote = bytes.skippingBackslashes(from: start)
         guard quote < bytes.count else { return position..<bytes.count }
         switch bytes[quote] {
-        case UInt8(ascii: "\""), UInt8(ascii: "'"):
-            let end = endOfString(from: quote, quote: bytes[quote], backslashes: backslashes)
-            return (quote + 1)..<(end.map { $0 - backslashes - 1 } ?? bytes.count)
+        case UInt8(ascii: "\""), UInt8(ascii: "'"): return quotedValue(at: quote, backslashes: quote - start)
         case UInt8(ascii: "{"), UInt8(ascii: "["), UInt8(ascii: "("): return position..<endOfNested(at: quote)
-        default: return position..<(isLine ? endOfLine() : endOfWords())
+        default:
+            if let key = privateKey(at: quote) {
+                return key.lowerBound..<max(key.upperBound, endOfWords(isForm: isForm))
+            }
+            return position..<(isLine ? endOfLine(isForm: isForm, indent: indent) : endOfWords(isForm: isForm))
         }
     }
 
-    /// Of the line, or if the secret stands below its name, of the next one.
-    private func endOfLine() -> Int {
-        func end(from start: Int) -> Int {
-            bytes[start...].firstIndex { $0 == 0x0A || $0 == 0x0D || $0 == UInt8(ascii: "&") } ?? bytes.count
+    /// The text between quotes, also between three, and with what follows the closing one without a space.
+    private func quotedValue(at quote: Int, backslashes: Int) -> Range<Int> {
+        let three = [UInt8](repeating: bytes[quote], count: 3)
+        if backslashes == 0, bytes[quote...].starts(with: three) {
+            return (quote + 3)..<(bytes[(quote + 3)...].firstRange(of: three)?.lowerBound ?? bytes.count)
         }
-        let line = end(from: position)
-        let isBelow = bytes[position..<line].allSatisfy { $0 <= 0x20 || "|>-".utf8.contains($0) }
-        guard isBelow, line < bytes.count, bytes[line] != UInt8(ascii: "&") else { return line }
-        return end(from: skippingWhitespace(from: line))
+        var end = bytes.endOfString(from: quote, quote: bytes[quote], backslashes: backslashes)
+        // A quote within is written twice in SQL, and closed and opened again in a shell.
+        while backslashes == 0, let closed = end, closed < bytes.count, isContinued(at: closed, quote: bytes[quote]) {
+            let next = bytes[closed...].firstIndex(of: bytes[quote]) ?? bytes.count
+            end = next < bytes.count ? bytes.endOfString(from: next, quote: bytes[quote], backslashes: 0) : nil
+        }
+        return (quote + 1)..<(end.map { $0 - backslashes - 1 } ?? bytes.count)
+    }
+
+    private func isContinued(at index: Int, quote: UInt8) -> Bool {
+        bytes[index] == quote || bytes[index...].starts(with: [UInt8(ascii: "\\"), quote])
+    }
+
+    /// Of the line, or if the secret stands below its name, of the next one; and of the deeper lines that continue it.
+    private func endOfLine(isForm: Bool, indent: Int?) -> Int {
+        let line = endOfLine(from: position, isForm: isForm)
+        let isBelow = bytes[position..<line].allSatisfy { $0 <= 0x20 || "|>-+0123456789".utf8.contains($0) }
+        guard line < bytes.count, bytes[line] != UInt8(ascii: "&") else { return line }
+        var end = line
+        if isBelow { end = endOfLine(from: bytes.skippingWhitespace(from: line), isForm: isForm) }
+        guard let indent else { return end }
+        while end < bytes.count {
+            let next = bytes[end...].firstIndex { $0 != 0x0A && $0 != 0x0D } ?? bytes.count
+            let first = bytes.skippingSpaces(from: next)
+            guard first - next > indent, first < bytes.count, bytes[first] > 0x20 else { return end }
+            end = endOfLine(from: first, isForm: isForm)
+        }
+        return end
+    }
+
+    private func endOfLine(from start: Int, isForm: Bool) -> Int {
+        bytes[start...].firstIndex { $0 == 0x0A || $0 == 0x0D || isForm && $0 == UInt8(ascii: "&") } ?? bytes.count
+    }
+
+    /// How far the line that begins with the byte at an index is indented, the mark of an item of YAML included.
+    func indent(ofLineAt index: Int) -> Int {
+        index - (bytes[..<index].lastIndex { $0 == 0x0A || $0 == 0x0D }.map { $0 + 1 } ?? 0)
     }
 
     /// Of a word, with what is in parentheses after it, or of two if the first names a scheme.
-    private func endOfWords() -> Int {
+    private func endOfWords(isForm: Bool) -> Int {
         var end = position
         while end < bytes.count, !Self.endsBareValue(bytes[end]) {
             if bytes[end] == UInt8(ascii: "(") {
                 end = endOfNested(at: end)
             } else if bytes[end] == 0x20 || bytes[end] == 0x09 {
+                let next = bytes.skippingSpaces(from: end)
+                // `string(4) "…"`, as PHP prints a value.
+                if bytes[end - 1] == UInt8(ascii: ")"), next < bytes.count, bytes[next] == UInt8(ascii: "\"") {
+                    return bytes.endOfString(from: next, quote: bytes[next], backslashes: 0) ?? bytes.count
+                }
                 guard Self.isScheme(bytes[position..<end]) else { return end }
                 end =
-                    bytes[skippingSpaces(from: end)...].firstIndex { Self.endsBareValue($0) || $0 <= 0x20 }
+                    bytes[bytes.skippingSpaces(from: end)...].firstIndex { Self.endsBareValue($0) || $0 <= 0x20 }
                     ?? bytes.count
                 return end
             } else {
@@ -99,15 +150,15 @@ extension TextRedactor {
         return (open + 1)..<(bytes[end - 1] == UInt8(ascii: ")") ? end - 1 : end)
     }
 
-    func isOpening(at index: Int) -> Bool { index < bytes.count && bytes[index] == UInt8(ascii: "(") }
-
     private func endOfNested(at open: Int) -> Int {
         var nesting = 0
         var index = open
         while index < bytes.count {
             switch bytes[index] {
             case UInt8(ascii: "\""):
-                index = (endOfString(from: index, quote: UInt8(ascii: "\""), backslashes: 0) ?? bytes.count) - 1
+                index = (bytes.endOfString(from: index, quote: UInt8(ascii: "\""), backslashes: 0) ?? bytes.count) - 1
+            case UInt8(ascii: "'") where Self.opensText(after: bytes[index - 1]):
+                index = (bytes.endOfString(from: index, quote: UInt8(ascii: "'"), backslashes: 0) ?? index + 1) - 1
             case UInt8(ascii: "{"), UInt8(ascii: "["), UInt8(ascii: "("): nesting += 1
             case UInt8(ascii: "}"), UInt8(ascii: "]"), UInt8(ascii: ")"): nesting -= 1
             default: break
@@ -123,12 +174,10 @@ extension TextRedactor {
             bytes[position...].firstIndex { $0 == 0x0A || $0 == 0x0D || $0 == UInt8(ascii: "&") } ?? bytes.count
     }
 
-    // MARK: Looking ahead
+    // MARK: Looking back
 
-    func skippingWhitespace(from start: Int) -> Int { bytes[start...].firstIndex { $0 > 0x20 } ?? bytes.count }
-
-    func skippingSpaces(from start: Int) -> Int {
-        bytes[start...].firstIndex { $0 != 0x20 && $0 != 0x09 } ?? bytes.count
+    private static func opensText(after byte: UInt8) -> Bool {
+        byte <= 0x20 || "([{,:=bBuUrRfF".utf8.contains(byte)
     }
 
     func isStartOfLine(_ index: Int) -> Bool {
@@ -136,47 +185,27 @@ extension TextRedactor {
         return before == nil || before == 0x0A || before == 0x0D
     }
 
-    /// The `:` or `=` that makes a word a name, also after a quote that belongs to the word.
-    func sign(afterWord end: Int) -> Int? {
-        var index = bytes[end...].firstIndex { $0 != UInt8(ascii: "\\") } ?? bytes.count
-        let isQuoted = index < bytes.count && (bytes[index] == UInt8(ascii: "\"") || bytes[index] == UInt8(ascii: "'"))
-        index = isQuoted ? skippingWhitespace(from: index + 1) : skippingSpaces(from: index)
-        guard isSign(at: index), !bytes[index...].starts(with: "://".utf8) else { return nil }
-        return index
-    }
-
-    func isSign(at index: Int) -> Bool {
-        index < bytes.count && (bytes[index] == UInt8(ascii: ":") || bytes[index] == UInt8(ascii: "="))
-    }
-
-    /// Past a `:`, a `=`, or one of their combinations, such as `=>`.
-    func afterSign(_ sign: Int) -> Int {
-        bytes[sign...].firstIndex { $0 != UInt8(ascii: ":") && $0 != UInt8(ascii: "=") && $0 != UInt8(ascii: ">") }
-            ?? bytes.count
-    }
-
-    /// The index after the closing quote. In JSON that is itself in a string, quotes stand behind 1, 3, 7 … backslashes.
-    func endOfString(from start: Int, quote: UInt8, backslashes: Int) -> Int? {
-        var run = 0
-        for index in (start + 1)..<max(start + 1, bytes.count) {
-            if bytes[index] == UInt8(ascii: "\\") {
-                run += 1
-            } else {
-                if bytes[index] == quote, run % (2 * (backslashes + 1)) == backslashes { return index + 1 }
-                run = 0
-            }
-        }
-        return nil
-    }
-
     // MARK: Kinds of bytes and words
 
+    @inline(__always)
     static func isWord(_ byte: UInt8) -> Bool {
+        let letter = byte | 0x20
+        if letter &- 0x61 < 26 || byte &- 0x30 < 10 || byte >= 0x80 { return true }
         switch byte {
         case UInt8(ascii: "_"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "%"), UInt8(ascii: "+"),
             UInt8(ascii: "["), UInt8(ascii: "]"), UInt8(ascii: "$"):
+            return true
+        default: return false
+        }
+    }
+
+    /// Whether a `:` or `=` may come after this byte, or is it.
+    static func mayPrecedeSign(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x20, 0x09, 0x0A, 0x0D, UInt8(ascii: "\""), UInt8(ascii: "'"), UInt8(ascii: "\\"), UInt8(ascii: "&"),
+            UInt8(ascii: ":"), UInt8(ascii: "="):
             true
-        default: byte >= 0x80 || ASCII.isAlphanumeric(byte)
+        default: false
         }
     }
 
@@ -204,7 +233,13 @@ extension TextRedactor {
     }
 
     static func isScheme(_ word: ArraySlice<UInt8>) -> Bool {
-        5...6 ~= word.count && isOneOf(["bearer", "basic"], word)
+        guard 4...9 ~= word.count, let first = word.first else { return false }
+        switch first | 0x20 {
+        case UInt8(ascii: "b"): return isOneOf(["bearer", "basic"], word)
+        case UInt8(ascii: "d"): return isOneOf(["digest", "dpop"], word)
+        case UInt8(ascii: "n"): return isOneOf(["negotiate", "ntlm"], word)
+        default: return false
+        }
     }
 
     /// Whether it is a word of a sentence, such as "settings" after "Basic", rather than credentials.
@@ -214,7 +249,10 @@ extension TextRedactor {
 
     static func isOneOf(_ words: [StaticString], _ word: ArraySlice<UInt8>) -> Bool {
         words.contains { other in
-            other.withUTF8Buffer { $0.count == word.count && zip($0, word).allSatisfy { $0 == ASCII.lowercased($1) } }
+            other.utf8CodeUnitCount == word.count
+                && other.withUTF8Buffer { letters in
+                    letters.indices.allSatisfy { letters[$0] == ASCII.lowercased(word[word.startIndex + $0]) }
+                }
         }
     }
 

@@ -1,0 +1,336 @@
+/// A value whose name stands beside it, as in `{"name":"password","value":"…"}`, and which the text must not show.
+struct NamedValue {
+    /// Where the value begins, its quotes included in JSON.
+    let start: Int
+    /// Where the value ends; the end of the text while its closing bracket is not found.
+    var end: Int
+    /// Whether the placeholder needs quotes, so that JSON stays JSON.
+    let isQuoted: Bool
+}
+
+/// Finds those values in one pass, before anything is replaced: the name may follow the value.
+///
+/// A group is an object, a list or the text outside of all brackets. A group whose `name`, `key` or `type` is a sensitive
+/// name hides its `value`, wherever both stand in it. Broken text closes a group late or never, which hides more.
+/// Not copyable: the compiler would copy the state for each call of a method.
+struct NamedValues: ~Copyable {
+    /// A value that its group may hide.
+    private struct Candidate {
+        var value: NamedValue
+        let role: MemberRole
+        /// The candidate before it in the same group.
+        let previous: Int?
+        var isHidden = false
+    }
+
+    private struct Group {
+        /// The bracket that opens the group; zero outside of all brackets.
+        var opening: UInt8 = 0
+        /// The candidate that is this group as a whole.
+        var whole: Int?
+        var lastCandidate: Int?
+        var hasName = false
+        var namesSecret = false
+        var isJSONWebKey = false
+        /// Whether a member with a name was found: the group is no list.
+        var hasMembers = false
+        /// The number of elements before the current one.
+        var index = 0
+    }
+
+    let bytes: UnsafeBufferPointer<UInt8>
+    private let redaction: Redaction
+    private let isCut: Bool
+    private var position = 0
+    private var group = Group()
+    private var outer: [Group] = []
+    private var candidates: [Candidate] = []
+    /// Whether a single quote ahead may close a string: text full of apostrophes is not searched again and again.
+    var hasSingleQuotes = true
+
+    private let roles = MemberRole.Table.shared
+
+    private init(_ bytes: UnsafeBufferPointer<UInt8>, _ redaction: Redaction, isCut: Bool) {
+        self.bytes = bytes
+        self.redaction = redaction
+        self.isCut = isCut
+    }
+
+    /// The values to hide, by their beginnings.
+    static func found(in bytes: [UInt8], by redaction: Redaction, isCut: Bool) -> [NamedValue] {
+        bytes.withUnsafeBufferPointer { bytes in
+            var search = NamedValues(bytes, redaction, isCut: isCut)
+            search.run()
+            guard !search.candidates.isEmpty else { return [] }
+            return search.candidates.filter(\.isHidden).map(\.value)
+        }
+    }
+
+    private mutating func run() {
+        while position < bytes.count {
+            switch bytes[position] {
+            case UInt8(ascii: "\""): readString()
+            case UInt8(ascii: "'"): readSingleQuoted()
+            case UInt8(ascii: "{"), UInt8(ascii: "["), UInt8(ascii: "("): open(as: nil)
+            case UInt8(ascii: "}"), UInt8(ascii: "]"), UInt8(ascii: ")"): close()
+            case UInt8(ascii: ","):
+                group.index += 1
+                position += 1
+            case 0x0A: readLineBreak()
+            case UInt8(ascii: ":"), UInt8(ascii: "="): readSign()
+            default: position += 1
+            }
+        }
+        while true {
+            decide(isClosed: false)
+            guard let next = outer.popLast() else { return }
+            group = next
+        }
+    }
+
+    // MARK: Groups
+
+    private mutating func open(as whole: Int?) {
+        outer.append(group)
+        group = Group(opening: bytes[position], whole: whole)
+        position += 1
+    }
+
+    private mutating func close() {
+        let opening: UInt8 =
+            switch bytes[position] {
+            case UInt8(ascii: "}"): UInt8(ascii: "{")
+            case UInt8(ascii: "]"): UInt8(ascii: "[")
+            default: UInt8(ascii: "(")
+            }
+        position += 1
+        guard group.opening == opening, let next = outer.popLast() else { return }
+        decide(isClosed: true)
+        if let whole = group.whole { candidates[whole].value.end = position }
+        group = next
+    }
+
+    /// Hides the values of a group that ends here.
+    private mutating func decide(isClosed: Bool) {
+        // Cut off before its name, the value may be that of a secret.
+        let isUnnamed = !isClosed && isCut && !group.hasName && group.opening == UInt8(ascii: "{")
+        var next = group.lastCandidate
+        while let index = next {
+            switch candidates[index].role {
+            case .value:
+                let isString = bytes[candidates[index].value.start] == 0x22
+                if group.namesSecret || isUnnamed && isString { candidates[index].isHidden = true }
+            case .content where group.namesSecret: candidates[index].isHidden = true
+            case .partOfKey where group.isJSONWebKey: candidates[index].isHidden = true
+            default: break
+            }
+            next = candidates[index].previous
+        }
+        group.lastCandidate = nil
+    }
+
+    /// Outside of brackets, an empty line and an item of YAML begin a new group.
+    private mutating func readLineBreak() {
+        position += 1
+        guard group.opening == 0 else { return }
+        var next = position
+        while next < bytes.count, bytes[next] == 0x20 || bytes[next] == 0x09 || bytes[next] == 0x0D { next += 1 }
+        guard next < bytes.count else { return }
+        let isItem = bytes[next] == UInt8(ascii: "-") && next + 1 < bytes.count && bytes[next + 1] <= 0x20
+        guard isItem || bytes[next] == 0x0A || bytes[next] == UInt8(ascii: "-") && isRule(at: next) else { return }
+        decide(isClosed: true)
+        group = Group()
+    }
+
+    private func isRule(at index: Int) -> Bool {
+        index + 2 < bytes.count && bytes[index + 1] == UInt8(ascii: "-") && bytes[index + 2] == UInt8(ascii: "-")
+    }
+
+    // MARK: Names and elements
+
+    private mutating func readString() {
+        let start = position
+        if start > 0, bytes[start - 1] == UInt8(ascii: "\\") || bytes.isNamedWord(bytes[start - 1]) {
+            // In a text cut from its middle, a quote behind a word closes a name, and an escaped one opens nothing.
+            let next = bytes.skippingWhitespace(from: start + 1)
+            let isClosing = bytes.isSign(at: next)
+            if isClosing || bytes[start - 1] == UInt8(ascii: "\\") { return position = isClosing ? next : start + 1 }
+        }
+        let closing = bytes.endOfString(from: start, quote: bytes[start], backslashes: 0)
+        position = closing ?? bytes.count
+        guard let closing else { return }
+        let sign = bytes.skippingWhitespace(from: closing)
+        let content = (start + 1)..<(closing - 1)
+        if bytes.isSign(at: sign) {
+            readMember(roles.role(of: content, in: bytes, isEscaped: true), sign: sign, isQuoted: true)
+        } else {
+            readElement(content)
+        }
+    }
+
+    private mutating func readSingleQuoted() {
+        guard isStartOfValue(position), let closing = endOfSingleQuoted(at: position) else { return position += 1 }
+        let content = (position + 1)..<(closing - 1)
+        position = closing
+        let sign = bytes.skippingWhitespace(from: closing)
+        if bytes.isSign(at: sign) {
+            readMember(roles.role(of: content, in: bytes, isEscaped: true), sign: sign, isQuoted: false)
+        } else {
+            readElement(content)
+        }
+    }
+
+    /// Looks back for the word before a sign: most words have none after them.
+    private mutating func readSign() {
+        let sign = position
+        position += 1
+        guard !bytes.isStartOfAuthority(at: sign), let word = bytes.namedWord(beforeSign: sign) else { return }
+        readMember(roles.role(of: word, in: bytes, isEscaped: false), sign: sign, isQuoted: false)
+    }
+
+    private mutating func readMember(_ role: MemberRole?, sign: Int, isQuoted: Bool) {
+        group.hasMembers = true
+        position = sign
+        while position < bytes.count, bytes.isSign(at: position) || bytes[position] == UInt8(ascii: ">") {
+            position += 1
+        }
+        position = isQuoted ? bytes.skippingWhitespace(from: position) : bytes.skippingSpaces(from: position)
+        guard let role, position < bytes.count else { return }
+        switch role {
+        case .name, .type: readName(role)
+        case .value, .content, .partOfKey: addCandidate(role, isQuoted: isQuoted)
+        case .keyType: group.isJSONWebKey = true
+        case .nameOrPartOfKey:
+            let start = position
+            readName(.name)
+            position = start
+            addCandidate(.partOfKey, isQuoted: isQuoted)
+        }
+    }
+
+    /// Reads the text of a `name`, `key` or `type`.
+    private mutating func readName(_ role: MemberRole) {
+        group.hasName = true
+        guard let value = scalar(at: position) else { return }
+        position = value.end
+        if value.isOpen && isCut || isSensitive(value.content, as: role) { group.namesSecret = true }
+    }
+
+    /// In `[["password", "…"]]` and `("password", "…")` the second element is the value of the first.
+    private mutating func readElement(_ content: Range<Int>) {
+        guard !group.hasMembers, group.index == 0, isListOfPairs, content.count <= 64 else { return }
+        var next = bytes.skippingWhitespace(from: position)
+        guard next < bytes.count, bytes[next] == UInt8(ascii: ","), isSensitive(content, as: .name) else { return }
+        next = bytes.skippingWhitespace(from: next + 1)
+        guard next < bytes.count else { return }
+        let isText = "\"'{[(".utf8.contains(bytes[next]) || isPrefixOfString(at: next)
+        guard isText || group.opening == UInt8(ascii: "[") else { return }
+        position = next
+        group.index += 1
+        let previous = candidates.count
+        addCandidate(.value, isQuoted: true)
+        if candidates.count > previous { candidates[previous].isHidden = true }
+    }
+
+    private var isListOfPairs: Bool {
+        switch group.opening {
+        case UInt8(ascii: "("): true
+        case UInt8(ascii: "["): outer.last?.opening == UInt8(ascii: "[")
+        default: false
+        }
+    }
+
+    // MARK: Values
+
+    private mutating func addCandidate(_ role: MemberRole, isQuoted: Bool) {
+        let start = position
+        switch bytes[start] {
+        case UInt8(ascii: "{"), UInt8(ascii: "["), UInt8(ascii: "("):
+            add(NamedValue(start: start, end: bytes.count, isQuoted: isQuoted), role)
+            open(as: candidates.count - 1)
+        default:
+            guard let value = scalar(at: start) else { return }
+            position = value.end
+            guard !isLiteral(value.content) else { return }
+            // A string in double quotes is replaced with them: the redactor takes such a string as a whole.
+            let isString = bytes[value.end - 1] == 0x22 && value.content.upperBound < value.end
+            if isQuoted && bytes[start] != 0x27 && !isPrefixOfString(at: start) || isString {
+                add(NamedValue(start: start, end: value.end, isQuoted: true), role)
+            } else {
+                add(NamedValue(start: value.content.lowerBound, end: value.content.upperBound, isQuoted: false), role)
+            }
+        }
+    }
+
+    private mutating func add(_ value: NamedValue, _ role: MemberRole) {
+        guard value.start < value.end else { return }
+        candidates.append(Candidate(value: value, role: role, previous: group.lastCandidate))
+        group.lastCandidate = candidates.count - 1
+    }
+
+    private struct Scalar {
+        /// The text without its quotes.
+        var content: Range<Int>
+        /// The index behind the value.
+        var end: Int
+        /// Whether the closing quote is missing.
+        var isOpen = false
+    }
+
+    /// A string, or words up to what ends them; `nil` for anything in brackets.
+    private func scalar(at start: Int) -> Scalar? {
+        var quote = start
+        quote = bytes.skippingBackslashes(from: quote)
+        let backslashes = quote - start
+        quote = bytes.quoteBehindPrefix(from: quote) ?? quote
+        guard quote < bytes.count else { return nil }
+        switch bytes[quote] {
+        case 0x22, 0x27:
+            if backslashes == 0, bytes.isTripleQuote(at: quote) {
+                var end = quote + 3
+                while end < bytes.count, bytes[end] != bytes[quote] || !bytes.isTripleQuote(at: end) { end += 1 }
+                return Scalar(content: (quote + 3)..<end, end: min(end + 3, bytes.count), isOpen: end == bytes.count)
+            }
+            let end = bytes.endOfString(from: quote, quote: bytes[quote], backslashes: backslashes)
+            let content = (quote + 1)..<(end.map { $0 - 1 - backslashes } ?? bytes.count)
+            return Scalar(content: content, end: end ?? bytes.count, isOpen: end == nil)
+        case UInt8(ascii: "{"), UInt8(ascii: "["), UInt8(ascii: "("): return nil
+        default:
+            let end = endOfBareValue(from: start)
+            return Scalar(content: start..<end, end: end, isOpen: end == bytes.count)
+        }
+    }
+
+    /// Up to a delimiter, the end of the line, or the next name.
+    private func endOfBareValue(from start: Int) -> Int {
+        var end = start
+        while end < bytes.count {
+            switch bytes[end] {
+            case 0x0A, 0x0D, 0x22, 0x27, UInt8(ascii: ","), UInt8(ascii: ";"), UInt8(ascii: "&"), UInt8(ascii: "<"),
+                UInt8(ascii: ">"), UInt8(ascii: "}"), UInt8(ascii: "]"), UInt8(ascii: ")"):
+                return end
+            case 0x20, 0x09:
+                let word = bytes.skippingSpaces(from: end)
+                let wordEnd = bytes.endOfNamedWord(from: word)
+                if word == wordEnd || bytes.isSign(at: wordEnd) { return end }
+                end = wordEnd
+            default: end += 1
+            }
+        }
+        return end
+    }
+
+    private func isSensitive(_ content: Range<Int>, as role: MemberRole) -> Bool {
+        guard !content.isEmpty, content.count <= 256 else { return false }
+        let text = Array(bytes[content])[...]
+        // A type is often that of a piece of text or of an index.
+        if role == .type, TextRedactor.isOneOf(["code", "key"], text) { return false }
+        if redaction.isSensitive(text) { return true }
+        guard text.contains(where: { $0 == UInt8(ascii: "\\") || $0 == UInt8(ascii: "%") }) else { return false }
+        return redaction.isSensitive(TextRedactor.unescaped(text).percentDecodedFully[...])
+    }
+
+    private func isLiteral(_ content: Range<Int>) -> Bool {
+        content.count <= 5 && TextRedactor.isOneOf(["true", "false", "null"], Array(bytes[content])[...])
+    }
+}

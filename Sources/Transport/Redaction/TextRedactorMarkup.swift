@@ -1,0 +1,93 @@
+extension TextRedactor {
+    // MARK: XML and HTML
+
+    mutating func redactElement() {
+        let nameStart = position + 1
+        let nameEnd = bytes[nameStart...].firstIndex { !Self.isElementName($0) } ?? bytes.count
+        let name = bytes[nameStart..<nameEnd]
+        let isNamed = namedElement == position
+        position = nameStart
+        guard let first = name.first, ASCII.isAlphanumeric(first), name.last != UInt8(ascii: ":") else { return }
+        // Not beyond another `<`: to look there from each would take quadratic time.
+        let stop = bytes[nameEnd...].firstIndex { $0 == UInt8(ascii: ">") || $0 == UInt8(ascii: "<") } ?? bytes.count
+        let isTag = stop < bytes.count && bytes[stop] == UInt8(ascii: ">")
+        // A code is that of an error here, and a key names an object.
+        var isSecret = isNamed || redaction.isSensitive(name) && !Self.isOneOf(["code", "key"], name)
+        let attributes = isTag ? attributes(nameEnd..<stop) : TagAttributes()
+        if attributes.nameSecret, !Self.isVoidElement(name) { isSecret = true }
+        let hidesAttributes = isSecret || attributes.holdSecret
+        if isTag, !isSecret { lookAtSiblings(of: name, from: stop + 1) }
+        guard hidesAttributes || isTag && namedElement == nameStart - 1 else { return }
+        position = stop
+        if hidesAttributes, stop > nameEnd { replace(from: nameEnd, with: Array((" " + redaction.placeholder).utf8)) }
+        guard isSecret || namedElement == nameStart - 1, isTag, bytes[stop - 1] != UInt8(ascii: "/") else { return }
+        position = endOfElement(name, from: stop)
+        hide(from: stop + 1)
+    }
+
+    private func endOfElement(_ name: ArraySlice<UInt8>, from start: Int) -> Int {
+        bytes[start...].firstRange(of: Array("</".utf8) + name)?.lowerBound ?? bytes.count
+    }
+
+    /// What the attributes of a tag say.
+    struct TagAttributes {
+        /// Whether one of them holds a secret, as in `<input name="password" value="…">`.
+        var holdSecret = false
+        /// Whether they give a secret's name to the content, as in `<string name="api_key">…</string>`.
+        var nameSecret = false
+    }
+
+    private func attributes(_ range: Range<Int>) -> TagAttributes {
+        guard !range.isEmpty else { return TagAttributes() }
+        let words = bytes[range].split { !Self.isWord($0) }
+        guard words.contains(where: { redaction.isSensitive($0) }) else { return TagAttributes() }
+        return TagAttributes(
+            holdSecret: words.contains { Self.isOneOf(["value", "content"], $0) },
+            nameSecret: words.indices.dropLast().contains { index in
+                Self.isOneOf(["name", "key", "field", "param", "property"], words[index])
+                    && redaction.isSensitive(words[index + 1])
+            }
+        )
+    }
+
+    /// `<key>password</key><string>…</string>`, and the same with the value before its name.
+    private mutating func lookAtSiblings(of name: ArraySlice<UInt8>, from start: Int) {
+        let local = localName(name)
+        let isName = Self.isOneOf(["name", "key", "field", "param", "td", "th", "dt", "n", "k"], local)
+        let isValue = Self.isOneOf(["value", "val", "v", "string", "data"], local)
+        guard isName || isValue, let end = endOfText(from: start, in: name), end.sibling < bytes.count else { return }
+        if isName {
+            let text = bytes[start..<end.text].drop { $0 <= 0x20 }
+            if text.count <= 128, redaction.isSensitive(text) { namedElement = end.sibling }
+        } else {
+            let otherStart = end.sibling + 1
+            let otherEnd = bytes[otherStart...].firstIndex { !Self.isElementName($0) } ?? bytes.count
+            let other = bytes[otherStart..<otherEnd]
+            guard otherEnd < bytes.count, bytes[otherEnd] == UInt8(ascii: ">"),
+                Self.isOneOf(["name", "key", "field", "param", "n", "k"], localName(other)),
+                let otherText = endOfText(from: otherEnd + 1, in: other)?.text, otherText - otherEnd <= 128,
+                redaction.isSensitive(bytes[(otherEnd + 1)..<otherText])
+            else { return }
+            namedElement = name.startIndex - 1
+        }
+    }
+
+    private func localName(_ name: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        name.lastIndex(of: UInt8(ascii: ":")).map { name[($0 + 1)...] } ?? name
+    }
+
+    /// Where the text of an element without children ends, and where the next element begins.
+    private func endOfText(from start: Int, in name: ArraySlice<UInt8>) -> (text: Int, sibling: Int)? {
+        guard let text = bytes[start...].firstIndex(of: UInt8(ascii: "<")),
+            bytes[(text + 1)...].first == UInt8(ascii: "/"), bytes[(text + 2)...].starts(with: name)
+        else { return nil }
+        let close = bytes[(text + 2 + name.count)...].firstIndex { $0 > 0x20 } ?? bytes.count
+        guard close < bytes.count, bytes[close] == UInt8(ascii: ">") else { return nil }
+        let sibling = bytes.skippingWhitespace(from: close + 1)
+        return (text, sibling < bytes.count && bytes[sibling] == UInt8(ascii: "<") ? sibling : bytes.count)
+    }
+
+    private static func isVoidElement(_ name: ArraySlice<UInt8>) -> Bool {
+        isOneOf(["input", "meta", "img", "link", "br", "hr", "area", "base", "source", "track", "wbr"], name)
+    }
+}

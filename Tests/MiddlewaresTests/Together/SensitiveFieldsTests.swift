@@ -1,0 +1,74 @@
+import Foundation
+import Testing
+
+@testable import Middlewares
+
+/// One rule says which fields are secret, and which tell two callers apart.
+@Suite struct SensitiveFieldsTests {
+    private static let names = [
+        "X-Session", "X-SID", "X-Key", "DPoP", "X-Ticket", "X-Login", "X-Pin", "X-User-Id", "X-Acme-Session",
+        "Authorization",
+        "Proxy-Authorization", "Cookie", "X-API-Key", "X-Forwarded-User", "Session-Id", "Auth",
+    ]
+
+    private func request(_ name: String, _ value: String) throws -> HTTPRequest {
+        HTTPRequest(
+            url: try url("https://api.example.com/x"),
+            headerFields: [.accept: "*/*", HTTPField.Name(stringLiteral: name): value]
+        )
+    }
+
+    @Test(arguments: names)
+    func aSensitiveFieldMakesAPartition(name: String) throws {
+        let partitions = CachePartitions()
+        let ada = partitions.name(for: try request(name, "ada"))
+        #expect(!ada.isEmpty && !ada.contains("ada"))
+        #expect(partitions.name(for: try request(name, "bob")) != ada)
+        #expect(partitions.name(for: try request(name, "ada")) == ada)
+        #expect(Redaction.standard.isSensitive(name))
+    }
+
+    @Test(arguments: names)
+    func aSensitiveFieldIsNeverIgnoredByACoalescer(name: String) throws {
+        let ignored: Set<HTTPField.Name> = [HTTPField.Name(stringLiteral: name)]
+        let ada = ExchangeIdentity(of: try request(name, "ada"), ignoring: ignored)
+        #expect(ada != nil)
+        #expect(ExchangeIdentity(of: try request(name, "bob"), ignoring: ignored) != ada)
+        #expect(ExchangeIdentity(of: try request(name, "ada"), ignoring: ignored) == ada)
+    }
+
+    @Test(arguments: names)
+    func aSensitiveFieldIsNotSentToAnotherOrigin(name: String) throws {
+        let target = try url("https://other.example.com/x")
+        let next = RedirectRules(redaction: .standard).request(after: try request(name, "ada"), status: 307, to: target)
+        #expect(!next.headerFields.contains(HTTPField.Name(stringLiteral: name)))
+        #expect(next.headerFields.contains(.accept))
+    }
+
+    @Test(arguments: ["Accept-Language", "X-Request-ID", "User-Agent", "X-Content-Type-Options"])
+    func anyOtherFieldMakesNone(name: String) throws {
+        #expect(CachePartitions().name(for: try request(name, "ada")).isEmpty)
+    }
+
+    @Test func aSecretInAReasonPhraseIsNotLogged() async throws {
+        let log = LogRecorder()
+        let status = try #require(HTTPResponse.Status(code: 401, reasonPhrase: "token=hush refused"))
+        let chain = InterceptorChain(
+            [.validateStatus(), .logging(.basic, to: log.sink)],
+            transport: Recorder { request in HTTPResponse(status: status, url: request.url) }
+        )
+        let error = await #expect(throws: StatusError.self) { try await chain.send(try request("Accept", "a")) }
+        #expect(log.text.contains("401 token=<redacted> refused"))
+        let description = try #require(error).description
+        #expect(!log.text.contains("hush") && !description.contains("hush"))
+    }
+
+    @Test func aBodyThatWasCutHidesASecretWhoseEndIsMissing() async throws {
+        let chain = InterceptorChain(
+            [.validateStatus(bodyLimit: 16)],
+            transport: Recorder { _ in HTTPResponse(status: 500, body: "see https://ada:hush@h.example/x") }
+        )
+        let error = await #expect(throws: StatusError.self) { try await chain.send(try request("Accept", "a")) }
+        #expect(try !#require(error).description.contains("hu"))
+    }
+}

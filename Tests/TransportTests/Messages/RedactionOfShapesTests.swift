@@ -1,0 +1,249 @@
+import Foundation
+import Testing
+
+@testable import Transport
+
+/// Secrets in the shapes that logs and error pages have. Each holds `hush` where a secret stands.
+@Suite struct RedactionOfShapesTests {
+    private func printed(_ text: String) -> String { Redaction.standard.text(text) }
+
+    // MARK: Names beside values
+
+    @Test(arguments: [
+        (#"{"name":"password","value":"hush"}"#, #"{"name":"password","value":"<redacted>"}"#),
+        (#"{"value":"hush","name":"password"}"#, #"{"value":"<redacted>","name":"password"}"#),
+        (#"{"key":"password","value":"hush"}"#, #"{"key":"<redacted>","value":"<redacted>"}"#),
+        (#"{"value":"hush","type":"password","id":7}"#, #"{"value":"<redacted>","type":"password","id":7}"#),
+        (#"{"type":"token","value":"hush"}"#, #"{"type":"token","value":"<redacted>"}"#),
+        (#"{"name":"pin","value":1234567}"#, #"{"name":"pin","value":"<redacted>"}"#),
+        (#"{"name":"password","value":null}"#, #"{"name":"password","value":null}"#),
+        (#"{"name" : "p\u0061ssword" , "value" : "hush"}"#, #"{"name" : "p\u0061ssword" , "value" : "<redacted>"}"#),
+        (#"{"n\u0061me":"password","v\u0061lue":"hush"}"#, #"{"n\u0061me":"password","v\u0061lue":"<redacted>"}"#),
+        (
+            #"{"field_name":"X-Session","stringValue":"hush"}"#,
+            #"{"field_name":"X-Session","stringValue":"<redacted>"}"#
+        ),
+        (
+            #"{"name":"password","value":{"a":["hush"],"b":"hush"},"id":7}"#,
+            #"{"name":"password","value":"<redacted>","id":7}"#
+        ),
+        (
+            #"{"value":["hush",{"c":"hush"}],"note":"a","name":"secret"}"#,
+            #"{"value":"<redacted>","note":"a","name":"secret"}"#
+        ),
+        (
+            #"{"headers":[{"name":"Accept","value":"a"},{"name":"Cookie","value":"hush"}]}"#,
+            #"{"headers":[{"name":"Accept","value":"a"},{"name":"Cookie","value":"<redacted>"}]}"#
+        ),
+        (#"[["accept","a"],["cookie","hush"]]"#, #"[["accept","a"],["cookie","<redacted>"]]"#),
+        (#"{"kty":"EC","crv":"P-256","x":"a","d":"hush"}"#, #"{"kty":"EC","crv":"P-256","x":"a","d":"<redacted>"}"#),
+        (#"{"k":"hush","kty":"oct"}"#, #"{"k":"<redacted>","kty":"oct"}"#),
+        (#"{"d":"7","p":"8"}"#, #"{"d":"7","p":"8"}"#),
+        (#"{"name":"color","value":"red"}"#, #"{"name":"color","value":"red"}"#),
+        (
+            #"{"name":"color","value":"red","sub":{"name":"pin"}}"#,
+            #"{"name":"color","value":"red","sub":{"name":"pin"}}"#
+        ),
+        (#"{"type":"code","text":"let a = 1"}"#, #"{"type":"code","text":"let a = 1"}"#),
+        (#"{"required":["password","email"]}"#, #"{"required":["password","email"]}"#),
+    ])
+    func inJSONAValueIsSecretByTheNameBesideIt(text: String, expected: String) {
+        #expect(printed(text) == expected)
+        let pretty = text.replacing("{", with: "{\n  ").replacing(",", with: ",\n  ")
+        #expect(!printed(pretty).contains("hush"))
+    }
+
+    @Test(arguments: [
+        "{'name': 'password', 'value': 'hush'}", "{'value': b'hush', 'name': b'password'}",
+        #"{name: "token", value: "hush"}"#,
+        #"HTTPField(name: "X-Session", value: "hush")"#, "Header(name=Cookie, value=hush)",
+        "&{Name:password Value:hush}",
+        "- name: DB_PASSWORD\n  value: hush\n- name: A\n  value: b", "name=password&value=hush",
+        "value=hush&name=password",
+        "f[0][name]=password&f[0][value]=hush", "f%5B0%5D%5Bname%5D=password&f%5B0%5D%5Bvalue%5D=hush",
+        "name: X-Api-Key\nvalue: hush hush", #"{\"name\":\"password\",\"value\":\"hush\"}"#,
+        #"{"body":"{\"value\":\"hush\",\"name\":\"password\"}"}"#, "[('password', 'hush'), ('a', 'b')]",
+        "OrderedDict([('Authorization', b'hush')])", #"("token", "hush")"#,
+    ])
+    func inOtherTextAValueIsSecretByTheNameBesideIt(text: String) {
+        let result = printed(text)
+        #expect(!result.contains("hush"), "\(result)")
+        #expect(result.contains("<redacted>"))
+    }
+
+    @Test(arguments: [
+        #"{"value":"hush","na"#, #"{"value":"hush"#, #"{"value":"hush","name":"passw"#, #"{"a":[{"value":"hush","#,
+        #"{"name":"password","value":{"a":"hush","#, #"{"name":"password","value":"hush"#,
+    ])
+    func whereTheNameIsCutOffTheValueIsSecret(text: String) {
+        let result = Redaction.standard.excerpt(of: Data((text + "xxxx").utf8), limit: text.utf8.count)
+        #expect(!result.contains("hush"), "\(result)")
+    }
+
+    @Test func aCutBodyStillShowsItsData() {
+        let text = #"{"data":[{"id":1,"text":"hello"},{"id":2,"te"#
+        #expect(Redaction.standard.excerpt(of: Data((text + "xx").utf8), limit: text.utf8.count).contains("hello"))
+    }
+
+    // MARK: Python and others
+
+    @Test(arguments: [
+        ("{'token': b'hush'}", "{'token': b'<redacted>'}"), ("{b'token': b'hush'}", "{b'token': b'<redacted>'}"),
+        ("{'token': u\"hush\", 'a': 1}", "{'token': u\"<redacted>\", 'a': 1}"),
+        ("{'token': rb'hu\\'sh hush'}", "{'token': rb'<redacted>'}"),
+        ("{'token': '''hush 'hush' hush'''}", "{'token': '''<redacted>'''}"),
+        ("{'token': SecretStr('hush) hush')}", "{'token': <redacted>}"),
+        ("token=bytearray(b'hush) hush'), a=1", "token=<redacted>, a=1"),
+        ("INSERT … password='hu''sh hush', a=1", "INSERT … password='<redacted>', a=1"),
+        (#"["password"]=> string(4) "hush""#, #"["password"]=> "<redacted>""#),
+        (#"[password] => hush"#, "[password] => <redacted>"),
+        (
+            #"[AnyHashable("token"): "hush", AnyHashable("a"): 1]"#,
+            #"[AnyHashable("token"): "<redacted>", AnyHashable("a"): 1]"#
+        ),
+        ("got map[token:hush user:ada]", "got map[token:<redacted> user:ada]"),
+        ("mysql --password hush -h db", "mysql --password <redacted> -h db"),
+        ("curl -u ada:hush https://h/", "curl -u <redacted> https://h/"),
+        ("{&quot;password&quot;:&quot;hush&quot;}", "{&quot;password&quot;:&quot;<redacted>&quot;}"),
+        ("{&#34;token&#34;: &#34;hush&#34;}", "{&#34;token&#34;: &#34;<redacted>&#34;}"),
+        (#"Digest username="ada", nonce="a", response="hush""#, "Digest <redacted>"),
+        (#"rspauth="hush", qop=auth"#, #"rspauth="<redacted>", qop=auth"#),
+        ("sent Negotiate YIIChush1234567890", "sent Negotiate <redacted>"),
+    ])
+    func textOfOtherLanguagesLosesTheWholeSecret(text: String, expected: String) {
+        #expect(printed(text) == expected)
+        #expect(!printed(text).contains("hush"))
+    }
+
+    // MARK: Lines
+
+    @Test(arguments: [
+        ("password: |\n  hush\n  hush\nnext: 1", "password: <redacted>\nnext: 1"),
+        ("a:\n  token: >-\n    hush\n\n    hush\n  b: 1", "a:\n  token: <redacted>\n  b: 1"),
+        ("password: hush\n  hush\nnext: 1", "password: <redacted>\nnext: 1"),
+        ("Cookie: a=hush;\r\n b=hush\r\nAccept: */*", "Cookie: <redacted>\r\nAccept: */*"),
+        ("password: hu&sh hush\nnext", "password: <redacted>\nnext"),
+        ("- token: hush\n- a: 1", "- token: <redacted>\n- a: 1"),
+        ("X-Session: hush\nX-SID: hush", "X-Session: <redacted>\nX-SID: <redacted>"),
+        ("Set-Cookie: sid=hush; Path=/; HttpOnly", "Set-Cookie: <redacted>"),
+    ])
+    func aSecretOfSeveralLinesIsHiddenWhole(text: String, expected: String) {
+        #expect(printed(text) == expected)
+    }
+
+    // MARK: Private keys
+
+    @Test(arguments: [
+        "PRIVATE KEY", "RSA PRIVATE KEY", "EC PRIVATE KEY", "OPENSSH PRIVATE KEY", "ENCRYPTED PRIVATE KEY",
+    ])
+    func aPrivateKeyIsHidden(label: String) {
+        let (begin, end) = ("-----BEGIN \(label)-----", "-----END \(label)-----")
+        let pem = "\(begin)\nhushHush+/hush==\nhush\n\(end)"
+        #expect(printed("key\n\(pem)\nnext") == "key\n\(begin)<redacted>\(end)\nnext")
+        #expect(
+            printed("{\"a\":\"\(pem.replacing("\n", with: "\\n"))\",\"b\":1}")
+                == "{\"a\":\"\(begin)<redacted>\(end)\",\"b\":1}"
+        )
+        for text in [
+            pem, "config: |\n  \(pem.replacing("\n", with: "\n  "))\nx: 1", "key: \(pem)\nnext", "data=\(pem)",
+            "TLS_KEY=\(pem)", "a \(begin)\nhush", "'\(pem)'", "b'\(pem.replacing("\n", with: "\\n"))'",
+            pem.replacing("\n", with: " "), pem.replacing("\n", with: "\r\n"), "<x>\(pem)</x>",
+            "pem=" + (pem.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""),
+            "pem=" + pem.replacing(" ", with: "+").replacing("\n", with: "%0A").replacing("/", with: "%2F"),
+        ] {
+            #expect(!printed(text).lowercased().contains("hush"), "\(printed(text))")
+            #expect(printed(printed(text)) == printed(text))
+            for limit in [text.utf8.count / 2, text.utf8.count - 4] {
+                #expect(!Redaction.standard.excerpt(of: Data(text.utf8), limit: limit).lowercased().contains("hush"))
+            }
+        }
+    }
+
+    @Test func otherKeysOfPEMAndSSHAreTreatedByWhatTheyAre() {
+        #expect(
+            !printed("---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----\nhush\n---- END SSH2 ENCRYPTED PRIVATE KEY ----")
+                .contains("hush")
+        )
+        #expect(
+            !printed("-----BEGIN PGP PRIVATE KEY BLOCK-----\n\nhush\n-----END PGP PRIVATE KEY BLOCK-----").contains(
+                "hush"
+            )
+        )
+        let certificate = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----"
+        #expect(printed(certificate) == certificate)
+        let publicKey = "-----BEGIN PUBLIC KEY-----\nMIIB\n-----END PUBLIC KEY-----"
+        #expect(printed(publicKey) == publicKey)
+        #expect(printed("BEGIN the PRIVATE part - END") == "BEGIN the PRIVATE part - END")
+    }
+
+    // MARK: XML
+
+    @Test(arguments: [
+        ("<key>password</key><string>hush</string><a>1</a>", "<key>password</key><string><redacted></string><a>1</a>"),
+        ("<name>token</name>\n <value>hush</value>", "<name>token</name>\n <value><redacted></value>"),
+        ("<value>hush</value><name>token</name>", "<value><redacted></value><name>token</name>"),
+        (
+            "<member><name>pin</name><value><int>hush</int></value></member>",
+            "<member><name>pin</name><value><redacted></value></member>"
+        ),
+        ("<string name=\"api_key\">hush</string><b/>", "<string <redacted>><redacted></string><b/>"),
+        ("<entry key='password'>hush</entry><b/>", "<entry <redacted>><redacted></entry><b/>"),
+        ("<s:password><![CDATA[hush]]></s:password>", "<s:password><redacted></s:password>"),
+        (
+            "<tr><td>SECRET_KEY</td><td class=\"code\">hush</td></tr>",
+            "<tr><td>SECRET_KEY</td><td <redacted>><redacted></td></tr>"
+        ),
+        ("<add key=\"password\" value=\"hush\"/><b/>", "<add <redacted>><b/>"),
+        ("<a x-session=\"hush\" b=\"1\">c</a>", "<a x-session=\"<redacted>\" b=\"1\">c</a>"),
+        ("<name>color</name><value>red</value>", "<name>color</name><value>red</value>"),
+    ])
+    func inXMLAValueIsSecretByTheNameBesideIt(text: String, expected: String) {
+        #expect(printed(text) == expected)
+    }
+
+    // MARK: URLs
+
+    @Test(arguments: [
+        ("/x?%2574oken=hush", "/x?%2574oken=<redacted>"), ("/x?to%25256Ben=hush", "/x?to%25256Ben=<redacted>"),
+        ("/x?name=password&value=hush", "/x?name=password&value=<redacted>"),
+        ("/x?value=hush&a=1&name=token", "/x?value=<redacted>&a=1&name=token"),
+        ("/x?x-session=hush", "/x?x-session=<redacted>"), ("/x?ticket=hush", "/x?ticket=<redacted>"),
+    ])
+    func inAURLNamesAreDecodedAsOftenAsTheyAreEncoded(url: String, expected: String) {
+        #expect(Redaction.standard.redactingURL(url) == expected)
+        #expect(!printed("see https://h.example" + url).contains("hush"))
+    }
+
+    // MARK: Reason phrases
+
+    @Test func aSecretInTheReasonPhraseIsNotPrinted() throws {
+        let status = try #require(HTTPResponse.Status(code: 401, reasonPhrase: "token=hush refused"))
+        let response = HTTPResponse(status: status)
+        var text = "\(status) \(response) \(String(reflecting: status))"
+        dump(status, to: &text)
+        dump(response, to: &text)
+        #expect(!text.contains("hush"))
+        #expect("\(status)" == "401 token=<redacted> refused")
+        #expect(status.reasonPhrase == "token=hush refused")
+        #expect("\(HTTPResponse.Status(code: 404, reasonPhrase: "") ?? 500)" == "404")
+    }
+
+    // MARK: Time
+
+    @Test(arguments: [
+        "'", "{'", "['a',", "{\"value\":", "{\"name\":\"password\",\"value\":[", "\"value\":\"",
+        "name=password&value=a&",
+        "-----BEGIN ", "-----BEGIN PRIVATE KEY-----", "END-", "- ", "----", "--x ", "-u a:", "digest ",
+        "Digest response=",
+        "<key>", "<key>a</key>", "<value>", "<key>token</key>", "&quot;", "token&quot;:&quot;", "token: |\n ",
+        "token='''",
+        "f[", "f[a]", "{", "(", "\"value\":{", "k:b'", "token=('", "%2525", "{\"kty\":", "[\"password\",",
+        "[[\"password\",",
+    ])
+    func timeIsProportionalToTheLength(piece: String) {
+        let text = String(repeating: piece, count: 40_000 / piece.utf8.count)
+        #expect(printed(text).utf8.count <= 2_000_000)
+        _ = Redaction.standard.excerpt(of: Data(("{\"" + text).utf8), limit: .max)
+        _ = Redaction.standard.redactingURL("/?" + text)
+    }
+}
