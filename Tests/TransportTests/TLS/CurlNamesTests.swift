@@ -78,7 +78,7 @@ import TransportTesting
         }
         let (own, foreign) = (root.certificate.publicKeyPin, other.certificate.publicKeyPin)
         if proxyHost != host {
-            let pattern = try HostPattern(host), proxyPattern = try HostPattern(proxyHost)
+            let (pattern, proxyPattern) = (try HostPattern(parsing: host), try HostPattern(parsing: proxyHost))
             #expect(try await content(of: send([pattern: [own]])) == "hello")
             #expect(try await content(of: send([pattern: [own], proxyPattern: [foreign]])) == "hello")
             let error = try await failure { try await send([pattern: [own], proxyPattern: [own]]) }
