@@ -16,6 +16,7 @@
 ///   of it is discarded. What doesn't honour cancellation delays the failure. Its context has what those inside noted, such
 ///   as the attempts of a retry (``HTTPContext/attempts``).
 /// - Cancelling the caller's task stays `CancellationError`.
+/// - The time runs on while an app is suspended, since somebody waits; with a `SuspendingClock`, not while the machine sleeps.
 /// - The time runs until the response is here: with its content if that is buffered, otherwise with its head. For the
 ///   content of a streamed response there is ``Timeouts/whole`` and ``Timeouts/idle``: ``HTTPContext/timeouts``.
 public struct TimeoutInterceptor: Interceptor {

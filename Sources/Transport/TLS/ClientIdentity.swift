@@ -5,7 +5,9 @@ public import Foundation
 /// ```swift
 /// let identity = try ClientIdentity(pkcs12: archiveURL, password: password)
 /// let other = try ClientIdentity(certificate: certificateURL, privateKey: keyURL)   // Linux
+/// let managed = try ClientIdentity(secIdentity)                                     // from a keychain, on Apple's platforms
 /// ```
+/// An archive is opened once, when the identity is made.
 /// Its description never shows the key or a password.
 public struct ClientIdentity: Sendable, Hashable {
     let storage: Storage

@@ -4,12 +4,15 @@ struct CallClock: Sendable {
     let elapsed: @Sendable () -> Duration
     /// Sleeps until so long after the call began.
     let sleep: @Sendable (_ until: Duration) async throws -> Void
+    /// Whether the clock is one of the system's, which go on while the process doesn't.
+    let isTheSystems: Bool
 
     static func starting(_ clock: some Clock<Duration>) -> CallClock {
         let start = clock.now
         return CallClock(
             elapsed: { start.duration(to: clock.now) },
-            sleep: { try await clock.sleep(until: start.advanced(by: $0), tolerance: nil) }
+            sleep: { try await clock.sleep(until: start.advanced(by: $0), tolerance: nil) },
+            isTheSystems: clock is ContinuousClock || clock is SuspendingClock
         )
     }
 }
@@ -24,8 +27,16 @@ struct Deadlines {
     private var lastSign: Duration = .zero
     private var isAlive = false
     private var isPaused = false
+    private let noticesSuspension: Bool
+    /// When the next check was asked for.
+    private var due: Duration?
 
-    init(_ timeouts: Timeouts) {
+    /// The limits of a call.
+    ///
+    /// - Parameter noticesSuspension: whether a check that comes late shows that the process was suspended meanwhile: an app
+    ///   in the background, a machine asleep. In virtual time it shows nothing.
+    init(_ timeouts: Timeouts, noticesSuspension: Bool = false) {
+        self.noticesSuspension = noticesSuspension
         func bounded(_ limit: Duration?) -> Duration? { limit.flatMap { $0 < Self.farthest ? $0 : nil } }
         self.timeouts = Timeouts(
             connect: bounded(timeouts.connect),
@@ -33,6 +44,11 @@ struct Deadlines {
             whole: bounded(timeouts.whole)
         )
     }
+
+    /// How late a check may come without showing that the process was suspended. A busy machine is late by less.
+    static let lateness = Duration.seconds(5)
+    /// How long no check is made at most, so that a suspension is noticed wherever in a limit it lies.
+    static let longestSleep = Duration.seconds(15)
 
     // Thirty years are no limit, and instants of clocks that lie farther away can overflow.
     static let farthest = Duration.seconds(1_000_000_000)
@@ -58,7 +74,23 @@ struct Deadlines {
     }
 
     /// The limit that has passed, or when to look again; `nil` without limits.
-    func check(at now: Duration) -> Check? {
+    mutating func check(at now: Duration) -> Check? {
+        if noticesSuspension, let due, now - due > Self.lateness { restart(at: now) }
+        let result = judge(at: now)
+        guard case .wait(let until)? = result, noticesSuspension else { return result }
+        let next = min(until, now + Self.longestSleep)
+        due = next
+        return .wait(until: next)
+    }
+
+    // While the process was suspended, nobody listened to the network: its silence counts anew. The limit of the whole call is
+    // that of a person or a program who waits, and goes on.
+    private mutating func restart(at now: Duration) {
+        lastSign = now
+        if started != nil { started = now }
+    }
+
+    private func judge(at now: Duration) -> Check? {
         var next: Duration?
         for (limit, deadline) in [(Limit.whole, timeouts.whole), (.connect, connect), (.idle, idle(now))] {
             guard let deadline else { continue }

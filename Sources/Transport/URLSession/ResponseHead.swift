@@ -13,6 +13,9 @@ struct ResponseHead: Sendable {
     /// Whether content can follow at all (RFC 9112 §6.3).
     let hasContent: Bool
 
+    /// Whether more bytes than ``length`` are a mistake: of coded content, nobody knows what the system makes.
+    var isLengthExact: Bool { hasContent && !headerFields.contains(.contentEncoding) }
+
     /// Reads what Foundation made of a response.
     ///
     /// - Throws: ``TransportError`` with ``TransportError/Code/invalidResponse`` for a status or a length that is none.

@@ -101,7 +101,8 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
     }
     #endif
 
-    // Server trust and client certificates are for the TLS settings to judge. Passwords are nobody's here: a 401 is an answer like any other.
+    // Server trust and client certificates are for the TLS settings to judge. Passwords of servers are nobody's here: a 401
+    // is an answer like any other. Those of proxies are the system's to know.
     func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
@@ -114,16 +115,11 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
         complete(task, nil)
         completionHandler(.cancelAuthenticationChallenge, nil)
         #else
-        let passwords: Set = [
-            NSURLAuthenticationMethodHTTPBasic, NSURLAuthenticationMethodHTTPDigest, NSURLAuthenticationMethodNTLM,
-            NSURLAuthenticationMethodNegotiate, NSURLAuthenticationMethodDefault, NSURLAuthenticationMethodHTMLForm,
-        ]
-        guard !passwords.contains(challenge.protectionSpace.authenticationMethod) else {
-            return completionHandler(.rejectProtectionSpace, nil)
+        let transfer = transfer(task)
+        tls.answer(challenge) { answer in
+            if let failure = answer.failure { transfer?.refuse(failure) }
+            completionHandler(answer.disposition, answer.credential)
         }
-        let answer = TLSChallengeAnswer(to: challenge, tls)
-        if let failure = answer.failure { transfer(task)?.refuse(failure) }
-        completionHandler(answer.disposition, answer.credential)
         #endif
     }
 

@@ -6,28 +6,83 @@ internal import FoundationNetworking
 
 /// What Foundation's errors mean, in the words of ``TransportError``.
 enum SessionFailure {
-    /// The error of a task as a ``TransportError``. Of Foundation's, only the number is kept: its other parts hold the URL.
+    /// The error of a task as a ``TransportError``. Of Foundation's, only numbers are kept: its other parts hold the URL.
     static func error(_ error: any Error, in phase: TransferState.Phase, request: HTTPRequest) -> TransportError {
         if let error = error as? TransportError { return error }
         let failure = error as NSError
-        guard failure.domain == NSURLErrorDomain else {
-            let message = "The transfer failed: \(failure.domain) \(failure.code)."
-            return TransportError(.other, message, request: request)
-        }
         let hasHead =
             switch phase {
             case .buffering, .streaming: true
             case .preparing, .waiting, .ended: false
             }
+        guard failure.domain == NSURLErrorDomain else {
+            let meaning = meaning(ofDomain: failure.domain, code: failure.code, hasHead: hasHead)
+            let text = message(meaning, "\(failure.domain) \(failure.code)")
+            let cause = NSError(domain: failure.domain, code: failure.code)
+            return TransportError(meaning, text, request: request, underlying: cause)
+        }
         let detail = failure.userInfo[NSLocalizedDescriptionKey] as? String ?? ""
         let code = URLError.Code(rawValue: failure.code) as URLError.Code? ?? .unknown
         let meaning = meaning(of: code, detail: detail, hasHead: hasHead)
         return TransportError(
             meaning,
-            message(meaning, printable(detail)),
+            message(meaning, printable(detail)) + reasonWhyUnavailable(failure),
             request: request,
-            underlying: URLError(code)
+            underlying: URLError(code, userInfo: numbers(failure))
         )
+    }
+
+    /// What a number says that is none of URLSession's own.
+    static func meaning(ofDomain domain: String, code: Int, hasHead: Bool) -> TransportError.Code {
+        switch domain {
+        case NSPOSIXErrorDomain: meaning(ofPOSIX: Int32(truncatingIfNeeded: code), hasHead: hasHead)
+        case "kCFErrorDomainCFNetwork": meaning(ofCFNetwork: code, hasHead: hasHead)
+        default: .other
+        }
+    }
+
+    private static func meaning(ofPOSIX code: Int32, hasHead: Bool) -> TransportError.Code {
+        switch code {
+        // Nothing else shows that nothing was sent.
+        case ECONNREFUSED: hasHead ? .truncated : .cannotConnect
+        // EPROTO is what a peer gets that breaks the rules of HTTP/2.
+        case ECONNABORTED, ECONNRESET, ENOTCONN, EPIPE, EPROTO, ETIMEDOUT, ESHUTDOWN, ENETRESET, ENETDOWN, ENETUNREACH,
+            EHOSTDOWN, EHOSTUNREACH:
+            hasHead ? .truncated : .connectionLost
+        default: .other
+        }
+    }
+
+    // CFNetworkErrors.h. Those below zero have the numbers of NSURLErrorDomain.
+    private static func meaning(ofCFNetwork code: Int, hasHead: Bool) -> TransportError.Code {
+        switch code {
+        case ..<0:
+            (URLError.Code(rawValue: code) as URLError.Code?).map { meaning(of: $0, detail: "", hasHead: hasHead) }
+                ?? .other
+        case 302: hasHead ? .truncated : .connectionLost
+        case 303: .invalidResponse
+        // The proxy can't be reached, refuses the credentials, or its settings can't be read.
+        case 306...311: hasHead ? .truncated : .cannotConnect
+        default: .other
+        }
+    }
+
+    // Numbers can't hold a URL. One of them says why the network may not be used: `URLError.networkUnavailableReason`.
+    private static func numbers(_ failure: NSError) -> [String: Any] {
+        failure.userInfo.filter { $0.value is NSNumber }
+    }
+
+    private static func reasonWhyUnavailable(_ failure: NSError) -> String {
+        #if canImport(FoundationNetworking)
+        return ""
+        #else
+        return switch (failure as? URLError)?.networkUnavailableReason {
+        case .cellular: " The configuration allows no cellular network, and there is no other."
+        case .expensive: " The configuration allows no expensive network, and there is no other."
+        case .constrained: " The configuration allows no network in Low Data Mode, and there is no other."
+        default: ""
+        }
+        #endif
     }
 
     /// What a code says, together with the text that came with it: on Linux, many failures share the code -1.
@@ -45,6 +100,7 @@ enum SessionFailure {
         case .appTransportSecurityRequiresSecureConnection: .unsupported
         case .networkConnectionLost: hasHead ? .truncated : .connectionLost
         case .cannotParseResponse, .cannotDecodeRawData, .cannotDecodeContentData: .invalidResponse
+        case .requestBodyStreamExhausted: .bodyNotReplayable
         case .fileDoesNotExist, .noPermissionsToReadFile, .fileIsDirectory: .unreadableFile
         case .badURL: .unsupportedURL
         case .badServerResponse: detail.hasPrefix("Empty reply") ? .connectionLost : .invalidResponse

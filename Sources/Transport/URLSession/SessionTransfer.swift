@@ -21,7 +21,8 @@ final class SessionTransfer: Sendable {
     init(request: HTTPRequest, limits: TransferState.Limits, timeouts: Timeouts, clock: CallClock) {
         self.request = request
         self.clock = clock
-        state = Mutex(TransferState(request: request, limits: limits, timeouts: timeouts))
+        let deadlines = Deadlines(timeouts, noticesSuspension: clock.isTheSystems)
+        state = Mutex(TransferState(request: request, limits: limits, deadlines: deadlines))
     }
 
     private func perform(_ change: (inout TransferState) -> TransferActions) {
@@ -44,10 +45,8 @@ final class SessionTransfer: Sendable {
         }
     }
 
-    // Foundation on Linux waits for its one queue in `cancel()`, and may itself be what cancels, on that queue.
-    private static func cancel(_ task: URLSessionTask) {
-        DispatchQueue.global(qos: .userInitiated).async { task.cancel() }
-    }
+    // Foundation may itself be what cancels, on its own queue.
+    private static func cancel(_ task: URLSessionTask) { SessionQueue.cancelling.async { task.cancel() } }
 
     private func response(_ answer: TransferState.Answer) -> HTTPResponse {
         let head = answer.head

@@ -46,10 +46,10 @@ struct TransferState {
     /// How long the steps of the exchange took, once the task has told.
     var timings: TransferTimings?
 
-    init(request: HTTPRequest, limits: Limits, timeouts: Timeouts) {
+    init(request: HTTPRequest, limits: Limits, deadlines: Deadlines) {
         self.request = request
         self.limits = limits
-        deadlines = Deadlines(timeouts)
+        self.deadlines = deadlines
     }
 
     var isOver: Bool { if case .ended = phase { true } else { false } }
@@ -114,7 +114,11 @@ extension TransferState {
 // What the network does.
 extension TransferState {
     mutating func receive(_ head: ResponseHead) -> TransferActions {
-        guard case .waiting = phase else { return TransferActions() }
+        switch phase {
+        case .waiting: break
+        case .buffering, .streaming: return end(.failure(Self.begunAnew(request)), cancelling: true)
+        case .preparing, .ended: return TransferActions()
+        }
         if let limit = limits.responseBody.bufferLimit {
             if let length = head.length, length > Int64(limit) {
                 return end(.failure(TransportError.bodyTooLarge(limit: limit, request: request)), cancelling: true)
@@ -131,20 +135,30 @@ extension TransferState {
 
     mutating func receive(_ chunk: Data, at now: Duration) -> TransferActions {
         switch phase {
-        case .buffering:
+        case .buffering(let head):
             received += Int64(chunk.count)
+            if let failure = excess(over: head) { return end(.failure(failure), cancelling: true) }
             let limit = limits.responseBody.bufferLimit ?? 0
             guard chunk.count <= limit - content.count else {
                 return end(.failure(TransportError.bodyTooLarge(limit: limit, request: request)), cancelling: true)
             }
             content.append(chunk)
             return TransferActions()
-        case .streaming:
+        case .streaming(let head):
             received += Int64(chunk.count)
+            if let failure = excess(over: head) { return end(.failure(failure), cancelling: true) }
             return stream(chunk, at: now)
         case .preparing, .waiting, .ended:
             return TransferActions()
         }
+    }
+
+    // Whether a task that was made to wait goes on or begins anew is the system's to decide: Apple's documentation of
+    // `suspend()` allows both. Content that came twice would exceed what was announced.
+    private func excess(over head: ResponseHead) -> TransportError? {
+        guard head.isLengthExact, let length = head.length, received > length else { return nil }
+        let message = "More content came than the \(length) bytes that the response announced."
+        return TransportError(.invalidResponse, message, request: request)
     }
 
     private mutating func stream(_ chunk: Data, at now: Duration) -> TransferActions {
@@ -227,6 +241,13 @@ extension TransferState {
 
     static func truncated(_ count: Int64, of length: Int64, _ request: HTTPRequest) -> TransportError {
         TransportError(.truncated, "The response ended after \(count) of \(length) bytes.", request: request)
+    }
+
+    private static func begunAnew(_ request: HTTPRequest) -> TransportError {
+        let message =
+            "A second head came within the response: URLSession has begun it anew, or it is multipart/x-mixed-replace,"
+            + " which this transport does not support."
+        return TransportError(.truncated, message, request: request)
     }
 
     private static func readerTooSlow(_ limit: Int, _ request: HTTPRequest) -> TransportError {

@@ -35,6 +35,10 @@ public import Foundation
 ///   first byte of the body going out or the head of the response coming in. For a stream that is spooled (see below) it
 ///   counts from the end of the spooling.
 /// - `idle` is a silence on the wire as far as URLSession tells. While received bytes wait for their reader, it doesn't run.
+/// - While the process is suspended (an app in the background, a machine asleep), nobody listens to the network: `connect`
+///   and `idle` count anew when it goes on. `whole` is the time that a person or a program waits, and runs on; with a
+///   `SuspendingClock` it leaves out the time in which the machine is asleep, but not that of an app in the background.
+///   A clock that is not the system's is taken at its word.
 ///
 /// ## Request
 /// Refused before anything is sent, with ``TransportError/Code/unsupported``: a `GET` or `HEAD` with a body, `CONNECT`, a
@@ -61,26 +65,38 @@ public import Foundation
 /// - A redirect (3xx) is given to the caller like any other response.
 /// - Content codings (gzip, deflate, brotli) are undone, and `Content-Encoding` and `Content-Length` removed, even if the
 ///   request had its own `Accept-Encoding`.
-/// - A content shorter than announced is ``TransportError/Code/truncated``. One longer is cut off by Foundation unseen.
+/// - A content shorter than announced is ``TransportError/Code/truncated``. A longer one is cut off by Foundation unseen, or
+///   is ``TransportError/Code/invalidResponse``.
 /// - Fields are sorted by name, since Foundation keeps no order; those of one name are joined into one, but for
 ///   `Set-Cookie`, which is taken apart again: a comma followed by a name and `=` begins another cookie. The reason phrase is
 ///   the registered one, and trailer fields are lost.
-/// - Streamed responses make the server wait for their reader on Apple's platforms. On Linux, Foundation can't wait: what the
+/// - Streamed responses make the server wait for their reader on Apple's platforms, by `suspend()`. Apple's documentation
+///   lets the system begin a suspended task anew: a second head ends the reading with ``TransportError/Code/truncated``, and
+///   no content is handed out twice. `multipart/x-mixed-replace`, which has a head for each part, ends so, too. On Linux, Foundation can't wait: what the
 ///   reader hasn't taken is held up to `streamBuffer` bytes, and beyond that the reading fails with
 ///   ``TransportError/Code/readerTooSlow``, after what was held. `CurlTransport` waits.
 /// - On Apple's platforms, buffered responses have ``HTTPContext/timings``. URLSession tells them at the end of an exchange,
 ///   which for a streamed response is too late; on Linux it doesn't tell them.
 /// - Dropping or discarding a streamed body, or cancelling the task that reads it, ends the transfer.
+/// - Why the system may use no network (cellular not allowed, Low Data Mode) is in the message, and in
+///   `networkUnavailableReason` of the `URLError` that is the ``TransportError/underlying`` error.
+///
+/// ## Proxies
+/// On Apple's platforms proxies and their passwords are the system's: their challenges get its default handling. The
+/// certificate of a proxy over TLS is judged by the ``TLSConfiguration``; a client identity is presented to servers alone.
 ///
 /// ## On Linux
 /// What Foundation (Swift 6.3) does there, and no caller can change:
-/// - **It ends the process** (a trap in Foundation) if a server closes the connection within the head of a response, or
-///   sends trailer fields after its content. Use `CurlTransport` for servers that you don't trust.
+/// - **It ends the process** (a trap in Foundation) if a server closes the connection within the head of a response, sends
+///   trailer fields after its content, or announces a `Content-Length` of nearly 2^63. Nothing of ours runs before the trap:
+///   use `CurlTransport` for servers that you don't trust.
 /// - All sessions of the process share one queue: some 3,000 requests a second, however many at once. While a response comes
-///   as fast as it can be read, that queue is slow to see to anything else. A call that ends early, by cancellation or by
-///   one of its limits, ends at once for its caller, but its connection only when the queue has got to it.
+///   as fast as it can be read, that queue sees to nothing else. A call that ends early, by cancellation or by one of its
+///   limits, ends at once for its caller; but its connection goes on receiving until the queue has got to it, at worst to
+///   the end of the content. No thread of Swift's pool waits for the queue. To leave long streams early, use `CurlTransport`.
 /// - Of a 3xx without a `Location` that it can parse, the content is lost. The content of other redirects is held in memory
-///   whatever its size, and is no sign of life to `idle`.
+///   whatever its size, and is no sign of life to `idle`. Each chunk of it copies all those before: redirects with many
+///   megabytes keep the queue busy for seconds.
 /// - A response fails as ``TransportError/Code/invalidResponse`` if a field value or the reason phrase is not UTF-8, if the
 ///   status line has no space after the code, if a field line is longer than about 100 KB, the head longer than 300 KB, or
 ///   the content has a coding that is unknown.
@@ -185,7 +201,7 @@ public final class URLSessionTransport: Transport {
         )
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { caller in
-                transfer.begin(caller) { launch(outgoing, for: transfer) }
+                transfer.begin(caller) { start(outgoing, for: transfer) }
             }
         } onCancel: {
             transfer.cancel()
@@ -210,6 +226,11 @@ public final class URLSessionTransport: Transport {
 
 #if canImport(FoundationNetworking)
 extension URLSessionTransport {
+    // To make a task, Foundation waits for its one queue, which may be busy for seconds.
+    private func start(_ outgoing: URLRequest, for transfer: SessionTransfer) {
+        SessionQueue.launching.async { self.launch(outgoing, for: transfer) }
+    }
+
     // Its suspend() and resume() begin the transfer anew.
     private static var canSuspend: Bool { false }
 
@@ -220,7 +241,9 @@ extension URLSessionTransport {
                     transfer.prepared()
                 }
                 // The task needs the session, which `self` keeps from being invalidated.
-                delegate.run(session.uploadTask(with: outgoing, fromFile: file.url), for: transfer, upload: file)
+                SessionQueue.launching.async { [self] in
+                    delegate.run(session.uploadTask(with: outgoing, fromFile: file.url), for: transfer, upload: file)
+                }
             } catch {
                 transfer.fail(error)
             }
@@ -230,6 +253,8 @@ extension URLSessionTransport {
 }
 #else
 extension URLSessionTransport {
+    private func start(_ outgoing: URLRequest, for transfer: SessionTransfer) { launch(outgoing, for: transfer) }
+
     private static var canSuspend: Bool { true }
 
     private func launchStream(_ outgoing: URLRequest, for transfer: SessionTransfer) {

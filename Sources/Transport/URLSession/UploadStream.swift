@@ -3,17 +3,17 @@ internal import Foundation
 
 /// The writing end of the stream that URLSession reads content from. When nobody holds it any more, the stream ends.
 ///
-/// Writing blocks while the stream's buffer is full, so it has a queue of its own.
+/// Writing blocks while the stream's buffer is full, for as long as the server reads nothing: on a thread that does nothing else.
 final class UploadStream: UploadSink, @unchecked Sendable {
     private static let bufferSize = 64 * 1024
 
-    // Used on `queue` alone.
+    // `@unchecked Sendable`, since this is used on `thread` alone once it is set.
     private let output: OutputStream
-    private let queue = DispatchQueue(label: "Transport.UploadStream")
+    private let thread = BlockingThread(name: "Transport.UploadStream")
 
     private init(_ output: OutputStream) {
         self.output = output
-        queue.async { self.output.open() }
+        thread.run { self.output.open() }
     }
 
     /// Both ends.
@@ -27,11 +27,11 @@ final class UploadStream: UploadSink, @unchecked Sendable {
 
     func write(_ chunk: Data) async -> Bool {
         await withCheckedContinuation { continuation in
-            queue.async { continuation.resume(returning: self.writeAll(chunk)) }
+            thread.run { continuation.resume(returning: self.writeAll(chunk)) }
         }
     }
 
-    func close() { queue.async { self.output.close() } }
+    func close() { thread.run { self.output.close() } }
 
     /// Whether all of it was taken: URLSession closes its end when it wants no more.
     private func writeAll(_ chunk: Data) -> Bool {

@@ -66,6 +66,64 @@ import FoundationNetworking
         #expect(SessionFailure.meaning(of: code, detail: detail, hasHead: hasHead) == meaning)
     }
 
+    @Test(arguments: [
+        (ECONNABORTED, TransportError.Code.connectionLost), (ECONNRESET, .connectionLost), (ENOTCONN, .connectionLost),
+        (EPROTO, .connectionLost), (EPIPE, .connectionLost), (ETIMEDOUT, .connectionLost), (ENETDOWN, .connectionLost),
+        (EHOSTUNREACH, .connectionLost), (ECONNREFUSED, .cannotConnect),
+    ])
+    func posixErrorOfAConnectionIsALostOneAndWithinTheContentATruncation(
+        code: Int32,
+        meaning: TransportError.Code
+    ) throws {
+        let cause = NSError(domain: NSPOSIXErrorDomain, code: Int(code))
+        let request = HTTPRequest(url: try #require(URL(string: "http://a.example/")))
+        let error = SessionFailure.error(cause, in: .waiting, request: request)
+        #expect(error.code == meaning)
+        #expect(error.message.contains("NSPOSIXErrorDomain \(code)"))
+        #expect((error.underlying as NSError?)?.code == Int(code))
+        let domain = NSPOSIXErrorDomain
+        #expect(SessionFailure.meaning(ofDomain: domain, code: Int(code), hasHead: true) == .truncated)
+    }
+
+    @Test(arguments: [
+        ("kCFErrorDomainCFNetwork", 302, false, TransportError.Code.connectionLost),
+        ("kCFErrorDomainCFNetwork", 302, true, .truncated), ("kCFErrorDomainCFNetwork", 303, false, .invalidResponse),
+        ("kCFErrorDomainCFNetwork", 306, false, .cannotConnect),
+        ("kCFErrorDomainCFNetwork", 311, false, .cannotConnect),
+        ("kCFErrorDomainCFNetwork", -1005, false, .connectionLost), ("kCFErrorDomainCFNetwork", 1, false, .other),
+        (NSPOSIXErrorDomain, Int(ENOSPC), false, .other), ("NSOSStatusErrorDomain", -9806, false, .other),
+    ])
+    func errorsOfOtherDomainsHaveAMeaning(domain: String, code: Int, hasHead: Bool, meaning: TransportError.Code) {
+        #expect(SessionFailure.meaning(ofDomain: domain, code: code, hasHead: hasHead) == meaning)
+    }
+
+    @Test func numberThatSaysWhyTheNetworkIsUnavailableIsKept() throws {
+        // The value of NSURLErrorNetworkUnavailableReasonKey, which only Apple's platforms declare.
+        let key = "NSURLErrorNetworkUnavailableReasonKey"
+        let userInfo: [String: Any] = [key: NSNumber(value: 2), NSLocalizedDescriptionKey: "no network for s3cr3t?"]
+        let cause = NSError(domain: NSURLErrorDomain, code: NSURLErrorNotConnectedToInternet, userInfo: userInfo)
+        let request = HTTPRequest(url: try #require(URL(string: "http://a.example/")))
+        let underlying = try #require(
+            SessionFailure.error(cause, in: .waiting, request: request).underlying as? URLError
+        )
+        #expect((underlying.userInfo[key] as? NSNumber)?.intValue == 2)
+        #expect(underlying.userInfo.count == 1)
+    }
+
+    @Test(arguments: [
+        (ChallengeRule.Subject.password, false, ChallengeRule.reject), (.password, true, .leaveToSystem),
+        (.serverTrust, false, .judgeServer), (.serverTrust, true, .judgeServer),
+        (.clientCertificate, false, .presentIdentity), (.clientCertificate, true, .leaveToSystem),
+        (.other, false, .leaveToSystem), (.other, true, .leaveToSystem),
+    ])
+    func challengesOfProxiesAreLeftToTheSystemButForTheirCertificates(
+        subject: ChallengeRule.Subject,
+        isProxy: Bool,
+        rule: ChallengeRule
+    ) {
+        #expect(ChallengeRule(subject, isProxy: isProxy) == rule)
+    }
+
     @Test func ofFoundationsErrorsOnlyTheNumberIsKept() throws {
         let secret = "http://a.example/?token=s3cr3t"
         let userInfo: [String: Any] = [
@@ -164,6 +222,31 @@ import FoundationNetworking
         paused.pause(false, at: .seconds(50))
         #expect(passed(paused.check(at: .seconds(50))) == nil, "the silence before the reading does not count")
         #expect(passed(paused.check(at: .seconds(51))) == .idle)
-        #expect(Deadlines(Timeouts(idle: nil)).check(at: .zero) == nil)
+        var none = Deadlines(Timeouts(idle: nil))
+        #expect(none.check(at: .zero) == nil)
+    }
+
+    @Test func timeInWhichTheProcessWasSuspendedCountsForTheWholeCallAlone() {
+        func isWaiting(_ check: Deadlines.Check?) -> Bool { if case .wait? = check { true } else { false } }
+        func passed(_ check: Deadlines.Check?) -> Deadlines.Limit? {
+            if case .passed(let limit, _)? = check { limit } else { nil }
+        }
+        let limits = Timeouts(connect: .seconds(10), idle: .seconds(20), whole: .seconds(5000))
+        var deadlines = Deadlines(limits, noticesSuspension: true)
+        deadlines.start(at: .zero)
+        #expect(isWaiting(deadlines.check(at: .zero)))
+        // The check that was due after 10 seconds comes after an hour.
+        #expect(isWaiting(deadlines.check(at: .seconds(3600))))
+        #expect(passed(deadlines.check(at: .seconds(3610))) == .connect)
+        deadlines.note(at: .seconds(3610))
+        #expect(isWaiting(deadlines.check(at: .seconds(3610))))
+        #expect(isWaiting(deadlines.check(at: .seconds(3625))), "checks come often enough to see any suspension")
+        #expect(passed(deadlines.check(at: .seconds(3630))) == .idle)
+        #expect(passed(deadlines.check(at: .seconds(7200))) == .whole)
+
+        var inVirtualTime = Deadlines(limits)
+        inVirtualTime.start(at: .zero)
+        #expect(isWaiting(inVirtualTime.check(at: .zero)))
+        #expect(passed(inVirtualTime.check(at: .seconds(3600))) == .connect)
     }
 }

@@ -24,7 +24,7 @@ import FoundationNetworking
 
     private func state(_ mode: ResponseBodyMode, canSuspend: Bool = true) -> TransferState {
         let limits = TransferState.Limits(responseBody: mode, streamBuffer: 100, canSuspend: canSuspend)
-        return TransferState(request: request, limits: limits, timeouts: Timeouts())
+        return TransferState(request: request, limits: limits, deadlines: Deadlines(Timeouts()))
     }
 
     @Test func aFullBufferMakesTheTaskWaitUntilItIsHalfEmpty() async throws {
@@ -63,6 +63,43 @@ import FoundationNetworking
             actions.delivery?.perform()
         }
         #expect(chunk?.count == 200)
+    }
+
+    // As when URLSession begins a task anew that was made to wait.
+    @Test(arguments: [ResponseBodyMode.streamed, .buffered])
+    func secondHeadEndsTheCallAndItsContentIsNeverAppended(mode: ResponseBodyMode) async throws {
+        var state = state(mode)
+        _ = state.attach(task, upload: nil, at: .zero)
+        _ = state.receive(head)
+        _ = state.receive(Data("first"), at: .zero)
+        let actions = state.receive(head)
+        #expect(actions.cancelled != nil)
+        #expect(state.isOver)
+        _ = state.receive(Data("first"), at: .zero)
+        guard mode == .streamed else { return }
+        let first = try await withCheckedThrowingContinuation { state.read($0, at: .zero).delivery?.perform() }
+        #expect(first == Data("first"))
+        let error = await #expect(throws: TransportError.self) {
+            _ = try await withCheckedThrowingContinuation { state.read($0, at: .zero).delivery?.perform() }
+        }
+        #expect(error?.code == .truncated)
+    }
+
+    @Test func moreContentThanAnnouncedEndsTheCallAndIsNotHandedOut() async throws {
+        let url = try #require(URL(string: "http://127.0.0.1:9/"))
+        let fields = ["Content-Length": "5"]
+        let response = try #require(HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: fields))
+        var state = state(.streamed)
+        _ = state.attach(task, upload: nil, at: .zero)
+        _ = state.receive(try ResponseHead(response, to: request))
+        #expect(state.receive(Data("first"), at: .zero).cancelled == nil)
+        #expect(state.receive(Data("first"), at: .zero).cancelled != nil)
+        let first = try await withCheckedThrowingContinuation { state.read($0, at: .zero).delivery?.perform() }
+        #expect(first == Data("first"))
+        let error = await #expect(throws: TransportError.self) {
+            _ = try await withCheckedThrowingContinuation { state.read($0, at: .zero).delivery?.perform() }
+        }
+        #expect(error?.code == .invalidResponse)
     }
 
     /// A reader that never catches up must not make the transfer remember every chunk that it has had.

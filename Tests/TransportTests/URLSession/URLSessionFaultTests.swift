@@ -201,6 +201,12 @@ import TransportTesting
         await #expect(processExitsWith: .failure) { try await sendToTrap(.closeInHead) }
     }
 
+    @Test func onLinuxFoundationTrapsOnALengthThatItsDoublesRoundUp() async {
+        await #expect(processExitsWith: .failure) {
+            try await sendToTrap(.raw("HTTP/1.1 200 OK\r\nContent-Length: 9223372036854775807\r\n\r\nok"))
+        }
+    }
+
     @Test func onLinuxFoundationTrapsOnTrailers() async {
         await #expect(processExitsWith: .failure) {
             try await sendToTrap(.chunked([Data("a")], trailers: ["X-Trailer": "b"]))

@@ -3,17 +3,18 @@ internal import Foundation
 internal import Security
 
 extension ClientIdentity {
-    /// What Security needs of an identity. It is imported again for each challenge: a SecIdentity is no Sendable value.
+    /// What Security needs of an identity. Identities with the same certificates are the same: one certificate has one key.
     struct Storage: Sendable, Hashable {
-        private let archive: Data
-        private let password: String
+        /// The client's own in DER, then those between it and its root.
+        private let certificates: [Data]
+        private let reference: SecurityReference
         let subject: String
 
         init(pkcs12 archive: Data, password: String) throws {
-            self.archive = archive
-            self.password = password
             let item = try Self.item(of: archive, password: password)
-            subject = Self.subject(of: item) ?? "no name"
+            guard let identity = Self.identity(of: item) else { throw Self.incomplete }
+            let chain = item[kSecImportItemCertChain as String] as? [SecCertificate] ?? []
+            try self.init(identity, chain: Array(chain.dropFirst()))
         }
 
         init(certificates: [TLSCertificate], privateKey: Data, password: String?) throws {
@@ -24,19 +25,25 @@ extension ClientIdentity {
             )
         }
 
-        /// What answers a challenge for a client certificate.
-        var credential: URLCredential? {
-            guard let item = try? Self.item(of: archive, password: password), let identity = Self.identity(of: item)
-            else {
-                return nil
+        /// An identity of a keychain, or of an archive that was imported.
+        init(_ identity: SecIdentity, chain: [SecCertificate]) throws {
+            var certificate: SecCertificate?
+            guard SecIdentityCopyCertificate(identity, &certificate) == errSecSuccess, let certificate else {
+                throw TLSConfigurationError(.notAnIdentity, "The identity's certificate can't be read.")
             }
-            let chain = item[kSecImportItemCertChain as String] as? [SecCertificate] ?? []
-            return URLCredential(
-                identity: identity,
-                certificates: Array(chain.dropFirst()),
-                persistence: .forSession
-            )
+            certificates = ([certificate] + chain).map { SecCertificateCopyData($0) as Data }
+            reference = SecurityReference(identity: identity, chain: chain)
+            subject = CertificateLayout([UInt8](SecCertificateCopyData(certificate) as Data))?.subject ?? "no name"
         }
+
+        /// What answers a challenge for a client certificate.
+        var credential: URLCredential {
+            URLCredential(identity: reference.identity, certificates: reference.chain, persistence: .forSession)
+        }
+
+        static func == (one: Self, other: Self) -> Bool { one.certificates == other.certificates }
+
+        func hash(into hasher: inout Hasher) { hasher.combine(certificates) }
 
         private static func item(of archive: Data, password: String) throws -> [String: Any] {
             // In memory alone: on a Mac the identity would otherwise stay in the user's keychain.
@@ -53,13 +60,12 @@ extension ClientIdentity {
                 let reason = SecCopyErrorMessageString(status, nil) as String? ?? "error \(status)"
                 throw TLSConfigurationError(.notAnIdentity, "The PKCS#12 archive can't be opened: \(reason)")
             }
-            guard let item = (items as? [[String: Any]])?.first, identity(of: item) != nil else {
-                throw TLSConfigurationError(
-                    .notAnIdentity,
-                    "The PKCS#12 archive holds no private key with its certificate."
-                )
-            }
+            guard let item = (items as? [[String: Any]])?.first else { throw incomplete }
             return item
+        }
+
+        private static var incomplete: TLSConfigurationError {
+            TLSConfigurationError(.notAnIdentity, "The PKCS#12 archive holds no private key with its certificate.")
         }
 
         private static func identity(of item: [String: Any]) -> SecIdentity? {
@@ -68,14 +74,19 @@ extension ClientIdentity {
             guard CFGetTypeID(object) == SecIdentityGetTypeID() else { return nil }
             return unsafeDowncast(object, to: SecIdentity.self)
         }
+    }
 
-        private static func subject(of item: [String: Any]) -> String? {
-            var certificate: SecCertificate?
-            guard let identity = identity(of: item),
-                SecIdentityCopyCertificate(identity, &certificate) == errSecSuccess,
-                let certificate
-            else { return nil }
-            return CertificateLayout([UInt8](SecCertificateCopyData(certificate) as Data))?.subject
+    /// Security's objects of an identity.
+    ///
+    /// `@unchecked Sendable`: identities and certificates never change, and Security's functions on them may be called from
+    /// several threads at once ("Certificate, Key, and Trust Services", Threading). Older SDKs do not say so to the compiler.
+    private final class SecurityReference: @unchecked Sendable {
+        let identity: SecIdentity
+        let chain: [SecCertificate]
+
+        init(identity: SecIdentity, chain: [SecCertificate]) {
+            self.identity = identity
+            self.chain = chain
         }
     }
 }

@@ -3,7 +3,7 @@ internal import Foundation
 internal import Security
 
 /// What URLSession's delegate answers to a server that proves who it is, or asks who the client is.
-struct TLSChallengeAnswer {
+struct TLSChallengeAnswer: Sendable {
     let disposition: URLSession.AuthChallengeDisposition
     let credential: URLCredential?
     /// Why the server was refused: the task's own error then says no more than that it was cancelled.
@@ -19,45 +19,77 @@ struct TLSChallengeAnswer {
         self.failure = failure
     }
 
-    /// Answers a challenge as the settings say. Passwords are none of theirs.
-    init(to challenge: URLAuthenticationChallenge, _ tls: TLSConfiguration) {
-        let space = challenge.protectionSpace
-        switch space.authenticationMethod {
-        case NSURLAuthenticationMethodServerTrust:
-            // Left to the system where nothing was asked for.
-            guard !tls.isPlain, let trust = space.serverTrust else {
-                self.init(.performDefaultHandling)
-                return
+    static let leftToSystem = Self(.performDefaultHandling)
+    static let rejected = Self(.rejectProtectionSpace)
+    static func presenting(_ credential: URLCredential) -> Self { Self(.useCredential, credential) }
+    static func refused(_ failure: TransportError) -> Self { Self(.cancelAuthenticationChallenge, failure: failure) }
+}
+
+extension ChallengeRule {
+    fileprivate init(for space: URLProtectionSpace) {
+        let subject: Subject =
+            switch space.authenticationMethod {
+            case NSURLAuthenticationMethodServerTrust: .serverTrust
+            case NSURLAuthenticationMethodClientCertificate: .clientCertificate
+            case NSURLAuthenticationMethodHTTPBasic, NSURLAuthenticationMethodHTTPDigest, NSURLAuthenticationMethodNTLM,
+                NSURLAuthenticationMethodNegotiate, NSURLAuthenticationMethodDefault, NSURLAuthenticationMethodHTMLForm:
+                .password
+            default: .other
             }
-            if let failure = tls.judge(trust, host: space.host) {
-                self.init(.cancelAuthenticationChallenge, failure: failure)
-            } else {
-                self.init(.useCredential, URLCredential(trust: trust))
-            }
-        case NSURLAuthenticationMethodClientCertificate:
-            if let credential = tls.identity?.storage.credential {
-                self.init(.useCredential, credential)
-            } else {
-                self.init(.performDefaultHandling)
-            }
-        default:
-            self.init(.performDefaultHandling)
-        }
+        self.init(subject, isProxy: space.isProxy())
     }
 }
 
 extension TLSConfiguration {
-    /// What is wrong with a server's chain; `nil` if nothing is.
-    fileprivate func judge(_ trust: SecTrust, host: String) -> TransportError? {
+    /// Answers a challenge as the settings say, now or when the server's chain has been evaluated.
+    func answer(
+        _ challenge: URLAuthenticationChallenge,
+        completion: @escaping @Sendable (TLSChallengeAnswer) -> Void
+    ) {
+        switch ChallengeRule(for: challenge.protectionSpace) {
+        case .reject: completion(.rejected)
+        case .leaveToSystem: completion(.leftToSystem)
+        case .presentIdentity: completion(identity.map { .presenting($0.storage.credential) } ?? .leftToSystem)
+        // Left to the system where nothing was asked for.
+        case .judgeServer where isPlain: completion(.leftToSystem)
+        case .judgeServer: judge(challenge, completion: completion)
+        }
+    }
+
+    // The session's delegate queue is serial, and to evaluate a chain may take the look-up of a revocation over the network:
+    // no other call waits for it. The evaluation must be begun on the queue that it reports to, so that each has one.
+    private func judge(
+        _ challenge: URLAuthenticationChallenge,
+        completion: @escaping @Sendable (TLSChallengeAnswer) -> Void
+    ) {
+        let queue = DispatchQueue(label: "Transport.TLSChallenge")
+        queue.async {
+            let host = challenge.protectionSpace.host
+            guard let trust = challenge.protectionSpace.serverTrust else {
+                return completion(.refused(TransportError(.tlsFailed, "\(host) has shown no certificate.")))
+            }
+            prepare(trust, host)
+            let status = SecTrustEvaluateAsyncWithError(trust, queue) { trust, isTrusted, reason in
+                let failure = verdict(trust, host, isTrusted: isTrusted, reason)
+                completion(failure.map { .refused($0) } ?? .presenting(URLCredential(trust: trust)))
+            }
+            guard status != errSecSuccess else { return }
+            let message = "The certificate of \(host) could not be evaluated: error \(status)."
+            completion(.refused(TransportError(.tlsFailed, message)))
+        }
+    }
+
+    private func prepare(_ trust: SecTrust, _ host: String) {
         let policy = acceptsAnyHostName(from: host) ? nil : host as CFString
         SecTrustSetPolicies(trust, SecPolicyCreateSSL(true, policy))
-        if !self.trust.usesSystem || !self.trust.anchors.isEmpty {
-            let anchors = self.trust.anchors.compactMap { SecCertificateCreateWithData(nil, $0.der as CFData) }
-            SecTrustSetAnchorCertificates(trust, anchors as CFArray)
-            SecTrustSetAnchorCertificatesOnly(trust, !self.trust.usesSystem)
-        }
-        var reason: CFError?
-        let isTrusted = SecTrustEvaluateWithError(trust, &reason)
+        guard !self.trust.usesSystem || !self.trust.anchors.isEmpty else { return }
+        let anchors = self.trust.anchors.compactMap { SecCertificateCreateWithData(nil, $0.der as CFData) }
+        SecTrustSetAnchorCertificates(trust, anchors as CFArray)
+        SecTrustSetAnchorCertificatesOnly(trust, !self.trust.usesSystem)
+    }
+
+    /// What is wrong with a server's chain that was evaluated; `nil` if nothing is.
+    private func verdict(_ trust: SecTrust, _ host: String, isTrusted: Bool, _ reason: CFError?) -> TransportError? {
         guard isTrusted || acceptsAnyCertificate(from: host) else {
             let text = reason.map { "\($0)" } ?? "no reason given"
             return TransportError(.tlsFailed, "The certificate of \(host) is not trusted: \(text)")

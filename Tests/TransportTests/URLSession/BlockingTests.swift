@@ -1,0 +1,95 @@
+import Foundation
+import Testing
+import TransportTesting
+
+@testable import Transport
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite(.timeLimit(.minutes(2))) struct BlockingThreadTests {
+    @Test func jobsRunInTheirOrderAndThoseLeftAtTheEndToo() async {
+        let notes = Notes<Int>()
+        await withCheckedContinuation { continuation in
+            let thread = BlockingThread(name: "test")
+            for number in 0..<100 { thread.run { notes.add(number) } }
+            thread.run { continuation.resume() }
+        }
+        #expect(notes.all == Array(0..<100))
+    }
+
+    // More than Dispatch has threads for.
+    @Test func jobsThatBlockHoldNoThreadOfThePool() async {
+        let gate = DispatchSemaphore(value: 0)
+        let threads = (0..<300).map { _ in BlockingThread(name: "test") }
+        for thread in threads { thread.run { gate.wait() } }
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async { continuation.resume() }
+        }
+        for _ in threads { gate.signal() }
+    }
+}
+
+#if canImport(FoundationNetworking)
+// Foundation on Linux reads such a stream on the one queue of all sessions, and with it holds up whoever waits for that queue.
+private final class BlockingStream: InputStream {
+    private let onRead: () -> Void
+
+    init(onRead: @escaping () -> Void) {
+        self.onRead = onRead
+        super.init(data: Data())
+    }
+
+    override func open() {}
+    override func close() {}
+    override var hasBytesAvailable: Bool { true }
+
+    override func read(_ buffer: UnsafeMutablePointer<UInt8>, maxLength: Int) -> Int {
+        onRead()
+        return 0
+    }
+}
+
+@Suite(.serialized, .timeLimit(.minutes(2))) struct BusyFoundationTests {
+    @Test func foundationsBusyQueueHoldsUpNoTask() async throws {
+        let server = try MockServer()
+        server.on(nil, "/**", MockResponse(body: "ok"))
+        let url = try #require(URL(string: "\(server.url.absoluteString)/stream"))
+        let (reading, release) = (Gate(), DispatchSemaphore(value: 0))
+        var upload = URLRequest(url: url)
+        upload.httpMethod = "POST"
+        upload.httpBodyStream = BlockingStream {
+            reading.open()
+            release.wait()
+        }
+        let session = URLSession(configuration: .ephemeral)
+        session.dataTask(with: upload).resume()
+        await reading.opened()
+        // A task that waits for the queue on a thread of Swift's pool would keep those from running that let the queue go on.
+        // So does a thread that belongs to no pool, if all else fails.
+        let rescues = Notes<Void>()
+        let rescue = Thread {
+            Thread.sleep(forTimeInterval: 30)
+            rescues.add(())
+            for _ in 0..<3 { release.signal() }
+        }
+        rescue.start()
+        let transport = URLSessionTransport()
+        try await withThrowingTaskGroup(of: HTTPResponse.Status.self) { group in
+            for number in 0..<32 {
+                group.addTask { try await transport.send(makeRequest(server, "/\(number)")).status }
+            }
+            // Behind all of them.
+            group.addTask {
+                for _ in 0..<100 { await Task.yield() }
+                for _ in 0..<3 { release.signal() }
+                return 200
+            }
+            for try await status in group { #expect(status == 200) }
+        }
+        #expect(rescues.all.isEmpty)
+        session.invalidateAndCancel()
+    }
+}
+#endif
