@@ -57,7 +57,7 @@ final class FileReader: ChunkReader {
     @concurrent
     private static func read(_ file: FileBody, _ opened: FileHandle?) async throws -> (FileHandle, Data?) {
         do {
-            let handle = try opened ?? FileHandle(forReadingFrom: file.url)
+            let handle = try opened ?? RegularFile.open(file.url)
             let chunk = try handle.read(upToCount: chunkSize)
             return (handle, chunk?.isEmpty == true ? nil : chunk)
         } catch {

@@ -52,7 +52,7 @@ public struct ClientIdentity: Sendable, Hashable {
     }
 
     private static func read(_ file: URL) throws -> Data {
-        guard let content = try? Data(contentsOf: file) else {
+        guard let content = try? RegularFile.contents(of: file) else {
             throw TLSConfigurationError(.unreadableFile, "There is no file at \(file.path), or it can't be read.")
         }
         return content

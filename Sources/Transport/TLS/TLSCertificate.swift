@@ -37,7 +37,7 @@ public struct TLSCertificate: Sendable, Hashable {
     ///
     /// - Throws: ``TLSConfigurationError`` if there is no such file, or it holds no certificate or a broken one.
     public static func all(in file: URL, of host: String? = nil) throws -> [TLSCertificate] {
-        guard let content = try? Data(contentsOf: file) else { throw missing(file, host ?? "HOST") }
+        guard let content = try? RegularFile.contents(of: file) else { throw missing(file, host ?? "HOST") }
         return try all(content, source: file.path)
     }
 

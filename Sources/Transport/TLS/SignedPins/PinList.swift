@@ -79,7 +79,7 @@ struct PinListFile: Sendable {
     }
 
     func read(keys: [PinListKey]) -> PinList? {
-        guard let content = try? Data(contentsOf: url),
+        guard let content = try? RegularFile.contents(of: url),
             let fields = try? JSONDecoder().decode(Fields.self, from: content)
         else { return nil }
         return try? PinList(fields.list, signature: fields.signature, keys: keys)

@@ -1,0 +1,58 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Transport
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#endif
+
+/// Nobody waits for the other end of a FIFO that is in the place of a file.
+@Suite struct RegularFileTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func fifo(_ name: String) throws -> URL {
+        let url = folder.file(name)
+        unlink(url.path)
+        try #require(mkfifo(url.path, 0o600) == 0)
+        return url
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func whatIsNoRegularFileIsRefusedAtOnce() throws {
+        for url in [try fifo("fifo"), folder.file("missing"), folder.file("missing").deletingLastPathComponent()] {
+            #expect(throws: POSIXError.self) { try RegularFile.contents(of: url) }
+        }
+        let file = try folder.write(Data("content".utf8))
+        #expect(try RegularFile.contents(of: file) == Data("content".utf8))
+        let link = folder.file("link")
+        try FileManager.default.createSymbolicLink(at: link, withDestinationURL: file)
+        #expect(try RegularFile.contents(of: link) == Data("content".utf8))
+        #expect(throws: POSIXError.self) { try RegularFile.contents(of: URL(string: "https://example.com/")!) }
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func fileOfABodyThatBecomesAFIFOFailsTheReading() async throws {
+        let url = try folder.write(Data("content".utf8))
+        let body = try HTTPBody(file: url)
+        _ = unlink(url.path)
+        try #require(mkfifo(url.path, 0o600) == 0)
+        let error = await #expect(throws: TransportError.self) { try await body.collect(upTo: 100) }
+        #expect(error?.code == .unreadableFile)
+        #expect(throws: TransportError.self) { try HTTPBody(file: url) }
+        await #expect(throws: TransportError.self) { try await HTTPBody("x").write(to: url, upTo: 10) }
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func fifoInThePlaceOfACertificateAKeyOrAPinListIsRefused() throws {
+        let url = try fifo("fifo")
+        #expect(throws: TLSConfigurationError.self) { try TLSCertificate.all(in: url) }
+        #expect(throws: TLSConfigurationError.self) { try ClientIdentity(certificate: url, privateKey: url) }
+        #expect(PinListFile(url: url).read(keys: []) == nil)
+    }
+}
