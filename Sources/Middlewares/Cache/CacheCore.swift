@@ -7,12 +7,12 @@ final class CacheCore: Sendable {
     /// The store, if it is one that answers without being waited for.
     private let memory: MemoryCacheStore?
     let time: CacheTime
-    let policy = CachePolicy()
+    let policy: CachePolicy
     let flights = CacheFlights()
     let isDisconnection: @Sendable (any Error) -> Bool
     let report: @Sendable (any Error) -> Void
     let revalidations = CacheRevalidations()
-    let partitions = CachePartitions()
+    let partitions: CachePartitions
 
     init(
         store: any CacheStore,
@@ -22,10 +22,20 @@ final class CacheCore: Sendable {
     ) {
         self.store = store
         memory = store as? MemoryCacheStore
+        let digest = memory == nil ? FieldDigest() : .ofProcess
+        policy = CachePolicy(digest: digest)
+        partitions = CachePartitions(digest)
         self.time = time
         self.isDisconnection = isDisconnection
         self.report = report
     }
+
+    /// Gets what keys of requests are made with: before it has returned once, they may not be found again.
+    func prepare() async {
+        if !policy.digest.isReady { await policy.digest.prepare(store, report: report) }
+    }
+
+    var isPrepared: Bool { policy.digest.isReady }
 
     /// What is stored for a request is found by this; `nil` if it is not one over http or https.
     func key(for request: HTTPRequest) -> CacheKey? {
@@ -95,7 +105,9 @@ final class CacheCore: Sendable {
         } catch {
             if error is CancellationError || Task.isCancelled { throw CancellationError() }
             report(error)
-            await attempt { try await $0.remove([entry.id], of: key) }
+            // What can't be read now, at a limit of open files or on a locked device, may be read later.
+            let code = (error as? CacheStoreError)?.code
+            if code != .unavailable && code != .busy { await attempt { try await $0.remove([entry.id], of: key) } }
             return nil
         }
     }
@@ -195,7 +207,7 @@ extension CacheCore {
         let (entries, now) = await current(for: key)
         // What has been cleared since the stale response was found is not to be asked for again.
         guard now == clearings else { return }
-        guard let selected = CachePolicy.select(from: entries, for: request) else { return }
+        guard let selected = policy.select(from: entries, for: request) else { return }
         let fields = policy.validation(of: entries[selected], for: request)
         let forward = CachePolicy.Forward(reason: .stale, selected: selected, fields: fields)
         do {

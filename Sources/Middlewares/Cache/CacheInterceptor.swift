@@ -65,6 +65,7 @@ public struct CacheInterceptor: Interceptor {
 
     /// Answers from the store, or passes the request on and stores the response.
     public func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
+        if !core.isPrepared { await core.prepare() }
         guard let key = core.key(for: request) else {
             if request.context.cacheMode.sendsNothing {
                 return CacheAnswers.gatewayTimeout(request, CacheOutcome(.unsatisfiable))

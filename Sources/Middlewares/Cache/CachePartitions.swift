@@ -60,7 +60,10 @@ final class CachePartitions: Sendable {
     // A program speaks for a user or two, and its requests have few forms; to look at each name, and to make a
     // fingerprint, would take as long as all the rest of a hit.
     private static let remembered = 4
+    private let digest: FieldDigest
     private let state = Mutex(State())
+
+    init(_ digest: FieldDigest = .ofProcess) { self.digest = digest }
 
     /// What the request names, or a fingerprint of the credentials it carries; empty if it carries none.
     ///
@@ -80,7 +83,7 @@ final class CachePartitions: Sendable {
         if places.isEmpty && user == nil { return "" }
         if let known { return known }
         let credentials = Credentials(fields: places.map { fields[$0] }, user: user)
-        let name = Self.fingerprint(of: credentials)
+        let name = fingerprint(of: credentials)
         state.withLock { state in
             if state.known.count == Self.remembered { state.known.removeLast() }
             state.known.insert(Known(credentials: credentials, name: name), at: 0)
@@ -96,11 +99,11 @@ final class CachePartitions: Sendable {
         return user + ":" + (url.password(percentEncoded: true) ?? "")
     }
 
-    private static func fingerprint(of credentials: Credentials) -> String {
+    private func fingerprint(of credentials: Credentials) -> String {
         var bytes: [UInt8] = []
-        for field in credentials.fields { add(field.name.rawName, field.value, to: &bytes) }
-        if let user = credentials.user { add("@", user, to: &bytes) }
-        return SHA256.hexadecimal(SHA256.digest(bytes)[..<16], after: "credentials:")
+        for field in credentials.fields { Self.add(field.name.rawName, field.value, to: &bytes) }
+        if let user = credentials.user { Self.add("@", user, to: &bytes) }
+        return digest.text(of: bytes, after: "credentials:")
     }
 
     // Each part after its length, so that no two lists of parts make the same bytes.

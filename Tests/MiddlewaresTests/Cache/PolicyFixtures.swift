@@ -92,7 +92,7 @@ func stored(
 {
     let request = HTTPRequest(url: try url("https://a.example/x?q"), headerFields: fields(request))
     let response = HTTPResponse(status: status, headerFields: fields(lines))
-    let stored = CachePolicy.stored(response, to: request, timing: .at(offset))
+    let stored = CachePolicy().stored(response, to: request, timing: .at(offset))
     return CacheEntry(id: 1, response: stored, body: Data(count: 10))
 }
 

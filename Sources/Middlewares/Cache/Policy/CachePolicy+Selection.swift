@@ -2,10 +2,10 @@ internal import Interceptors
 
 extension CachePolicy {
     /// The stored response that a request selects, `nil` if there is none (RFC 9111 §4, §4.1).
-    static func select(from stored: [CacheEntry], for request: HTTPRequest) -> Int? {
+    func select(from stored: [CacheEntry], for request: HTTPRequest) -> Int? {
         var best: Int?
         for index in stored.indices where matches(stored[index].response, request) {
-            if let current = best, rank(stored[current].response) >= rank(stored[index].response) { continue }
+            if let current = best, Self.rank(stored[current].response) >= Self.rank(stored[index].response) { continue }
             best = index
         }
         return best
@@ -17,29 +17,35 @@ extension CachePolicy {
         return (response.headerFields.contains(.vary) ? 1 : 0, date, response.responseTime)
     }
 
-    static func matches(_ response: CachedResponse, _ request: HTTPRequest) -> Bool {
+    func matches(_ response: CachedResponse, _ request: HTTPRequest) -> Bool {
         guard let names = response.facts.selectors else { return false }
         if names.isEmpty { return true }
         return names.allSatisfy { name in
-            let (asked, stored) = (normalized(name, in: request.headerFields), response.selectingFields[name])
+            let (asked, stored) = (selector(name, in: request.headerFields), response.selectingFields[name])
             guard let asked, let stored else { return asked == nil && stored == nil }
             return ASCII.isSame(asked, stored)
         }
     }
 
     /// The fields of a request that the response says it was selected by.
-    static func selectingFields(_ request: HTTPFields, for response: HTTPFields) -> HTTPFields {
+    func selectingFields(_ request: HTTPFields, for response: HTTPFields) -> HTTPFields {
         guard case .names(let names) = VaryField(response) else { return [:] }
         return selectingFields(request, names.compactMap { HTTPField.Name($0) })
     }
 
-    static func selectingFields(_ request: HTTPFields, _ names: [HTTPField.Name]?) -> HTTPFields {
+    func selectingFields(_ request: HTTPFields, _ names: [HTTPField.Name]?) -> HTTPFields {
         guard let names, !names.isEmpty else { return [:] }
         var selecting = HTTPFields()
         for name in names {
-            if let value = normalized(name, in: request) { selecting.append(name, value) }
+            if let value = selector(name, in: request) { selecting.append(name, value) }
         }
         return selecting
+    }
+
+    // A secret is compared, and kept, by its digest alone.
+    private func selector(_ name: HTTPField.Name, in fields: HTTPFields) -> String? {
+        guard let value = Self.normalized(name, in: fields) else { return nil }
+        return Redaction.standard.isSensitive(name) ? digest.text(for: value) : value
     }
 
     /// A value in the form that all with its meaning share, as far as that is known (§4.1).

@@ -44,7 +44,7 @@ extension CachePolicy {
         if let refusal = Self.refusal(to: request) { return .pass(refusal, removing: removed) }
         let kept = KeptFields(response.headerFields, timing)
         if let refusal = Self.refusal(of: response.status, kept.facts) { return .pass(refusal, removing: removed) }
-        let stored = Self.stored(response, kept, to: request, timing)
+        let stored = stored(response, kept, to: request, timing)
         if Self.isPassing(response.status), !isOfUse(stored) { return .pass(.status, removing: removed) }
         return .store(stored, replacing: outdated)
     }
@@ -82,11 +82,11 @@ extension CachePolicy {
     }
 
     /// What is stored of a response.
-    static func stored(_ response: HTTPResponse, to request: HTTPRequest, timing: Timing) -> CachedResponse {
+    func stored(_ response: HTTPResponse, to request: HTTPRequest, timing: Timing) -> CachedResponse {
         stored(response, KeptFields(response.headerFields, timing), to: request, timing)
     }
 
-    private static func stored(
+    private func stored(
         _ response: HTTPResponse,
         _ kept: KeptFields,
         to request: HTTPRequest,
@@ -106,7 +106,7 @@ extension CachePolicy {
             status: response.status,
             headerFields: fields,
             selectingFields: selectingFields(request.headerFields, facts.selectors),
-            initialAge: initialAge(date: kept.date, age: kept.age, timing: timing),
+            initialAge: Self.initialAge(date: kept.date, age: kept.age, timing: timing),
             responseTime: timing.responseTime,
             facts: facts
         )
@@ -131,21 +131,21 @@ extension CachePolicy {
     private static let notUpdated: Set<HTTPField.Name> = [.contentEncoding, .contentLength, .contentRange]
 
     /// A stored response with the fields that a 304 or an answer to HEAD brought (§3.2, §4.3.4).
-    static func freshened(
+    func freshened(
         _ stored: CachedResponse,
         by response: HTTPResponse,
         to request: HTTPRequest,
         timing: Timing
     ) -> CachedResponse {
         var new = stored
-        var fields = HTTPFields(kept(response.headerFields).filter { !notUpdated.contains($0.name) })
-        if date(fields, .date, now: timing.wallTime) == nil { fields[.date] = HTTPDate.format(timing.wallTime) }
+        var fields = HTTPFields(Self.kept(response.headerFields).filter { !Self.notUpdated.contains($0.name) })
+        if Self.date(fields, .date, now: timing.wallTime) == nil { fields[.date] = HTTPDate.format(timing.wallTime) }
         // Weakly the same is not byte by byte the same: what is stored keeps the weak tag it came with.
         if let own = EntityTag(of: stored.headerFields), own.isWeak, EntityTag(of: fields)?.matchesWeakly(own) == true {
             fields.remove(.eTag)
         }
         new.headerFields.override(with: fields)
-        new.initialAge = initialAge(response.headerFields, timing: timing)
+        new.initialAge = Self.initialAge(response.headerFields, timing: timing)
         new.responseTime = timing.responseTime
         new.needsValidation = false
         if fields.contains(.vary) { new.selectingFields = selectingFields(request.headerFields, for: new.headerFields) }
@@ -186,7 +186,7 @@ extension CachePolicy {
         {
             return .serveStale(reason)
         }
-        let outdated = Self.indices(of: stored, selectedBy: request, of: forward)
+        let outdated = indices(of: stored, selectedBy: request, of: forward)
         let replaces = response.status.kind == .successful && response.status != 206
         let isGone = response.status == 404 || response.status == 410
         return reception(
@@ -200,13 +200,13 @@ extension CachePolicy {
 
     private static let first = [0]
 
-    private static func indices(
+    private func indices(
         of stored: [CacheEntry],
         selectedBy request: HTTPRequest,
         of forward: Forward
     ) -> [Int] {
         // Most keys have one response, which was selected before: for it, no list needs to be made.
-        if stored.count == 1, forward.selected == 0 { return first }
+        if stored.count == 1, forward.selected == 0 { return Self.first }
         return stored.indices.filter { matches(stored[$0].response, request) }
     }
 
@@ -221,11 +221,11 @@ extension CachePolicy {
             !CacheControl(request.headerFields).noStore
         else { return .pass(.method) }
         var updates: [Int: CachedResponse] = [:]
-        for index in stored.indices where Self.matches(stored[index].response, request) {
+        for index in stored.indices where matches(stored[index].response, request) {
             let old = stored[index]
             guard old.response.status == 200 else { continue }
             if Self.describes(response.headerFields, old), !CacheControl(response.headerFields).noStore {
-                updates[index] = Self.freshened(old.response, by: response, to: request, timing: timing)
+                updates[index] = freshened(old.response, by: response, to: request, timing: timing)
             } else {
                 updates[index] = old.response
                 updates[index]?.needsValidation = true
@@ -260,7 +260,7 @@ extension CachePolicy {
         let mayStore =
             request.context.cacheMode != .doNotStore && !CacheControl(request.headerFields).noStore
             && !CacheControl(response.headerFields).noStore
-        let confirmed = Self.confirmed(
+        let confirmed = confirmed(
             by: response.headerFields,
             stored: stored,
             request,
@@ -269,7 +269,7 @@ extension CachePolicy {
         )
         var updates: [Int: CachedResponse] = [:]
         for index in confirmed {
-            updates[index] = Self.freshened(stored[index].response, by: response, to: request, timing: timing)
+            updates[index] = freshened(stored[index].response, by: response, to: request, timing: timing)
         }
         if asked, let selected = forward.selected, updates[selected] != nil {
             return .freshen(updates, answer: true, mayStore: mayStore)
@@ -288,7 +288,7 @@ extension CachePolicy {
     /// - Parameters:
     ///   - nominated: the stored response that the cache has asked about.
     ///   - isAlone: whether the caller has asked about none of its own.
-    private static func confirmed(
+    private func confirmed(
         by fields: HTTPFields,
         stored: [CacheEntry],
         _ request: HTTPRequest,
@@ -307,10 +307,13 @@ extension CachePolicy {
             }
             guard tag.isWeak else { return same }
             if let nominated, same.contains(nominated) { return [nominated] }
-            return mostRecent(same, stored)
+            return Self.mostRecent(same, stored)
         }
         if let modified = fields[.lastModified] {
-            return mostRecent(candidates.filter { stored[$0].response.headerFields[.lastModified] == modified }, stored)
+            return Self.mostRecent(
+                candidates.filter { stored[$0].response.headerFields[.lastModified] == modified },
+                stored
+            )
         }
         // Without a validator it can only speak of the one that was asked about.
         return isAlone ? nominated.map { [$0] } ?? [] : []

@@ -8,6 +8,8 @@ struct CachePolicy: Sendable, Equatable {
     var heuristicFraction = 0.1
     /// The longest such time, in seconds.
     var heuristicLimit: Int64 = 86_400
+    /// What secrets that `Vary` names are compared by.
+    var digest = FieldDigest.ofProcess
 
     /// What to do with a request.
     enum Decision: Equatable {
@@ -68,7 +70,7 @@ struct CachePolicy: Sendable, Equatable {
         guard request.body.isEmpty, !asksForMore || !Self.isForTheServer(request.headerFields) else {
             return sendsNothing ? .unsatisfiable : .forward(Forward(reason: .bypass))
         }
-        guard let index = Self.select(from: stored, for: request) else {
+        guard let index = select(from: stored, for: request) else {
             if sendsNothing { return .unsatisfiable }
             var forward = Forward(reason: stored.isEmpty ? .uriMiss : .varyMiss)
             if mode == .reload { forward.fields = Self.reloadFields(request) }

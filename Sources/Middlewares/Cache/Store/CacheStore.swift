@@ -60,6 +60,13 @@ public protocol CacheStore: Sendable {
 
     /// What is stored, in no particular order.
     func listing() async throws -> [CacheListing]
+
+    /// The key of the digests by which the cache has credentials kept: in the names of partitions and in
+    /// ``CachedResponse/selectingFields``. 32 random bytes, the same as long as the entries last.
+    ///
+    /// By default it lasts as long as the process: a store whose entries outlive it must keep a key with them, or those that
+    /// belong to credentials are never found again. A store that wraps another hands on the other's.
+    func digestKey() async throws -> Data
 }
 
 /// Takes the body of one response, chunk by chunk. One task at a time uses it.
@@ -126,6 +133,9 @@ extension CacheStore {
 
     /// Always 0: nothing is known of it.
     public var clearings: Int { 0 }
+
+    /// The key of this process.
+    public func digestKey() async throws -> Data { FieldDigest.processKey }
 }
 
 /// Why a store did not keep or find something. It never fails a request.

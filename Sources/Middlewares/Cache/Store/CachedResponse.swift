@@ -46,7 +46,8 @@ public struct CachedResponse: Sendable {
         get { parts.headerFields }
         set { self = with(headerFields: newValue, facts: nil) }
     }
-    /// The request fields that `Vary` names, as they were, one line each, normalised (RFC 9111 §4.1).
+    /// The request fields that `Vary` names, as they were, one line each, normalised (RFC 9111 §4.1); of those with a
+    /// sensitive name the digest (``CacheStore/digestKey()``).
     public var selectingFields: HTTPFields {
         get { parts.selectingFields }
         set { self = with(selectingFields: newValue, facts: parts.facts) }

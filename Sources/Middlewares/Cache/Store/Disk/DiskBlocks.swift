@@ -34,7 +34,8 @@ final class DiskBody: Sendable {
         self.file = file
         self.id = id
         self.length = length
-        guard try file.status().size == DiskBlocks.fileSize(of: length) else { throw DiskRecord.Damage() }
+        let status = try file.status()
+        guard status.isRegular, status.size == DiskBlocks.fileSize(of: length) else { throw DiskRecord.Damage() }
     }
 
     /// Reads the blocks that hold a range, and throws if one is not what was written.

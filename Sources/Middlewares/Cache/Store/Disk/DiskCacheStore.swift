@@ -13,7 +13,9 @@ internal import Synchronization
 /// ## What is where
 /// In the directory given, a directory of its own (0700, files 0600) with a file for each key in 256 shards. It holds the
 /// responses of all variants and their bodies up to 64 KiB, so that a look-up reads one file; longer bodies have a file
-/// each. Names are hashes; the key stands in the file, and is compared.
+/// each. Names are hashes; the key stands in the file, and is compared. Of credentials in requests, which tell partitions and
+/// variants apart, digests are kept (HMAC-SHA256, with a random key in the file `key`): whoever gets files of entries alone
+/// learns nothing of them. Whoever gets the key as well can try guesses, and every reader finds URLs and responses.
 ///
 /// ## What it costs
 /// No memory for any entry: the least recently used is told by the times of the files, and how much there is by a file of
@@ -32,12 +34,16 @@ public final class DiskCacheStore: CacheStore {
     private struct State {
         var directory: DiskDirectory?
         var clearings = 0
+        /// That of the digests, once it is known: a directory that is made again gets the same.
+        var key: [UInt8]?
     }
 
     // A key with more variants than these varies by something that never comes again.
     private static let variantLimit = 16
 
     private let parent: URL
+    private let protection: DiskProtection
+    private let now: @Sendable () -> Date
     private let entryByteLimit: Int64
     private let stamps: RecentStamps
     private let eviction: DiskEviction
@@ -51,14 +57,55 @@ public final class DiskCacheStore: CacheStore {
     ///   - entryLimit: the most URLs, the variants of one counting as one; 100,000 by default.
     ///   - entryByteLimit: the longest body, by default a quarter of all.
     ///   - now: the wall clock, by which the least recently used is told.
-    public init(
+    public convenience init(
         at directory: URL,
         byteLimit: Int64 = 512 << 20,
         entryLimit: Int = 100_000,
         entryByteLimit: Int64? = nil,
         now: @escaping @Sendable () -> Date = { Date() }
     ) {
+        self.init(directory, byteLimit, entryLimit, entryByteLimit, DiskProtection(), now)
+    }
+
+    #if canImport(Darwin)
+    /// A store with another class of protection, or in backups.
+    ///
+    /// Without these parameters files can be read from the first unlocking of the device on, and are in no backup.
+    ///
+    /// - Parameters:
+    ///   - directory: where its own directory is, or is made.
+    ///   - byteLimit: the most bytes in all files.
+    ///   - entryLimit: the most URLs, the variants of one counting as one.
+    ///   - entryByteLimit: the longest body, by default a quarter of all.
+    ///   - protection: the class of files that are made from then on; macOS, where FileVault protects all, has none. While a
+    ///     locked device refuses to open files, they are misses, and are kept.
+    ///   - isExcludedFromBackup: whether the directory is left out of backups.
+    ///   - now: the wall clock, by which the least recently used is told.
+    public convenience init(
+        at directory: URL,
+        byteLimit: Int64 = 512 << 20,
+        entryLimit: Int = 100_000,
+        entryByteLimit: Int64? = nil,
+        protection: FileProtectionType,
+        isExcludedFromBackup: Bool = true,
+        now: @escaping @Sendable () -> Date = { Date() }
+    ) {
+        let protection = DiskProtection(type: protection, isExcludedFromBackup: isExcludedFromBackup)
+        self.init(directory, byteLimit, entryLimit, entryByteLimit, protection, now)
+    }
+    #endif
+
+    private init(
+        _ directory: URL,
+        _ byteLimit: Int64,
+        _ entryLimit: Int,
+        _ entryByteLimit: Int64?,
+        _ protection: DiskProtection,
+        _ now: @escaping @Sendable () -> Date
+    ) {
         parent = directory
+        self.protection = protection
+        self.now = now
         self.entryByteLimit = min(max(0, entryByteLimit ?? byteLimit / 4), max(0, byteLimit))
         stamps = RecentStamps(now: now)
         eviction = DiskEviction(
@@ -137,8 +184,18 @@ public final class DiskCacheStore: CacheStore {
         } catch is DiskRecord.Damage {
             throw CacheStoreError(.damaged, "A stored body was damaged.")
         } catch let error as SystemError {
-            throw error.storeError
+            guard error.isMissing || error.isOfAnotherKind else { throw error.storeError }
+            throw CacheStoreError(.damaged, "A stored body is missing.")
         }
+    }
+
+    /// The key of the digests that stand for credentials in the directory: it lies there in a file of its own (0600).
+    @concurrent
+    public func digestKey() async throws -> Data {
+        let known = state.withLock { $0.key }
+        let key = try await reporting { try known ?? DiskKey.get(in: $0.root, known: nil) }
+        state.withLock { $0.key = key }
+        return Data(key)
     }
 
     /// Begins to store a response.
@@ -223,11 +280,26 @@ public final class DiskCacheStore: CacheStore {
         state.withLock { $0.clearings += 1 }
         try await forEachShard { shard in
             let files = try await withShard(shard) { try $0.directory.files(of: shard) }
-            // The predicate is the user's: it is called outside the lock.
-            try await forEach(files, of: shard) { record in
-                let removed = record.variants.filter { isRemoved($0.listing(record.key)) }.map(\.id)
-                try await remove(removed, of: record.key)
+            var failure: (any Error)?
+            for file in files {
+                do { try await removeVariants(of: DiskName(shard: shard, file: file), isRemoved) } catch {
+                    failure = failure ?? error
+                }
             }
+            await Task.yield()
+            if let failure { throw failure }
+        }
+    }
+
+    private func removeVariants(of name: DiskName, _ isRemoved: (CacheListing) -> Bool) async throws {
+        do {
+            guard let record = try await reporting({ try $0.anyRecord(name) }) else { return }
+            // The predicate is the user's: it is called outside the lock.
+            let removed = record.variants.filter { isRemoved($0.listing(record.key)) }.map(\.id)
+            try await remove(removed, of: record.key)
+        } catch is DiskRecord.Damage {
+            // Whose it was can't be told.
+            try await withShard(name.shard) { try $0.removeDamaged(name) }
         }
     }
 
@@ -243,7 +315,7 @@ public final class DiskCacheStore: CacheStore {
         var failure: (any Error)?
         for shard in UInt8.min...UInt8.max {
             do {
-                if try await reporting({ $0.hasShard(shard) }) { try await body(shard) }
+                if try await reporting({ try $0.hasShard(shard) }) { try await body(shard) }
             } catch {
                 failure = failure ?? error
             }
@@ -256,25 +328,17 @@ public final class DiskCacheStore: CacheStore {
     public func listing() async throws -> [CacheListing] {
         var all: [CacheListing] = []
         for shard in UInt8.min...UInt8.max {
-            try await forEach(try await reporting { try $0.files(of: shard) }, of: shard) { record in
-                all += record.variants.map { $0.listing(record.key) }
+            for file in try await reporting({ try $0.files(of: shard) }) {
+                do {
+                    let record = try await reporting { try $0.anyRecord(DiskName(shard: shard, file: file)) }
+                    if let record { all += record.variants.map { $0.listing(record.key) } }
+                } catch is DiskRecord.Damage {
+                    // It is left for the look-up that finds it.
+                }
             }
+            await Task.yield()
         }
         return all
-    }
-
-    // What is damaged is left for the look-up that finds it.
-    private func forEach(
-        _ files: [String],
-        of shard: UInt8,
-        _ body: (DiskRecord) async throws -> Void
-    ) async throws {
-        for file in files {
-            if let record = try await reporting({ try? $0.anyRecord(DiskName(shard: shard, file: file)) }) {
-                try await body(record)
-            }
-        }
-        await Task.yield()
     }
 }
 
@@ -302,12 +366,13 @@ extension DiskCacheStore {
 
     private func opened(isChecked: Bool) async throws -> DiskDirectory {
         if let directory = state.withLock({ $0.directory }), !isChecked || !directory.isGone { return directory }
-        let directory = try DiskDirectory(in: parent)
-        directory.removeLeftovers()
-        if directory.needsCount {
-            for shard in UInt8.min...UInt8.max where directory.hasShard(shard) {
-                try await directory.withShard(shard) { _ = try $0.sweep { _, _ in false } }
-            }
+        let directory = try DiskDirectory(in: parent, protection)
+        directory.removeLeftovers(now: now())
+        if let key = state.withLock({ $0.key }) { _ = try DiskKey.get(in: directory.root, known: key) }
+        let usage = try directory.usage.read()
+        for shard in UInt8.min...UInt8.max where directory.needsCount || usage[Int(shard)] == nil {
+            guard try directory.hasShard(shard) else { continue }
+            try await directory.withShard(shard) { _ = try $0.sweep { _, _ in false } }
         }
         state.withLock { $0.directory = directory }
         return directory

@@ -95,17 +95,14 @@ final class DiskCacheWriter: CacheWriter {
     @concurrent
     func commit() async throws {
         do {
-            let arrived = try state.withLock { state -> (Arrived, OpenFile?)? in
+            let arrived = try state.withLock { state -> Arrived? in
                 guard !state.isOver else { return nil }
                 if state.incoming != nil { try flush(&state) }
                 state.isOver = true
                 let arrival = state.incoming.map { LockedShard.Arrival(id: id, name: $0.name) }
-                return (
-                    Arrived(id: id, length: state.length, inline: state.block, incoming: arrival),
-                    state.incoming?.file
-                )
+                return Arrived(id: id, length: state.length, inline: state.block, incoming: arrival)
             }
-            guard let (body, file) = arrived else { return }
+            guard let body = arrived else { return }
             defer { state.withLock { $0 = State(isOver: true) } }
             do {
                 try await keep(body)
@@ -113,8 +110,6 @@ final class DiskCacheWriter: CacheWriter {
                 if let name = body.incoming?.name { try? directory.incoming.remove(name) }
                 throw error
             }
-            // Its lock says, until it has been moved, that it is no leftover.
-            withExtendedLifetime(file) {}
         } catch {
             abandon()
             throw (error as? SystemError)?.storeError ?? error

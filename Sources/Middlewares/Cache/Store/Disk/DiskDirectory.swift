@@ -13,7 +13,7 @@ internal import Glibc
 /// its place.
 final class DiskDirectory: Sendable {
     /// Its name tells the version of the form, so that another version never meets these files.
-    static let name = "http-cache-1"
+    static let name = "http-cache-2"
     private static let temporaries = "incoming"
 
     let root: OpenFile
@@ -23,7 +23,7 @@ final class DiskDirectory: Sendable {
     let needsCount: Bool
 
     /// Opens the directory in another, made if need be.
-    init(in parent: URL) throws {
+    init(in parent: URL, _ protection: DiskProtection = DiskProtection()) throws {
         if (try? OpenFile.openDirectory(parent.path)) == nil {
             // A parent that is a link, or that is to be made with its own parents.
             try? FileManager.default.createDirectory(
@@ -40,11 +40,8 @@ final class DiskDirectory: Sendable {
             throw CacheStoreError(.unavailable, "The directory of the cache belongs to another account.")
         }
         if status.permissions & 0o077 != 0 { fchmod(root.descriptor, 0o700) }
-        let existing = try? OpenFile.open("usage", in: root, O_RDWR)
-        let file = try existing ?? OpenFile.open("usage", in: root, O_RDWR | O_CREAT)
-        if existing == nil { ftruncate(file.descriptor, off_t(DiskUsage.shards * DiskUsage.slotSize)) }
-        needsCount = existing == nil
-        usage = DiskUsage(file: file)
+        try protection.apply(to: path)
+        (usage, needsCount) = try DiskUsage.open(in: root)
         try OpenFile.makeDirectory(Self.temporaries, in: root)
         incoming = try OpenFile.openDirectory(Self.temporaries, in: root)
     }
@@ -55,22 +52,19 @@ final class DiskDirectory: Sendable {
     /// Whether somebody has removed the directory of bodies on their way.
     var isIncomplete: Bool { ((try? incoming.status().links) ?? 0) == 0 }
 
-    /// Removes the bodies that ended processes have left: they no longer hold their locks.
-    func removeLeftovers() {
+    /// Removes the bodies that ended processes have left.
+    func removeLeftovers(now: Date) {
         for name in (try? incoming.names()) ?? [] {
-            guard let file = try? OpenFile.open(name, in: incoming, O_RDONLY), file.tryLock() else { continue }
-            try? incoming.remove(name)
+            guard let status = try? incoming.status(of: name) else { continue }
+            let age = Int64(min(max(now.timeIntervalSince1970, 0), 9e9) * 1e9) - status.modified
+            if !status.isRegular || IncomingName.isLeftover(name, age: age) { try? incoming.remove(name) }
         }
     }
 
-    /// Makes a file for a body on its way, locked as long as it is held.
+    /// Makes a file for a body on its way.
     func makeIncoming() throws(SystemError) -> (file: OpenFile, name: String) {
-        while true {
-            let name = String(UInt64.random(in: .min ... .max), radix: 16)
-            let file = try OpenFile.open(name, in: incoming, O_RDWR | O_CREAT | O_EXCL)
-            // Between the two calls another process may have taken it for a leftover.
-            if file.tryLock(), try file.status().links > 0 { return (file, name) }
-        }
+        let name = IncomingName.make()
+        return (try OpenFile.open(name, in: incoming, O_RDWR | O_CREAT | O_EXCL), name)
     }
 
     // What waits here waits for a few hundred microseconds of another's work; who holds a lock for this long has been
@@ -123,6 +117,8 @@ final class DiskDirectory: Sendable {
             file = try OpenFile.open(name.path, in: root, O_RDONLY)
         } catch  where error.isMissing {
             return nil
+        } catch  where error.isOfAnotherKind {
+            throw DiskRecord.Damage()
         }
         let (record, modified) = try Self.read(file)
         guard record.key == key else { return nil }
@@ -141,7 +137,8 @@ final class DiskDirectory: Sendable {
                 failure = error
             }
         }
-        if let failure { throw failure }
+        // What the disk can't read back is lost.
+        if let failure { throw failure.code == EIO ? DiskRecord.Damage() : failure }
         return (try DiskRecord(bytes), status.modified)
     }
 
@@ -155,7 +152,15 @@ final class DiskDirectory: Sendable {
         }
     }
 
-    func hasShard(_ shard: UInt8) -> Bool { (try? root.status(of: DiskName.directory(shard))) != nil }
+    func hasShard(_ shard: UInt8) throws(SystemError) -> Bool {
+        do throws(SystemError) {
+            _ = try root.status(of: DiskName.directory(shard))
+            return true
+        } catch {
+            if error.isMissing { return false }
+            throw error
+        }
+    }
 
     /// The names of the files of records in a shard.
     func files(of shard: UInt8) throws -> [String] {
@@ -167,8 +172,14 @@ final class DiskDirectory: Sendable {
         }
     }
 
-    /// The record in a file, whatever its key.
-    func anyRecord(_ name: DiskName) throws -> DiskRecord {
-        try Self.read(try OpenFile.open(name.path, in: root, O_RDONLY)).0
+    /// The record in a file, whatever its key; `nil` if there is none.
+    func anyRecord(_ name: DiskName) throws -> DiskRecord? {
+        do {
+            return try Self.read(try OpenFile.open(name.path, in: root, O_RDONLY)).0
+        } catch let error as SystemError where error.isMissing {
+            return nil
+        } catch let error as SystemError where error.isOfAnotherKind {
+            throw DiskRecord.Damage()
+        }
     }
 }

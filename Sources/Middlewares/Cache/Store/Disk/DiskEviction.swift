@@ -79,10 +79,14 @@ final class DiskEviction: Sendable {
         var sampled = 0
         for shard in filled where found.count < Self.sample {
             sampled += 1
-            guard let files = try? OpenFile.openDirectory(DiskName.directory(shard), in: directory.root) else {
-                continue
+            let files: OpenFile
+            do throws(SystemError) {
+                files = try OpenFile.openDirectory(DiskName.directory(shard), in: directory.root)
+            } catch {
+                if error.isMissing { continue }
+                throw error
             }
-            for (file, listed) in LockedShard(shard: shard, files: files, directory: directory).list().entries {
+            for (file, listed) in try LockedShard(shard: shard, files: files, directory: directory).list().entries {
                 let name = DiskName(shard: shard, file: file)
                 found.append((stamps.lastUse(name, modified: listed.modified), listed.bytes, shard))
             }

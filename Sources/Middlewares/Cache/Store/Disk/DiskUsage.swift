@@ -1,3 +1,9 @@
+#if canImport(Darwin)
+internal import Darwin
+#elseif canImport(Glibc)
+internal import Glibc
+#endif
+
 /// How much each shard holds, in a file of 6 KB: all that is known of the whole without looking at every file.
 ///
 /// A slot is written by who holds the lock of its shard: before something is added and after something is removed. So a
@@ -17,7 +23,21 @@ struct DiskUsage {
 
     static let slotSize = 24
     static let shards = 256
+    private static let name = "usage"
     let file: OpenFile
+
+    /// Opens the file in a directory; says whether it is new though there may be entries.
+    static func open(in root: OpenFile) throws(SystemError) -> (usage: DiskUsage, isNew: Bool) {
+        do throws(SystemError) {
+            let file = try OpenFile.open(name, in: root, O_RDWR)
+            if try file.status().isRegular { return (DiskUsage(file: file), false) }
+        } catch {
+            guard error.isMissing || error.isOfAnotherKind else { throw error }
+        }
+        let usage = DiskUsage(file: try OpenFile.make(name, in: root))
+        for shard in UInt8.min...UInt8.max { try usage.write(Amount(), of: shard) }
+        return (usage, true)
+    }
 
     /// The amount in each shard; `nil` where the slot is damaged.
     func read() throws(SystemError) -> [Amount?] {
@@ -50,8 +70,8 @@ struct DiskUsage {
         if let failure { throw failure }
     }
 
-    // Of an empty slot it is zero, so that a file full of zeros says that there is nothing.
+    // Never zero for an empty slot: a file full of zeros, as a loss of power leaves one, says nothing.
     private static func check(_ entries: UInt64, _ bytes: UInt64) -> UInt64 {
-        (entries &* 0x9E37_79B9_7F4A_7C15) ^ (bytes &* 0xC2B2_AE3D_27D4_EB4F)
+        (entries &* 0x9E37_79B9_7F4A_7C15) ^ (bytes &* 0xC2B2_AE3D_27D4_EB4F) ^ 0x6874_7470_2D75_7365
     }
 }

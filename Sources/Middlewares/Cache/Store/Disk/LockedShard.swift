@@ -31,7 +31,7 @@ struct LockedShard {
         arrival: Arrival? = nil,
         _ change: (inout [DiskRecord.Variant]) -> Bool
     ) throws {
-        let old = readOld(name)
+        let old = try readOld(name)
         let before = old.record?.key == key ? old.record?.variants ?? [] : []
         var variants = before
         guard change(&variants) else { return }
@@ -62,12 +62,19 @@ struct LockedShard {
         try directory.usage.write(base + new - old.amount, of: shard)
     }
 
-    // What can't be read counts with its length, and is replaced.
-    private func readOld(_ name: DiskName) -> (record: DiskRecord?, amount: DiskUsage.Amount) {
-        guard let file = try? OpenFile.open(name.file, in: files, O_RDONLY) else { return (nil, DiskUsage.Amount()) }
-        let size = (try? file.status().size) ?? 0
-        let record = try? DiskDirectory.read(file).0
-        return (record, DiskUsage.Amount(entries: 1, bytes: size + Self.bodies(record?.variants ?? [])))
+    // What is damaged counts with its length, and is replaced. What can't be opened now may be whole: nothing is done to it.
+    private func readOld(_ name: DiskName) throws -> (record: DiskRecord?, amount: DiskUsage.Amount) {
+        do {
+            let file = try OpenFile.open(name.file, in: files, O_RDONLY)
+            let size = try file.status().size
+            var record: DiskRecord?
+            do { record = try DiskDirectory.read(file).0 } catch is DiskRecord.Damage {}
+            return (record, DiskUsage.Amount(entries: 1, bytes: size + Self.bodies(record?.variants ?? [])))
+        } catch let error as SystemError where error.isMissing {
+            return (nil, DiskUsage.Amount())
+        } catch let error as SystemError where error.isOfAnotherKind {
+            return (nil, DiskUsage.Amount(entries: 1, bytes: 0))
+        }
     }
 
     private func removeBodies(of variants: [DiskRecord.Variant], _ name: DiskName) throws {
@@ -79,20 +86,23 @@ struct LockedShard {
     }
 
     private func write(_ bytes: [UInt8], _ stamp: Int64) throws {
-        let file = try OpenFile.open(Self.new, in: files, O_RDWR | O_CREAT | O_TRUNC)
+        let file = try OpenFile.make(Self.new, in: files)
         try bytes.withUnsafeBytes { try file.write($0, at: 0) }
         file.setModified(stamp)
     }
 
     /// Removes a record that is damaged; one that has become whole meanwhile stays.
     func removeDamaged(_ name: DiskName) throws {
-        guard let file = try? OpenFile.open(name.file, in: files, O_RDONLY) else { return }
         do {
-            _ = try DiskDirectory.read(file)
+            _ = try DiskDirectory.read(try OpenFile.open(name.file, in: files, O_RDONLY))
+            return
         } catch is DiskRecord.Damage {
-            try files.remove(name.file)
-            try sweep { _, _ in false }
+        } catch let error as SystemError where error.isOfAnotherKind {
+        } catch let error as SystemError where error.isMissing {
+            return
         }
+        try files.remove(name.file)
+        try sweep { _, _ in false }
     }
 
     private func amount() throws -> DiskUsage.Amount {
@@ -107,19 +117,31 @@ struct LockedShard {
         var bodies: [String] = []
     }
 
-    /// The entries by their file's name, and the bodies that belong to none.
-    func list() -> (entries: [String: Listed], orphans: [String]) {
+    /// The entries by their file's name, and what belongs to none: bodies without an entry, and what is no file.
+    ///
+    /// - Throws: where something can't be looked at now. What is left out of a list would be taken for lost.
+    func list() throws(SystemError) -> (entries: [String: Listed], orphans: [String]) {
         var entries: [String: Listed] = [:]
         var bodies: [(name: String, size: Int64)] = []
-        for name in (try? files.names()) ?? [] {
-            guard let status = try? files.status(of: name) else { continue }
-            if name.utf8.count == DiskName.length {
+        var orphans: [String] = []
+        for name in try files.names() {
+            let (isEntry, isBody) = (name.utf8.count == DiskName.length, name.utf8.count == DiskName.bodyLength)
+            guard isEntry || isBody else { continue }
+            let status: OpenFile.Status
+            do throws(SystemError) {
+                status = try files.status(of: name)
+            } catch {
+                if error.isMissing { continue }
+                throw error
+            }
+            if !status.isRegular {
+                orphans.append(name)
+            } else if isEntry {
                 entries[name] = Listed(modified: status.modified, bytes: status.size)
-            } else if name.utf8.count == DiskName.bodyLength {
+            } else {
                 bodies.append((name, status.size))
             }
         }
-        var orphans: [String] = []
         for body in bodies {
             let owner = String(body.name.prefix(DiskName.length))
             if entries[owner] == nil {
@@ -133,32 +155,44 @@ struct LockedShard {
     }
 
     /// Removes the entries that are meant and whatever belongs to none, and counts what remains.
+    ///
+    /// What can't be removed keeps nothing else from being removed; the first error is thrown at the end.
     @discardableResult
     func sweep(_ isRemoved: (DiskName, Listed) -> Bool) throws -> DiskUsage.Amount {
-        var (entries, orphans) = list()
+        var (entries, orphans) = try list()
         var amount = DiskUsage.Amount()
+        var failure: (any Error)?
         for (file, listed) in entries {
             let name = DiskName(shard: shard, file: file)
             if isRemoved(name, listed) {
-                try files.remove(file)
-                orphans += listed.bodies
-                entries[file] = nil
-                continue
+                do {
+                    try files.remove(file)
+                    orphans += listed.bodies
+                    entries[file] = nil
+                    continue
+                } catch {
+                    failure = failure ?? error
+                }
             }
             let strays = listed.bodies.isEmpty ? [] : strays(of: name, listed.bodies)
             orphans += strays
             let lost = strays.reduce(0) { $0 + ((try? files.status(of: $1).size) ?? 0) }
             amount = amount + DiskUsage.Amount(entries: 1, bytes: listed.bytes - lost)
         }
-        for orphan in orphans { try files.remove(orphan) }
+        for orphan in orphans {
+            do { try files.remove(orphan) } catch { failure = failure ?? error }
+        }
         try? files.remove(Self.new)
         try directory.usage.write(amount, of: shard)
+        if let failure { throw failure }
         return amount
     }
 
-    // Bodies that a killed process had moved here before it could say whose they are.
+    // Bodies that a killed process had moved here before it could say whose they are. Of a record that can't be opened now
+    // they may all be.
     private func strays(of name: DiskName, _ bodies: [String]) -> [String] {
-        guard let record = readOld(name).record else { return bodies }
+        guard let old = try? readOld(name) else { return [] }
+        guard let record = old.record else { return bodies }
         let known = Set(record.variants.map { name.body($0.id) })
         return bodies.filter { !known.contains($0) }
     }

@@ -1,0 +1,69 @@
+internal import Foundation
+
+#if canImport(Darwin)
+internal import Darwin
+#elseif canImport(Glibc)
+internal import Glibc
+#endif
+
+/// The file with the key of the digests that stand for credentials in the directory.
+///
+/// It is made once, by whoever comes first; of several processes that come at once, all get the same.
+enum DiskKey {
+    static let length = 32
+    private static let name = "key"
+
+    /// The key of a directory.
+    ///
+    /// - Parameter known: what it was before the directory was removed.
+    static func get(in root: OpenFile, known: [UInt8]?) throws(SystemError) -> [UInt8] {
+        if let key = try read(in: root) { return key }
+        var generator = SystemRandomNumberGenerator()
+        let key = known ?? (0..<length).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+        let temporary = "key-" + String(UInt64.random(in: .min ... .max), radix: 16)
+        let file = try OpenFile.make(temporary, in: root)
+        do throws(SystemError) {
+            try write(key, to: file)
+            // Of several only the first gets the name. A file system without links gives it to the last.
+            if linkat(root.descriptor, temporary, root.descriptor, name, 0) != 0, errno != EEXIST {
+                try root.rename(temporary, to: root, name)
+            }
+        } catch {
+            try? root.remove(temporary)
+            throw error
+        }
+        try root.remove(temporary)
+        return try read(in: root) ?? key
+    }
+
+    private static func write(_ key: [UInt8], to file: OpenFile) throws(SystemError) {
+        var failure: SystemError?
+        key.withUnsafeBytes { bytes in
+            do throws(SystemError) { try file.write(bytes, at: 0) } catch { failure = error }
+        }
+        if let failure { throw failure }
+    }
+
+    /// The key; `nil` if there is none, also where something else had its name, which is removed.
+    private static func read(in root: OpenFile) throws(SystemError) -> [UInt8]? {
+        do throws(SystemError) {
+            let file = try OpenFile.open(name, in: root, O_RDONLY)
+            let status = try file.status()
+            if status.isRegular, status.size == Int64(length) {
+                var key = [UInt8](repeating: 0, count: length)
+                var failure: SystemError?
+                var count = 0
+                key.withUnsafeMutableBytes { bytes in
+                    do throws(SystemError) { count = try file.read(into: bytes, at: 0) } catch { failure = error }
+                }
+                if let failure { throw failure }
+                if count == length, key.contains(where: { $0 != 0 }) { return key }
+            }
+        } catch {
+            if error.isMissing { return nil }
+            guard error.isOfAnotherKind else { throw error }
+        }
+        try root.remove(name)
+        return nil
+    }
+}
