@@ -8,6 +8,13 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
 ]
 
+// Apple's App Store asks for the privacy manifest beside the code; elsewhere nobody reads it.
+#if os(Linux)
+let (privacyManifest, excludedManifest): ([Resource], [String]) = ([], ["PrivacyInfo.xcprivacy"])
+#else
+let (privacyManifest, excludedManifest): ([Resource], [String]) = ([.copy("PrivacyInfo.xcprivacy")], [])
+#endif
+
 let package = Package(
     name: "Interceptors",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
@@ -21,6 +28,7 @@ let package = Package(
         .target(name: "CCurl"),
         .target(name: "COpenSSL"),
         .target(name: "CFiles"),
+        .target(name: "CMemoryPressure"),
         .target(name: "CVectors"),
         .target(
             name: "CZlib",
@@ -37,7 +45,9 @@ let package = Package(
         .target(name: "Interceptors", dependencies: ["Transport"], swiftSettings: settings),
         .target(
             name: "Middlewares",
-            dependencies: ["Interceptors", "CFiles", "CVectors", "CZlib"],
+            dependencies: ["Interceptors", "CFiles", "CMemoryPressure", "CVectors", "CZlib"],
+            exclude: excludedManifest,
+            resources: privacyManifest,
             swiftSettings: settings
         ),
         .target(

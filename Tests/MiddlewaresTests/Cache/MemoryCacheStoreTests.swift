@@ -38,6 +38,24 @@ extension MemoryCacheStore {
         try await writer.commit()
     }
 
+    @Test func whenMemoryIsShortWhatWasUsedTheLongestAgoGoesFirstAndThenAll() async throws {
+        let store = MemoryCacheStore()
+        for name in ["a", "b", "c", "d"] { try await put(store, try key(name), String(repeating: "x", count: 10_000)) }
+        _ = try await store.entries(for: try key("a"))
+        let (clearings, bytes) = (store.clearings, store.byteCount)
+        store.yield(isCritical: false)
+        #expect(store.count == 2 && store.byteCount <= bytes / 2)
+        #expect(try await !store.entries(for: try key("a")).isEmpty)
+        #expect(try await !store.entries(for: try key("d")).isEmpty)
+        store.trim(toByteCount: 15_000)
+        #expect(store.count == 1)
+        store.yield(isCritical: true)
+        #expect(store.count == 0 && store.byteCount == 0)
+        #expect(store.clearings == clearings, "What is under way may be stored.")
+        try await put(store, try key("a"))
+        #expect(store.count == 1)
+    }
+
     @Test func nothingIsSeenBeforeTheCommitAndNothingAfterAnAbandon() async throws {
         let store = MemoryCacheStore()
         let first = try await store.write(response(), for: try key("a"), replacing: [], length: nil)

@@ -14,6 +14,7 @@ public final class MemoryCacheStore: CacheStore {
     private struct State {
         var table: MemoryTable
         var clearings = 0
+        var pressure: MemoryPressure?
     }
 
     private let entryByteLimit: Int
@@ -25,11 +26,31 @@ public final class MemoryCacheStore: CacheStore {
     ///   - byteLimit: the most bytes in all, bodies and fields; 32 MiB by default.
     ///   - entryLimit: the most responses; 10,000 by default.
     ///   - entryByteLimit: the longest body, by default an eighth of all.
-    public init(byteLimit: Int = 32 << 20, entryLimit: Int = 10_000, entryByteLimit: Int? = nil) {
+    ///   - yieldsToPressure: whether the store makes room when the system says that memory is short, as Apple's do (on Linux it
+    ///     has no effect): at a warning the half that was used the longest ago goes, and all before processes are ended.
+    public init(
+        byteLimit: Int = 32 << 20,
+        entryLimit: Int = 10_000,
+        entryByteLimit: Int? = nil,
+        yieldsToPressure: Bool = true
+    ) {
         let byteLimit = max(0, byteLimit)
         self.entryByteLimit = min(max(0, entryByteLimit ?? byteLimit / 8), byteLimit)
         state = Mutex(State(table: MemoryTable(byteLimit: byteLimit, entryLimit: max(0, entryLimit))))
+        guard yieldsToPressure else { return }
+        let pressure = MemoryPressure { [weak self] isCritical in self?.yield(isCritical: isCritical) }
+        state.withLock { $0.pressure = pressure }
     }
+
+    /// Makes room for others.
+    func yield(isCritical: Bool) {
+        state.withLock { $0.table.trim(to: isCritical ? 0 : $0.table.byteCount / 2) }
+    }
+
+    /// Removes what was used the longest ago, until no more bytes are left.
+    ///
+    /// An app calls it when it knows better than the system that memory is needed. What is under way is stored all the same.
+    public func trim(toByteCount count: Int) { state.withLock { $0.table.trim(to: max(0, count)) } }
 
     /// The bytes that are stored, bodies and fields.
     public var byteCount: Int { state.withLock { $0.table.byteCount } }
@@ -194,7 +215,17 @@ extension MemoryCacheStore {
 
 extension CacheStore where Self == MemoryCacheStore {
     /// A store in memory: see ``MemoryCacheStore``.
-    public static func memory(byteLimit: Int = 32 << 20, entryLimit: Int = 10_000, entryByteLimit: Int? = nil) -> Self {
-        MemoryCacheStore(byteLimit: byteLimit, entryLimit: entryLimit, entryByteLimit: entryByteLimit)
+    public static func memory(
+        byteLimit: Int = 32 << 20,
+        entryLimit: Int = 10_000,
+        entryByteLimit: Int? = nil,
+        yieldsToPressure: Bool = true
+    ) -> Self {
+        MemoryCacheStore(
+            byteLimit: byteLimit,
+            entryLimit: entryLimit,
+            entryByteLimit: entryByteLimit,
+            yieldsToPressure: yieldsToPressure
+        )
     }
 }

@@ -175,6 +175,14 @@ struct MemoryTable {
         }
     }
 
+    /// Removes what was used the longest ago, until no more bytes are left.
+    mutating func trim(to count: Int) {
+        while byteCount > count, let place = uses.leastRecent, let stored = places[place] {
+            let id = stored.entry.id
+            removeAll(of: stored.key) { $0.id == id }
+        }
+    }
+
     private mutating func evict() {
         while byteCount > byteLimit || count > entryLimit, let place = uses.leastRecent, let stored = places[place] {
             let id = stored.entry.id

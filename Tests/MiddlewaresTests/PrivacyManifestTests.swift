@@ -1,0 +1,41 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What the App Store reads about the package.
+@Suite struct PrivacyManifestTests {
+    private struct Manifest: Decodable {
+        struct API: Decodable {
+            let NSPrivacyAccessedAPIType: String
+            let NSPrivacyAccessedAPITypeReasons: [String]
+        }
+        let NSPrivacyTracking: Bool
+        let NSPrivacyTrackingDomains: [String]
+        let NSPrivacyAccessedAPITypes: [API]
+    }
+
+    @Test func manifestGivesTheReasonForTheTimesOfFilesAndTracksNobody() throws {
+        let file = Repository.root.appending(path: "Sources/Middlewares/PrivacyInfo.xcprivacy")
+        let manifest = try PropertyListDecoder().decode(Manifest.self, from: try Data(contentsOf: file))
+        #expect(!manifest.NSPrivacyTracking && manifest.NSPrivacyTrackingDomains.isEmpty)
+        let reasons = manifest.NSPrivacyAccessedAPITypes.map {
+            [$0.NSPrivacyAccessedAPIType] + $0.NSPrivacyAccessedAPITypeReasons
+        }
+        #expect(reasons == [["NSPrivacyAccessedAPICategoryFileTimestamp", "C617.1"]])
+    }
+
+    /// Each module that calls what Apple asks a reason for needs a manifest.
+    @Test func noOtherModuleReadsTheTimesOfFiles() throws {
+        let calls = ["stat(", "getattrlist", "contentModificationDate", "creationDate", ".modificationDate"]
+        for module in ["Transport", "Interceptors"] {
+            let folder = Repository.root.appending(path: "Sources/\(module)")
+            let files = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)
+            while let file = files?.nextObject() as? URL {
+                guard file.pathExtension == "swift" else { continue }
+                let text = try String(contentsOf: file, encoding: .utf8)
+                    .split(separator: "\n").filter { !$0.contains("//") }.joined(separator: "\n")
+                for call in calls { #expect(!text.contains(call), "\(call) in \(file.lastPathComponent)") }
+            }
+        }
+    }
+}
