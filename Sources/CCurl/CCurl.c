@@ -170,6 +170,9 @@ int ccurl_easy_setopt_prerequest_callback(void *easy, ccurl_prerequest_callback 
 int ccurl_easy_setopt_socket_callback(void *easy, ccurl_socket_callback callback) {
     return curl.easy_setopt(easy, CCURLOPT_SOCKOPTFUNCTION, callback);
 }
+int ccurl_easy_setopt_progress_callback(void *easy, ccurl_progress_callback callback) {
+    return curl.easy_setopt(easy, CCURLOPT_XFERINFOFUNCTION, callback);
+}
 int ccurl_easy_setopt_open_callback(void *easy, ccurl_open_callback callback) {
     return curl.easy_setopt(easy, CCURLOPT_OPENSOCKETFUNCTION, callback);
 }

@@ -47,12 +47,14 @@ typedef struct ccurl_address {
     int protocol;
     unsigned length;
 } ccurl_address;
+typedef int (*ccurl_progress_callback)(void *context, int64_t a, int64_t b, int64_t c, int64_t d);
 typedef int (*ccurl_open_callback)(void *context, int purpose, ccurl_address *address);
 typedef int (*ccurl_close_callback)(void *context, int socket);
 int ccurl_easy_setopt_data_callback(void *easy, int option, ccurl_data_callback callback);
 int ccurl_easy_setopt_prerequest_callback(void *easy, ccurl_prerequest_callback callback);
 int ccurl_easy_setopt_ssl_context_callback(void *easy, ccurl_ssl_context_callback callback);
 int ccurl_easy_setopt_socket_callback(void *easy, ccurl_socket_callback callback);
+int ccurl_easy_setopt_progress_callback(void *easy, ccurl_progress_callback callback);
 int ccurl_easy_setopt_open_callback(void *easy, ccurl_open_callback callback);
 int ccurl_easy_setopt_close_callback(void *easy, ccurl_close_callback callback);
 // The SSL of the transfer's connection, in the form of OpenSSL; NULL without TLS, or if libcurl's TLS library is another one.
@@ -94,6 +96,9 @@ enum ccurl_option {
     CCURLOPT_HTTPHEADER = 10023,
     CCURLOPT_HEADERDATA = 10029,
     CCURLOPT_CUSTOMREQUEST = 10036,
+    CCURLOPT_NOPROGRESS = 43,
+    CCURLOPT_XFERINFODATA = 10057,
+    CCURLOPT_XFERINFOFUNCTION = 20219,
     CCURLOPT_NOBODY = 44,
     CCURLOPT_UPLOAD = 46,
     CCURLOPT_POST = 47,

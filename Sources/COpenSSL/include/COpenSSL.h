@@ -137,8 +137,10 @@ typedef int (*cossl_password_callback)(char *buffer, int size, int for_writing, 
     F(int, SSL_shutdown, (void *ssl), (ssl)) \
     F(int, SSL_get_error, (const void *ssl, int result), (ssl, result)) \
     F(int, SSL_is_init_finished, (const void *ssl), (ssl)) \
+    F(uint64_t, SSL_CTX_clear_options, (void *context, uint64_t options), (context, options)) \
     F(uint64_t, SSL_CTX_get_options, (const void *context), (context)) \
     F(int, SSL_has_pending, (const void *ssl), (ssl)) \
+    F(int, SSL_get_shutdown, (const void *ssl), (ssl)) \
     F(int, SSL_session_reused, (const void *ssl), (ssl)) \
     F(const char *, SSL_get_version, (const void *ssl), (ssl))
 
@@ -166,6 +168,7 @@ enum cossl_number {
     COSSL_X509_V_ERR_HOSTNAME_MISMATCH = 62,
     COSSL_GEN_DNS = 2,
     COSSL_GEN_IPADD = 7,
+    COSSL_SSL_OP_IGNORE_UNEXPECTED_EOF = 0x80,
     COSSL_SSL_OP_DONT_INSERT_EMPTY_FRAGMENTS = 0x800,
     COSSL_X509_V_FLAG_PARTIAL_CHAIN = 0x80000,
 
@@ -180,6 +183,7 @@ enum cossl_number {
     COSSL_SSL_VERIFY_PEER = 1,
     COSSL_SSL_VERIFY_FAIL_IF_NO_PEER_CERT = 2,
 
+    COSSL_SSL_RECEIVED_SHUTDOWN = 2,
     COSSL_SSL_ERROR_WANT_READ = 2,
     COSSL_SSL_ERROR_WANT_WRITE = 3,
     COSSL_SSL_ERROR_ZERO_RETURN = 6,

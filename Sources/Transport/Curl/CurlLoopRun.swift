@@ -104,6 +104,10 @@ struct CurlLoopRun {
             add(transfer)
         } else if code == CCURLE_OK.rawValue, !transfer.head.isComplete {
             end(transfer, .failure(TransportError(.invalidResponse, "The server's answer is no HTTP response.")))
+        } else if code == CCURLE_OK.rawValue, transfer.isCut {
+            let message =
+                "The TLS connection ended without close_notify, and the content with it: it may have been cut."
+            end(transfer, .failure(TransportError(.truncated, message)))
         } else if code == CCURLE_OK.rawValue || transfer.isExpectationRefused(code) {
             end(transfer, .success(()))
         } else {

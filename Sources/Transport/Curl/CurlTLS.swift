@@ -63,6 +63,13 @@ struct CurlTLS: Sendable {
         ssl.map { cossl_SSL_has_pending($0) == 1 } ?? false
     }
 
+    /// Whether the peer has said that it sends no more, and so nobody has cut the connection. A TLS library that can't be asked is
+    /// believed.
+    static func hasEnded(_ easy: EasyHandle) -> Bool {
+        guard usesOpenSSL, let ssl = ccurl_easy_ssl(easy.pointer) else { return !usesOpenSSL }
+        return cossl_SSL_get_shutdown(ssl) & Int32(COSSL_SSL_RECEIVED_SHUTDOWN.rawValue) != 0
+    }
+
     /// Whether libcurl's TLS library is the OpenSSL that is used here.
     private static let usesOpenSSL =
         (try? OpenSSLLibrary.load()) != nil
@@ -166,8 +173,15 @@ private enum SSLContextIndex {
     }
 }
 
+/// libcurl takes a connection that ends without close_notify for one that ends well: then anybody on the way could cut a body
+/// that ends with its connection (RFC 9112 §9.8).
+private func demandProperEnd(_ sslContext: UnsafeMutableRawPointer) {
+    _ = cossl_SSL_CTX_clear_options(sslContext, UInt64(COSSL_SSL_OP_IGNORE_UNEXPECTED_EOF.rawValue))
+}
+
 private let onPlainSSLContext: ccurl_ssl_context_callback = { _, sslContext, _ in
     guard let sslContext else { return Int32(CCURLE_SSL_CERTPROBLEM.rawValue) }
+    demandProperEnd(sslContext)
     cossl_SSL_CTX_set_cert_verify_callback(sslContext, onPlainVerify, nil)
     return Int32(CCURLE_OK.rawValue)
 }
@@ -181,6 +195,7 @@ private let onSSLContext: ccurl_ssl_context_callback = { _, sslContext, context 
         held.release()
         return refused
     }
+    demandProperEnd(sslContext)
     let mark = UInt64(COSSL_SSL_OP_DONT_INSERT_EMPTY_FRAGMENTS.rawValue)
     let isProxy = cossl_SSL_CTX_get_options(sslContext) & mark != 0
     cossl_SSL_CTX_set_cert_verify_callback(sslContext, isProxy ? onVerifyProxy : onVerify, held.toOpaque())

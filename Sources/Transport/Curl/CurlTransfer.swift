@@ -58,6 +58,8 @@ final class CurlTransfer: @unchecked Sendable {
     private(set) var needsFreshConnection = false
     private var wantsFreshConnection = false
     private var isContentRefused = false
+    private var mustSeeEnd = false
+    private var hasSeenEnd = false
     private var isContentDropped = false
     private var connects = 0
     private var localPort: Int32 = 0
@@ -147,6 +149,10 @@ extension CurlTransfer {
             failure = TransportError(.invalidResponse, "The head of the response is longer than 256 KB.")
             return false
         }
+        if let fault = head.framing.fault {
+            failure = TransportError(.invalidResponse, fault)
+            return false
+        }
         guard isEnd else { return true }
         if head.isHTTP1, turn?.sockets.noteHTTP1(from: localPort, through: handshake?.proxySSL) == false {
             leavesHandleClean = false
@@ -154,6 +160,7 @@ extension CurlTransfer {
         }
         if expectsContinue, head.isHTTP1, let upload, upload.hasSentNothing { refuseContent() }
         if upload != nil, easy.long(CCURLINFO_RESPONSE_CODE) >= 300 { turn?.refused.append(self) }
+        watchEndIfNeeded()
         if let download {
             finish(.success(reply(body: download.body(length: hasContent ? contentLength : 0))))
         } else if hasContent, let limit = bodyMode.bufferLimit, let length = contentLength {
@@ -259,6 +266,21 @@ extension CurlTransfer {
         easy.set(CCURLOPT_FORBID_REUSE, 1)
     }
 
+    /// Content that ends with its connection is whole only if TLS says so (RFC 9112 §9.8). libcurl doesn't ask, and lets the
+    /// connection go before it says that the transfer has ended, but it calls this after each reading.
+    private func watchEndIfNeeded() {
+        guard head.isHTTP1, request.url.isHTTPS, hasContent, head.framing.endsWithConnection else { return }
+        (mustSeeEnd, leavesHandleClean) = (true, false)
+        easy.set(CCURLOPT_XFERINFODATA, Unmanaged.passUnretained(self).toOpaque())
+        _ = ccurl_easy_setopt_progress_callback(easy.pointer, onProgress)
+        easy.set(CCURLOPT_NOPROGRESS, 0)
+    }
+
+    fileprivate func lookForEnd() { hasSeenEnd = hasSeenEnd || CurlTLS.hasEnded(easy) }
+
+    /// Whether the connection ended without the end of TLS, and the content with it.
+    var isCut: Bool { mustSeeEnd && !hasSeenEnd }
+
     /// Whether libcurl has ended with a 417, after which it would send the request again. It has dropped the content.
     func isExpectationRefused(_ code: Int32) -> Bool {
         guard code == CCURLE_TOO_MANY_REDIRECTS.rawValue, head.isComplete else { return false }
@@ -294,10 +316,16 @@ extension CurlTransfer {
     }
 }
 
+private let onProgress: ccurl_progress_callback = { context, _, _, _, _ in
+    if let context { Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue().lookForEnd() }
+    return 0
+}
+
 /// Gathers the lines of the final head: interim ones (1xx) and those of proxies are let go, trailers are not kept.
 struct CurlHeadCollector {
     private(set) var bytes: [UInt8] = []
     private(set) var hasContentEncoding = false
+    private(set) var framing = CurlFraming()
     private(set) var isComplete = false
     var isHTTP1: Bool { bytes.count > 5 && bytes[5] == UInt8(ascii: "1") }
     /// Whether there is no end to it: libcurl limits each line alone.
@@ -312,7 +340,7 @@ struct CurlHeadCollector {
         if isBetweenHeads, Self.isStatusLine(line) {
             bytes.removeAll(keepingCapacity: true)
             bytes.reserveCapacity(512)
-            hasContentEncoding = false
+            (hasContentEncoding, framing) = (false, CurlFraming())
             isInterim = Self.statusClass(line) == UInt8(ascii: "1")
             isBetweenHeads = false
         }
@@ -321,6 +349,7 @@ struct CurlHeadCollector {
             isComplete = !isInterim
             return isComplete
         }
+        framing.note(line)
         if line.count > 17, line[7] == UInt8(ascii: "-"), Self.hasPrefix("content-encoding:", line) {
             hasContentEncoding = true
         }

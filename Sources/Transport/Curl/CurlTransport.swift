@@ -36,6 +36,10 @@ internal import CCurl
 /// - A kept-alive connection of HTTP/1 on which the server sent or closed anything while no request was under way isn't used:
 ///   nothing is sent on it, and its bytes answer no request (RFC 9112 §9.2). Bytes that arrive between this check and the
 ///   request can't be told from the response.
+/// - Framing that RFC 9112 §6.3 forbids, such as lengths that differ or a bare CR in a field, is
+///   ``TransportError/Code/invalidResponse``. Content that ends with a TLS connection is whole only if TLS says that it ends
+///   (§9.8). libcurl shows neither the sizes of chunks, of which it takes `5:x`, nor, before 8.1, that a stream of HTTP/2 without
+///   a length was reset without an error: there the content passes for whole.
 /// - With `Expect: 100-continue` content goes out when the server asks for it, or after a second. After a final response over
 ///   HTTP/1 none follows, and the connection isn't used again. A 417 has the request sent again once, without the
 ///   expectation, if its body can be read again; otherwise the 417 is the response, of which libcurl drops the content.
