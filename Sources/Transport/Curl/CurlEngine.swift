@@ -55,7 +55,7 @@ final class CurlEngine: Sendable {
     ) async throws -> HTTPResponse {
         guard request.body.isReadable else { throw TransportError.bodyNotReplayable(request: request) }
         // It is sent as empty without being read, even if a file has grown, or a stream holds something after all.
-        if request.body.isEmptySource { try await readToEnd(request.body) }
+        if request.body.isEmptySource { try await readToEnd(request, configuration) }
         let transfer = try makeTransfer(request, configuration, freshConnection: calledAt != nil)
         transfer.calledAt = calledAt
         transfer.upload?.begin(request.body) { [loop, weak transfer] in
@@ -65,7 +65,21 @@ final class CurlEngine: Sendable {
     }
 
     /// Throws what reading throws, such as that there is more than was announced.
-    private func readToEnd(_ body: HTTPBody) async throws { try await body.forEachChunk { _ in } }
+    private func readToEnd(_ request: HTTPRequest, _ configuration: CurlTransport.Configuration) async throws {
+        let timeouts = request.context.timeouts ?? configuration.timeouts
+        guard let limit = [timeouts.idle, timeouts.whole].compactMap({ $0 }).min() else {
+            return try await request.body.forEachChunk { _ in }
+        }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await request.body.forEachChunk { _ in } }
+            group.addTask { [clock = loop.clock] in
+                try await clock.sleep(limit)
+                throw TransportError(.timedOut, "The end of the empty content did not come within \(limit).")
+            }
+            defer { group.cancelAll() }
+            try await group.next()
+        }
+    }
 
     private func reply(of transfer: CurlTransfer) async throws -> CurlReply {
         try await withTaskCancellationHandler {

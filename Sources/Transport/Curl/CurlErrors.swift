@@ -50,16 +50,21 @@ extension CurlTransfer {
         let detail = detail(code)
         // 0 without a tunnel through a proxy, otherwise what it said to the CONNECT.
         let isTunnelRefused = !(0..<300).contains(easy.long(CCURLINFO_HTTP_CONNECTCODE))
+        // The code of a lost connection.
+        let isMalformed = detail.contains("in chunked-encoding")
         let meaning: TransportError.Code =
             isTunnelRefused
-            ? .cannotConnect : Self.meaning(of: ccurl_code(UInt32(bitPattern: code)), headCame: head.isComplete)
+            ? .cannotConnect
+            : isMalformed
+                ? .invalidResponse : Self.meaning(of: ccurl_code(UInt32(bitPattern: code)), headCame: head.isComplete)
         let isNoConnection = meaning == .cannotConnect || meaning == .cannotFindHost
         if isNoConnection, attempts > 0 || calledAt != nil {
             // It was on its way over a kept-alive connection, and what can't be made is another one.
             let message = "The server closed its kept-alive connection before it answered, and then: \(detail)."
             return TransportError(.connectionLost, message)
         }
-        return Self.refusalByServer(meaning, detail) ?? TransportError(meaning, "\(detail).")
+        return Self.refusalByServer(meaning, detail)
+            ?? TransportError(meaning, "\(detail).\(Self.advice(meaning, detail))")
     }
 
     /// Why libcurl failed, in its words, unless these may hold what is secret.
@@ -82,6 +87,12 @@ extension CurlTransfer {
 
     /// libcurl says that memory is out where something is longer than it allows.
     private var whatWasTooMuch: TransportError {
+        guard easy.long(CCURLINFO_REQUEST_SIZE) > 0 else {
+            return TransportError(
+                .invalidRequest,
+                "The head of the request is longer than the 1 MB that libcurl allows."
+            )
+        }
         guard head.isComplete else {
             return TransportError(
                 .invalidResponse,
@@ -91,6 +102,22 @@ extension CurlTransfer {
         let message =
             "A piece of the content decodes to more than the 64 MB that libcurl keeps for a reader that is behind."
         return TransportError(.invalidResponse, message)
+    }
+
+    /// What a person can do about a failure; empty where the text says enough.
+    private static func advice(_ meaning: TransportError.Code, _ detail: String) -> String {
+        func says(_ text: String) -> Bool { detail.localizedCaseInsensitiveContains(text) }
+        return switch meaning {
+        case .invalidResponse where says("HTTP/0.9"):
+            " The response has no head: is this the port of https, or of another protocol?"
+        case .tlsFailed where says("self-signed") || says("self signed") || says("local issuer"):
+            " To trust its authority, or it, name it in TLSConfiguration.trust."
+        case .tlsFailed where says("wrong version number") || says("packet length too long"):
+            " The server doesn't speak TLS there: is this the port of http?"
+        case .cannotConnect where says("unreachable"), .cannotFindHost:
+            " Is this machine online, and the name right?"
+        default: ""
+        }
     }
 
     /// The error where the server has refused the client by an alert.
@@ -131,6 +158,8 @@ extension CurlTransfer {
     struct Deadline {
         enum Kind {
             case whole, connect, idle
+            /// A response is whole, and the rest of its request moves no longer.
+            case surplus
         }
 
         let time: Duration
@@ -142,10 +171,13 @@ extension CurlTransfer {
             switch kind {
             case .whole: "The call took longer than its limit of \(limit)."
             case .connect: "No connection stood within \(limit)."
-            case .idle: "Nothing was sent or received for \(limit)."
+            case .idle, .surplus: "Nothing was sent or received for \(limit)."
             }
         }
     }
+
+    /// How long a request may pause after its response is whole.
+    private static let surplusPause = Duration.seconds(1)
 
     /// The next point in the loop's time at which a limit of this transfer passes.
     var nextDeadline: Deadline? {
@@ -157,6 +189,7 @@ extension CurlTransfer {
         consider(calledAt ?? startedAt, timeouts.whole, .whole)
         if !isConnected { consider(startedAt, timeouts.connect, .connect) }
         if !isReceivingPaused { consider(lastActivity, timeouts.idle, .idle) }
+        if upload != nil, isResponseComplete { consider(lastActivity, Self.surplusPause, .surplus) }
         return earliest
     }
 }

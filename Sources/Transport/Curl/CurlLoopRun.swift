@@ -27,6 +27,10 @@ struct CurlLoopRun {
         case .start(let transfer): start(transfer)
         case .cancel(let transfer):
             guard active[ObjectIdentifier(transfer)] != nil else { return }
+            if transfer.mayWaitInVain {
+                // libcurl keeps a connection of HTTP/2 otherwise, and later requests would join it.
+                transfer.easy.set(CCURLOPT_FORBID_REUSE, 1)
+            }
             end(transfer, .failure(CancellationError()))
         case .unpause(let transfer):
             guard active[ObjectIdentifier(transfer)] != nil else { return }
@@ -52,9 +56,9 @@ struct CurlLoopRun {
         while let transfer = current.refused.popLast() { resume(transfer) }
         var code: Int32 = 0
         while let easy = ccurl_multi_next_done(multi, &code) { complete(easy, code) }
-        resumeSettled()
         updateTime()
-        if current.now >= nextCheck { checkDeadlines() }
+        if current.now >= nextCheck || current.hasSurplus { checkDeadlines() }
+        resumeSettled()
     }
 
     /// Waits for the network, at most until there is something to do without it.
@@ -110,6 +114,8 @@ struct CurlLoopRun {
             end(transfer, .failure(TransportError(.truncated, message)))
         } else if code == CCURLE_OK.rawValue || transfer.isExpectationRefused(code) {
             end(transfer, .success(()))
+        } else if transfer.isAnsweredDespite(code) {
+            end(transfer, .success(()))
         } else {
             end(transfer, .failure(transfer.error(code)))
         }
@@ -146,13 +152,15 @@ struct CurlLoopRun {
     }
 
     private mutating func checkDeadlines() {
+        current.hasSurplus = false
         nextCheck = .seconds(Int64.max / 2)
         for transfer in active.values {
             guard let deadline = transfer.nextDeadline else { continue }
             if deadline.time <= current.now {
                 // libcurl closes one of HTTP/1.1, and would keep one of HTTP/2, where every later request may wait in vain, too.
                 transfer.easy.set(CCURLOPT_FORBID_REUSE, 1)
-                end(transfer, .failure(TransportError(.timedOut, deadline.message)))
+                let isAnswered = transfer.isResponseComplete
+                end(transfer, isAnswered ? .success(()) : .failure(TransportError(.timedOut, deadline.message)))
             } else {
                 nextCheck = min(nextCheck, deadline.time)
             }
@@ -222,6 +230,8 @@ final class LoopTurn {
     let sockets: OpenSockets
     /// The time when the loop last asked, on either side of its wait: callbacks, a dozen to a response, need not ask again.
     var now: Duration = .zero
+    /// Whether a response came whole before its request: a deadline that may lie before all others.
+    var hasSurplus = false
     /// Downloads that have something for a reader who waits.
     var awaited: [CurlDownload] = []
     /// Those whose server has answered before it had all of the request, and wants no more of it.

@@ -206,6 +206,8 @@ final class CurlUpload: Sendable {
         var space: CheckedContinuation<Bool, Never>?
         var isClosed = false
         var source: Task<Void, Never>?
+        var hasStarted = false
+        var start: CheckedContinuation<Void, Never>?
     }
 
     private static let highMark = 256 * 1024
@@ -225,16 +227,41 @@ final class CurlUpload: Sendable {
     /// Whether libcurl has taken none of it.
     var hasSentNothing: Bool { state.withLock { $0.sent == 0 } }
 
-    /// Begins to read a body in a task of its own, which ends with the transfer at the latest.
+    /// Reads a body in a task of the caller's priority and values, which waits for ``start()`` and ends with the transfer at the
+    /// latest.
     ///
     /// - Parameter wake: called when a loop that waited may go on.
     func begin(_ body: HTTPBody, wake: @escaping @Sendable () -> Void) {
-        let source = Task { await pump(body, wake: wake) }
+        let source = Task {
+            await waitForStart()
+            if state.withLock({ !$0.isClosed }) { await pump(body, wake: wake) }
+        }
         let isClosed = state.withLock { state in
             state.source = source
             return state.isClosed
         }
         if isClosed { source.cancel() }
+    }
+
+    /// From the loop: a connection stands, on which the body goes out. Until then a one-shot body isn't touched, so that another
+    /// attempt can still send it.
+    func start() {
+        let start = state.withLock { state in
+            state.hasStarted = true
+            defer { state.start = nil }
+            return state.start
+        }
+        start?.resume()
+    }
+
+    private func waitForStart() async {
+        await withCheckedContinuation { continuation in
+            let hasStarted = state.withLock { state in
+                if !state.hasStarted { state.start = continuation }
+                return state.hasStarted
+            }
+            if hasStarted { continuation.resume() }
+        }
     }
 
     /// Reads the whole body into the loop's hands, no faster than it is sent. If the transfer ends before that, the rest of
@@ -287,6 +314,7 @@ final class CurlUpload: Sendable {
             }
             return (state.space, state.source)
         }
+        start()
         space?.resume(returning: false)
         source?.cancel()
     }

@@ -161,6 +161,7 @@ extension CurlTransfer {
         if expectsContinue, head.isHTTP1, let upload, upload.hasSentNothing { refuseContent() }
         if upload != nil, easy.long(CCURLINFO_RESPONSE_CODE) >= 300 { turn?.refused.append(self) }
         watchEndIfNeeded()
+        noteSurplus()
         if let download {
             finish(.success(reply(body: download.body(length: hasContent ? contentLength : 0))))
         } else if hasContent, let limit = bodyMode.bufferLimit, let length = contentLength {
@@ -211,6 +212,7 @@ extension CurlTransfer {
             }
         }
         received += Int64(bytes.count)
+        noteSurplus()
         onDownload?(TransferProgress(completed: received, total: contentLength))
         return .accepted
     }
@@ -229,6 +231,7 @@ extension CurlTransfer {
         attempts += 1
         isConnected = true
         touch()
+        upload?.start()
         guard attempts > 1 else { return true }
         // libcurl counts the tries of a handle, not of a transfer, until the handle is reset.
         leavesHandleClean = false
@@ -286,6 +289,33 @@ extension CurlTransfer {
         guard code == CCURLE_TOO_MANY_REDIRECTS.rawValue, head.isComplete else { return false }
         isContentDropped = true
         return true
+    }
+
+    /// Whether the server has answered, and then refused or lost what remained of the request.
+    func isAnsweredDespite(_ code: Int32) -> Bool {
+        switch ccurl_code(UInt32(bitPattern: code)) {
+        case CCURLE_SEND_ERROR, CCURLE_RECV_ERROR, CCURLE_HTTP2, CCURLE_HTTP2_STREAM:
+            failure == nil && upload?.failure == nil && isResponseComplete
+        default: false
+        }
+    }
+
+    /// Whether it was cancelled after a silence in which its connection may have died.
+    var mayWaitInVain: Bool {
+        guard let turn, !head.isComplete, !isReceivingPaused else { return false }
+        return turn.now - lastActivity >= .seconds(1)
+    }
+
+    /// Whether the response is whole, though the request may not be. Of a chunked one libcurl tells only with the transfer's end.
+    var isResponseComplete: Bool {
+        guard head.isComplete else { return false }
+        guard hasContent, !mayBeDropped else { return true }
+        let length = easy.int64(CCURLINFO_CONTENT_LENGTH_DOWNLOAD_T)
+        return length >= 0 && easy.int64(CCURLINFO_SIZE_DOWNLOAD_T) >= length
+    }
+
+    private func noteSurplus() {
+        if upload != nil, isResponseComplete { turn?.hasSurplus = true }
     }
 
     private func touch() {

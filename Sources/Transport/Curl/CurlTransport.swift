@@ -32,14 +32,18 @@ internal import CCurl
 ///   doesn't answer, or takes nothing of what is sent, ends after the ``Timeouts/idle`` of the configuration, at least 30
 ///   seconds, even if its requests allow a longer silence. With `nil` it ends after a minute if it was unused, otherwise when
 ///   the system gives up, after some 15 minutes. No later call gets the connection of one that ran into a limit of its ``Timeouts``,
-///   unless others are using it; a `timeout` of the chain cancels the call, which says nothing of its connection.
+///   unless others are using it; nor does one get the connection of a call that is cancelled after a second of
+///   silence, as by a `timeout` of the chain.
 /// - A kept-alive connection of HTTP/1 on which the server sent or closed anything while no request was under way isn't used:
 ///   nothing is sent on it, and its bytes answer no request (RFC 9112 §9.2). Bytes that arrive between this check and the
 ///   request can't be told from the response.
 /// - Framing that RFC 9112 §6.3 forbids, such as lengths that differ or a bare CR in a field, is
 ///   ``TransportError/Code/invalidResponse``. Content that ends with a TLS connection is whole only if TLS says that it ends
-///   (§9.8). libcurl shows neither the sizes of chunks, of which it takes `5:x`, nor, before 8.1, that a stream of HTTP/2 without
+///   (§9.8). libcurl shows neither the sizes of chunks, of which it takes `5:x`, nor, before 8.0, that a stream of HTTP/2 without
 ///   a length was reset without an error: there the content passes for whole.
+/// - A response of known length that comes before its request was sent is the answer as soon as the rest of the request is
+///   lost, or pauses for a second. libcurl doesn't tell where a chunked one ends: there the limits of ``Timeouts`` hold.
+/// - A body isn't read before a connection stands: a refused connection leaves a one-shot body for another attempt.
 /// - With `Expect: 100-continue` content goes out when the server asks for it, or after a second. After a final response over
 ///   HTTP/1 none follows, and the connection isn't used again. A 417 has the request sent again once, without the
 ///   expectation, if its body can be read again; otherwise the 417 is the response, of which libcurl drops the content.

@@ -119,6 +119,7 @@ import TransportTesting
         // The connection on which the server may still wait for content is not used again.
         #expect(try await content(of: transport.send(HTTPRequest(url: server.url))) == "next")
         await transport.shutDown()
+        for _ in 0..<2 { await server.closedConnection() }
         #expect(server.connections.map(\.heads.count) == [1, 1])
         #expect(server.connections.map(\.rest) == [0, 0])
     }

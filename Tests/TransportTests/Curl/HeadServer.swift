@@ -21,6 +21,7 @@ final class HeadServer: Sendable {
 
     let url: URL
     private let state = Mutex<[Int: Connection]>([:])
+    private let (closes, closed) = AsyncStream.makeStream(of: Void.self)
 
     /// - Parameter answer: gives the answer to a head, and the number of heads on all connections, the first of which is 1.
     init(_ answer: @escaping @Sendable (_ head: String, _ number: Int) -> Answer) throws {
@@ -38,6 +39,9 @@ final class HeadServer: Sendable {
 
     /// The connections in their order.
     var connections: [Connection] { state.withLock { all in all.keys.sorted().compactMap { all[$0] } } }
+
+    /// Waits until the client has closed a connection, and all that came on it is noted. Once for each.
+    func closedConnection() async { for await _ in closes { return } }
 
     private func serve(_ client: Int32, _ id: Int, _ answer: (String, Int) -> Answer) {
         state.withLock { $0[id] = Connection() }
@@ -63,6 +67,7 @@ final class HeadServer: Sendable {
             }
         }
         close(client)
+        closed.yield()
     }
 }
 #endif

@@ -139,7 +139,9 @@ extension ChainVerifier {
         let reason = cossl_X509_verify_cert_error_string(Int(code)).map { String(cString: $0) } ?? "error \(code)"
         let chain = elements(cossl_X509_STORE_CTX_get0_chain(context))
         let subject = chain.indices.contains(depth) ? subject(chain[depth]).map { " (\($0))" } ?? "" : ""
-        return TransportError(.tlsFailed, "The certificate of \(host) is not trusted: \(reason)\(subject).")
+        let isUnknown = reason.contains("self-signed") || reason.contains("local issuer")
+        let advice = isUnknown ? " To trust its authority, or it, name it in TLSConfiguration.trust." : ""
+        return TransportError(.tlsFailed, "The certificate of \(host) is not trusted: \(reason)\(subject).\(advice)")
     }
 
     private static func subject(_ certificate: UnsafeMutableRawPointer) -> String? {

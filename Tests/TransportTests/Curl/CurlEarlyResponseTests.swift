@@ -1,0 +1,155 @@
+#if os(Linux)
+import Foundation
+import Glibc
+import Synchronization
+import Testing
+import Transport
+import TransportTesting
+
+/// Uploads that are answered, refused or lost before their end.
+@Suite(.timeLimit(.minutes(5))) struct CurlEarlyResponseTests {
+    private static func transport(_ clock: ManualClock, _ timeouts: Timeouts) -> CurlTransport {
+        var configuration = CurlTransport.Configuration()
+        configuration.clock = clock
+        configuration.timeouts = timeouts
+        return CurlTransport(configuration)
+    }
+
+    private static let stalled = HTTPBody.restartable { AsyncStream<Data> { _ in } }
+
+    @Test(
+        arguments: [
+            "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ndone", "HTTP/1.1 204 No Content\r\n\r\n",
+            "HTTP/1.1 201 Made\r\nContent-Length: 0\r\n\r\n",
+        ],
+        [ResponseBodyMode.buffered, .streamed]
+    )
+    func earlyResponseIsTheAnswerToAnUploadThatHasNothingMoreToSend(text: String, mode: ResponseBodyMode) async throws {
+        let server = try HeadServer { _, _ in .init(text: text) }
+        let clock = ManualClock()
+        let transport = Self.transport(clock, Timeouts(connect: nil, idle: nil, whole: nil))
+        var request = HTTPRequest(method: .post, url: server.url, body: Self.stalled)
+        request.context.responseBody = mode
+        async let call = transport.send(request)
+        await clock.sleepers(1)
+        clock.advance(by: .seconds(1))
+        let response = try await call
+        #expect(response.status.code == Int(text.dropFirst(9).prefix(3)))
+        #expect(try await content(of: response) == (text.hasSuffix("done") ? "done" : ""))
+        await transport.shutDown()
+    }
+
+    @Test func uploadThatGoesOnAfterAnEarlyResponseIsSentToItsEnd() async throws {
+        let server = try HeadServer { _, _ in .init(text: "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ndone") }
+        // No time passes: however slow the upload is, it doesn't pause.
+        let transport = Self.transport(ManualClock(), Timeouts(connect: nil, idle: nil, whole: nil))
+        let body = HTTPBody.restartable(length: 8 << 20) {
+            AsyncStream {
+                for _ in 0..<128 { $0.yield(Data(repeating: 0x61, count: 64 << 10)) }; $0.finish()
+            }
+        }
+        let response = try await transport.send(HTTPRequest(method: .post, url: server.url, body: body))
+        #expect(try await content(of: response) == "done")
+        await transport.shutDown()
+        await server.closedConnection()
+        #expect(server.connections.map(\.rest) == [8 << 20])
+    }
+
+    /// A port that is taken, and that nobody listens on.
+    private static func refusingPort() throws -> (port: Int, descriptor: Int32) {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = inet_addr("127.0.0.1")
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isBound = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, size) == 0 && getsockname(descriptor, $0, &size) == 0
+            }
+        }
+        try #require(isBound)
+        return (Int(UInt16(bigEndian: address.sin_port)), descriptor)
+    }
+
+    @Test func refusedConnectionLeavesAOneShotBodyForAnotherAttempt() async throws {
+        let (port, descriptor) = try Self.refusingPort()
+        defer { close(descriptor) }
+        let server = try MockServer()
+        server.on(.post, "/") { MockResponse(body: "\($0.bodyLength)") }
+        let content = Data(repeating: 0x61, count: 300_000)
+        let body = HTTPBody.oneShot(
+            AsyncStream {
+                $0.yield(content); $0.finish()
+            }
+        )
+        let transport = CurlTransport()
+        let url = try #require(URL(string: "http://127.0.0.1:\(port)/"))
+        let error = try await failure { try await transport.send(HTTPRequest(method: .post, url: url, body: body)) }
+        #expect(error.code == .cannotConnect)
+        #expect(body.isReadable)
+        let response = try await transport.send(makeRequest(server, "/", .post, body: body))
+        #expect(try await response.body.collect(upTo: 100) == Data("300000".utf8))
+        #expect(!body.isReadable)
+        await transport.shutDown()
+    }
+
+    @Test func emptyStreamThatDoesNotEndMeetsTheLimits() async throws {
+        let server = try MockServer()
+        let clock = ManualClock()
+        let transport = Self.transport(clock, Timeouts(connect: nil, idle: .seconds(7), whole: .seconds(9)))
+        let body = HTTPBody.restartable(length: 0) { AsyncStream<Data> { _ in } }
+        let request = try makeRequest(server, "/", .put, body: body)
+        let call = Task { try await transport.send(request) }
+        await clock.sleepers(1)
+        clock.advance(by: .seconds(7))
+        let error = try await failure { try await call.value }
+        #expect(error.code == .timedOut)
+        #expect(server.requests.isEmpty)
+        await transport.shutDown()
+    }
+}
+
+/// Errors that say what happened, and what to do.
+@Suite(.timeLimit(.minutes(5))) struct CurlErrorTextTests {
+    @Test(arguments: [
+        ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", "chunked"),
+        ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nokay\r\n0\r\n\r\n", "chunked"),
+        ("<html>no head</html>", "port"), ("\u{15}\u{03}\u{01}", "port"),
+    ])
+    func malformedResponseSaysWhatItIs(text: String, part: String) async throws {
+        let server = try MockServer()
+        server.enqueue(.raw(text))
+        let transport = CurlTransport()
+        let error = try await failure { try await transport.send(makeRequest(server)) }
+        #expect(error.code == .invalidResponse, "\(error)")
+        #expect(error.message.contains(part), "\(error)")
+        await transport.shutDown()
+    }
+
+    @Test func headOfARequestThatIsTooLongIsNoFaultOfTheResponse() async throws {
+        let server = try MockServer()
+        let fields: HTTPFields = ["X-Long": String(repeating: "a", count: 2 << 20)]
+        let error = try await failure { try await CurlTransport().send(makeRequest(server, fields: fields)) }
+        #expect(error.code == .invalidRequest, "\(error)")
+        #expect(error.message.contains("request"))
+        #expect(server.requests.isEmpty)
+    }
+
+    @Test func selfSignedCertificateSaysHowToTrustIt() async throws {
+        let server = try MockServer(tls: .init(identity: TestIdentity.selfSigned()))
+        for tls in [TLSConfiguration.system, TLSConfiguration(trust: .only([try TestAuthority().certificate]))] {
+            let error = try await failure { try await send(HTTPRequest(url: server.url), tls) }
+            #expect(error.code == .tlsFailed)
+            #expect(error.message.contains("TLSConfiguration.trust"), "\(error)")
+        }
+    }
+
+    @Test func tlsToAPortOfHTTPSaysSo() async throws {
+        let server = try MockServer()
+        let url = try #require(URL(string: "https://127.0.0.1:\(server.port)/"))
+        let error = try await failure { try await CurlTransport().send(HTTPRequest(url: url)) }
+        #expect(error.code == .tlsFailed, "\(error)")
+        #expect(error.message.contains("port of http"), "\(error)")
+    }
+}
+#endif
