@@ -5,7 +5,7 @@ import Testing
 import TransportTesting
 
 /// The whole way of a request: client, chain, a real socket, a server, and back.
-@Suite(.timeLimit(.minutes(5))) struct ChainOverSocketsTests {
+@Suite(.againstHanging, .heavy) struct ChainOverSocketsTests {
     struct User: Codable, Sendable, Equatable {
         let id: Int
         let name: String

@@ -7,7 +7,7 @@ import TransportTesting
 
 /// What takes long, or a process of its own: `LoadProbe` is the client. With INTERCEPTORS_FULL_LOAD set, as in CI, each runs
 /// at its full length.
-@Suite(.timeLimit(.minutes(6)), .serialized) struct LoadTests {
+@Suite(.againstHanging, .serialized, .heavy) struct LoadTests {
     private static var isFull: Bool { ProcessInfo.processInfo.environment["INTERCEPTORS_FULL_LOAD"] != nil }
 
     private static func probe(_ arguments: String...) async throws {

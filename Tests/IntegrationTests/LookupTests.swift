@@ -6,7 +6,7 @@ import Testing
 import TransportTesting
 
 /// The names of hosts, looked up by a resolver that takes its time.
-@Suite(.timeLimit(.minutes(5))) struct LookupTests {
+@Suite(.againstHanging, .heavy) struct LookupTests {
     private static let compiler = "/usr/bin/cc"
 
     /// Stands before the system's: it takes ten seconds, and says in a folder when it has begun and ended.

@@ -5,7 +5,7 @@ import Testing
 import TransportTesting
 
 // The code of the README, as it stands there: that it compiles is the point, that it works is shown too.
-@Suite struct ReadmeTests {
+@Suite(.againstHanging) struct ReadmeTests {
     struct User: Decodable, Sendable { let id: Int }
 
     struct LanguageInterceptor: Interceptor {
@@ -130,7 +130,7 @@ import TransportTesting
     }
 
     /// What the README and the documentation of ``TransportConformance`` show to authors of transports.
-    @Test(.timeLimit(.minutes(5)), arguments: TransportConformance.rules)
+    @Test(.againstHanging, arguments: TransportConformance.rules)
     func keepsThePromisesOfATransport(rule: TransportConformance.Rule) async throws {
         try await rule.check { clock in MyTransport(clock: clock) }
     }

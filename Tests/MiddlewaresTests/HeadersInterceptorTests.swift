@@ -2,7 +2,7 @@ import Foundation
 import Middlewares
 import Testing
 
-@Suite struct HeadersInterceptorTests {
+@Suite(.againstHanging) struct HeadersInterceptorTests {
     private func sent(
         _ interceptors: any Interceptor...,
         fields: HTTPFields = [:]

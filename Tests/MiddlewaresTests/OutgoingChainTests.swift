@@ -5,7 +5,7 @@ import TransportTesting
 @testable import Middlewares
 
 /// What is added to a request on its way out, held against what a server gets.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.againstHanging)
 struct OutgoingChainTests {
     private static let home = URL(string: "https://api.example.com/a?b=c")!
     private static let origin = Origin(home)!

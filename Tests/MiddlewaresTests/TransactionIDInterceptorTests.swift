@@ -4,7 +4,7 @@ import Testing
 
 @testable import Middlewares
 
-@Suite struct TransactionIDInterceptorTests {
+@Suite(.againstHanging) struct TransactionIDInterceptorTests {
     private func send(_ interceptors: [any Interceptor], fields: HTTPFields = [:]) async throws -> [HTTPFields] {
         let recorder = Recorder()
         let request = HTTPRequest(url: try url("https://example.com"), headerFields: fields)
@@ -67,7 +67,7 @@ import Testing
     }
 }
 
-@Suite struct UUIDSequenceTests {
+@Suite(.againstHanging) struct UUIDSequenceTests {
     @Test func textIsAVersion4UUIDInLowerCase() throws {
         for _ in 0..<1_000 {
             let text = TransactionIDInterceptor.uuid()

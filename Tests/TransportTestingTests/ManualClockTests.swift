@@ -1,7 +1,7 @@
 import Testing
 import TransportTesting
 
-@Suite struct ManualClockTests {
+@Suite(.againstHanging) struct ManualClockTests {
     @Test func standsStillUntilItIsAdvanced() {
         let clock = ManualClock()
         #expect(clock.now == .init())

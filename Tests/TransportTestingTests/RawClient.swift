@@ -24,8 +24,8 @@ final class RawClient: Sendable {
         descriptor = socket(AF_INET, 1, 0)
         // A process that another test starts does not keep the connection open.
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-        // A server that fails to answer fails the test instead of stopping it.
-        var limit = timeval(tv_sec: 60, tv_usec: 0)
+        // A server that fails to answer fails the test instead of stopping it; one that has no processor yet does not.
+        var limit = timeval(tv_sec: 3600, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         var address = sockaddr_in()

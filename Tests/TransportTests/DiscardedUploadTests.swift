@@ -5,7 +5,7 @@ import TransportTesting
 @testable import Transport
 
 // A one-shot body that a transport has begun to read and doesn't read to its end: its source is told.
-@Suite(.timeLimit(.minutes(5))) struct DiscardedUploadTests {
+@Suite(.againstHanging) struct DiscardedUploadTests {
     private struct Broken: Error, Equatable {}
 
     /// A source that gives a little, and then nothing until it is ended, whatever becomes of the task that waits for it.

@@ -3,7 +3,7 @@ import Testing
 import Transport
 import TransportTesting
 
-@Suite struct TransportConformanceTests {
+@Suite(.againstHanging, .heavy) struct TransportConformanceTests {
     // What Foundation can't do, as the documentation of URLSessionTransport says.
     #if canImport(FoundationNetworking)
     private static let beyondFoundation: Set = [
@@ -16,7 +16,7 @@ import TransportTesting
     #endif
 
     @Test(
-        .timeLimit(.minutes(5)),
+        .againstHanging,
         arguments: TransportConformance.rules.filter { !Self.beyondFoundation.contains($0.name) }
     )
     func urlSessionTransportKeepsItsPromises(rule: TransportConformance.Rule) async throws {
@@ -24,7 +24,7 @@ import TransportTesting
     }
 
     #if os(Linux)
-    @Test(.timeLimit(.minutes(5)), arguments: TransportConformance.rules)
+    @Test(.againstHanging, arguments: TransportConformance.rules)
     func curlTransportKeepsItsPromises(rule: TransportConformance.Rule) async throws {
         try await rule.check { clock in
             var configuration = CurlTransport.Configuration()
@@ -34,13 +34,13 @@ import TransportTesting
     }
     #endif
 
-    @Test(.timeLimit(.minutes(5)), arguments: TransportConformance.rulesInMemory)
+    @Test(.againstHanging, arguments: TransportConformance.rulesInMemory)
     func stubTransportKeepsItsPromises(rule: TransportConformance.Rule) async throws {
         try await rule.check(inMemory: { clock, answer in StubTransport(clock: clock, answer) })
     }
 
     /// A stub that leaves requests to a transport behind it is as good as that one.
-    @Test(.timeLimit(.minutes(5)), arguments: TransportConformance.rulesInMemory)
+    @Test(.againstHanging, arguments: TransportConformance.rulesInMemory)
     func stubTransportWithAFallbackKeepsItsPromises(rule: TransportConformance.Rule) async throws {
         try await rule.check(inMemory: { clock, answer in
             StubTransport(clock: clock, fallback: StubTransport(clock: clock, answer))
@@ -61,7 +61,7 @@ import TransportTesting
 }
 
 /// The suite sees what breaks a promise: transports that are wrong in one way each.
-@Suite struct TransportConformanceViolationTests {
+@Suite(.againstHanging) struct TransportConformanceViolationTests {
     private struct Bent: Transport {
         let base: any Transport
         let bend: @Sendable (consuming HTTPRequest, any Transport) async throws -> HTTPResponse
@@ -88,7 +88,7 @@ import TransportTesting
         }
     }
 
-    @Test(.timeLimit(.minutes(5))) func transportThatFollowsRedirectsIsSeen() async throws {
+    @Test(.againstHanging) func transportThatFollowsRedirectsIsSeen() async throws {
         let names = await broken { request, base in
             let copy = request
             let response = try await base.send(copy)
@@ -101,7 +101,7 @@ import TransportTesting
         #expect(names == ["redirectsAreNotFollowed"])
     }
 
-    @Test(.timeLimit(.minutes(5))) func transportThatRetriesIsSeen() async {
+    @Test(.againstHanging) func transportThatRetriesIsSeen() async {
         let names = await broken { request, base in
             let copy = request
             let response = try await base.send(copy)
@@ -110,7 +110,7 @@ import TransportTesting
         #expect(names == ["statusesThatInviteAnotherAttemptAreNotRetried"])
     }
 
-    @Test(.timeLimit(.minutes(5))) func transportThatJoinsFieldsIsSeen() async {
+    @Test(.againstHanging) func transportThatJoinsFieldsIsSeen() async {
         let names = await broken { request, base in
             var response = try await base.send(request)
             var joined = HTTPFields()
@@ -123,7 +123,7 @@ import TransportTesting
         #expect(names == ["repeatedFieldsStayApart"])
     }
 
-    @Test(.timeLimit(.minutes(5))) func transportThatForgetsTheURLIsSeen() async {
+    @Test(.againstHanging) func transportThatForgetsTheURLIsSeen() async {
         let names = await broken { request, base in
             var response = try await base.send(request)
             response.url = nil
@@ -132,7 +132,7 @@ import TransportTesting
         #expect(names == ["sendsMethodTargetFieldsAndBody"])
     }
 
-    @Test(.timeLimit(.minutes(5))) func transportThatWrapsCancellationIsSeen() async {
+    @Test(.againstHanging) func transportThatWrapsCancellationIsSeen() async {
         let names = await broken { request, base in
             do {
                 return try await base.send(request)

@@ -5,7 +5,7 @@ import Testing
 import TransportTesting
 
 /// TLS, client certificates and HTTP/2 against a server that nobody here has written.
-@Suite(.enabled(if: NginxServer.mustRun, Comment(rawValue: NginxServer.absence)), .timeLimit(.minutes(5)))
+@Suite(.enabled(if: NginxServer.mustRun, Comment(rawValue: NginxServer.absence)), .againstHanging, .heavy)
 struct NginxTLSTests {
     /// The authorities of a test, and nginx's files of them.
     struct Fixture {

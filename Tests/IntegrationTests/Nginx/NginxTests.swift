@@ -5,7 +5,7 @@ import Testing
 import TransportTesting
 
 /// A server that nobody here has written.
-@Suite(.enabled(if: NginxServer.mustRun, Comment(rawValue: NginxServer.absence)), .timeLimit(.minutes(5)))
+@Suite(.enabled(if: NginxServer.mustRun, Comment(rawValue: NginxServer.absence)), .againstHanging, .heavy)
 struct NginxTests {
     enum Kind: String, CaseIterable {
         case curl, urlSession

@@ -8,7 +8,7 @@ import Testing
 /// | `SIMULATION_SEED=42` | plays that one, and prints all that happened |
 /// | `SIMULATION_COUNT=100000` | plays so many, instead of those of the regular run |
 /// | `SIMULATION_FIRST=1000000` | begins at that seed, instead of 1 |
-@Suite struct SimulationTests {
+@Suite(.againstHanging, .heavy) struct SimulationTests {
     private static let environment = ProcessInfo.processInfo.environment
     private static let count = environment["SIMULATION_COUNT"].flatMap(UInt64.init) ?? 3_000
     private static let first = environment["SIMULATION_FIRST"].flatMap(UInt64.init) ?? 1

@@ -45,7 +45,7 @@ private struct Plain: Interceptor {
     }
 }
 
-@Suite struct InterceptorChainTests {
+@Suite(.againstHanging) struct InterceptorChainTests {
     private let trace = Trace()
     private let stub = StubTransport()
 
@@ -263,7 +263,7 @@ private struct Plain: Interceptor {
     }
 }
 
-@Suite struct InterceptorChainIsolationTests {
+@Suite(.againstHanging) struct InterceptorChainIsolationTests {
     private struct Isolated: Interceptor {
         let isMain: Trace
 

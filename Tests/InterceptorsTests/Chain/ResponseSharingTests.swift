@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 /// The examples of `ResponseSharing`, as they are printed there, and what a chain makes of them.
-@Suite struct ResponseSharingTests {
+@Suite(.againstHanging) struct ResponseSharingTests {
     actor Kept {
         private var responses: [URL: HTTPResponse] = [:]
         func response(to request: HTTPRequest) -> HTTPResponse? { responses[request.url] }

@@ -3,7 +3,7 @@ import Interceptors
 import Synchronization
 import Testing
 
-@Suite struct ClientCompletionTests {
+@Suite(.againstHanging) struct ClientCompletionTests {
     @Test func completionGetsTheValueOnce() async throws {
         let stub = StubTransport()
         stub.on(.get, "**", .json("42"))

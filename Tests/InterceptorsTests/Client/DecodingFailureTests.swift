@@ -2,7 +2,7 @@ import Foundation
 import Interceptors
 import Testing
 
-@Suite struct DecodingFailureTests {
+@Suite(.againstHanging) struct DecodingFailureTests {
     private struct Person: Decodable, Sendable {
         enum Role: String, Decodable { case admin }
         struct Friend: Decodable { var name: String }

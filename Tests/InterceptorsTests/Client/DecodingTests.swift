@@ -3,7 +3,7 @@ import Interceptors
 import Synchronization
 import Testing
 
-@Suite struct ResponseDecodingTests {
+@Suite(.againstHanging) struct ResponseDecodingTests {
     private func get<Value: Decodable & Sendable>(
         _ answer: StubAnswer,
         as type: Value.Type = Value.self,

@@ -44,7 +44,7 @@ private struct UserByID: Endpoint {
     }
 }
 
-@Suite struct EndpointTests {
+@Suite(.againstHanging) struct EndpointTests {
     @Test func enumOfEndpointsSendsWhatEachCaseSays() async throws {
         let stub = StubTransport()
         stub.on(.get, "/v1/users", .json(#"[{"id":1,"name":"Ada"}]"#))

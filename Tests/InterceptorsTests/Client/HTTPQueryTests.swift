@@ -3,7 +3,7 @@ import Interceptors
 import Testing
 import TransportTesting
 
-@Suite struct HTTPQueryTests {
+@Suite(.againstHanging) struct HTTPQueryTests {
     @Test(arguments: [
         ("plain", "plain"),
         ("a b", "a%20b"),

@@ -6,7 +6,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite struct RequestConversionsTests {
+@Suite(.againstHanging) struct RequestConversionsTests {
     private func foundationRequest() throws -> URLRequest {
         URLRequest(url: try #require(URL(string: "https://h/x?y=z")))
     }

@@ -3,7 +3,7 @@ import Interceptors
 import Testing
 
 /// How a target and a base URL make a URL, seen at the transport.
-@Suite struct RequestTargetTests {
+@Suite(.againstHanging) struct RequestTargetTests {
     private let stub = StubTransport { _ in HTTPResponse(status: 204) }
 
     private func url(_ target: RequestTarget, base: String?, query: HTTPQuery = [:]) async throws -> String {
@@ -178,7 +178,7 @@ import Testing
 }
 
 /// Values put into a literal.
-@Suite struct RequestTargetInterpolationTests {
+@Suite(.againstHanging) struct RequestTargetInterpolationTests {
     private let stub = StubTransport { _ in HTTPResponse(status: 204) }
 
     private func url(_ target: RequestTarget) async throws -> String {

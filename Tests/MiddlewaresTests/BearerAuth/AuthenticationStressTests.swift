@@ -5,7 +5,7 @@ import Testing
 @testable import Middlewares
 
 /// Many tasks at once, in no order; what must hold holds in all of them.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.againstHanging, .heavy)
 struct AuthenticationStressTests {
     @Test func manyWaitersOfWhichHalfAreCancelledWhileTheyWait() async throws {
         let count = 1000

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Middlewares
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.againstHanging)
 struct AuthorizationModeTests {
     private func request(_ mode: AuthorizationMode) -> HTTPRequest {
         var request = HTTPRequest(method: .post, url: apiURL, body: "password")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Middlewares
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.againstHanging)
 struct BearerAuthInterceptorTests {
     private func chain(_ tokens: TokenStore, _ server: TokenServer) -> InterceptorChain {
         InterceptorChain([.bearerAuth(tokens)], transport: server)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Middlewares
 
-@Suite struct SingleFlightTests {
+@Suite(.againstHanging) struct SingleFlightTests {
     private typealias Flights = SingleFlight<String, Int>
 
     /// Asks as a task does: a ticket, then the wait. The waiter is the ticket's number.

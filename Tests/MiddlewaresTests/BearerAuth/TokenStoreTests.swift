@@ -3,7 +3,7 @@ import Testing
 
 @testable import Middlewares
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.againstHanging)
 struct TokenStoreTests {
     /// A store whose refresh begins, waits for the test, and then gives the new token.
     private struct HeldRefresh {

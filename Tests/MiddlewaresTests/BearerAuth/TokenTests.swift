@@ -3,7 +3,7 @@ import Testing
 
 @testable import Middlewares
 
-@Suite struct TokenTests {
+@Suite(.againstHanging) struct TokenTests {
     private let secret = TokenStore.Token(
         "s3cr3t-access",
         expiresAt: Date(timeIntervalSince1970: 1_000),

@@ -7,7 +7,7 @@ import TransportTesting
 @testable import Middlewares
 
 /// What is under way when the store is cleared, as at a sign-out.
-@Suite struct CacheClearingTests {
+@Suite(.againstHanging) struct CacheClearingTests {
     enum Kind: String, CaseIterable, Sendable { case memory, disk }
 
     private let directory = TemporaryDirectory()

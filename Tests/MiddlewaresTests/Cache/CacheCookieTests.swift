@@ -4,7 +4,7 @@ import TransportTesting
 
 @testable import Middlewares
 
-@Suite struct CacheCookieTests {
+@Suite(.againstHanging) struct CacheCookieTests {
     private let world = CacheWorld()
     private let jar = CookieJar()
 

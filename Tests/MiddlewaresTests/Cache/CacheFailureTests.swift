@@ -6,7 +6,7 @@ import TransportTesting
 @testable import Middlewares
 
 /// What becomes of what is stored when a request fails.
-@Suite struct CacheFailureTests {
+@Suite(.againstHanging) struct CacheFailureTests {
     private let world = CacheWorld()
 
     private func fail(_ error: any Error, times: Int = 1) {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Middlewares
 
-@Suite struct CacheFieldsFuzzTests {
+@Suite(.againstHanging) struct CacheFieldsFuzzTests {
     private static let pieces = [
         "max-age", "no-store", "no-cache", "private", "max-stale", "=", "=", ",", ",", " ", "\t", "\"", "\\", "\\\"",
         "60",

@@ -5,7 +5,7 @@ import TransportTesting
 
 @testable import Middlewares
 
-@Suite struct CacheInterceptorTests {
+@Suite(.againstHanging) struct CacheInterceptorTests {
     private let world = CacheWorld()
 
     @Test func aFreshResponseIsServedWithItsAge() async throws {

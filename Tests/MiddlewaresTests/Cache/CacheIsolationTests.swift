@@ -5,7 +5,7 @@ import TransportTesting
 
 @testable import Middlewares
 
-@Suite struct CacheIsolationTests {
+@Suite(.againstHanging) struct CacheIsolationTests {
     private let world = CacheWorld()
 
     // MARK: Who sees what

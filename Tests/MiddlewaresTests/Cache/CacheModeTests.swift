@@ -4,7 +4,7 @@ import Testing
 
 @testable import Middlewares
 
-@Suite struct CacheModeTests {
+@Suite(.againstHanging) struct CacheModeTests {
     private let world = CacheWorld()
 
     @Test(arguments: [CacheMode.offline, .onlyIfCached])

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Middlewares
 
-@Suite struct CachePolicyDecisionTests {
+@Suite(.againstHanging) struct CachePolicyDecisionTests {
     private func check(_ row: Row) throws {
         let entry = try stored(row.response, status: row.status, for: row.storedRequest)
         let decision = CachePolicy().decide(try row.httpRequest(), stored: [entry], now: start + row.age)

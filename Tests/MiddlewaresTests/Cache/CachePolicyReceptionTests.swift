@@ -4,7 +4,7 @@ import Testing
 
 @testable import Middlewares
 
-@Suite struct CachePolicyReceptionTests {
+@Suite(.againstHanging) struct CachePolicyReceptionTests {
     // Section numbers are those of RFC 9111 unless they name another.
     @Test(arguments: [
         Row("3", ["Cache-Control: max-age=60"], "stored"),

@@ -6,7 +6,7 @@ import TransportTesting
 
 @testable import Middlewares
 
-@Suite struct CacheRaceTests {
+@Suite(.againstHanging, .heavy) struct CacheRaceTests {
     private let world = CacheWorld()
 
     private func begin(_ body: String, _ lines: [String] = []) async throws -> HTTPResponse {

@@ -18,7 +18,7 @@ extension MemoryCacheStore {
     }
 }
 
-@Suite struct MemoryCacheStoreTests {
+@Suite(.againstHanging) struct MemoryCacheStoreTests {
     private func key(_ path: String, _ partition: String = "") throws -> CacheKey {
         try #require(CacheKey(url: try url("https://a.example/\(path)"), partition: partition))
     }

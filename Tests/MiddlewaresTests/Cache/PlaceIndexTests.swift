@@ -2,7 +2,7 @@ import Testing
 
 @testable import Middlewares
 
-@Suite struct PlaceIndexTests {
+@Suite(.againstHanging) struct PlaceIndexTests {
     /// Whatever is added and taken out, it finds what a list finds.
     @Test(arguments: [1, 3, 64, 1_000])
     func itFindsWhatIsInItAndNothingElse(hashes: Int) {

@@ -5,7 +5,7 @@ import TransportTesting
 @testable import Middlewares
 
 /// Where a cache or `coalesce` is outside of what adds credentials, nothing is sent and nobody gets another's response.
-@Suite struct ChainOrderTests {
+@Suite(.againstHanging) struct ChainOrderTests {
     /// An interceptor of an author's own.
     struct APIKeyInterceptor: Interceptor {
         let key: Shared<String>

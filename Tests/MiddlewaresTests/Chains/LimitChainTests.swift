@@ -6,7 +6,7 @@ import TransportTesting
 @testable import Middlewares
 
 /// How what limits, shares and gives up meets what tries again, refreshes and ends in time.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.againstHanging)
 struct LimitChainTests {
     private let clock = ManualClock()
 

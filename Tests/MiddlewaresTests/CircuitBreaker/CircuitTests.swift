@@ -3,7 +3,7 @@ import Testing
 
 @testable import Middlewares
 
-@Suite struct CircuitTests {
+@Suite(.againstHanging) struct CircuitTests {
     /// What happens to a circuit, and what is expected of it: a line of a table.
     private enum Step {
         /// A request comes, goes, and is answered at once.

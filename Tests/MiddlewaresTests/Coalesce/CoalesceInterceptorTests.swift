@@ -10,7 +10,7 @@ func counting(_ tally: Tally) -> @Sendable (CoalesceEvent) -> Void {
     { if case .waiting = $0 { tally.count() } }
 }
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.againstHanging)
 struct CoalesceInterceptorTests {
     private let clock = ManualClock()
     private let joined = Tally()

@@ -4,7 +4,7 @@ import Testing
 @testable import Interceptors
 @testable import Middlewares
 
-@Suite struct ExchangeIdentityTests {
+@Suite(.againstHanging) struct ExchangeIdentityTests {
     private func identity(
         _ address: String = "https://api.example.com/users/42",
         apart: String? = nil,

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Middlewares
 
-@Suite struct SharedExchangesTests {
+@Suite(.againstHanging) struct SharedExchangesTests {
     private typealias Exchanges = SharedExchanges<String, String>
 
     private func identity(_ path: String) throws -> ExchangeIdentity {

@@ -5,7 +5,7 @@ import TransportTesting
 
 @testable import Middlewares
 
-@Suite struct CompressRequestInterceptorTests {
+@Suite(.againstHanging) struct CompressRequestInterceptorTests {
     private static let text = String(repeating: #"{"name":"Ada","role":"engineer"},"#, count: 2_000)
 
     private func sent(

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Middlewares
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.againstHanging)
 struct CookieJarPersistenceTests {
     private let persisted = Shared<[[String]]>([])
 

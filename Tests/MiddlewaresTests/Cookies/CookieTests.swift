@@ -3,7 +3,7 @@ import Testing
 
 @testable import Middlewares
 
-@Suite struct SetCookieTests {
+@Suite(.againstHanging) struct SetCookieTests {
     @Test func attributesAreReadWhateverTheirCaseAndSpaces() throws {
         let cookie = try #require(
             SetCookie(
@@ -72,7 +72,7 @@ import Testing
     }
 }
 
-@Suite struct CookieJarTests {
+@Suite(.againstHanging) struct CookieJarTests {
     private let now = Shared(Date(timeIntervalSince1970: 1_000_000_000))
 
     private func jar(

@@ -4,7 +4,7 @@ import TransportTesting
 
 @testable import Middlewares
 
-@Suite struct CookiesInterceptorTests {
+@Suite(.againstHanging) struct CookiesInterceptorTests {
     private func server(_ cookies: [String]) -> Recorder {
         Recorder { request in
             var response = HTTPResponse(status: 200, url: request.url)

@@ -21,7 +21,7 @@ func site(_ redirects: [String: (HTTPResponse.Status, String)]) -> Recorder {
     }
 }
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.againstHanging)
 struct FollowRedirectsInterceptorTests {
     private func chain(
         _ interceptor: FollowRedirectsInterceptor = .followRedirects(),

@@ -4,7 +4,7 @@ import Testing
 import TransportTesting
 
 /// Redirects together with others, and over real sockets.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.againstHanging)
 struct RedirectChainTests {
     @Test func clientWithoutInterceptorsFollowsRedirectsAndDoesNothingElse() async throws {
         let site = site(["https://h/a": (302, "/b")])

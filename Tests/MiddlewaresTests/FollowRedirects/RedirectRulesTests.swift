@@ -3,7 +3,7 @@ import Testing
 
 @testable import Middlewares
 
-@Suite struct RedirectRulesTests {
+@Suite(.againstHanging) struct RedirectRulesTests {
     private let rules = RedirectRules(redaction: .standard)
     private let here = URL(string: "https://a.example/users/1?q=1#top")!
 

@@ -5,7 +5,7 @@ import TransportTesting
 
 @testable import Middlewares
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.againstHanging)
 struct HedgeInterceptorTests {
     private let clock = ManualClock()
 

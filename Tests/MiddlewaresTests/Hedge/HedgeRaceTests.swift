@@ -3,7 +3,7 @@ import Testing
 
 @testable import Middlewares
 
-@Suite struct HedgeRaceTests {
+@Suite(.againstHanging) struct HedgeRaceTests {
     private typealias Race = HedgeRace<String>
 
     private func text(_ step: Race.Step) -> String {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Middlewares
 
-@Suite struct PermitsTests {
+@Suite(.againstHanging) struct PermitsTests {
     private func scope(_ host: String) throws -> LimitScope {
         .origin(try #require(Origin(try url("https://\(host)/"))))
     }

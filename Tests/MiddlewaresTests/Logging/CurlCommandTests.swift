@@ -4,7 +4,7 @@ import Testing
 
 @testable import Middlewares
 
-@Suite struct CurlCommandTests {
+@Suite(.againstHanging) struct CurlCommandTests {
     private func line(
         _ method: HTTPRequest.Method = .get,
         _ text: String = "https://h.example/a",

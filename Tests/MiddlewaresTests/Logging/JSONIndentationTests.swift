@@ -3,7 +3,7 @@ import Testing
 
 @testable import Middlewares
 
-@Suite struct JSONIndentationTests {
+@Suite(.againstHanging) struct JSONIndentationTests {
     @Test(arguments: [
         ("{}", "{}"),
         (" [ ] ", "[]"),

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Middlewares
 
-@Suite struct LogSinkTests {
+@Suite(.againstHanging) struct LogSinkTests {
     @Test func entriesOfManyTasksAreWrittenWholeAndNotMingled() async throws {
         let pipe = Pipe()
         let sink = LogSink(descriptor: pipe.fileHandleForWriting.fileDescriptor)

@@ -3,7 +3,7 @@ import Middlewares
 import Testing
 import TransportTesting
 
-@Suite struct LoggingInterceptorTests {
+@Suite(.againstHanging) struct LoggingInterceptorTests {
     private let log = LogRecorder()
 
     private func send(

@@ -2,7 +2,7 @@ import Foundation
 import Middlewares
 import Testing
 
-@Suite struct LoggingSecretsTests {
+@Suite(.againstHanging) struct LoggingSecretsTests {
     private let log = LogRecorder()
 
     private func loud() -> LoggingInterceptor { .logging(.body, to: log.sink, curl: true) }

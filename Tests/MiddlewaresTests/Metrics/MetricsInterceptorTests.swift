@@ -36,7 +36,7 @@ private final class EventLog: Sendable {
 
 private struct Broken: Error {}
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.againstHanging)
 struct MetricsInterceptorTests {
     private let log = EventLog()
     private let clock = ManualClock()

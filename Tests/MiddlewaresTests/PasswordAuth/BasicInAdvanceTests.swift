@@ -4,7 +4,7 @@ import Testing
 @testable import Middlewares
 
 /// What becomes of basic answers that were sent in advance and rejected.
-@Suite struct BasicInAdvanceTests {
+@Suite(.againstHanging) struct BasicInAdvanceTests {
     private static let home = URL(string: "https://api.example.com/")!
 
     private func fields(_ requests: [HTTPRequest]) -> [String] {

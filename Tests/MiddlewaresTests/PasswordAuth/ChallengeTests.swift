@@ -3,7 +3,7 @@ import Testing
 
 @testable import Middlewares
 
-@Suite struct ChallengeTests {
+@Suite(.againstHanging) struct ChallengeTests {
     private func challenges(_ values: String...) -> [Challenge] {
         var fields = HTTPFields()
         for value in values { fields.append(.wwwAuthenticate, value) }
@@ -67,7 +67,7 @@ import Testing
     }
 }
 
-@Suite struct DigestAnswerTests {
+@Suite(.againstHanging) struct DigestAnswerTests {
     private func answer(
         _ challenge: String,
         _ username: String,

@@ -78,7 +78,7 @@ private final class DigestServer: Transport {
     }
 }
 
-@Suite struct PasswordAuthInterceptorTests {
+@Suite(.againstHanging) struct PasswordAuthInterceptorTests {
     private static let home = URL(string: "https://api.example.com/dir/index.html?a=b")!
     private static let origin = Origin(home)!
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Middlewares
 
-@Suite struct TokenBucketTests {
+@Suite(.againstHanging) struct TokenBucketTests {
     @Test func fullBucketGivesAllItsTokensAtOnceAndThenOneInEachInterval() {
         var bucket = TokenBucket(interval: .seconds(1), capacity: 3)
         for _ in 0..<3 {
@@ -50,7 +50,7 @@ import Testing
     }
 }
 
-@Suite struct RateLineTests {
+@Suite(.againstHanging) struct RateLineTests {
     private func ask(
         _ line: inout RateLine<String>,
         _ name: String,

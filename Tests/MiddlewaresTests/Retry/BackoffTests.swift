@@ -1,7 +1,7 @@
 import Middlewares
 import Testing
 
-@Suite struct BackoffTests {
+@Suite(.againstHanging) struct BackoffTests {
     private let longest = RandomSource { .max }
     private let middle = RandomSource { 1 << 63 }
     private let none = RandomSource { 0 }

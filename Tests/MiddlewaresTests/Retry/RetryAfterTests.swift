@@ -3,7 +3,7 @@ import Testing
 
 @testable import Middlewares
 
-@Suite struct RetryAfterTests {
+@Suite(.againstHanging) struct RetryAfterTests {
     // Sun, 06 Nov 1994 08:49:37 GMT
     private let now = Date(timeIntervalSince1970: 784_111_777)
 

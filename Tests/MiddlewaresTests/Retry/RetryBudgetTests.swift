@@ -1,7 +1,7 @@
 import Middlewares
 import Testing
 
-@Suite struct RetryBudgetTests {
+@Suite(.againstHanging) struct RetryBudgetTests {
     @Test func reserveIsSpentFirstAndRequestsEarnTheirShare() {
         let budget = RetryBudget(share: 0.1, reserve: 2)
         #expect([budget.withdraw(), budget.withdraw(), budget.withdraw()] == [true, true, false])

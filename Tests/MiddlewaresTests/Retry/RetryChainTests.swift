@@ -5,7 +5,7 @@ import TransportTesting
 @testable import Middlewares
 
 /// Retry together with others.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.againstHanging)
 struct RetryChainTests {
     private let clock = ManualClock()
 

@@ -9,7 +9,7 @@ func answering(_ answers: [Result<HTTPResponse, any Error>]) -> Recorder {
     return Recorder { _ in try answers[min(count.next(), answers.count) - 1].get() }
 }
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.againstHanging)
 struct RetryInterceptorTests {
     private let clock = ManualClock()
     private let ok: Result<HTTPResponse, any Error> = .success(HTTPResponse(status: 200))

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Middlewares
 
-@Suite struct RetryPolicyTests {
+@Suite(.againstHanging) struct RetryPolicyTests {
     typealias Answer = Result<HTTPResponse, any Error>
 
     private func decision(

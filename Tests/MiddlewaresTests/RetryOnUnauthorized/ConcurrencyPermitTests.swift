@@ -5,7 +5,7 @@ import Testing
 @testable import Middlewares
 
 /// What limits concurrency must not stop the refresh that its own permits wait for.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.againstHanging)
 struct ConcurrencyPermitTests {
     enum Place: CaseIterable {
         case outsideOfBoth, between, insideOfBoth

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Middlewares
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.againstHanging)
 struct RetryOnUnauthorizedInterceptorTests {
     @Test func parallel401sCauseExactlyOneRefresh() async throws {
         let count = 10_000

@@ -4,7 +4,7 @@ import Testing
 @testable import Middlewares
 
 /// The form with a closure, for credentials that are no bearer tokens.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.againstHanging)
 struct RetryOnUnauthorizedLogInTests {
     /// A server with sessions in a cookie, and the interceptor that sends it.
     private struct CookieAPI {

@@ -2,7 +2,7 @@ import Foundation
 import Middlewares
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.againstHanging)
 struct UnauthorizedBodyTests {
     @Test func oneShotBodyIsNeverResentEmptyButTheTokenIsRefreshed() async throws {
         let server = TokenServer(accepting: ["new"])

@@ -2,7 +2,7 @@ import Foundation
 import Middlewares
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.againstHanging)
 struct UnauthorizedConditionTests {
     private struct EnvelopeFailure: Error {
         let code: Int

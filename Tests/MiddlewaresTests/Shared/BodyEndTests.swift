@@ -3,7 +3,7 @@ import Testing
 
 @testable import Middlewares
 
-@Suite struct BodyEndTests {
+@Suite(.againstHanging) struct BodyEndTests {
     private struct Broken: Error {}
 
     private func body(

@@ -3,7 +3,7 @@ import TransportTesting
 
 @testable import Middlewares
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.againstHanging)
 struct TurnTests {
     @Test func whatIsToldBeforeTheWaitIsNotLost() async {
         let turn = Turn<Int>()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Middlewares
 
-@Suite struct WaitingLineTests {
+@Suite(.againstHanging) struct WaitingLineTests {
     @Test func firstInIsFirstOut() {
         var line = WaitingLine<String>()
         for ticket in 1...3 { line.join(ticket, "\(ticket)") }

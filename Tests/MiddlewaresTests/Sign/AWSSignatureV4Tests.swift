@@ -160,7 +160,7 @@ struct SignatureVector: Sendable, CustomTestStringConvertible {
     ]
 }
 
-@Suite struct AWSSignatureV4Tests {
+@Suite(.againstHanging) struct AWSSignatureV4Tests {
     private static let example = AWSCredentials(
         accessKeyID: "AKIDEXAMPLE",
         secretAccessKey: "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"

@@ -2,7 +2,7 @@ import Foundation
 import Middlewares
 import Testing
 
-@Suite struct StatusErrorTests {
+@Suite(.againstHanging) struct StatusErrorTests {
     private func error(
         _ response: HTTPResponse,
         method: HTTPRequest.Method = .get,

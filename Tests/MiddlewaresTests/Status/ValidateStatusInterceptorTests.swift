@@ -2,7 +2,7 @@ import Foundation
 import Middlewares
 import Testing
 
-@Suite struct ValidateStatusInterceptorTests {
+@Suite(.againstHanging) struct ValidateStatusInterceptorTests {
     private func outcome(
         _ interceptor: any Interceptor,
         _ code: Int,

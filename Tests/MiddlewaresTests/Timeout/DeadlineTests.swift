@@ -2,7 +2,7 @@ import Middlewares
 import Testing
 import TransportTesting
 
-@Suite struct DeadlineTests {
+@Suite(.againstHanging) struct DeadlineTests {
     @Test func remainingTimeFollowsTheClock() {
         let clock = ManualClock()
         let deadline = Deadline(after: .seconds(5), clock: clock)

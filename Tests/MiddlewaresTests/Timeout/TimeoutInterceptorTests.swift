@@ -4,7 +4,7 @@ import TransportTesting
 
 @testable import Middlewares
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.againstHanging)
 struct TimeoutInterceptorTests {
     private let clock = ManualClock()
 

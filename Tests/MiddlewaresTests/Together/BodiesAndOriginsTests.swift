@@ -5,7 +5,7 @@ import TransportTesting
 @testable import Middlewares
 
 /// Streamed one-shot bodies with each interceptor, and redirects with each that has secrets.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.againstHanging)
 struct BodiesAndOriginsTests {
     private static let origins: Set<Origin> = [apiOrigin]
 

@@ -5,7 +5,7 @@ import TransportTesting
 @testable import Middlewares
 
 /// A refresh together with retries, limits and time.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.againstHanging)
 struct RefreshTogetherTests {
     private let clock = ManualClock()
     private let tokenURL = URL(string: "https://api.example.com/token")!

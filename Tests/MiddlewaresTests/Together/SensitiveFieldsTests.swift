@@ -4,7 +4,7 @@ import Testing
 @testable import Middlewares
 
 /// One rule says which fields are secret, and which tell two callers apart.
-@Suite struct SensitiveFieldsTests {
+@Suite(.againstHanging) struct SensitiveFieldsTests {
     private static let names = [
         "X-Session", "X-SID", "X-Key", "DPoP", "X-Ticket", "X-Login", "X-Pin", "X-User-Id", "X-Acme-Session",
         "Authorization",

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Middlewares
 
-@Suite struct TraceContextTests {
+@Suite(.againstHanging) struct TraceContextTests {
     private static let traceID = "4bf92f3577b34da6a3ce929d0e0e4736"
     private static let spanID = "00f067aa0ba902b7"
 
@@ -62,7 +62,7 @@ import Testing
     }
 }
 
-@Suite struct TracingInterceptorTests {
+@Suite(.againstHanging) struct TracingInterceptorTests {
     private static let parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 
     private func send(

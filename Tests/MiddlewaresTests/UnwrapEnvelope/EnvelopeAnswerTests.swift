@@ -5,7 +5,7 @@ import TransportTesting
 @testable import Middlewares
 
 /// What an ``EnvelopeError`` tells those who stand outside about the response that it was made of.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.againstHanging)
 struct EnvelopeAnswerTests {
     private let refusal = #"{"code":1005,"message":"No such user"}"#
 

@@ -2,7 +2,7 @@ import Foundation
 import Middlewares
 import Testing
 
-@Suite struct EnvelopeErrorTests {
+@Suite(.againstHanging) struct EnvelopeErrorTests {
     private let error = EnvelopeError(
         .refused,
         code: "E1\u{1B}[31m",

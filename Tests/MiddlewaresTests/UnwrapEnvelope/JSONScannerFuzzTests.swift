@@ -5,7 +5,7 @@ import Testing
 @testable import Middlewares
 
 /// What is random here comes from seeds: a failure repeats.
-@Suite struct JSONScannerFuzzTests {
+@Suite(.againstHanging) struct JSONScannerFuzzTests {
     private static let paths: [JSONKeyPath] = ["a", "b", "a.b", "b.a", "a.b.c", "c.é", "\"", "a.\\"]
 
     /// What `JSONSerialization` finds at a path; of equal names it takes the last too.

@@ -6,7 +6,7 @@ import Testing
 
 /// The scanner, which looks at 64 bytes at once, against one that looks at each: over random texts, and with everything
 /// that matters at every place of a block. What is random comes from seeds: a failure repeats.
-@Suite struct JSONScannerReferenceTests {
+@Suite(.againstHanging) struct JSONScannerReferenceTests {
     private static let paths = ["a", "b", "a.b", "b.a", "a.b.c", "c.é", "\""].map { JSONKeyPath($0).encodedNames }
 
     /// Whether both find the same, or fail in the same way.

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Middlewares
 
-@Suite struct JSONScannerTests {
+@Suite(.againstHanging) struct JSONScannerTests {
     /// The text found at a path, `nil` where there is none.
     private func value(at path: JSONKeyPath, in text: String) throws -> String? {
         let data = Data(text.utf8)

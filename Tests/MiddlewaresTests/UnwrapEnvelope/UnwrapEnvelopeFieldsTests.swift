@@ -2,7 +2,7 @@ import Foundation
 import Middlewares
 import Testing
 
-@Suite struct UnwrapEnvelopeFieldsTests {
+@Suite(.againstHanging) struct UnwrapEnvelopeFieldsTests {
     private func send(
         _ fields: HTTPFields,
         status: HTTPResponse.Status = 200,

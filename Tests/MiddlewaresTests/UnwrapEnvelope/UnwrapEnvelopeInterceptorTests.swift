@@ -3,7 +3,7 @@ import Foundation
 import Middlewares
 import Testing
 
-@Suite struct UnwrapEnvelopeInterceptorTests {
+@Suite(.againstHanging) struct UnwrapEnvelopeInterceptorTests {
     let envelope = #"{"code":200,"object":{"id":42},"message":"OK"}"#
 
     /// What becomes of a response, the request for which was a GET unless told otherwise.

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import TransportTesting
 
-@Suite struct MalformedRequestTests {
+@Suite(.againstHanging) struct MalformedRequestTests {
     struct Malformed: Sendable, CustomTestStringConvertible {
         let text: String
         let status: Int

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import TransportTesting
 
-@Suite struct MockResponseTests {
+@Suite(.againstHanging) struct MockResponseTests {
     /// All that a server sends for a request, up to the close of the connection.
     private func wire(
         _ response: MockResponse,

@@ -7,7 +7,7 @@ import FoundationNetworking
 #endif
 
 /// With clients as they are in use.
-@Suite struct MockServerClientTests {
+@Suite(.againstHanging) struct MockServerClientTests {
     @Test func foundationsURLSessionGetsAnswers() async throws {
         let server = try MockServer()
         server.on(.get, "/users/*", .json(#"{"name":"Ada"}"#, headers: ["X-A": "1"]))

@@ -8,7 +8,7 @@ import Darwin
 import Glibc
 #endif
 
-@Suite struct MockServerFaultTests {
+@Suite(.againstHanging) struct MockServerFaultTests {
     private func wire(_ response: MockResponse) async throws -> Data {
         let server = try MockServer()
         server.enqueue(response)

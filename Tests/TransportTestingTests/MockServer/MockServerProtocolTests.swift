@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import TransportTesting
 
-@Suite struct MockServerProtocolTests {
+@Suite(.againstHanging) struct MockServerProtocolTests {
     @Test func aConnectionServesManyRequests() async throws {
         let server = try MockServer()
         server.on(nil, "/**") { MockResponse(body: $0.path) }

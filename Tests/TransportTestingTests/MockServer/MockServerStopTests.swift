@@ -9,7 +9,7 @@ import Darwin
 import Glibc
 #endif
 
-@Suite struct MockServerStopTests {
+@Suite(.againstHanging) struct MockServerStopTests {
     /// Holds a server in every state that a connection can be in.
     private static func occupy(_ server: MockServer, clock: ManualClock) async throws -> [RawClient] {
         server.on(.get, "/never", .neverAnswer)

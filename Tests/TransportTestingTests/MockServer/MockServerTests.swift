@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import TransportTesting
 
-@Suite struct MockServerTests {
+@Suite(.againstHanging) struct MockServerTests {
 
     @Test func listensOnLoopbackAlone() throws {
         let server = try MockServer()

@@ -2,7 +2,7 @@ import Testing
 
 @testable import TransportTesting
 
-@Suite struct RouteTests {
+@Suite(.againstHanging) struct RouteTests {
     @Test(arguments: [
         ("/users/*", "/users/42", true),
         ("/users/*", "/users", false),

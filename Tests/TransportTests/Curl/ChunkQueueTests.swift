@@ -6,7 +6,7 @@ import Testing
 
 @testable import Transport
 
-@Suite struct ChunkQueueTests {
+@Suite(.againstHanging) struct ChunkQueueTests {
     private static func fill(_ count: Int, from queue: inout ChunkQueue) -> Data {
         var buffer = Data(count: count)
         let filled = buffer.withUnsafeMutableBytes { queue.take(into: $0) }

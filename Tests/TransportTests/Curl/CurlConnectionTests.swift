@@ -5,7 +5,7 @@ import Testing
 import Transport
 import TransportTesting
 
-@Suite(.timeLimit(.minutes(5))) struct CurlConnectionTests {
+@Suite(.againstHanging) struct CurlConnectionTests {
     private func transport(_ change: (inout CurlTransport.Configuration) -> Void) -> CurlTransport {
         var configuration = CurlTransport.Configuration()
         change(&configuration)

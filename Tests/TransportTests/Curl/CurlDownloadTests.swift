@@ -5,7 +5,7 @@ import Testing
 
 @testable import Transport
 
-@Suite(.timeLimit(.minutes(5))) struct CurlDownloadTests {
+@Suite(.againstHanging) struct CurlDownloadTests {
     private static let piece = Data(repeating: 5, count: 16 << 10)
 
     private static func download() -> CurlDownload {

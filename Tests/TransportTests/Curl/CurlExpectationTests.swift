@@ -5,7 +5,7 @@ import Transport
 import TransportTesting
 
 /// `Expect: 100-continue` (RFC 9110 §10.1.1) and the responses to it.
-@Suite(.timeLimit(.minutes(5))) struct CurlExpectationTests {
+@Suite(.againstHanging) struct CurlExpectationTests {
     private static let refusal = "HTTP/1.1 417 Expectation Failed\r\nContent-Length: 2\r\n\r\nno"
     private static let long = Data(repeating: UInt8(ascii: "x"), count: 200_000)
 

@@ -7,7 +7,7 @@ import TransportTesting
 @testable import Transport
 
 /// A first field line that is folded: libcurl until 8.1 followed a pointer into the last response of the handle, which it had freed.
-@Suite(.timeLimit(.minutes(5))) struct CurlFoldedFieldTests {
+@Suite(.againstHanging) struct CurlFoldedFieldTests {
     #if compiler(>=6.3)
     // A heap that is corrupted may end the process later: the tests' own must not be it.
     @Test(arguments: ["http", "https"])

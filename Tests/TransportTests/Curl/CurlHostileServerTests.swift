@@ -6,7 +6,7 @@ import Transport
 import TransportTesting
 
 /// Servers that mean harm: what they send costs no more than was allowed, and is not taken for what it is not.
-@Suite(.timeLimit(.minutes(5))) struct CurlHostileServerTests {
+@Suite(.againstHanging, .heavy) struct CurlHostileServerTests {
     private static let modes: [ResponseBodyMode] = [.buffered, .streamed]
 
     private static func fields(_ count: Int) -> String {

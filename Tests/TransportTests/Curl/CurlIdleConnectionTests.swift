@@ -7,7 +7,7 @@ import Transport
 import TransportTesting
 
 /// Kept-alive connections of HTTP/1 on which the server closes or sends while no request is under way (RFC 9112 §9.2, §9.6).
-@Suite(.timeLimit(.minutes(5))) struct CurlIdleConnectionTests {
+@Suite(.againstHanging) struct CurlIdleConnectionTests {
     private static let evil = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nEVIL"
     private static let timedOut = "HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 

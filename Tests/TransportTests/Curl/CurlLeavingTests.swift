@@ -7,7 +7,7 @@ import Transport
 import TransportTesting
 
 /// What a transport leaves behind: nothing. Each test counts threads and descriptors in a process of its own.
-@Suite(.timeLimit(.minutes(5))) struct CurlLeavingTests {
+@Suite(.againstHanging, .heavy) struct CurlLeavingTests {
     private static let threadName = "Interceptors"
 
     /// Plays a scene a few times over, the first time to let the process come by what it keeps for good, and expects that

@@ -7,7 +7,7 @@ import TransportTesting
 @testable import Transport
 
 /// A system whose libcurl can't be used.
-@Suite(.timeLimit(.minutes(5))) struct CurlLibraryTests {
+@Suite(.againstHanging) struct CurlLibraryTests {
     private static let missing = CurlLibrary.loader(ofLibraryAt: "/nowhere/libcurl.so.4")
     private static let pinned = TLSConfiguration.pinned([CurlPinningTests.otherPin])
 

@@ -1,10 +1,11 @@
 #if os(Linux)
 import Foundation
+import TestSupport
 import Testing
 import Transport
 import TransportTesting
 
-@Suite(.timeLimit(.minutes(5))) struct CurlProxyTests {
+@Suite(.againstHanging) struct CurlProxyTests {
     private static func transport(_ proxy: CurlTransport.Proxy) -> CurlTransport {
         var configuration = CurlTransport.Configuration()
         configuration.proxy = proxy
@@ -58,9 +59,9 @@ import TransportTesting
     }
 
     @Test func proxyThatIsNotThereIsAnErrorWithoutItsPassword() async throws {
-        let proxy = try MockServer()
-        proxy.stop()
-        let url = try #require(URL(string: "http://ada:sesame@127.0.0.1:\(proxy.port)"))
+        let port = try UnusedPort()
+        defer { withExtendedLifetime(port) {} }
+        let url = try #require(URL(string: "http://ada:sesame@127.0.0.1:\(port.number)"))
         let error = try await failure { try await Self.transport(.url(url)).send(Self.request()) }
         #expect(error.code == .cannotConnect)
         #expect(!"\(error)".contains("sesame"))

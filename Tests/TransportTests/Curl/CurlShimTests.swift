@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite struct CurlShimTests {
+@Suite(.againstHanging) struct CurlShimTests {
     private static let folder = Repository.root.appending(path: "Sources/CCurl")
 
     /// The shim has numbers and layouts of its own, so that building needs no headers. Where they are installed, they agree.

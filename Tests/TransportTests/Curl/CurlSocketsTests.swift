@@ -7,7 +7,7 @@ import TransportTesting
 
 @testable import Transport
 
-@Suite(.timeLimit(.minutes(5))) struct CurlSocketsTests {
+@Suite(.againstHanging) struct CurlSocketsTests {
     /// The limit is the configured silence, within reason, whatever the request's own.
     @Test(arguments: [
         (Duration.seconds(60) as Duration?, 60_000 as Int32), (.seconds(1), 30_000), (.seconds(200), 200_000), (nil, 0),

@@ -5,7 +5,7 @@ import Testing
 import Transport
 import TransportTesting
 
-@Suite(.timeLimit(.minutes(5))) struct CurlUploadTests {
+@Suite(.againstHanging) struct CurlUploadTests {
     /// It would be sent as nothing, and what it holds would be lost without a word.
     @Test(arguments: [HTTPRequest.Method.put, .head])
     func bodySaidToBeEmptyThatIsNotFailsBeforeAnythingIsSent(method: HTTPRequest.Method) async throws {

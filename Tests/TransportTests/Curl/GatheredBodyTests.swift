@@ -5,7 +5,7 @@ import Testing
 
 @testable import Transport
 
-@Suite struct GatheredBodyTests {
+@Suite(.againstHanging) struct GatheredBodyTests {
     private static func append(_ bytes: Data, to body: inout GatheredBody) -> Bool {
         bytes.withUnsafeBytes { body.append($0) }
     }

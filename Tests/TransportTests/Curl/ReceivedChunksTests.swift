@@ -5,7 +5,7 @@ import Testing
 
 @testable import Transport
 
-@Suite struct ReceivedChunksTests {
+@Suite(.againstHanging) struct ReceivedChunksTests {
     private static let size = BlockPool.blockSize
 
     private static func append(_ bytes: Data, to chunks: inout ReceivedChunks) {

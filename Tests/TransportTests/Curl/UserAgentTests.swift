@@ -5,7 +5,7 @@ import TransportTesting
 
 @testable import Transport
 
-@Suite(.timeLimit(.minutes(5))) struct UserAgentTests {
+@Suite(.againstHanging) struct UserAgentTests {
     @Test func requestsNameTheProgramUnlessTheySayWhoSendsThem() async throws {
         let server = try MockServer()
         server.on(nil, "/", MockResponse())

@@ -3,7 +3,7 @@ import Testing
 @testable import Transport
 
 /// Several bytes are looked at together: none of them may hide another, wherever it stands.
-@Suite struct ByteWordTests {
+@Suite(.againstHanging) struct ByteWordTests {
     /// Texts of a byte that stands once among others.
     private func forEachText(_ check: ([UInt8], _ byte: UInt8) -> Void) {
         for count in 1...26 {

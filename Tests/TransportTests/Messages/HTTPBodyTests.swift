@@ -25,7 +25,7 @@ private func expectFailure<Value>(
     #expect(error?.code == code, sourceLocation: location)
 }
 
-@Suite struct HTTPBodyTests {
+@Suite(.againstHanging) struct HTTPBodyTests {
     private struct Broken: Error {}
 
     @Test func anEmptyBodyHasNothingToRead() async throws {
@@ -213,7 +213,7 @@ private func expectFailure<Value>(
     }
 }
 
-@Suite struct HTTPBodyCancellationTests {
+@Suite(.againstHanging) struct HTTPBodyCancellationTests {
     @Test func aStreamThatEndsBecauseItsTaskWasCancelledIsNotComplete() async throws {
         let (stream, continuation) = AsyncStream<Data>.makeStream()
         let (started, starts) = AsyncStream<Void>.makeStream()
@@ -270,7 +270,7 @@ private func expectFailure<Value>(
     }
 }
 
-@Suite struct HTTPBodyFileTests {
+@Suite(.againstHanging) struct HTTPBodyFileTests {
     @Test func aFileIsReadInChunksAgainAndAgain() async throws {
         let content = Data((0..<(1 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 31) })
         let file = try TemporaryFile(content)

@@ -5,7 +5,7 @@ import TransportTesting
 
 @testable import Transport
 
-@Suite(.timeLimit(.minutes(5))) struct HTTPBodyWritingTests {
+@Suite(.againstHanging) struct HTTPBodyWritingTests {
     private struct Broken: Error, Equatable {}
 
     private let folder: TemporaryFolder

@@ -1,7 +1,7 @@
 import Testing
 import Transport
 
-@Suite struct HTTPContextTests {
+@Suite(.againstHanging) struct HTTPContextTests {
     private enum Priority: HTTPContextKey { static var defaultValue: Int { 7 } }
     private enum Label: HTTPContextKey { static var defaultValue: String? { "none" } }
     private enum Other: HTTPContextKey { static var defaultValue: Int { 1 } }

@@ -1,7 +1,7 @@
 import Testing
 import Transport
 
-@Suite struct HTTPFieldNameTests {
+@Suite(.againstHanging) struct HTTPFieldNameTests {
     @Test(arguments: ["Accept", "x", "X-Client_1", "!#$%&'*+-.^_`|~", "123"])
     func aTokenIsAName(text: String) throws {
         let name = try #require(HTTPField.Name(text))

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Transport
 
-@Suite struct HTTPFieldsTests {
+@Suite(.againstHanging) struct HTTPFieldsTests {
     @Test func orderDuplicatesAndSpellingAreKept() {
         var fields = HTTPFields()
         fields.append("x-B", "1")

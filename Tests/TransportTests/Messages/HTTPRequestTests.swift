@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import Transport
 
-@Suite struct HTTPRequestTests {
+@Suite(.againstHanging) struct HTTPRequestTests {
     private func request(_ url: String) throws -> HTTPRequest { HTTPRequest(url: try #require(URL(string: url))) }
 
     private func code(_ request: HTTPRequest) -> TransportError.Code? {

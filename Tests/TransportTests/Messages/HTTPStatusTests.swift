@@ -1,7 +1,7 @@
 import Testing
 import Transport
 
-@Suite struct HTTPStatusTests {
+@Suite(.againstHanging) struct HTTPStatusTests {
     @Test(arguments: [100, 200, 299, 418, 599, 600, 999])
     func anyThreeDigitsAreAStatus(code: Int) {
         #expect(HTTPResponse.Status(code: code)?.code == code)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Transport
 
-@Suite struct MultipartFormDataTests {
+@Suite(.againstHanging) struct MultipartFormDataTests {
     private typealias Part = MultipartFormData.Part
 
     private func form(_ parts: [Part]) throws -> MultipartFormData {

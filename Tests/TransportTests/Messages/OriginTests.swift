@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import Transport
 
-@Suite struct OriginTests {
+@Suite(.againstHanging) struct OriginTests {
     private func origin(_ url: String) throws -> Origin? { Origin(try #require(URL(string: url))) }
 
     @Test(arguments: [

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Transport
 
-@Suite struct PlainTargetTests {
+@Suite(.againstHanging) struct PlainTargetTests {
     @Test(arguments: [
         ("http://a.example", false), ("https://a.example/x?y=:0#z", true), ("https://1.2.3.4:65535/", true),
         ("http://a-b.example:1", false), ("https://a?x", true), ("http://a#x", false),

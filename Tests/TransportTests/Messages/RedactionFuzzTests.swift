@@ -3,7 +3,7 @@ import Testing
 import Transport
 
 /// Random messages with known secrets in them, the same ones at each run.
-@Suite struct RedactionFuzzTests {
+@Suite(.againstHanging) struct RedactionFuzzTests {
     private struct Source {
         var state: UInt64
 

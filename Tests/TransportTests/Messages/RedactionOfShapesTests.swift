@@ -4,7 +4,7 @@ import Testing
 @testable import Transport
 
 /// Secrets in the shapes that logs and error pages have. Each holds `hush` where a secret stands.
-@Suite struct RedactionOfShapesTests {
+@Suite(.againstHanging) struct RedactionOfShapesTests {
     private func printed(_ text: String) -> String { Redaction.standard.text(text) }
 
     // MARK: Names beside values

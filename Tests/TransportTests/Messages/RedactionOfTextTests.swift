@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import Transport
 
-@Suite struct RedactionOfTextTests {
+@Suite(.againstHanging) struct RedactionOfTextTests {
     private let redaction = Redaction.standard
 
     @Test(arguments: [

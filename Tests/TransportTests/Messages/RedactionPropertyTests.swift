@@ -3,7 +3,7 @@ import Testing
 import Transport
 
 /// Plants a secret under a sensitive name somewhere in random JSON, cuts the text anywhere, and looks for the secret.
-@Suite struct RedactionPropertyTests {
+@Suite(.againstHanging) struct RedactionPropertyTests {
     private static let names = [
         "password", "Authorization", "api_key", "access_token", "clientSecret", "Set-Cookie", "user.pin", "otp", "jwt",
         "x-csrf-token", "session",

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Transport
 
-@Suite struct RedactionTests {
+@Suite(.againstHanging) struct RedactionTests {
     let redaction = Redaction.standard
 
     @Test(arguments: [
@@ -99,7 +99,7 @@ import Testing
     private enum SecretKey: HTTPContextKey { static var defaultValue: String { "" } }
 }
 
-@Suite struct RedactionOfURLsTests {
+@Suite(.againstHanging) struct RedactionOfURLsTests {
     private func printed(_ url: String) -> String { Redaction.standard.redactingURL(url) }
 
     @Test(arguments: [
@@ -155,7 +155,7 @@ import Testing
     }
 }
 
-@Suite struct RedactionOfFormatsTests {
+@Suite(.againstHanging) struct RedactionOfFormatsTests {
     private func printed(_ text: String) -> String { Redaction.standard.text(text) }
 
     @Test(arguments: [
@@ -283,7 +283,7 @@ import Testing
     }
 }
 
-@Suite struct RedactionExcerptTests {
+@Suite(.againstHanging) struct RedactionExcerptTests {
     private func excerpt(_ text: String, _ limit: Int = 1024) -> String {
         Redaction.standard.excerpt(of: Data(text.utf8), limit: limit)
     }

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import Transport
 
-@Suite struct ReflectionTests {
+@Suite(.againstHanging) struct ReflectionTests {
     private struct Wrapper {
         let request: HTTPRequest
         let responses: [HTTPResponse?]

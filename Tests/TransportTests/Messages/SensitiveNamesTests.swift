@@ -3,7 +3,7 @@ import Testing
 @testable import Transport
 
 /// The words of ``Redaction/standard``, each of them in every spelling.
-@Suite struct SensitiveNamesTests {
+@Suite(.againstHanging) struct SensitiveNamesTests {
     private let redaction = Redaction.standard
 
     @Test(arguments: Redaction.standardParts)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Transport
 
-@Suite struct TextBytesTests {
+@Suite(.againstHanging) struct TextBytesTests {
     @Test func partsOfAnyLengthAreAddedInOrder() {
         var text = TextBytes(capacity: 0)
         var expected = ""

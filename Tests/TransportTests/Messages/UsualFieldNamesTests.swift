@@ -2,7 +2,7 @@ import Testing
 
 @testable import Transport
 
-@Suite struct UsualFieldNamesTests {
+@Suite(.againstHanging) struct UsualFieldNamesTests {
     @Test func eachIsFoundWhateverItsCase() throws {
         for (index, name) in UsualFieldNames.all.enumerated() {
             for spelling in [name.rawName, name.rawName.lowercased(), name.rawName.uppercased()] {

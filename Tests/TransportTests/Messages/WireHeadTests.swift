@@ -4,7 +4,7 @@ import Testing
 
 @testable import Transport
 
-@Suite struct WireHeadTests {
+@Suite(.againstHanging) struct WireHeadTests {
     private func parse(_ text: String) -> WireHead? { WireHead(parsing: Array(text.utf8)) }
 
     @Test func statusAndFieldsAreReadAsTheyAre() throws {

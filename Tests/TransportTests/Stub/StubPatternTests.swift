@@ -2,7 +2,7 @@ import Testing
 
 @testable import Transport
 
-@Suite struct StubPatternTests {
+@Suite(.againstHanging) struct StubPatternTests {
     private func matches(_ pattern: String, _ url: String) -> Bool { StubPattern(pattern).matches(url) }
 
     @Test(arguments: [

@@ -3,7 +3,7 @@ import Testing
 import Transport
 import TransportTesting
 
-@Suite struct StubTransportTests {
+@Suite(.againstHanging) struct StubTransportTests {
     let stub = StubTransport()
 
     @Test func queuedAnswersComeInOrder() async throws {
@@ -165,7 +165,7 @@ import TransportTesting
     }
 }
 
-@Suite struct StubTransportAnswerTests {
+@Suite(.againstHanging) struct StubTransportAnswerTests {
     let stub = StubTransport()
 
     private struct User: Codable, Equatable {

@@ -3,7 +3,7 @@ import Testing
 import Transport
 import TransportTesting
 
-@Suite struct StubTransportWireTests {
+@Suite(.againstHanging) struct StubTransportWireTests {
     let clock = ManualClock()
     let stub: StubTransport
 
@@ -143,7 +143,7 @@ import TransportTesting
     }
 }
 
-@Suite struct StubTransportTimeTests {
+@Suite(.againstHanging) struct StubTransportTimeTests {
     let clock = ManualClock()
     let stub: StubTransport
 

@@ -8,7 +8,7 @@ import TransportTesting
 @testable import Transport
 
 /// Whom a certificate names: RFC 9525.
-@Suite(.timeLimit(.minutes(5))) struct CurlNamesTests {
+@Suite(.againstHanging) struct CurlNamesTests {
     private static func server(_ root: TestAuthority) throws -> MockServer {
         let server = try MockServer(tls: .init(identity: root.issue(commonNameOnly: "localhost")))
         server.on(nil, "/**", MockResponse(body: "hello"))

@@ -6,7 +6,7 @@ import TransportTesting
 @testable import Transport
 
 /// Real handshakes over loopback.
-@Suite struct CurlPinningTests {
+@Suite(.againstHanging) struct CurlPinningTests {
     static let otherPin: CertificatePin = "sha256/47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="
 
     @Test(arguments: 0..<3)
@@ -106,7 +106,7 @@ import TransportTesting
 }
 
 /// A proxy that is spoken to over TLS.
-@Suite struct CurlPinnedProxyTests {
+@Suite(.againstHanging) struct CurlPinnedProxyTests {
     private func send(_ fixture: TLSFixture, _ tls: TLSConfiguration, proxy host: String) async throws -> HTTPResponse {
         var configuration = CurlTransport.Configuration(tls: tls)
         configuration.proxy = .url(try #require(URL(string: "https://\(host):\(fixture.server.port)")))
@@ -149,7 +149,7 @@ import TransportTesting
 }
 
 /// Ways in which libcurl, left to itself, lets a request past its pins.
-@Suite struct CurlPinBypassTests {
+@Suite(.againstHanging) struct CurlPinBypassTests {
     @Test func keptAliveConnectionOfAnotherTransportIsNotUsed() async throws {
         let fixture = try TLSFixture()
         let open = CurlTransport(.init(tls: TLSConfiguration(trust: fixture.trust)))

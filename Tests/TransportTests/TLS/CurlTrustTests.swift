@@ -5,7 +5,7 @@ import TransportTesting
 
 @testable import Transport
 
-@Suite struct CurlTrustTests {
+@Suite(.againstHanging) struct CurlTrustTests {
     @Test func anchorsAloneOrAddedAreTrusted() async throws {
         let fixture = try TLSFixture()
         for trust in [TLSTrust.only([fixture.root.certificate]), .system(adding: [fixture.root.certificate])] {
@@ -106,7 +106,7 @@ import TransportTesting
     }
 }
 
-@Suite struct CurlClientIdentityTests {
+@Suite(.againstHanging) struct CurlClientIdentityTests {
     @Test func serverThatAsksGetsTheIdentity() async throws {
         let clients = try TestAuthority(name: "Clients")
         let fixture = try TLSFixture(clientRoots: [clients.certificate])

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite struct OpenSSLShimTests {
+@Suite(.againstHanging) struct OpenSSLShimTests {
     private static let header = Repository.root.appending(path: "Sources/COpenSSL/include/COpenSSL.h")
 
     /// The shim has numbers of its own, so that building needs no headers. Where they are installed, they must agree.

@@ -7,7 +7,7 @@ import TransportTesting
 
 @testable import Transport
 
-@Suite(.timeLimit(.minutes(5))) struct SignedPinsTests {
+@Suite(.againstHanging) struct SignedPinsTests {
     static let pin = CertificatePinTests.text
     static let today = Date(timeIntervalSince1970: 1_900_000_000)
 

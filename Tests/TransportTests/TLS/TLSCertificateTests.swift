@@ -6,7 +6,7 @@ import TransportTesting
 
 @testable import Transport
 
-@Suite struct TLSCertificateTests {
+@Suite(.againstHanging) struct TLSCertificateTests {
     private let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }
@@ -74,7 +74,7 @@ import TransportTesting
     }
 }
 
-@Suite struct ClientIdentityTests {
+@Suite(.againstHanging) struct ClientIdentityTests {
     @Test func archiveOpensWithItsPasswordOnly() throws {
         let identity = try TestAuthority().intermediate().issue(client: "Ada")
         let archive = try identity.pkcs12(password: "sesame")

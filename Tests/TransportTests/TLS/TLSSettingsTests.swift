@@ -3,7 +3,7 @@ import Testing
 
 @testable import Transport
 
-@Suite struct HostPatternTests {
+@Suite(.againstHanging) struct HostPatternTests {
     @Test(arguments: [
         (
             "api.example.com", ["api.example.com", "API.Example.COM", "api.example.com."],
@@ -54,7 +54,7 @@ import Testing
     }
 }
 
-@Suite struct CertificatePinTests {
+@Suite(.againstHanging) struct CertificatePinTests {
     static let text = "sha256/47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="
 
     @Test func textGoesThereAndBack() throws {
@@ -86,7 +86,7 @@ import Testing
 
 }
 
-@Suite struct TLSLiteralTests {
+@Suite(.againstHanging) struct TLSLiteralTests {
     static let valid: CertificatePin = "sha256/47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="
 
     @Test func validLiteralIsWhatItsTextParsesAs() throws {
@@ -131,7 +131,7 @@ import Testing
     }
 }
 
-@Suite struct TLSPolicyTests {
+@Suite(.againstHanging) struct TLSPolicyTests {
     @Test func urlSessionOnLinuxRefusesWhateverItCannotDo() throws {
         #expect(TLSConfiguration.system.refusalOfURLSessionOnLinux(nil) == nil)
         let exempt = TLSConfiguration.system.dangerouslyAcceptingAnyHostName(from: "localhost")

@@ -8,7 +8,7 @@ import FoundationNetworking
 #endif
 
 // Decisions that no network on this platform brings about: where a task can be made to wait, and events in odd orders.
-@Suite struct TransferStateTests {
+@Suite(.againstHanging) struct TransferStateTests {
     let request: HTTPRequest
     let head: ResponseHead
     // Never resumed: it only stands for one.

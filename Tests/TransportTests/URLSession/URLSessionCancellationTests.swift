@@ -3,7 +3,7 @@ import Testing
 import Transport
 import TransportTesting
 
-@Suite struct URLSessionCancellationTests {
+@Suite(.againstHanging) struct URLSessionCancellationTests {
     let server: MockServer
     let transport = URLSessionTransport(timeouts: Timeouts(idle: nil))
 

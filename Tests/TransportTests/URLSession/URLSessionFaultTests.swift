@@ -1,9 +1,10 @@
 import Foundation
+import TestSupport
 import Testing
 import Transport
 import TransportTesting
 
-@Suite struct URLSessionFaultTests {
+@Suite(.againstHanging) struct URLSessionFaultTests {
     let server: MockServer
     // No limit: what these tests show must not come from one.
     let transport = URLSessionTransport(timeouts: Timeouts(idle: nil))
@@ -128,8 +129,9 @@ import TransportTesting
     }
 
     @Test func nobodyListeningIsCannotConnect() async throws {
-        let request = try makeRequest(server)
-        server.stop()
+        let port = try UnusedPort()
+        defer { withExtendedLifetime(port) {} }
+        let request = HTTPRequest(url: try #require(URL(string: "http://127.0.0.1:\(port.number)/")))
         #expect(try await failure { try await transport.send(request) }.code == .cannotConnect)
     }
 

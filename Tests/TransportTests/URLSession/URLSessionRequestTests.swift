@@ -3,9 +3,9 @@ import Testing
 import Transport
 import TransportTesting
 
-@Suite struct URLSessionRequestTests {
+@Suite(.againstHanging) struct URLSessionRequestTests {
     let server: MockServer
-    let transport = URLSessionTransport()
+    let transport = URLSessionTransport(timeouts: Timeouts(idle: nil))
 
     init() throws {
         server = try MockServer()

@@ -3,7 +3,7 @@ import Testing
 import Transport
 import TransportTesting
 
-@Suite struct URLSessionStreamingTests {
+@Suite(.againstHanging) struct URLSessionStreamingTests {
     let server: MockServer
     let transport = URLSessionTransport(timeouts: Timeouts(idle: nil))
 

@@ -3,7 +3,7 @@ import Testing
 import Transport
 import TransportTesting
 
-@Suite struct URLSessionTimeoutTests {
+@Suite(.againstHanging) struct URLSessionTimeoutTests {
     let server: MockServer
     let clock = ManualClock()
     let transport: URLSessionTransport

@@ -3,9 +3,9 @@ import Testing
 import Transport
 import TransportTesting
 
-@Suite struct URLSessionTransportTests {
+@Suite(.againstHanging, .heavy) struct URLSessionTransportTests {
     let server: MockServer
-    let transport = URLSessionTransport()
+    let transport = URLSessionTransport(timeouts: Timeouts(idle: nil))
 
     init() throws { server = try MockServer() }
 
@@ -262,7 +262,7 @@ import TransportTesting
         server.on(.get, "/", MockResponse(body: "ok"))
         for count in 1...10 {
             do {
-                let transport = URLSessionTransport()
+                let transport = URLSessionTransport(timeouts: Timeouts(idle: nil))
                 _ = try await transport.send(makeRequest(server))
             }
             await server.closedConnections(count)

@@ -5,7 +5,7 @@ import TransportTesting
 
 @testable import Transport
 
-@Suite struct URLSessionUploadTests {
+@Suite(.againstHanging, .heavy) struct URLSessionUploadTests {
     let server: MockServer
     let spool: TemporaryFolder
     let folder: TemporaryFolder

@@ -5,7 +5,7 @@ import Testing
 @testable import Transport
 
 // What feeds the stream that URLSession reads from on Apple's platforms, with a sink that stands for that stream.
-@Suite struct UploadPumpTests {
+@Suite(.againstHanging) struct UploadPumpTests {
     private final class Sink: UploadSink {
         private struct State {
             var written = Data()

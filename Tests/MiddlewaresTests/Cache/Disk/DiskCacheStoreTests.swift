@@ -6,7 +6,7 @@ import Testing
 
 @testable import Middlewares
 
-@Suite struct DiskCacheStoreTests {
+@Suite(.againstHanging) struct DiskCacheStoreTests {
     private let directory = TemporaryDirectory()
 
     private var store: DiskCacheStore { DiskCacheStore(at: directory.url) }

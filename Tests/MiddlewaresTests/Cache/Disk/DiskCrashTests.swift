@@ -12,7 +12,7 @@ import Darwin
 import Glibc
 #endif
 
-@Suite struct DiskCrashTests {
+@Suite(.againstHanging, .heavy) struct DiskCrashTests {
     private let directory = TemporaryDirectory()
 
     /// Reads all that can be there; gives how many entries were found whole.
@@ -28,7 +28,7 @@ import Glibc
         return count
     }
 
-    @Test(.timeLimit(.minutes(5)))
+    @Test(.againstHanging)
     func aProcessKilledAtAnyMomentLeavesTheOldEntryTheNewOneOrNone() async throws {
         var generator = SystemRandomNumberGenerator()
         var found = 0
@@ -53,7 +53,7 @@ import Glibc
         #expect(try await store.usage() == (0, 0))
     }
 
-    @Test(.timeLimit(.minutes(5)))
+    @Test(.againstHanging)
     func processesThatShareADirectoryReadOnlyWhatWasWritten() async throws {
         let children = try (0..<3).map { try CacheChild(["hammer", directory.url.path, "\($0)", "600"]) }
         for child in children { #expect(await child.ends() == .exit(0)) }

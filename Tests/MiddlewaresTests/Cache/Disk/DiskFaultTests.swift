@@ -6,7 +6,7 @@ import TransportTesting
 
 @testable import Middlewares
 
-@Suite struct DiskFaultTests {
+@Suite(.againstHanging) struct DiskFaultTests {
     private let directory = TemporaryDirectory()
 
     private func damage(_ file: String, _ change: (inout Data) -> Void) throws {

@@ -10,8 +10,8 @@ import TransportTesting
 @testable import Middlewares
 
 /// What is left of a process's own: each runs in one by itself, since other tests have descriptors and memory too.
-@Suite struct DiskLeavingTests {
-    @Test(.timeLimit(.minutes(5)))
+@Suite(.againstHanging, .heavy) struct DiskLeavingTests {
+    @Test(.againstHanging)
     func aCrowdInOneProcessReadsOnlyWhatWasWrittenAndLeavesNoDescriptorOpen() async {
         await #expect(processExitsWith: .success) {
             let directory = TemporaryDirectory()
@@ -25,7 +25,7 @@ import TransportTesting
         }
     }
 
-    @Test(.timeLimit(.minutes(5)))
+    @Test(.againstHanging)
     func aLongBodyIsStoredAndServedInConstantMemory() async {
         await #expect(processExitsWith: .success) {
             let directory = TemporaryDirectory()

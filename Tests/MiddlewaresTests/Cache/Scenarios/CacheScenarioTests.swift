@@ -6,7 +6,7 @@ import Testing
 @testable import Middlewares
 
 /// What a private cache does from the outside, by the topics under which such caches are compared, with each store.
-@Suite struct CacheScenarioTests {
+@Suite(.againstHanging) struct CacheScenarioTests {
     enum Kind: String, CaseIterable, Sendable { case memory, disk }
 
     private let directory = TemporaryDirectory()

@@ -1,0 +1,97 @@
+import Foundation
+import Interceptors
+import Testing
+
+// The recipes of the documentation of `Interceptor`, as they stand there.
+
+private struct OnceMoreInterceptor: Interceptor {
+    func intercept(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
+        let response = try await next(request)
+        guard response.status == 503 && request.method.isSafe else { return response }
+        response.body.discard()
+        return try await next(request)
+    }
+}
+
+private struct OnceMoreConsumingInterceptor: Interceptor {
+    func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
+        request.headerFields[.accept] = "text/plain"
+        let response = try await next(copy request)
+        guard response.status == 503 else { return response }
+        response.body.discard()
+        return try await next(request)
+    }
+}
+
+private struct FasterOfTwoInterceptor: Interceptor {
+    func intercept(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
+        guard request.method.isSafe else { return try await next(request) }
+        return try await withThrowingTaskGroup(of: HTTPResponse.self) { group in
+            for _ in 0..<2 { group.addTask { try await next(request) } }
+            defer { group.cancelAll() }
+            guard let first = try await group.next() else { throw CancellationError() }
+            return first
+        }
+    }
+}
+
+@MainActor private final class Activity {
+    var count = 0
+}
+
+private struct ActivityInterceptor: Interceptor {
+    let activity: Activity
+
+    @MainActor func intercept(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
+        activity.count += 1
+        defer { activity.count -= 1 }
+        return try await next(request)
+    }
+}
+
+private actor OriginCounter: Interceptor {
+    private(set) var counts: [String: Int] = [:]
+
+    func intercept(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
+        counts[request.url.host() ?? "", default: 0] += 1
+        return try await next(request)
+    }
+}
+
+@Suite(.againstHanging) struct InterceptorRecipesTests {
+    private let request: HTTPRequest
+
+    init() throws { request = HTTPRequest(url: try #require(URL(string: "https://h.example/x"))) }
+
+    @Test func aRequestCanBePassedOnTwice() async throws {
+        for interceptor in [OnceMoreInterceptor(), OnceMoreConsumingInterceptor()] as [any Interceptor] {
+            let stub = StubTransport()
+            stub.enqueue(.status(503), .status(204))
+            #expect(try await InterceptorChain([interceptor], transport: stub).send(request).status == 204)
+            #expect(stub.requests.count == 2)
+            #expect(stub.requests[0].headerFields == stub.requests[1].headerFields)
+        }
+    }
+
+    @Test func aRequestCanBeSentFromChildTasks() async throws {
+        let stub = StubTransport { _ in HTTPResponse(status: 204) }
+        #expect(try await InterceptorChain([FasterOfTwoInterceptor()], transport: stub).send(request).status == 204)
+    }
+
+    @Test @MainActor func aMethodMayBeTheMainActors() async throws {
+        let activity = Activity()
+        let stub = StubTransport { _ in
+            #expect(await activity.count == 1)
+            return HTTPResponse(status: 204)
+        }
+        _ = try await InterceptorChain([ActivityInterceptor(activity: activity)], transport: stub).send(request)
+        #expect(activity.count == 0)
+    }
+
+    @Test func anActorMayBeAnInterceptor() async throws {
+        let counter = OriginCounter()
+        let chain = InterceptorChain([counter], transport: StubTransport { _ in HTTPResponse(status: 204) })
+        for _ in 0..<3 { _ = try await chain.send(request) }
+        #expect(await counter.counts == ["h.example": 3])
+    }
+}
