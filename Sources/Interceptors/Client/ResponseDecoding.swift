@@ -37,6 +37,11 @@ struct ResponseDecoding: Sendable {
             return nothing
         }
         let body = try await collect(response)
+        // Text is what was sent, not a string of JSON.
+        if type == String.self || type == String?.self && !body.isEmpty {
+            let text = HTTPResponse.text(body, contentType: response.headerFields[.contentType])
+            if let value = text as? Value { return value }
+        }
         if body.isEmpty, type != Data.self {
             guard let optional = type as? any ExpressibleByNilLiteral.Type,
                 let none = optional.init(nilLiteral: ()) as? Value

@@ -51,6 +51,8 @@ struct RedirectRules: Sendable {
         next.url = target
         if Self.dropsContent(status, request.method) {
             if request.method != .head { next.method = .get }
+            // Said of the method before: a GET may be sent again whatever a POST may.
+            if next.method != request.method { next.context.isIdempotent = nil }
             next.body = .empty
             next.headerFields.removeAll { Self.isAboutContent($0.name) }
         }

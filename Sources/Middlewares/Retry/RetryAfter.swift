@@ -1,7 +1,35 @@
 internal import Foundation
 
-/// `Retry-After` (RFC 9110 §10.2.3): a count of seconds or a date.
+/// `Retry-After` (RFC 9110 §10.2.3), a count of seconds or a date, and the fields that servers send in its place.
 enum RetryAfter {
+    private static let milliseconds: [HTTPField.Name] = ["Retry-After-Ms", "X-Ms-Retry-After-Ms"]
+    private static let resets: [HTTPField.Name] = ["RateLimit-Reset", "X-RateLimit-Reset"]
+
+    /// How long a response asks to wait, seen from `now`; `nil` if it doesn't say, or not so that it could be understood.
+    ///
+    /// `Retry-After-Ms` is more precise than `Retry-After`. Only a 429 is about the limit whose end `RateLimit-Reset` and
+    /// `X-RateLimit-Reset` tell, and only where neither of the others does.
+    static func wait(in response: HTTPResponse, now: @autoclosure () -> Date) -> Duration? {
+        let fields = response.headerFields
+        if let wait = milliseconds.lazy.compactMap({ fields[$0].flatMap(seconds) }).first {
+            return .milliseconds(min(wait, 1e12))
+        }
+        if let wait = wait(in: fields, now: now()) { return wait }
+        guard response.status == 429, let text = resets.lazy.compactMap({ fields[$0] }).first else { return nil }
+        return reset(text, now: now())
+    }
+
+    /// Seconds from now or since 1970, which no wait is as long as; a fraction counts as a whole second.
+    private static func reset(_ text: String, now: @autoclosure () -> Date) -> Duration? {
+        let whole = text.prefix { $0 != "." }
+        guard text.count - whole.count != 1, text.dropFirst(whole.count + 1).allSatisfy(\.isNumber),
+            var wait = seconds(String(whole))
+        else { return nil }
+        if whole.count < text.count { wait += 1 }
+        if wait >= 1e9 { wait -= now().timeIntervalSince1970 }
+        return .seconds(min(max(0, wait), 1e9))
+    }
+
     /// How long a server asks to wait, seen from `now`; `nil` if it doesn't say, or not so that it could be understood.
     ///
     /// Zero and a moment in the past are zero. Of several fields the longest wait counts. Nothing is longer than a

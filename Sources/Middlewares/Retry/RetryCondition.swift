@@ -16,10 +16,12 @@ public struct RetryCondition: Sendable {
         self.others = others
     }
 
-    /// What passes by itself, usually: the statuses 408, 429, 500, 502, 503 and 504, and a ``TransportError`` with
-    /// `cannotFindHost`, `cannotConnect`, `connectionLost`, `timedOut` or `truncated`.
+    /// What passes by itself, usually: the statuses 408, 429, 500, 502, 503 and 504, a 413 with `Retry-After` (RFC 9110
+    /// §15.5.14), and a ``TransportError`` with `cannotFindHost`, `cannotConnect`, `connectionLost`, `timedOut` or
+    /// `truncated`.
     public static let standard =
         status(408, 429, 500, 502, 503, 504)
+        || Self(AnswerCriteria(statusesWithRetryAfter: [413]))
         || transportError(.cannotFindHost, .cannotConnect, .connectionLost, .timedOut, .truncated)
 
     /// What a closure says of a request and the answer of the rest of the chain. It must not consume the response's body; one
@@ -60,7 +62,7 @@ public struct RetryCondition: Sendable {
     }
 
     /// Whether a response of this status may meet it. Where nothing but the status counts, nothing else need be made ready.
-    func mayMatch(_ status: HTTPResponse.Status) -> Bool { !others.isEmpty || criteria.areMet(by: status) }
+    func mayMatch(_ status: HTTPResponse.Status) -> Bool { !others.isEmpty || criteria.mayBeMet(by: status) }
 
     /// Whether the answer to a request meets the condition. A cancellation never does.
     public func matches(_ answer: Result<HTTPResponse, any Error>, to request: borrowing HTTPRequest) -> Bool {

@@ -10,14 +10,16 @@ public import Foundation
 /// ## What may be sent again
 /// A request whose fate is unknown only if it is idempotent (RFC 9110 §9.2.2): by its method, by an `Idempotency-Key`
 /// field, or because its context says so (``HTTPContext/isIdempotent``), which has the last word. Any other only after an
-/// answer which says that the server did not act on it: 408, 421, 425, 429 or 503 with a `Retry-After`; or when nothing of it
+/// answer which says that the server did not act on it: 408, 421, 425, 429, or 413 or 503 with a `Retry-After`; or when nothing of it
 /// was sent, because there was no connection, its time was up before its turn had come, or `limitConcurrency`, `rateLimit`,
 /// `circuitBreaker` or `sign` refused it. A failure of TLS does not count: there is none that says for certain that nothing
 /// was sent. Nor does any of this after a redirect, followed inside, that changed the method: the request itself was acted
 /// on. And never one whose body is a one-shot stream that was used up.
 ///
 /// ## How long it waits
-/// As long as the backoff says, and at least as long as the server asks for by `Retry-After`, up to a limit.
+/// As long as the backoff says, and at least as long as the server asks for, by `Retry-After`, `Retry-After-Ms`, or after a
+/// 429 by `RateLimit-Reset` or `X-RateLimit-Reset`. A server that asks for no wait (`Retry-After: 0`) gets the next attempt
+/// at once. Where it asks for a longer wait than the policy grants, there is no other attempt: it would come too early.
 public struct RetryPolicy: Sendable {
     /// What `Retry-After` counts for.
     public struct RetryAfterRule: Sendable, Hashable {
@@ -26,7 +28,7 @@ public struct RetryPolicy: Sendable {
         let limit: Duration
         let excess: Excess
 
-        /// It is waited for, but no longer than this.
+        /// It is waited for, but no longer than this: an attempt may come before the server wants one.
         public static func capped(at limit: Duration) -> Self { Self(limit: max(.zero, limit), excess: .capped) }
         /// It is waited for, and where it is longer than this there is no other attempt.
         public static func refused(over limit: Duration) -> Self { Self(limit: max(.zero, limit), excess: .refused) }
@@ -49,12 +51,12 @@ public struct RetryPolicy: Sendable {
     ///   - maxAttempts: the most attempts in all, the first one included; 3 by default.
     ///   - backoff: how long to wait between attempts; by default up to 0.2 s, 0.4 s, 0.8 s and so on, with full jitter.
     ///   - condition: which answers are worth another attempt.
-    ///   - retryAfter: what `Retry-After` counts for; by default it is waited for, but no longer than a minute.
+    ///   - retryAfter: what `Retry-After` counts for; by default it is waited for up to a minute, and a longer one ends the attempts.
     public init(
         maxAttempts: Int = 3,
         backoff: Backoff = .exponential(),
         condition: RetryCondition = .standard,
-        retryAfter: RetryAfterRule = .capped(at: .seconds(60))
+        retryAfter: RetryAfterRule = .refused(over: .seconds(60))
     ) {
         self.maxAttempts = maxAttempts
         self.backoff = backoff
@@ -83,8 +85,10 @@ public struct RetryPolicy: Sendable {
         guard Self.isSafe(request, after: answer) else { return .stop(.notIdempotent) }
         let backoff = backoff.duration(after: attempt, random: random)
         guard let response = answer.answered,
-            let asked = RetryAfter.wait(in: response.headerFields, now: now())
+            retryAfter.limit > .zero || retryAfter.excess == .refused,
+            let asked = RetryAfter.wait(in: response, now: now())
         else { return .retry(after: backoff) }
+        if asked == .zero { return .retry(after: .zero) }
         if asked > retryAfter.limit, retryAfter.excess == .refused { return .stop(.retryAfterTooLong) }
         return .retry(after: max(backoff, min(asked, retryAfter.limit)))
     }
@@ -100,7 +104,7 @@ public struct RetryPolicy: Sendable {
         if let response = answer.answered {
             switch response.status.code {
             case 408, 421, 425, 429: return true
-            case 503: return response.headerFields.contains(.retryAfter)
+            case 413, 503: return response.headerFields.contains(.retryAfter)
             default: return false
             }
         }

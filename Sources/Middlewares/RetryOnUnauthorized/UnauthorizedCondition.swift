@@ -48,7 +48,7 @@ public struct UnauthorizedCondition: Sendable {
     }
 
     /// Whether a response of this status may meet it. Where nothing but the status counts, nothing else need be made ready.
-    func mayMatch(_ status: HTTPResponse.Status) -> Bool { !others.isEmpty || criteria.areMet(by: status) }
+    func mayMatch(_ status: HTTPResponse.Status) -> Bool { !others.isEmpty || criteria.mayBeMet(by: status) }
 
     /// Whether an answer meets the condition. A cancellation never does.
     public func matches(_ answer: Result<HTTPResponse, any Error>) -> Bool {

@@ -31,11 +31,13 @@ import Testing
         #expect(try await get(.status(status), as: [User]?.self) == nil)
         #expect(try await get(.status(status), as: Data.self) == Data())
         #expect(try await get(.status(status), as: Data?.self) == nil)
+        #expect(try await get(.status(status), as: String.self) == "")
+        #expect(try await get(.status(status), as: String?.self) == nil)
         #expect(try await get(.status(status), as: NoContent.self) == NoContent())
         #expect(try await get(.status(status), as: NoContent?.self) == NoContent())
         for failure in [
             try await failure(.status(status), as: User.self), try await failure(.status(status), as: [User].self),
-            try await failure(.status(status), as: String.self),
+            try await failure(.status(status), as: Int.self),
         ] {
             #expect(failure.code == .empty)
             #expect(failure.status == status)
@@ -63,6 +65,27 @@ import Testing
         let bytes = Data([0, 0xFF, 0x22])
         #expect(try await get(.data(bytes)) == bytes)
         #expect(try await get(.data(bytes), as: Data?.self) == bytes)
+    }
+
+    @Test(arguments: [
+        ("text/plain", Data("h\u{E9}".utf8), "h\u{E9}"),
+        ("text/plain; charset=iso-8859-1", Data([0x68, 0xE9]), "h\u{E9}"),
+        ("text/plain; Charset=\"ISO-8859-1\"", Data([0x68, 0xE9]), "h\u{E9}"),
+        ("text/html;charset=windows-1252", Data([0x80]), "\u{20AC}"), ("application/json", Data("\"a\"".utf8), "\"a\""),
+        ("text/plain; charset=utf-16le", Data([0x68, 0, 0xE9, 0]), "h\u{E9}"),
+        ("text/plain; charset=utf-16", Data([0, 0x68, 0, 0xE9]), "h\u{E9}"),
+        ("text/plain; charset=utf-16", Data([0xFF, 0xFE, 0x68, 0]), "h"),
+        ("text/plain; charset=iso-8859-1", Data([0xEF, 0xBB, 0xBF, 0x68]), "h"),
+        ("text/plain; charset=unheard-of", Data("h\u{E9}".utf8), "h\u{E9}"),
+        ("text/plain", Data([0x68, 0xFF]), "h\u{FFFD}"),
+    ])
+    func textIsReadByItsMarkOrItsCharset(contentType: String, bytes: Data, text: String) async throws {
+        #expect(try await get(.data(bytes, contentType: contentType), as: String.self) == text)
+        #expect(try await get(.data(bytes, contentType: contentType), as: String?.self) == text)
+        let response = HTTPResponse(status: 200, headerFields: [.contentType: contentType], body: HTTPBody(bytes))
+        #expect(try await response.text() == text)
+        let error = await #expect(throws: TransportError.self) { try await response.text(upTo: 0) }
+        #expect(error?.code == .bodyTooLarge)
     }
 
     @Test func contentNobodyAskedForIsDiscarded() async throws {

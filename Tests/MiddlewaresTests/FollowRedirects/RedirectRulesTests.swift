@@ -21,6 +21,16 @@ import Testing
         #expect(destination(status, "/x") == .none)
     }
 
+    @Test(arguments: [(303, nil), (301, nil), (307, false)] as [(HTTPResponse.Status, Bool?)])
+    func whatWasSaidOfAMethodEndsWithIt(status: HTTPResponse.Status, expected: Bool?) {
+        var post = HTTPRequest(method: .post, url: here)
+        post.context.isIdempotent = false
+        #expect(rules.request(after: post, status: status, to: here).context.isIdempotent == expected)
+        var get = HTTPRequest(url: here)
+        get.context.isIdempotent = false
+        #expect(rules.request(after: get, status: status, to: here).context.isIdempotent == false)
+    }
+
     @Test func missingOrEmptyLocationIsNothingToFollow() {
         #expect(destination(302) == .none)
         #expect(destination(302, "") == .none)

@@ -108,7 +108,7 @@ import Testing
     @Test func whatTheServerDidNotActOnIsRetriedWhateverItsMethod() {
         let post = HTTPRequest(method: .post, url: apiURL)
         let answers = [
-            status(408), status(429), status(503, [.retryAfter: "0"]), failure(.cannotConnect),
+            status(408), status(429), status(503, [.retryAfter: "1"]), failure(.cannotConnect),
             failure(.cannotFindHost),
         ]
         for answer in answers { #expect(decision(answer, to: post) == .retry(after: .seconds(1))) }
@@ -164,14 +164,53 @@ import Testing
     }
 
     @Test(arguments: [
-        ("0", 1), ("1", 1), ("30", 30), ("60", 60), ("61", 60), ("99999999999999999999", 60), ("nonsense", 1),
-        ("Thu, 01 Jan 1970 00:00:10 GMT", 10), ("Wed, 31 Dec 1969 00:00:00 GMT", 1),
-        ("Fri, 31 Dec 9999 23:59:59 GMT", 60),
+        ("0", 0), ("1", 1), ("30", 30), ("60", 60), ("nonsense", 1), ("Thu, 01 Jan 1970 00:00:10 GMT", 10),
+        ("Wed, 31 Dec 1969 00:00:00 GMT", 0),
     ])
-    func retryAfterIsWaitedForUpToACapAndNeverShortensTheBackoff(value: String, seconds: Int) {
-        for code in [429, 503, 500] as [HTTPResponse.Status] {
+    func retryAfterIsWaitedForAndZeroMeansNow(value: String, seconds: Int) {
+        for code in [429, 503, 500, 413] as [HTTPResponse.Status] {
             #expect(decision(status(code, [.retryAfter: value])) == .retry(after: .seconds(seconds)))
         }
+    }
+
+    @Test(arguments: ["61", "99999999999999999999", "Fri, 31 Dec 9999 23:59:59 GMT"])
+    func retryAfterBeyondTheLimitEndsTheAttemptsAndIsCappedOnlyIfAsked(value: String) {
+        #expect(decision(status(503, [.retryAfter: value])) == .stop(.retryAfterTooLong))
+        var policy = RetryPolicy.constant(.seconds(1))
+        policy.retryAfter = .capped(at: .seconds(60))
+        #expect(decision(policy, status(503, [.retryAfter: value])) == .retry(after: .seconds(60)))
+    }
+
+    @Test func contentTooLargeIsTriedAgainOnlyWithARetryAfter() {
+        #expect(decision(status(413)) == .accept)
+        let post = HTTPRequest(method: .post, url: apiURL)
+        #expect(decision(status(413, [.retryAfter: "2"]), to: post) == .retry(after: .seconds(2)))
+    }
+
+    @Test(
+        arguments: [
+            (429, "Retry-After-Ms", "2500", 2500), (503, "retry-after-ms", "2500", 2500),
+            (429, "x-ms-retry-after-ms", "0", 0),
+            (429, "RateLimit-Reset", "7", 7000), (429, "X-RateLimit-Reset", "7", 7000),
+            (429, "X-RateLimit-Reset", "6.2", 7000),
+            (429, "X-RateLimit-Reset", "1000000000", nil), (429, "RateLimit-Reset", "soon", 1000),
+            (429, "RateLimit-Reset", "1.x", 1000),
+            (503, "RateLimit-Reset", "7", 1000), (500, "X-RateLimit-Reset", "7", 1000),
+        ] as [(Int, String, String, Int?)]
+    )
+    func otherFieldsOfLimitsAreWaitedFor(code: Int, name: String, value: String, milliseconds: Int?) throws {
+        let answer = status(try #require(.init(code: code)), [HTTPField.Name(stringLiteral: name): value])
+        let expected = milliseconds.map { RetryDecision.retry(after: .milliseconds($0)) }
+        #expect(decision(answer) == expected ?? .stop(.retryAfterTooLong))
+    }
+
+    @Test func resetIsSecondsSince1970OrFromNow() {
+        let response = HTTPResponse(status: 429, headerFields: ["X-RateLimit-Reset": "1700000030"])
+        let now = Date(timeIntervalSince1970: 1_700_000_000)
+        #expect(RetryAfter.wait(in: response, now: now) == .seconds(30))
+        #expect(RetryAfter.wait(in: response, now: now + 100) == .zero)
+        let both = HTTPResponse(status: 429, headerFields: [.retryAfter: "5", "X-RateLimit-Reset": "1700000030"])
+        #expect(RetryAfter.wait(in: both, now: now) == .seconds(5))
     }
 
     @Test func retryAfterOverTheLimitCanBeRefusedOrIgnored() {

@@ -1,0 +1,58 @@
+public import Foundation
+
+extension HTTPResponse {
+    /// The content as text: by its byte order mark, or else by the `charset` of its `Content-Type`, or else as UTF-8.
+    ///
+    /// Bytes that are none of the charset become U+FFFD. Text in a charset that the system doesn't know is read as UTF-8.
+    ///
+    /// - Parameter limit: the most bytes to read; 64 MiB by default.
+    /// - Throws: ``TransportError`` with ``TransportError/Code/bodyTooLarge`` for more; what the body's stream throws.
+    public func text(upTo limit: Int = 64 << 20) async throws -> String {
+        Self.text(try await body.collect(upTo: limit), contentType: headerFields[.contentType])
+    }
+
+    /// Content as text, as ``text(upTo:)`` reads it.
+    package static func text(_ content: Data, contentType: String?) -> String {
+        for (mark, encoding) in marks where content.starts(with: mark) {
+            return decoded(content.dropFirst(mark.count), encoding)
+        }
+        return decoded(content, contentType.flatMap(encoding(of:)) ?? .utf8)
+    }
+
+    // The mark of UTF-32 begins with that of UTF-16 (RFC 2781 §3.2, Unicode 23.8).
+    private static let marks: [([UInt8], String.Encoding)] = [
+        ([0xEF, 0xBB, 0xBF], .utf8), ([0xFF, 0xFE, 0, 0], .utf32LittleEndian), ([0, 0, 0xFE, 0xFF], .utf32BigEndian),
+        ([0xFF, 0xFE], .utf16LittleEndian), ([0xFE, 0xFF], .utf16BigEndian),
+    ]
+
+    private static func decoded(_ content: Data, _ encoding: String.Encoding) -> String {
+        guard encoding != .utf8, let text = String(data: content, encoding: encoding) else {
+            return String(decoding: content, as: UTF8.self)
+        }
+        return text
+    }
+
+    /// The encoding that the `charset` parameter names (RFC 9110 §8.3.2).
+    private static func encoding(of contentType: String) -> String.Encoding? {
+        for parameter in contentType.split(separator: ";").dropFirst() {
+            let parts = parameter.split(separator: "=", maxSplits: 1)
+            guard parts.count == 2, parts[0].trimmingCharacters(in: .whitespaces).lowercased() == "charset" else {
+                continue
+            }
+            let name = parts[1].trimmingCharacters(in: CharacterSet(charactersIn: " \t\"'"))
+            return encodings[name.lowercased()]
+        }
+        return nil
+    }
+
+    // IANA's names, with the aliases that servers send. Big endian is the default without a mark (RFC 2781 §4.3).
+    private static let encodings: [String: String.Encoding] = [
+        "utf-8": .utf8, "utf8": .utf8, "us-ascii": .windowsCP1252, "ascii": .windowsCP1252,
+        "iso-8859-1": .isoLatin1, "latin1": .isoLatin1, "iso_8859-1": .isoLatin1, "iso-8859-2": .isoLatin2,
+        "windows-1250": .windowsCP1250, "windows-1251": .windowsCP1251, "windows-1252": .windowsCP1252,
+        "windows-1253": .windowsCP1253, "windows-1254": .windowsCP1254, "cp1252": .windowsCP1252,
+        "utf-16": .utf16BigEndian, "utf-16be": .utf16BigEndian, "utf-16le": .utf16LittleEndian,
+        "utf-32": .utf32BigEndian, "utf-32be": .utf32BigEndian, "utf-32le": .utf32LittleEndian,
+        "shift_jis": .shiftJIS, "euc-jp": .japaneseEUC, "iso-2022-jp": .iso2022JP,
+    ]
+}
