@@ -6,22 +6,31 @@ import Testing
 @Suite struct PrivacyManifestTests {
     private struct Manifest: Decodable {
         struct API: Decodable {
-            let NSPrivacyAccessedAPIType: String
-            let NSPrivacyAccessedAPITypeReasons: [String]
+            let type: String
+            let reasons: [String]
+
+            enum CodingKeys: String, CodingKey {
+                case type = "NSPrivacyAccessedAPIType"
+                case reasons = "NSPrivacyAccessedAPITypeReasons"
+            }
         }
-        let NSPrivacyTracking: Bool
-        let NSPrivacyTrackingDomains: [String]
-        let NSPrivacyAccessedAPITypes: [API]
+        let isTracking: Bool
+        let trackingDomains: [String]
+        let accessed: [API]
+
+        enum CodingKeys: String, CodingKey {
+            case isTracking = "NSPrivacyTracking"
+            case trackingDomains = "NSPrivacyTrackingDomains"
+            case accessed = "NSPrivacyAccessedAPITypes"
+        }
     }
 
     @Test func manifestGivesTheReasonForTheTimesOfFilesAndTracksNobody() throws {
         let file = Repository.root.appending(path: "Sources/Middlewares/PrivacyInfo.xcprivacy")
         let manifest = try PropertyListDecoder().decode(Manifest.self, from: try Data(contentsOf: file))
-        #expect(!manifest.NSPrivacyTracking && manifest.NSPrivacyTrackingDomains.isEmpty)
-        let reasons = manifest.NSPrivacyAccessedAPITypes.map {
-            [$0.NSPrivacyAccessedAPIType] + $0.NSPrivacyAccessedAPITypeReasons
-        }
-        #expect(reasons == [["NSPrivacyAccessedAPICategoryFileTimestamp", "C617.1"]])
+        #expect(!manifest.isTracking && manifest.trackingDomains.isEmpty)
+        #expect(manifest.accessed.map(\.type) == ["NSPrivacyAccessedAPICategoryFileTimestamp"])
+        #expect(manifest.accessed.map(\.reasons) == [["C617.1"]])
     }
 
     /// Each module that calls what Apple asks a reason for needs a manifest.

@@ -154,6 +154,8 @@ public struct CacheStoreError: Error, Sendable, CustomStringConvertible {
         public static let incomplete = Self(rawValue: "incomplete")
         /// What is stored is not what was written: it has been removed.
         public static let damaged = Self(rawValue: "damaged")
+        /// The entry has been replaced or removed since it was found.
+        public static let gone = Self(rawValue: "gone")
         /// The directory or a file in it can't be read or written.
         public static let unavailable = Self(rawValue: "unavailable")
         /// Another process has held what is needed for too long.

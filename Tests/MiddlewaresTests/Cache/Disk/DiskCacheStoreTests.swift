@@ -202,6 +202,26 @@ import Testing
         #expect(try await second.entries(for: try diskKey("c")).count == 1)
     }
 
+    @Test func filesOfARunWithTheClockAheadGoFirst() async throws {
+        let time = Mutex(Date(timeIntervalSince1970: 1_000_000))
+        func open() -> DiskCacheStore {
+            DiskCacheStore(at: directory.url, entryLimit: 40) { time.withLock { $0 } }
+        }
+        let ahead = open()
+        for number in 0..<40 { try await ahead.put(Data(), try diskKey("ahead\(number)")) }
+        time.withLock { $0 -= 500_000 }
+        let store = open()
+        for number in 0..<30 {
+            try await store.put(Data(), try diskKey("\(number)"))
+            #expect(try await store.entries(for: try diskKey("\(number)")).count == 1, "entry \(number)")
+        }
+        for number in 0..<30 { #expect(try await store.entries(for: try diskKey("\(number)")).count == 1) }
+        // Within one process its own order holds, whatever the clock does.
+        time.withLock { $0 -= 100_000 }
+        for number in 0..<10 { try await store.put(Data(), try diskKey("later\(number)")) }
+        for number in 0..<10 { #expect(try await store.entries(for: try diskKey("later\(number)")).count == 1) }
+    }
+
     @Test func theSizeStaysWithinItsLimit() async throws {
         let store = DiskCacheStore(at: directory.url, byteLimit: 1_000_000)
         var generator = SeededGenerator(seed: 5)

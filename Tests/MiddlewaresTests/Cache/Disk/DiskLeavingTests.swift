@@ -152,7 +152,7 @@ enum DiskCrowd {
         do {
             let body = try await entry.body().collect(upTo: 1 << 20)
             #expect(version.map { CacheFill.body(number, $0) } == body)
-        } catch let error as CacheStoreError where error.code == .damaged {
+        } catch let error as CacheStoreError where error.code == .gone {
             // Replaced between the two calls: a miss.
         }
     }

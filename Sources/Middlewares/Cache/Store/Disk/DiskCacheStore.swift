@@ -184,8 +184,9 @@ public final class DiskCacheStore: CacheStore {
         } catch is DiskRecord.Damage {
             throw CacheStoreError(.damaged, "A stored body was damaged.")
         } catch let error as SystemError {
-            guard error.isMissing || error.isOfAnotherKind else { throw error.storeError }
-            throw CacheStoreError(.damaged, "A stored body is missing.")
+            if error.isOfAnotherKind { throw CacheStoreError(.damaged, "A stored body was damaged.") }
+            guard error.isMissing else { throw error.storeError }
+            throw CacheStoreError(.gone, "A stored body is gone: its entry was replaced, or the file was removed.")
         }
     }
 

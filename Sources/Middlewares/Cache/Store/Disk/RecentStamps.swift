@@ -24,10 +24,13 @@ final class RecentStamps: Sendable {
     func stamp() -> Int64 { state.withLock { stamp(&$0) } }
 
     private func stamp(_ state: inout State) -> Int64 {
-        let seconds = now().timeIntervalSince1970
-        let time = seconds.isFinite ? Int64(min(max(seconds, 0), 9e9) * 1e9) : 0
         state.last = max(state.last + 1, time)
         return state.last
+    }
+
+    private var time: Int64 {
+        let seconds = now().timeIntervalSince1970
+        return seconds.isFinite ? Int64(min(max(seconds, 0), 9e9) * 1e9) : 0
     }
 
     /// Notes a use; gives the stamp if the file's time is to be set to it.
@@ -45,7 +48,14 @@ final class RecentStamps: Sendable {
     }
 
     /// When a file was last used.
+    ///
+    /// A time in the future, as of a run with the clock ahead, says that the use was before the clock was put right: such a
+    /// file is older than any other, or it would outlive all that is used from now on.
     func lastUse(_ name: DiskName, modified: Int64) -> Int64 {
-        state.withLock { max(modified, $0.young[name] ?? $0.old[name] ?? modified) }
+        state.withLock { state in
+            // Where the clock was moved back while this process runs, its own stamps go on.
+            let modified = modified > max(time, state.last) + Self.lag ? 0 : modified
+            return max(modified, state.young[name] ?? state.old[name] ?? modified)
+        }
     }
 }
