@@ -40,8 +40,8 @@ struct Permits: Sendable {
     func release() {}
 }
 actor Kept {
-    func response(to request: HTTPRequest) -> HTTPResponse? { nil }
-    func keep(_ response: HTTPResponse, to request: HTTPRequest) {}
+    func response(for url: URL, _ caller: Caller) -> HTTPResponse? { nil }
+    func keep(_ response: HTTPResponse, for url: URL, _ caller: Caller) {}
 }
 struct Gate: Sendable { func opened() async {} }
 struct Settings: Sendable { var language: String { get async { some() } } }

@@ -47,33 +47,38 @@ extension ChainOrderError {
         with element: String,
         changesEachTime: Bool
     ) -> Self {
+        let order = ([element] + sharing.elements).map { ".\($0)(…)" }.joined(separator: ", ")
         let name = sharing.element
-        let order = "The right order is [.\(element)(…), .\(name)(…)]."
-        return Self(
-            .sharedResponse,
-            "\(name) is outside of \(element) and can't see who asks: one user could get the response of another."
-                + advice(changesEachTime ? nil : order, sharing),
-            request: request
+        return sharedResponse(
+            of: request,
+            "\(name) is outside of \(element)",
+            changesEachTime ? nil : "Put \(name) after \(element): [\(order)]."
         )
     }
 
     static func sharedResponse(
         of request: HTTPRequest,
         _ sharing: ResponseSharing,
-        withField name: HTTPField.Name
+        withCredential credential: String
     ) -> Self {
         let element = sharing.element
-        return Self(
-            .sharedResponse,
-            "\(element) is outside of the interceptor that sets the field \(name.rawName) and can't see who asks:"
-                + " one user could get the response of another."
-                + advice("Put that interceptor before \(element) in the array.", sharing),
-            request: request
+        return sharedResponse(
+            of: request,
+            "\(element) is outside of the interceptor that sets \(credential)",
+            "Put that interceptor before \(element) in the array, or call declareAnonymous() in it if the value is the"
+                + " same for all users."
         )
     }
 
-    private static func advice(_ order: String?, _ sharing: ResponseSharing) -> String {
-        [order, sharing.alternative].compactMap { $0.map { " " + $0 } }.joined() + " The request was not sent."
+    private static func sharedResponse(of request: HTTPRequest, _ fault: String, _ order: String?) -> Self {
+        let partition = "request.context.cachePartition = account.id says whose response it is."
+        return Self(
+            .sharedResponse,
+            "\(fault) and can't see who asks: one user could get the response of another."
+                + (order.map { " \($0) Or name the account: \(partition)" } ?? " Name the account: \(partition)")
+                + " The request was not sent.",
+            request: request
+        )
     }
 }
 

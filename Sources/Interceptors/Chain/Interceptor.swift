@@ -97,8 +97,8 @@
 /// ```
 ///
 /// ## Add a credential
-/// An interceptor that adds a credential calls ``HTTPRequest/requireUnshared(by:changesEachTime:)`` first, so that no cache outside
-/// of it mixes users: ``ResponseSharing`` shows how.
+/// An interceptor that adds a credential calls ``HTTPRequest/identifyCaller(by:as:)`` first, so that no cache mixes users:
+/// ``ResponseSharing`` shows how.
 public protocol Interceptor: Sendable {
     /// Handles one request: passes it on to `next`, or answers it.
     ///

@@ -15,12 +15,14 @@ public struct AuthenticationError: ContextualError, Sendable {
         public static let unknownOrigin = Self(rawValue: "unknownOrigin")
         /// The interceptors stand in an order in which a rejected token could never be replaced.
         public static let wrongOrder = Self(rawValue: "wrongOrder")
-        /// The session was ended by a sign-out while the request waited for a token.
+        /// The session was ended by a sign-out, or by the sign-in of another account, while the request was under way.
         public static let signedOut = Self(rawValue: "signedOut")
         /// The refresh ended with `CancellationError`, although no one had cancelled those who waited for it.
         public static let refreshCancelled = Self(rawValue: "refreshCancelled")
         /// The token can't stand in a header field.
         public static let invalidToken = Self(rawValue: "invalidToken")
+        /// The token doesn't say whose it is, and the request was to be named for its account.
+        public static let unknownAccount = Self(rawValue: "unknownAccount")
     }
 
     /// What went wrong.
@@ -51,6 +53,22 @@ public struct AuthenticationError: ContextualError, Sendable {
 extension AuthenticationError {
     static var signedOut: Self {
         Self(.signedOut, "The session was signed out while the request waited for a new token. It was not sent again.")
+    }
+
+    static func changedAccount(of request: HTTPRequest) -> Self {
+        Self(
+            .signedOut,
+            "Another account signed in, or the last one signed out, after the request was named for its account. It was not sent.",
+            request: request
+        )
+    }
+
+    static func unknownAccount(of request: HTTPRequest) -> Self {
+        Self(
+            .unknownAccount,
+            "The token doesn't say whose it is: make it with TokenStore.Token(value, account: account.id).",
+            request: request
+        )
     }
 
     static var refreshCancelled: Self {

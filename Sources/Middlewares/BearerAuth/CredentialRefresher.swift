@@ -78,11 +78,13 @@ final class CredentialRefresher<Value: Sendable>: Sendable {
     }
 
     /// Sets a value from outside, which overtakes a refresh.
-    func replace(with value: Value) {
+    ///
+    /// - Parameter beginsSession: whether it ends the session of the last value, and begins another.
+    func replace(with value: Value, beginsSession: (_ last: Value) -> Bool = { _ in false }) {
         resume(
             flights.withLock { flights in
                 onChange(value)
-                return flights.replace(value)
+                return flights.replace(value, inNewSession: beginsSession(flights.current.value))
             }
         )
     }

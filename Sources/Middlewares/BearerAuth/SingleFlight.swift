@@ -123,12 +123,13 @@ struct SingleFlight<Value, Waiter> {
         }
     }
 
-    /// Sets a value from outside, which overtakes a flight: those who wait for it get the new value.
-    mutating func replace(_ value: Value) -> Resumption {
+    /// Sets a value from outside, which overtakes a flight: those who wait for it get the new value, unless it is that of a new
+    /// session, of which they are no part.
+    mutating func replace(_ value: Value, inNewSession: Bool = false) -> Resumption {
         isClosed = false
         flight = nil
-        advance(to: value)
-        return Resumption(waiters: takeWaiters(), outcome: .current(current))
+        advance(to: value, inNewSession: inNewSession)
+        return Resumption(waiters: takeWaiters(), outcome: inNewSession ? .closed : .current(current))
     }
 
     /// Ends the session: those who wait fail, and nothing is renewed until ``replace(_:)``.

@@ -9,12 +9,16 @@ extension TokenStore {
         public var expiresAt: Date?
         /// What gets the next token, for the refresh closure to use.
         public var refreshToken: String?
+        /// Whose token it is, such as an account's ID; `nil` where a program has one account, or signs out before another signs
+        /// in. A refreshed token that names none is of the same account as the old one.
+        public var account: String?
 
         /// A token.
-        public init(_ value: String, expiresAt: Date? = nil, refreshToken: String? = nil) {
+        public init(_ value: String, expiresAt: Date? = nil, refreshToken: String? = nil, account: String? = nil) {
             self.value = value
             self.expiresAt = expiresAt
             self.refreshToken = refreshToken
+            self.account = account
         }
     }
 }
@@ -38,6 +42,7 @@ extension TokenStore.Token: CustomStringConvertible, CustomDebugStringConvertibl
                 "value": placeholder,
                 "expiresAt": expiresAt as Any,
                 "refreshToken": refreshToken.map { _ in placeholder } as Any,
+                "account": account.map { _ in placeholder } as Any,
             ],
             displayStyle: .struct
         )

@@ -122,6 +122,7 @@ public final class TokenStore: Sendable {
             refresh: { rejected in
                 var token = try await refresh(rejected.token)
                 token.refreshToken = token.refreshToken ?? rejected.token?.refreshToken
+                token.account = token.account ?? rejected.token?.account
                 return HeldToken(received: token, at: now(), leeway: leeway)
             }
         )
@@ -132,9 +133,14 @@ public final class TokenStore: Sendable {
 
     /// Sets a token that was got outside of the refresh, as by a log-in.
     ///
-    /// A refresh under way is overtaken: its token will be discarded, and those who wait for it go on with this one.
+    /// A refresh under way is overtaken: its token will be discarded, and those who wait for it go on with this one. Where
+    /// the token names another account than the last one (``Token/account``), a new session begins: those who wait fail with
+    /// ``AuthenticationError/Code/signedOut``, and a request that was sent with the last token isn't sent again with this one.
+    /// Without accounts, call ``signOut()`` before another user signs in.
     public func signIn(_ token: Token) {
-        refresher.replace(with: HeldToken(token, leeway: leeway))
+        refresher.replace(with: HeldToken(token, leeway: leeway)) { last in
+            last.isToken && last.token?.account != token.account
+        }
     }
 
     /// Forgets the token and ends the session.
@@ -213,6 +219,11 @@ extension TokenStore {
         to request: inout HTTPRequest,
         _ record: AuthorizationRecord?
     ) throws {
+        if let partition = request.context.tokenPartitions.last(where: { $0.store == ObjectIdentifier(self) }),
+            partition.account != credential.value.token?.account
+        {
+            throw AuthenticationError.changedAccount(of: request)
+        }
         record?.note(.used(credential.generation))
         guard credential.value.isToken else { return }
         guard let field = credential.value.field else { throw AuthenticationError.invalidToken(for: request) }

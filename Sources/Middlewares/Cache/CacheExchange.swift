@@ -26,7 +26,7 @@ struct CacheExchange: ~Copyable, Sendable {
     /// The request as it is sent. The response to another method is nobody else's.
     var outgoing: HTTPRequest {
         var outgoing = request
-        if request.method == .get || request.method == .head { outgoing.shareResponseUnlessPartitioned(by: "cache") }
+        if request.method == .get || request.method == .head { outgoing.shareResponse(by: "cache") }
         if !forward.fields.isEmpty { outgoing.headerFields.override(with: forward.fields) }
         return outgoing
     }

@@ -8,6 +8,7 @@ final class CachePartitions: Sendable {
     private struct Credentials {
         var fields: [HTTPField] = []
         var user: String?
+        var identities: [CallerIdentity] = []
 
         func isOf(_ other: String?) -> Bool {
             guard let user, let other else { return user == nil && other == nil }
@@ -19,8 +20,8 @@ final class CachePartitions: Sendable {
         let credentials: Credentials
         let name: String
 
-        func isShown(by fields: HTTPFields, at places: [Int], user: String?) -> Bool {
-            credentials.isOf(user) && credentials.fields.count == places.count
+        func isShown(by fields: HTTPFields, at places: [Int], user: String?, _ identities: [CallerIdentity]) -> Bool {
+            credentials.isOf(user) && credentials.fields.count == places.count && credentials.identities == identities
                 && places.indices.allSatisfy { credentials.fields[$0] == fields[places[$0]] }
         }
     }
@@ -69,20 +70,21 @@ final class CachePartitions: Sendable {
     ///
     /// Who wants to be taken for another by naming its fingerprint must know its credentials.
     ///
-    /// Every field with a sensitive name counts as a credential, and so does a user in the URL.
+    /// Every field with a sensitive name counts as a credential, and so do a user in the URL and what an interceptor has
+    /// declared (``Interceptors/HTTPRequest/identifyCaller(by:as:)``).
     ///
     /// - Parameter mayHaveUser: whether there may be a user in the URL.
     func name(for request: HTTPRequest, mayHaveUser: Bool = true) -> String {
         if let named = request.context.cachePartition, !named.isEmpty { return named }
-        let fields = request.headerFields
+        let (fields, identities) = (request.headerFields, request.context.callerIdentities)
         let user = mayHaveUser ? Self.user(of: request.url) : nil
         let (places, known) = state.withLock { state -> ([Int], String?) in
             let places = state.places(in: fields)
-            return (places, state.known.first { $0.isShown(by: fields, at: places, user: user) }?.name)
+            return (places, state.known.first { $0.isShown(by: fields, at: places, user: user, identities) }?.name)
         }
-        if places.isEmpty && user == nil { return "" }
+        if places.isEmpty && user == nil && identities.isEmpty { return "" }
         if let known { return known }
-        let credentials = Credentials(fields: places.map { fields[$0] }, user: user)
+        let credentials = Credentials(fields: places.map { fields[$0] }, user: user, identities: identities)
         let name = fingerprint(of: credentials)
         state.withLock { state in
             if state.known.count == Self.remembered { state.known.removeLast() }
@@ -103,6 +105,10 @@ final class CachePartitions: Sendable {
         var bytes: [UInt8] = []
         for field in credentials.fields { Self.add(field.name.rawName, field.value, to: &bytes) }
         if let user = credentials.user { Self.add("@", user, to: &bytes) }
+        for identity in credentials.identities {
+            Self.add(count: identity.bytes.count, to: &bytes)
+            bytes += identity.bytes
+        }
         return digest.text(of: bytes, after: "credentials:")
     }
 

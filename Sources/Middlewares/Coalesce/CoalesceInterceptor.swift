@@ -29,6 +29,7 @@
 /// - The exchange runs in a task of its own. Cancelling one of those who wait, the one for whom it was begun too, ends its
 ///   waiting at once with `CancellationError` and nothing else; when the last one leaves, the exchange is cancelled, and the
 ///   next request begins a new one.
+/// - Cookies that the response sets go to the request for which the exchange was begun, and to no other.
 /// - An error is thrown to all who wait, and the next request begins a new exchange.
 /// - Each who waits leaves at its own deadline; the exchange has that of the one who can wait longest
 ///   (``HTTPContext/deadline``).

@@ -58,7 +58,11 @@ final class Coalescer: Sendable {
         switch end {
         case .answer(let answer):
             var response = try answer.get()
-            if !place.isFirst { response.context.isCoalesced = true }
+            if !place.isFirst {
+                response.context.isCoalesced = true
+                // A session that begins is one client's alone.
+                response.headerFields.remove(.setCookie)
+            }
             return response
         case .gaveUp(.cancelled): throw CancellationError()
         case .gaveUp(.timeIsUp):
@@ -73,7 +77,7 @@ final class Coalescer: Sendable {
     // A task of its own: it lives for all who wait, not for the one for whom it was begun.
     private func begin(_ exchange: Int, _ request: HTTPRequest, _ next: Next) {
         var shared = request
-        shared.shareResponseUnlessPartitioned(by: "coalesce")
+        shared.shareResponse(by: "coalesce")
         if request.context.deadline != nil { shared.context.deadline = deadline(of: exchange) }
         observe(.began)
         let work = Task { [shared] in

@@ -69,11 +69,19 @@ public final class CookieJar: Sendable {
     /// - Parameters:
     ///   - fields: the response's fields.
     ///   - url: the URL of the request that it answers.
-    public func receive(_ fields: HTTPFields, from url: URL) {
+    public func receive(_ fields: HTTPFields, from url: URL) { receive(fields, from: url, unlessClearedSince: nil) }
+
+    /// How often all cookies were removed.
+    var clearCount: Int { held.clearCount }
+
+    /// Takes the cookies that a response sets, unless all were removed since its request was sent: they are of a session that
+    /// has ended.
+    func receive(_ fields: HTTPFields, from url: URL, unlessClearedSince count: Int?) {
         guard fields.contains(.setCookie), let host = CookieHost(url) else { return }
         let date = now()
         let settings = fields[values: .setCookie].compactMap { SetCookie($0) }
         change { store in
+            if let count, count != store.clearCount { return }
             for setting in settings { store.receive(setting, from: host, at: date) }
         }
     }
@@ -84,10 +92,11 @@ public final class CookieJar: Sendable {
         change { $0.insert(cookie, at: date) }
     }
 
-    /// Takes cookies out; by default all of them.
-    public func removeAll(where matches: (Cookie) -> Bool = { _ in true }) {
-        change { $0.remove(where: matches) }
-    }
+    /// Takes all cookies out, as at a sign-out. A response to a request from before sets none afterwards.
+    public func removeAll() { change { $0.removeAll() } }
+
+    /// Takes some cookies out. A response to a request from before may set them again.
+    public func removeAll(where matches: (Cookie) -> Bool) { change { $0.remove(where: matches) } }
 
     /// Waits until `persist` has returned for every change made so far, for instance before the process ends.
     public func waitUntilPersisted() async { await persistence?.finishPending() }

@@ -12,6 +12,8 @@ struct CookieStore: Sendable {
     private var count = 0
     /// Goes up with each change of what is held.
     private(set) var changes = 0
+    /// Goes up each time that all cookies are removed.
+    private(set) var clearCount = 0
     private var tick = 0
     private let limit: Int
     private let limitPerDomain: Int
@@ -154,6 +156,11 @@ struct CookieStore: Sendable {
         entries[cookie.domain] = held.isEmpty ? nil : held
         count += held.count - before
         if count > limit { evict(at: date) }
+    }
+
+    mutating func removeAll() {
+        clearCount += 1
+        remove { _ in true }
     }
 
     mutating func remove(where matches: (Cookie) -> Bool) {

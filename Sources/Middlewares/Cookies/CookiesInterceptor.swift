@@ -32,6 +32,7 @@ public struct CookiesInterceptor: Interceptor {
     /// - Throws: ``ChainOrderError`` inside of `cache` or `coalesce`; what the rest of the chain throws.
     public func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         let url = request.url
+        let clearCount = jar.clearCount
         if isAllowed(Origin(url)) {
             // An empty jar may be full for the next request, which would get what is stored for this one.
             try request.requireUnshared(by: "cookies")
@@ -39,7 +40,9 @@ public struct CookiesInterceptor: Interceptor {
         }
         let response = try await next(request)
         let source = response.url ?? url
-        if isAllowed(Origin(source)) { jar.receive(response.headerFields, from: source) }
+        if isAllowed(Origin(source)) {
+            jar.receive(response.headerFields, from: source, unlessClearedSince: clearCount)
+        }
         return response
     }
 

@@ -12,6 +12,8 @@ final class HeldCookies: Sendable {
 
     init(_ store: CookieStore) { state = Mutex(State(store: store)) }
 
+    var clearCount: Int { state.withLock { $0.store.clearCount } }
+
     func all(at date: Date) -> [Cookie] { state.withLock { $0.store.all(at: date) } }
 
     func cookies(for host: CookieHost, at date: Date) -> [Cookie] {

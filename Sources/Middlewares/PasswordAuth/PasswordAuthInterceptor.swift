@@ -15,8 +15,9 @@
 /// ## What it does
 /// - A request goes out as it is until the server asks. From then on requests to that origin carry the answer in advance,
 ///   a digest with its nonce counted on; a stale nonce is replaced, and one given in `Authentication-Info` is used.
-/// - Of several challenges the strongest is answered: digest with SHA-256 or SHA-512-256, with MD5, then basic. Where digest is allowed,
-///   basic is answered over https alone, so that nobody in between can ask for the password instead.
+/// - Of several challenges the strongest is answered: digest with SHA-256 or SHA-512-256, with MD5, then basic. Where digest
+///   is allowed, basic is answered over https alone, so that nobody in between can ask for the password instead.
+/// - A closure that speaks for a user who may change needs ``signOut()`` at the change.
 /// - Where an answer in advance is rejected, the closure is asked again: the password may have changed, or another realm may
 ///   want another one. A basic credential that it gives unchanged is not sent twice.
 /// - A credential that a realm rejected, and never had accepted, is not used for it again; the 401 is the answer. So is one
@@ -48,7 +49,7 @@ public struct PasswordAuthInterceptor: Interceptor {
     private let schemes: Set<Scheme>
     private let origins: Set<Origin>?
     private let random: RandomSource
-    private let shared = PasswordAuthMemory()
+    private let shared = SharedPasswordAuthMemory()
 
     // What was answered is rejected twice at most: a stale nonce or an old password, and then for good.
     private static let mostAnswers = 2
@@ -83,6 +84,11 @@ public struct PasswordAuthInterceptor: Interceptor {
         self.credentials = credentials
     }
 
+    /// Forgets what was used and rejected so far, in all copies: call it when the user whom the closure speaks for changes.
+    ///
+    /// A request that is under way is not answered with a credential that the closure gives from then on.
+    public func signOut() { shared.forget() }
+
     /// Passes the request on, and again with an answer if it is challenged.
     ///
     /// - Throws: ``AuthenticationError`` with ``AuthenticationError/Code/unknownOrigin`` if it is not known whom the credential
@@ -97,7 +103,8 @@ public struct PasswordAuthInterceptor: Interceptor {
             return try await next(request)
         }
         try request.requireUnshared(by: elementName, changesEachTime: schemes == [.digest])
-        var sent = try await shared.answerInAdvance(to: origin, atOnce: atOnce)?.field(for: request)
+        let memory = shared.current
+        var sent = try await memory.answerInAdvance(to: origin, atOnce: atOnce)?.field(for: request)
         var answersLeft = Self.mostAnswers
         while true {
             var attempt = request
@@ -106,14 +113,14 @@ public struct PasswordAuthInterceptor: Interceptor {
             guard response.status.code == 401, response.url.flatMap(Origin.init) ?? origin == origin,
                 !response.context.hasChangedMethod
             else {
-                shared.learn(from: response, to: sent?.answer, at: origin, random)
+                memory.learn(from: response, to: sent?.answer, at: origin, random)
                 return response
             }
             let isFirst = answersLeft == Self.mostAnswers
             let offer = ChallengeOffer(response, schemes, origin, rejected: sent?.answer, wasInAdvance: isFirst)
             if request.context.authorization == .notRenewed, sent != nil, !offer.isStale { return response }
-            guard answersLeft > 0, let field = try await field(for: request, offer, response, origin) else {
-                if let sent, !offer.isStale { shared.reject(sent.answer, at: origin) }
+            guard answersLeft > 0, let field = try await field(for: request, offer, response, origin, memory) else {
+                if let sent, !offer.isStale { memory.reject(sent.answer, at: origin) }
                 return response
             }
             sent = field
@@ -149,14 +156,16 @@ public struct PasswordAuthInterceptor: Interceptor {
         for request: HTTPRequest,
         _ offer: ChallengeOffer,
         _ response: HTTPResponse,
-        _ origin: Origin
+        _ origin: Origin,
+        _ memory: PasswordAuthMemory
     ) async throws -> PasswordAuthField? {
         guard let realm = offer.realm else { return nil }
         do {
-            guard let credential = try await credentials(realm, origin), offer.isAnswered(by: credential) else {
-                return nil
-            }
-            return try await shared.answer(to: offer, with: credential, at: origin, random)?.field(for: request)
+            // After a sign-out the closure may give the credential of another user.
+            guard let credential = try await credentials(realm, origin), offer.isAnswered(by: credential),
+                memory === shared.current
+            else { return nil }
+            return try await memory.answer(to: offer, with: credential, at: origin, random)?.field(for: request)
         } catch {
             response.body.discard()
             throw error

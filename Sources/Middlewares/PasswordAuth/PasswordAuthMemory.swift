@@ -1,6 +1,16 @@
 internal import Synchronization
 
-/// What the copies of one interceptor know together.
+/// What the copies of one interceptor know together, until the user changes.
+final class SharedPasswordAuthMemory: Sendable {
+    private let memory = Mutex(PasswordAuthMemory())
+
+    /// A request takes it once: what it learns after a sign-out is forgotten with the rest.
+    var current: PasswordAuthMemory { memory.withLock(\.self) }
+
+    func forget() { memory.withLock { $0 = PasswordAuthMemory() } }
+}
+
+/// What is known of the servers that one user's credentials were used with.
 final class PasswordAuthMemory: Sendable {
     private let state = Mutex(PasswordAuthState())
 

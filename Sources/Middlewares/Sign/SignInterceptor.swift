@@ -36,13 +36,14 @@ public protocol RequestSigner: Sendable {
 /// Innermost but for what only looks on, such as `logging`: what it signs must be what is sent. So inside of `headers`,
 /// `cookies`, `tracing` and `compressRequest`; and inside of `retry` and `followRedirects`, so that each attempt is signed
 /// with its own time and each hop by its own URL. What stands outside and answers several requests with one response,
-/// `cache` or `coalesce`, can't see by whose key a request is signed: name a partition (``HTTPContext/cachePartition``), or
-/// the request fails with a ``ChainOrderError``.
+/// `cache` or `coalesce`, can't see by whose key a request is signed: name a partition (``HTTPContext/cachePartition``), say
+/// `identifiesCaller: false` for a key of the program itself, or the request fails with a ``ChainOrderError``.
 ///
 /// A request to another origin passes unsigned. One that should be signed and can't be is not sent.
 public struct SignInterceptor: Interceptor {
     private let signer: any RequestSigner
     private let origins: Set<Origin>?
+    private let identifiesCaller: Bool
     private let isSigned: @Sendable (HTTPRequest) -> Bool
     private let now: @Sendable () -> Date
 
@@ -51,16 +52,20 @@ public struct SignInterceptor: Interceptor {
     /// - Parameters:
     ///   - signer: what signs.
     ///   - origins: whose requests are signed; `nil` for the origin of the base URL of the client that sends a request.
+    ///   - identifiesCaller: whether the key tells users apart, so that no cache or `coalesce` outside may answer several of
+    ///     them with one response; `false` for a key of the program itself.
     ///   - now: the wall clock that signatures are dated by.
     ///   - isSigned: which of the requests to these origins are signed; by default all.
     public init(
         _ signer: any RequestSigner,
         origins: Set<Origin>? = nil,
+        identifiesCaller: Bool = true,
         now: @escaping @Sendable () -> Date = { Date() },
         where isSigned: @escaping @Sendable (HTTPRequest) -> Bool = { _ in true }
     ) {
         self.signer = signer
         self.origins = origins
+        self.identifiesCaller = identifiesCaller
         self.isSigned = isSigned
         self.now = now
     }
@@ -71,8 +76,9 @@ public struct SignInterceptor: Interceptor {
     ///   chain throws.
     public func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         if isSigned(request), try isForRequest(request) {
-            try request.requireUnshared(by: "sign", changesEachTime: true)
+            if identifiesCaller { try request.requireUnshared(by: "sign", changesEachTime: true) }
             try await signer.sign(&request, at: now())
+            if !identifiesCaller { request.declareAnonymous() }
         }
         return try await next(request)
     }
@@ -107,18 +113,20 @@ extension Interceptor where Self == SignInterceptor {
     public static func sign(
         _ signer: any RequestSigner,
         origins: Set<Origin>? = nil,
+        identifiesCaller: Bool = true,
         now: @escaping @Sendable () -> Date = { Date() },
         where isSigned: @escaping @Sendable (HTTPRequest) -> Bool = { _ in true }
     ) -> Self {
-        Self(signer, origins: origins, now: now, where: isSigned)
+        Self(signer, origins: origins, identifiesCaller: identifiesCaller, now: now, where: isSigned)
     }
 
     /// Signs requests in a way of your own: the closure adds fields or query parameters to the final request.
     public static func sign(
         origins: Set<Origin>? = nil,
+        identifiesCaller: Bool = true,
         now: @escaping @Sendable () -> Date = { Date() },
         with sign: @escaping @Sendable (inout HTTPRequest, Date) async throws -> Void
     ) -> Self {
-        Self(ClosureSigner(sign), origins: origins, now: now)
+        Self(ClosureSigner(sign), origins: origins, identifiesCaller: identifiesCaller, now: now)
     }
 }

@@ -6,19 +6,28 @@ import Testing
 /// The examples of `ResponseSharing`, as they are printed there, and what a chain makes of them.
 @Suite(.againstHanging) struct ResponseSharingTests {
     actor Kept {
-        private var responses: [URL: HTTPResponse] = [:]
-        func response(to request: HTTPRequest) -> HTTPResponse? { responses[request.url] }
-        func keep(_ response: HTTPResponse, to request: HTTPRequest) { responses[request.url] = response }
+        struct Key: Hashable {
+            let url: URL
+            let caller: Caller
+        }
+
+        private var responses: [Key: HTTPResponse] = [:]
+        func response(for url: URL, _ caller: Caller) -> HTTPResponse? { responses[Key(url: url, caller: caller)] }
+        func keep(_ response: HTTPResponse, for url: URL, _ caller: Caller) {
+            responses[Key(url: url, caller: caller)] = response
+        }
     }
 
     struct KeepsTheLast: Interceptor {
         let kept = Kept()
 
         func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
-            if let response = await kept.response(to: request) { return response }
+            guard request.method == .get else { return try await next(request) }
+            let (url, caller) = (request.url, request.caller)
+            if let response = await kept.response(for: url, caller) { return response }
             request.shareResponse(by: "keepsTheLast")
-            let response = try await next(copy request)
-            await kept.keep(response, to: request)
+            let response = try await next(request)
+            await kept.keep(response, for: url, caller)
             return response
         }
     }
@@ -27,7 +36,7 @@ import Testing
         let key: String
 
         func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
-            try request.requireUnshared(by: "apiKey")
+            try request.identifyCaller(by: "apiKey", as: key)
             request.headerFields["X-API-Key"] = key
             return try await next(request)
         }
@@ -123,11 +132,84 @@ import Testing
 
     @Test func credentialThatChangesEachTimeIsNotAdvisedToMoveOutside() async throws {
         var request = HTTPRequest(url: url)
-        request.shareResponse(by: "cache", alternative: "Name an account.")
+        request.shareResponse(by: "cache")
         let error = #expect(throws: ChainOrderError.self) {
             try request.requireUnshared(by: "sign", changesEachTime: true)
         }
         #expect(error?.message.contains("[.sign") == false)
-        #expect(error?.message.contains("Name an account.") == true)
+        #expect(error?.message.contains(" Name the account: request.context.cachePartition = account.id") == true)
+    }
+
+    @Test func orderThatIsAdvisedPutsTheCredentialOutsideOfAllThatShares() throws {
+        var request = HTTPRequest(url: url)
+        request.shareResponse(by: "coalesce")
+        request.shareResponse(by: "cache")
+        let error = #expect(throws: ChainOrderError.self) { try request.requireUnshared(by: "bearerAuth") }
+        #expect(error?.message.contains("[.bearerAuth(…), .coalesce(…), .cache(…)]") == true)
+    }
+
+    @Test func responseOfARequestThatNamesItsPartitionIsShared() async throws {
+        let chain = InterceptorChain([KeepsTheLast(), APIKeyInterceptor(key: "1")], transport: stub)
+        var request = HTTPRequest(url: url)
+        request.context.cachePartition = "ada"
+        #expect(try await chain.send(request).status == 200)
+        #expect(try await chain.send(request).status == 200)
+        request.context.cachePartition = "bob"
+        #expect(try await chain.send(request).status == 200)
+        #expect(stub.requests.count == 2)
+    }
+
+    // The field needs no sensitive name: what was declared counts.
+    @Test func declaredIdentityKeepsCallersApart() async throws {
+        let keeper = KeepsTheLast()
+        for key in ["ada", "bob", "ada", "caf\u{e9}", "cafe\u{301}"] {
+            let identifying: some Interceptor = .intercept { request, next in
+                var request = request
+                try request.identifyCaller(by: "apiUser", as: key)
+                request.headerFields["Api-Username"] = "x"
+                return try await next(request)
+            }
+            _ = try await InterceptorChain([identifying, keeper], transport: stub).send(HTTPRequest(url: url))
+        }
+        #expect(stub.requests.count == 4)
+        let caller = stub.requests[0].caller
+        #expect("\(caller)" == "Caller(credentials)" && !String(reflecting: caller).contains("ada"))
+    }
+
+    @Test func sensitiveQueryItemIsRefusedWithoutTheAuthorsHelp() async throws {
+        func adding(_ name: String) -> any Interceptor {
+            ClosureInterceptor { request, next in
+                var request = request
+                request.url.append(queryItems: [URLQueryItem(name: name, value: "s3cr3t")])
+                return try await next(request)
+            }
+        }
+        let error = await #expect(throws: ChainOrderError.self) { try await get([KeepsTheLast(), adding("api_key")]) }
+        #expect(error?.message.contains("the query item api_key") == true)
+        #expect(error?.description.contains("s3cr3t") == false)
+        #expect(stub.requests.isEmpty)
+        #expect(try await get([adding("api_key"), KeepsTheLast()]) == 200)
+        #expect(try await get([KeepsTheLast(), adding("page")]) == 200)
+        // A redirect that was followed inside leads elsewhere: its query is the server's.
+        let elsewhere: some Interceptor = .intercept { request, next in
+            var request = request
+            request.url = URL(string: "https://storage.example.com/x?X-Amz-Signature=1")!
+            return try await next(request)
+        }
+        #expect(try await get([KeepsTheLast(), elsewhere]) == 200)
+    }
+
+    @Test func keyOfTheProgramItselfMayBeAddedInside() async throws {
+        let key: some Interceptor = .intercept { request, next in
+            var request = request
+            request.headerFields["X-API-Key"] = "program"
+            request.declareAnonymous()
+            return try await next(request)
+        }
+        #expect(try await get([KeepsTheLast(), key]) == 200)
+        // What is added after it is not declared.
+        await #expect(throws: ChainOrderError.self) {
+            try await get([KeepsTheLast(), key, Self.adding(.authorization, "Bearer a")])
+        }
     }
 }

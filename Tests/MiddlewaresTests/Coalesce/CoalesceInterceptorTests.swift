@@ -75,6 +75,20 @@ struct CoalesceInterceptorTests {
         #expect(server.requests.count == 3)
     }
 
+    @Test func cookiesGoToTheRequestThatBeganTheExchangeAlone() async throws {
+        let server = server { request, _ in
+            HTTPResponse(status: 200, headerFields: [.setCookie: "sid=session-1"], url: request.url)
+        }
+        let chain = InterceptorChain([coalesce()], transport: server)
+        let tasks = (0..<10).map { _ in get(chain) }
+        await joined.reached(10)
+        gate.open()
+        var sessions = 0
+        for task in tasks { sessions += try await task.value.headerFields.contains(.setCookie) ? 1 : 0 }
+        #expect(sessions == 1)
+        #expect(server.requests.count == 1)
+    }
+
     @Test func orderInWhichUsersCouldShareIsRefused() async throws {
         let tokens = TokenStore(.old, origins: [apiOrigin]) { _ in .new }
         let server = Recorder()

@@ -67,6 +67,12 @@ import Testing
             try identity(change: { request in request.context.clientOrigin = apiOrigin }),
             try identity(change: { request in request.context.cacheMode = .reload }),
             try identity(change: { request in request.context.cachePartition = "ada" }),
+            try identity(change: { request in request.context.cachePartition = "caf\u{e9}" }),
+            try identity(change: { request in request.context.cachePartition = "cafe\u{301}" }),
+            try identity(change: { request in request.context.authorization = .omitted }),
+            try identity(change: { request in try? request.identifyCaller(by: "apiKey", as: "1") }),
+            try identity(.cookie, ["caf\u{e9}"]),
+            try identity(.cookie, ["cafe\u{301}"]),
             try identity(apart: "tenant"),
         ]
         for other in others {

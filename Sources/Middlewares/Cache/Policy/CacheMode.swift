@@ -44,7 +44,6 @@ public struct CacheMode: Sendable, Hashable, CustomStringConvertible {
 
 extension HTTPContext {
     private enum CacheModeKey: HTTPContextKey { static var defaultValue: CacheMode { .standard } }
-    private enum CachePartitionKey: HTTPContextKey { static var defaultValue: String? { nil } }
 
     /// On a request: how it uses the cache. A mode that sends nothing also sets ``HTTPContext/sendingForbidden``, which
     /// holds where no cache is in the chain; another mode takes that back.
@@ -58,29 +57,5 @@ extension HTTPContext {
             }
             self[CacheModeKey.self] = newValue
         }
-    }
-
-    /// On a request: whose entries it may see and make, such as an account's ID; `nil`, or an empty name, for what its
-    /// credentials tell. It is the ``CacheKey/partition`` of what is stored, by which it is removed at sign-out.
-    ///
-    /// All requests of one name share what is stored, whatever credentials they carry. One that goes without
-    /// (``AuthorizationMode/omitted``) should have a partition of its own, or it is answered with what the account was given.
-    ///
-    /// With it the cache, and `coalesce`, may stand outside of what adds the credentials, and entries outlive a change of the
-    /// token. Without it they can't see who asks there, and the request fails with a ``ChainOrderError``.
-    public var cachePartition: String? {
-        get { self[CachePartitionKey.self] }
-        set { self[CachePartitionKey.self] = newValue }
-    }
-}
-
-extension HTTPRequest {
-    /// Says that the response may answer others, unless the request names those that may have it.
-    mutating func shareResponseUnlessPartitioned(by element: String) {
-        if let partition = context.cachePartition, !partition.isEmpty { return }
-        shareResponse(
-            by: element,
-            alternative: "Or the request names whose response it is: request.context.cachePartition = account.id."
-        )
     }
 }
