@@ -16,6 +16,7 @@ struct Session: Decodable, Sendable { let token: TokenStore.Token }
 struct Offline: Error {}
 struct BadName: Error {}
 struct LogInNeeded: Error {}
+struct NoIdentity: Error {}
 
 struct MyTransport: Transport {
     init(clock: any Clock<Duration>) {}

@@ -4,8 +4,10 @@ public import Foundation
 ///
 /// ```swift
 /// let identity = try ClientIdentity(pkcs12: archiveURL, password: password)
-/// let other = try ClientIdentity(certificate: certificateURL, privateKey: keyURL)   // Linux
-/// let managed = try ClientIdentity(secIdentity)                                     // from a keychain, on Apple's platforms
+/// ```
+/// On Linux two files make one, too; on Apple's platforms so does a `SecIdentity` of the keychain.
+/// ```swift
+/// let identity = try ClientIdentity(certificate: certificateURL, privateKey: keyURL)
 /// ```
 /// An archive is opened once, when the identity is made.
 /// Its description never shows the key or a password.

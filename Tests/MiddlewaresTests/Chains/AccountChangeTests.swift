@@ -1,0 +1,161 @@
+import Foundation
+import Testing
+
+@testable import Middlewares
+
+/// What is under way when the user changes goes neither to the next user nor into what is stored for one.
+@Suite struct AccountChangeTests {
+    private let server = Recorder { request in
+        HTTPResponse(
+            status: 200,
+            headerFields: [.cacheControl: "max-age=3600"],
+            body: HTTPBody(request.headerFields[.authorization] ?? ""),
+            url: request.url
+        )
+    }
+
+    /// A server that asks for the password of a user.
+    private static func passwordServer(of user: Shared<String>) -> Recorder {
+        Recorder { request in
+            let field = request.headerFields[.authorization] ?? ""
+            guard isOf(user.value, field) else {
+                return HTTPResponse(status: 401, headerFields: [.wwwAuthenticate: "Basic realm=r"], url: request.url)
+            }
+            return HTTPResponse(status: 200, body: HTTPBody(field), url: request.url)
+        }
+    }
+
+    private static func isOf(_ user: String, _ text: String) -> Bool {
+        text.contains(Data("\(user):x".utf8).base64EncodedString())
+    }
+
+    private func get(_ chain: InterceptorChain) async throws -> String {
+        let response = try await chain.send(HTTPRequest(url: apiURL))
+        return String(decoding: response.body.bytes ?? Data(), as: UTF8.self)
+    }
+
+    private func tokenChain(
+        _ tokens: TokenStore,
+        _ store: MemoryCacheStore,
+        waiting gate: @escaping @Sendable () async -> Void = {}
+    ) -> InterceptorChain {
+        let wait: some Interceptor = .intercept { request, next in
+            await gate()
+            return try await next(request)
+        }
+        return InterceptorChain(
+            [.partition(by: tokens), .cache(store), wait, .retryOnUnauthorized(tokens), .bearerAuth(tokens)],
+            transport: server
+        )
+    }
+
+    @Test func requestNamedForOneAccountIsNotSentWithTheTokenOfAnother() async throws {
+        let tokens = TokenStore(.init("Ada", account: "ada"), origins: [apiOrigin]) { _ in throw CancellationError() }
+        let store = MemoryCacheStore()
+        let error = await #expect(throws: AuthenticationError.self) {
+            try await get(
+                tokenChain(tokens, store) {
+                    tokens.signOut()
+                    tokens.signIn(.init("Bob", account: "bob"))
+                }
+            )
+        }
+        #expect(error?.code == .signedOut)
+        #expect(server.requests.isEmpty && store.count == 0)
+        #expect(try await get(tokenChain(tokens, store)).contains("Bob"))
+        tokens.signIn(.init("Ada-again", account: "ada"))
+        #expect(try await get(tokenChain(tokens, store)).contains("Ada-again"))
+        tokens.signOut()
+        #expect(try await get(tokenChain(tokens, store)) == "")
+        #expect(Set(try await store.listing().map(\.key.partition)) == ["ada", "bob", "(no token)"])
+    }
+
+    @Test func tokenWithoutAnAccountNamesNoPartition() async throws {
+        let tokens = TokenStore(.init("Ada"), origins: [apiOrigin]) { _ in throw CancellationError() }
+        let error = await #expect(throws: AuthenticationError.self) {
+            try await get(tokenChain(tokens, MemoryCacheStore()))
+        }
+        #expect(error?.code == .unknownAccount)
+        #expect(server.requests.isEmpty)
+    }
+
+    @Test func refreshedTokenIsOfTheSameAccountAndAStoredResponseOutlivesIt() async throws {
+        let tokens = TokenStore(.init("Ada", account: "ada"), origins: [apiOrigin]) { _ in .init("Ada 2") }
+        let store = MemoryCacheStore()
+        #expect(try await get(tokenChain(tokens, store)).contains("Ada"))
+        _ = try await tokens.refresher.value(rejecting: tokens.refresher.state.current.generation)
+        #expect(tokens.current?.account == "ada" && tokens.current?.value == "Ada 2")
+        #expect(try await get(tokenChain(tokens, store)).contains("Ada"))
+        #expect(server.requests.count == 1)
+    }
+
+    @Test func requestOfOneAccountIsNotSentAgainWithTheTokenOfAnother() async throws {
+        let tokens = TokenStore(.init("Ada", account: "ada"), origins: [apiOrigin]) { _ in .init("renewed") }
+        let rejecting = Recorder { request in
+            if request.headerFields[.authorization] == "Bearer Ada" {
+                tokens.signIn(.init("Bob", account: "bob"))
+                return HTTPResponse(status: 401, url: request.url)
+            }
+            return HTTPResponse(status: 200, url: request.url)
+        }
+        let chain = InterceptorChain([.retryOnUnauthorized(tokens), .bearerAuth(tokens)], transport: rejecting)
+        let outcome = try? await chain.send(HTTPRequest(method: .post, url: apiURL, body: "Ada's")).status
+        #expect(outcome != 200)
+        #expect(rejecting.requests.count == 1)
+        #expect(try await chain.get() == 200)
+    }
+
+    @Test func cookiesOfARequestFromBeforeASignOutAreNotKept() async throws {
+        let jar = CookieJar()
+        jar.insert(Cookie(name: "sid", value: "ada", domain: "api.example.com"))
+        let late = Recorder { request in
+            if request.headerFields[.cookie] == "sid=ada" {
+                jar.removeAll()
+                jar.insert(Cookie(name: "sid", value: "bob", domain: "api.example.com"))
+                return HTTPResponse(
+                    status: 200,
+                    headerFields: [.setCookie: "sid=ada-renewed; Path=/"],
+                    url: request.url
+                )
+            }
+            return HTTPResponse(
+                status: 200,
+                headerFields: [.setCookie: "sid=bob-renewed; Path=/"],
+                url: request.url
+            )
+        }
+        let chain = InterceptorChain([.cookies(jar)], transport: late)
+        #expect(try await chain.get() == 200)
+        #expect(jar.cookies.map(\.value) == ["bob"])
+        #expect(try await chain.get() == 200)
+        #expect(jar.cookies.map(\.value) == ["bob-renewed"])
+    }
+
+    @Test func passwordOfTheLastUserIsForgottenAtASignOut() async throws {
+        let user = Shared("Ada")
+        let auth = PasswordAuthInterceptor(schemes: [.basic], origins: [apiOrigin]) { _, _ in
+            PasswordCredential(username: user.value, password: "x")
+        }
+        let server = Self.passwordServer(of: user)
+        let chain = InterceptorChain([auth], transport: server)
+        #expect(Self.isOf("Ada", try await get(chain)))
+        user.value = "Bob"
+        auth.signOut()
+        #expect(Self.isOf("Bob", try await get(chain)))
+        #expect(server.requests.map { $0.headerFields.contains(.authorization) } == [false, true, false, true])
+    }
+
+    @Test func requestFromBeforeASignOutIsNotAnsweredWithTheNextUsersPassword() async throws {
+        let user = Shared("Ada")
+        let holder = Shared<PasswordAuthInterceptor?>(nil)
+        let auth = PasswordAuthInterceptor(schemes: [.basic], origins: [apiOrigin]) { _, _ in
+            user.value = "Bob"
+            holder.value?.signOut()
+            return PasswordCredential(username: user.value, password: "x")
+        }
+        holder.value = auth
+        let server = Self.passwordServer(of: user)
+        #expect(try await InterceptorChain([auth], transport: server).get() == 401)
+        #expect(server.requests.count == 1)
+    }
+}
