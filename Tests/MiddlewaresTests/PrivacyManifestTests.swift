@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// What the App Store reads about the package.
-@Suite struct PrivacyManifestTests {
+@Suite(.againstHanging) struct PrivacyManifestTests {
     private struct Manifest: Decodable {
         struct API: Decodable {
             let type: String

@@ -11,7 +11,7 @@ import Glibc
 #endif
 
 /// Nobody waits for the other end of a FIFO that is in the place of a file.
-@Suite struct RegularFileTests {
+@Suite(.againstHanging) struct RegularFileTests {
     private let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }
@@ -23,7 +23,7 @@ import Glibc
         return url
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.againstHanging)
     func whatIsNoRegularFileIsRefusedAtOnce() throws {
         for url in [try fifo("fifo"), folder.file("missing"), folder.file("missing").deletingLastPathComponent()] {
             #expect(throws: POSIXError.self) { try RegularFile.contents(of: url) }
@@ -36,7 +36,7 @@ import Glibc
         #expect(throws: POSIXError.self) { try RegularFile.contents(of: URL(string: "https://example.com/")!) }
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.againstHanging)
     func fileOfABodyThatBecomesAFIFOFailsTheReading() async throws {
         let url = try folder.write(Data("content".utf8))
         let body = try HTTPBody(file: url)
@@ -48,7 +48,7 @@ import Glibc
         await #expect(throws: TransportError.self) { try await HTTPBody("x").write(to: url, upTo: 10) }
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.againstHanging)
     func fifoInThePlaceOfACertificateAKeyOrAPinListIsRefused() throws {
         let url = try fifo("fifo")
         #expect(throws: TLSConfigurationError.self) { try TLSCertificate.all(in: url) }

@@ -4,7 +4,7 @@ import Testing
 @testable import Middlewares
 
 /// What is under way when the user changes goes neither to the next user nor into what is stored for one.
-@Suite struct AccountChangeTests {
+@Suite(.againstHanging) struct AccountChangeTests {
     private let server = Recorder { request in
         HTTPResponse(
             status: 200,

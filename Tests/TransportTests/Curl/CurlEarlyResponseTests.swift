@@ -7,7 +7,7 @@ import Transport
 import TransportTesting
 
 /// Uploads that are answered, refused or lost before their end.
-@Suite(.timeLimit(.minutes(5))) struct CurlEarlyResponseTests {
+@Suite(.againstHanging) struct CurlEarlyResponseTests {
     private static func transport(_ clock: ManualClock, _ timeouts: Timeouts) -> CurlTransport {
         var configuration = CurlTransport.Configuration()
         configuration.clock = clock
@@ -110,7 +110,7 @@ import TransportTesting
 }
 
 /// Errors that say what happened, and what to do.
-@Suite(.timeLimit(.minutes(5))) struct CurlErrorTextTests {
+@Suite(.againstHanging) struct CurlErrorTextTests {
     @Test(arguments: [
         ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", "chunked"),
         ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nokay\r\n0\r\n\r\n", "chunked"),

@@ -8,7 +8,7 @@ import TransportTesting
 import FoundationNetworking
 #endif
 
-@Suite(.timeLimit(.minutes(2))) struct BlockingThreadTests {
+@Suite(.againstHanging) struct BlockingThreadTests {
     @Test func jobsRunInTheirOrderAndThoseLeftAtTheEndToo() async {
         let notes = Notes<Int>()
         await withCheckedContinuation { continuation in
@@ -51,7 +51,7 @@ private final class BlockingStream: InputStream {
     }
 }
 
-@Suite(.serialized, .timeLimit(.minutes(2))) struct BusyFoundationTests {
+@Suite(.serialized, .againstHanging) struct BusyFoundationTests {
     @Test func foundationsBusyQueueHoldsUpNoTask() async throws {
         let server = try MockServer()
         server.on(nil, "/**", MockResponse(body: "ok"))

@@ -12,7 +12,7 @@ import Glibc
 #endif
 
 /// What is in the place of a file of the store, or can't be opened now.
-@Suite struct DiskForeignFileTests {
+@Suite(.againstHanging) struct DiskForeignFileTests {
     private let directory = TemporaryDirectory()
     private let long = Data(repeating: 7, count: 200_000)
 
@@ -23,7 +23,7 @@ import Glibc
 
     // MARK: FIFOs, directories
 
-    @Test(.timeLimit(.minutes(1)), arguments: ["record", "body", "usage", "incoming", "new", "shard", "cache"])
+    @Test(.againstHanging, arguments: ["record", "body", "usage", "incoming", "new", "shard", "cache"])
     func aFIFOHangsNobodyAndIsReplaced(place: String) async throws {
         let key = try diskKey("x", partition: "")
         let name = DiskName(key)
@@ -154,7 +154,7 @@ import Glibc
 
 #if os(Linux)
 /// What can't be opened now, as on a locked device, is not lost.
-@Suite struct DiskUnavailableFileTests {
+@Suite(.againstHanging) struct DiskUnavailableFileTests {
     @Test func anEntryThatCantBeOpenedNowIsKeptWithItsBody() async {
         await #expect(processExitsWith: .success) {
             // Nothing is closed to root.

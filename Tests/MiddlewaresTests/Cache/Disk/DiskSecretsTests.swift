@@ -6,7 +6,7 @@ import TransportTesting
 @testable import Middlewares
 
 /// What the files of a store tell about the credentials of requests.
-@Suite struct DiskSecretsTests {
+@Suite(.againstHanging) struct DiskSecretsTests {
     private let directory = TemporaryDirectory()
     private let credentials = [
         "Cookie: sid=s3cr3t-cookie", "Authorization: Basic s3cr3t-password", "X-Api-Key: s3cr3t-key",
