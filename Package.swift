@@ -30,6 +30,8 @@ let package = Package(
         .target(name: "CFiles"),
         .target(name: "CMemoryPressure"),
         .target(name: "CVectors"),
+        .target(name: "CBrotli"),
+        .target(name: "CZstd"),
         .target(
             name: "CZlib",
             linkerSettings: [.linkedLibrary("z", .when(platforms: [.macOS, .iOS, .tvOS, .watchOS, .visionOS]))]
@@ -39,6 +41,9 @@ let package = Package(
             dependencies: [
                 .target(name: "CCurl", condition: .when(platforms: [.linux])),
                 .target(name: "COpenSSL", condition: .when(platforms: [.linux])),
+                .target(name: "CZlib", condition: .when(platforms: [.linux])),
+                .target(name: "CBrotli", condition: .when(platforms: [.linux])),
+                .target(name: "CZstd", condition: .when(platforms: [.linux])),
             ],
             swiftSettings: settings
         ),

@@ -33,6 +33,10 @@ static struct {
     int (*deflate_init)(struct z_stream *, int, int, int, int, int, const char *, int);
     int (*deflate)(struct z_stream *, int);
     int (*deflate_end)(struct z_stream *);
+    int (*inflate_init)(struct z_stream *, int, const char *, int);
+    int (*inflate)(struct z_stream *, int);
+    int (*inflate_reset)(struct z_stream *);
+    int (*inflate_end)(struct z_stream *);
 } zlib;
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -48,8 +52,13 @@ static void load(void) {
     *(void **)&zlib.deflate_init = dlsym(library, "deflateInit2_");
     *(void **)&zlib.deflate = dlsym(library, "deflate");
     *(void **)&zlib.deflate_end = dlsym(library, "deflateEnd");
-    if (!zlib.version || !zlib.deflate_init || !zlib.deflate || !zlib.deflate_end) {
-        load_error = "this build of zlib lacks deflate";
+    *(void **)&zlib.inflate_init = dlsym(library, "inflateInit2_");
+    *(void **)&zlib.inflate = dlsym(library, "inflate");
+    *(void **)&zlib.inflate_reset = dlsym(library, "inflateReset");
+    *(void **)&zlib.inflate_end = dlsym(library, "inflateEnd");
+    if (!zlib.version || !zlib.deflate_init || !zlib.deflate || !zlib.deflate_end || !zlib.inflate_init ||
+        !zlib.inflate || !zlib.inflate_reset || !zlib.inflate_end) {
+        load_error = "this build of zlib lacks deflate or inflate";
     }
 }
 
@@ -64,13 +73,21 @@ extern const char *zlibVersion(void);
 extern int deflateInit2_(struct z_stream *, int, int, int, int, int, const char *, int);
 extern int deflate(struct z_stream *, int);
 extern int deflateEnd(struct z_stream *);
+extern int inflateInit2_(struct z_stream *, int, const char *, int);
+extern int inflate(struct z_stream *, int);
+extern int inflateReset(struct z_stream *);
+extern int inflateEnd(struct z_stream *);
 
 static const struct {
     const char *(*version)(void);
     int (*deflate_init)(struct z_stream *, int, int, int, int, int, const char *, int);
     int (*deflate)(struct z_stream *, int);
     int (*deflate_end)(struct z_stream *);
-} zlib = {zlibVersion, deflateInit2_, deflate, deflateEnd};
+    int (*inflate_init)(struct z_stream *, int, const char *, int);
+    int (*inflate)(struct z_stream *, int);
+    int (*inflate_reset)(struct z_stream *);
+    int (*inflate_end)(struct z_stream *);
+} zlib = {zlibVersion, deflateInit2_, deflate, deflateEnd, inflateInit2_, inflate, inflateReset, inflateEnd};
 
 const char *czlib_load(void) { return 0; }
 
@@ -100,6 +117,38 @@ int czlib_deflate(void *raw, const uint8_t *input, uint32_t input_size, uint32_t
     stream->next_out = output;
     stream->avail_out = output_size;
     int result = zlib.deflate(stream, finish ? FINISH : NO_FLUSH);
+    *taken = input_size - stream->avail_in;
+    *made = output_size - stream->avail_out;
+    if (result == STREAM_END) { return CZLIB_END; }
+    return result == OK || result == BUFFER_ERROR ? CZLIB_MORE : CZLIB_FAILED;
+}
+
+void *czlib_new_inflate(int window_bits) {
+    struct z_stream *stream = calloc(1, sizeof *stream);
+    if (!stream) { return 0; }
+    if (zlib.inflate_init(stream, window_bits, zlib.version(), (int)sizeof *stream) != OK) {
+        free(stream);
+        return 0;
+    }
+    return stream;
+}
+
+void czlib_free_inflate(void *stream) {
+    if (!stream) { return; }
+    zlib.inflate_end(stream);
+    free(stream);
+}
+
+int czlib_reset_inflate(void *stream) { return zlib.inflate_reset(stream) == OK ? CZLIB_MORE : CZLIB_FAILED; }
+
+int czlib_inflate(void *raw, const uint8_t *input, uint32_t input_size, uint32_t *taken, uint8_t *output,
+                  uint32_t output_size, uint32_t *made) {
+    struct z_stream *stream = raw;
+    stream->next_in = input;
+    stream->avail_in = input_size;
+    stream->next_out = output;
+    stream->avail_out = output_size;
+    int result = zlib.inflate(stream, NO_FLUSH);
     *taken = input_size - stream->avail_in;
     *made = output_size - stream->avail_out;
     if (result == STREAM_END) { return CZLIB_END; }

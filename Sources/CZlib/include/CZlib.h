@@ -23,3 +23,13 @@ enum czlib_result {
 // With `finish` it makes all that is left, until it returns CZLIB_END.
 int czlib_deflate(void *stream, const uint8_t *input, uint32_t input_size, uint32_t *taken, uint8_t *output,
                   uint32_t output_size, uint32_t *made, int finish);
+
+// A stream that decompresses: window_bits 15 + 16 for gzip, 15 for zlib, -15 for raw deflate; NULL if there is no memory.
+void *czlib_new_inflate(int window_bits);
+// Ends such a stream and frees it.
+void czlib_free_inflate(void *stream);
+// Begins the next stream after an end.
+int czlib_reset_inflate(void *stream);
+// inflate() over pieces of memory: CZLIB_END at the end of a stream whose checksum is right.
+int czlib_inflate(void *stream, const uint8_t *input, uint32_t input_size, uint32_t *taken, uint8_t *output,
+                  uint32_t output_size, uint32_t *made);

@@ -205,7 +205,9 @@ extension CurlEngine {
             easy.set(CCURLOPT_FRESH_CONNECT, 1)
             easy.set(CCURLOPT_FORBID_REUSE, 1)
         }
-        easy.set(CCURLOPT_ACCEPT_ENCODING, text: "")
+        // libcurl asks for the codings, and hands their content on as it came: it doesn't say when one ends too soon.
+        easy.set(CCURLOPT_ACCEPT_ENCODING, text: ContentCoding.acceptEncoding)
+        easy.set(CCURLOPT_HTTP_CONTENT_DECODING, 0)
         // With libcurl's 16 KB long bodies take up to half as long again; small ones take the same with either. From 128 KB on
         // the C library would ask the system for that memory anew for each of them.
         easy.setIfKnown(CCURLOPT_BUFFERSIZE, 124 * 1024)

@@ -99,9 +99,7 @@ extension CurlTransfer {
                 "A field of the response is longer than the 100 KB that libcurl allows."
             )
         }
-        let message =
-            "A piece of the content decodes to more than the 64 MB that libcurl keeps for a reader that is behind."
-        return TransportError(.invalidResponse, message)
+        return TransportError(.other, "libcurl has no memory for more of the content.")
     }
 
     /// What a person can do about a failure; empty where the text says enough.

@@ -112,10 +112,12 @@ struct CurlLoopRun {
             let message =
                 "The TLS connection ended without close_notify, and the content with it: it may have been cut."
             end(transfer, .failure(TransportError(.truncated, message)))
+        } else if code == CCURLE_OK.rawValue, let failure = transfer.unfinishedContent {
+            end(transfer, .failure(failure))
         } else if code == CCURLE_OK.rawValue || transfer.isExpectationRefused(code) {
             end(transfer, .success(()))
         } else if transfer.isAnsweredDespite(code) {
-            end(transfer, .success(()))
+            end(transfer, transfer.unfinishedContent.map { .failure($0) } ?? .success(()))
         } else {
             end(transfer, .failure(transfer.error(code)))
         }

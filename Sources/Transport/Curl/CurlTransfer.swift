@@ -51,6 +51,8 @@ final class CurlTransfer: @unchecked Sendable {
     // One thread, one piece after the other: to check that no two accesses overlap would take longer than each of them.
     @exclusivity(unchecked) var head = CurlHeadCollector()
     @exclusivity(unchecked) var gathered = GatheredBody()
+    /// Undoes the content's coding, if it has one that can be undone.
+    @exclusivity(unchecked) private(set) var decoding: ContentDecoding?
     @exclusivity(unchecked) var received: Int64 = 0
     @exclusivity(unchecked) var failure: TransportError?
     var attempts = 0
@@ -154,6 +156,9 @@ extension CurlTransfer {
             return false
         }
         guard isEnd else { return true }
+        if decodesContent, head.hasContentEncoding, hasContent, let codings = head.codings, !codings.isEmpty {
+            decoding = ContentDecoding(codings)
+        }
         if head.isHTTP1, turn?.sockets.noteHTTP1(from: localPort, through: handshake?.proxySSL) == false {
             leavesHandleClean = false
             easy.set(CCURLOPT_FORBID_REUSE, 1)
@@ -174,11 +179,7 @@ extension CurlTransfer {
         return true
     }
 
-    enum Receipt {
-        case accepted
-        case paused
-        case refused
-    }
+    typealias Receipt = ContentDecoding.Receipt
 
     /// A piece of the body.
     func receive(_ bytes: UnsafeRawBufferPointer) -> Receipt {
@@ -188,6 +189,29 @@ extension CurlTransfer {
             failure = TransportError(.invalidResponse, "Content came without the head of a final response.")
             return .refused
         }
+        guard let decoding else { return take(bytes) }
+        do {
+            return try decoding.receive(bytes) { take($0) }
+        } catch let error as ContentDecodingError {
+            failure = error.transportError
+        } catch {
+            failure = TransportError(.other, "The content could not be decoded.")
+        }
+        return .refused
+    }
+
+    /// Why content that has come to its end is not whole; `nil` if it is.
+    var unfinishedContent: TransportError? {
+        do {
+            try decoding?.finish()
+            return nil
+        } catch {
+            return (error as? ContentDecodingError)?.transportError
+        }
+    }
+
+    /// A piece of the body, decoded.
+    private func take(_ bytes: UnsafeRawBufferPointer) -> Receipt {
         if let download {
             switch download.offer(bytes) {
             case .accepted: break
@@ -330,7 +354,7 @@ extension CurlTransfer {
     /// Whether libcurl may drop the content: it would send a refused expectation again.
     private var mayBeDropped: Bool { expectsContinue && easy.long(CCURLINFO_RESPONSE_CODE) == 417 }
 
-    private var isDecoded: Bool { decodesContent && head.hasContentEncoding && hasContent }
+    private var isDecoded: Bool { decoding != nil }
 
     private var hasContent: Bool {
         HTTPResponse.hasContent(status: easy.long(CCURLINFO_RESPONSE_CODE), answering: request.method)
@@ -362,6 +386,12 @@ struct CurlHeadCollector {
     var isTooLong: Bool { bytes.count > 256 * 1024 }
     private var isInterim = false
     private var isBetweenHeads = true
+
+    /// The codings of the content; `nil` if one of them can't be undone.
+    var codings: [ContentCoding]? {
+        let fields = WireHead(parsing: bytes)?.fields
+        return fields.flatMap { ContentCoding.parse($0[values: .contentEncoding]) }
+    }
 
     /// Takes a line; whether it ended the final head.
     mutating func receive(_ line: UnsafeRawBufferPointer) -> Bool {

@@ -18,13 +18,16 @@ internal import CCurl
 /// - Repeated fields, their order and spelling are kept both ways. A value that is not UTF-8 is read as ISO 8859-1.
 /// - `User-Agent` is the program's name and `Interceptors`, unless the request has one of its own; with an empty one, none is
 ///   sent. No other field is added but `Host` and what the content, its codings and HTTP/2 need.
-/// - gzip, deflate, brotli and zstd are asked for and decoded where the library has them, unless the request has an
+/// - gzip, deflate, brotli and zstd are asked for and decoded where the system has their libraries, unless the request has an
 ///   `Accept-Encoding` of its own or a `Range`: then the content is delivered as it came. With a `Range` alone, `identity`
-///   is asked for, since a part of what is coded can't be decoded.
+///   is asked for, since a part of what is coded can't be decoded. Content that ends before its coding does is
+///   ``TransportError/Code/truncated``, a wrong checksum ``TransportError/Code/invalidResponse``; gzip may have several
+///   members. Content in a coding that can't be undone is handed on as it came, with its `Content-Encoding`.
 /// - Streams both ways with backpressure: a reader that falls behind pauses its transfer, for which less than 1 MB is held, and
 ///   about 256 KB where many streams are read at a time.
 /// - What a server sends is bounded: a head by 256 KB, each of its fields by 100 KB, a buffered body by the request's limit,
-///   which counts it decoded. A stream of which one piece decodes to 64 MB more than its reader takes ends in an error.
+///   which counts it decoded, as do the limits of those who read a stream. However much a piece of a stream decodes to, it
+///   is decoded no faster than it is read.
 /// - ``HTTPContext/timings`` on each response.
 /// - ``TLSConfiguration`` in full: pins on any certificate of the chain, anchors, client identities. With other settings than the
 ///   system's, no TLS session is resumed, and libcurl's TLS library must be the system's OpenSSL 3.

@@ -52,7 +52,7 @@ public import Foundation
 /// - a body without `Content-Type` gets `application/octet-stream`; Foundation would claim a form;
 /// - `Content-Length` is Foundation's own; on Linux, methods other than GET and HEAD without a body send one of 0;
 /// - Foundation adds `Accept`, `Accept-Encoding`, `Accept-Language`, `Connection` and `User-Agent` (with the program's name)
-///   where the request has none; with a `Range`, `Accept-Encoding` is `identity`. On Apple's platforms `Connection`, `Host`, `Proxy-Authorization` and the like are reserved:
+///   where the request has none; on Linux, and with a `Range`, `Accept-Encoding` is `identity`. On Apple's platforms `Connection`, `Host`, `Proxy-Authorization` and the like are reserved:
 ///   the system may overrule them;
 /// - a value outside ASCII goes out as UTF-8 on Linux; on Apple's platforms, the system decides.
 ///
@@ -64,7 +64,8 @@ public import Foundation
 /// ## Response
 /// - A redirect (3xx) is given to the caller like any other response.
 /// - Content codings (gzip, deflate, brotli) are undone, and `Content-Encoding` and `Content-Length` removed, even if the
-///   request had its own `Accept-Encoding`.
+///   request had its own `Accept-Encoding`. Foundation doesn't say when content ends before its coding does: such content
+///   passes for whole. So on Linux no coding is asked for; `CurlTransport` asks for several, and checks them to their end.
 /// - A content shorter than announced is ``TransportError/Code/truncated``. A longer one is cut off by Foundation unseen, or
 ///   is ``TransportError/Code/invalidResponse``.
 /// - Fields are sorted by name, since Foundation keeps no order; those of one name are joined into one, but for

@@ -1,0 +1,116 @@
+#if os(Linux)
+internal import CBrotli
+internal import CZlib
+internal import CZstd
+
+/// Undoes one coding, with the system's library for it.
+///
+/// gzip content may have several members (RFC 1952 §2.2), and zstd content several frames (RFC 8878 §3.1): another may begin
+/// where one has ended.
+final class CodingDecoder {
+    /// What a call has taken and made.
+    struct Step {
+        var taken = 0
+        var made = 0
+    }
+
+    private let coding: ContentCoding
+    private var stream: UnsafeMutableRawPointer?
+    /// The first byte of `deflate` content, until the second one tells of which kind it is.
+    private var firstByte: UInt8?
+    private var hasBegun = false
+    private var isAtEnd = false
+
+    init(_ coding: ContentCoding) { self.coding = coding }
+
+    deinit {
+        guard let stream else { return }
+        switch coding {
+        case .gzip, .deflate: czlib_free_inflate(stream)
+        case .brotli: cbrotli_free(stream)
+        case .zstd: czstd_free(stream)
+        }
+    }
+
+    /// Whether what was taken is whole. Nothing at all is, too: servers announce a coding for empty content.
+    var isWhole: Bool { !hasBegun || isAtEnd }
+
+    /// Decodes as much as there is input and room for. Without input, it makes what is left of the input before.
+    func step(_ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer) throws -> Step {
+        guard !input.isEmpty || hasBegun && !isAtEnd else { return Step() }
+        hasBegun = true
+        if stream == nil, coding == .deflate, let step = try chooseKind(input, into: output) { return step }
+        let stream = try stream ?? open()
+        if isAtEnd { try beginNext(stream) }
+        return try decode(stream, input, into: output)
+    }
+
+    private func open(_ windowBits: Int32 = 15 + 16) throws -> UnsafeMutableRawPointer {
+        let opened: UnsafeMutableRawPointer? =
+            switch coding {
+            case .gzip, .deflate: czlib_new_inflate(windowBits)
+            case .brotli: cbrotli_new()
+            // RFC 9659 §3: at most 8 MB.
+            case .zstd: czstd_new(23)
+            }
+        guard let opened else { throw ContentDecodingError.noMemory }
+        stream = opened
+        return opened
+    }
+
+    // `deflate` is the zlib format (RFC 9110 §8.4.1.2), but some servers send the compressed data alone. The first two bytes of
+    // zlib's are a method and a check (RFC 1950 §2.2).
+    private func chooseKind(_ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer) throws -> Step?
+    {
+        guard let first = firstByte ?? input.first else { return Step() }
+        let rest = firstByte == nil ? input.dropFirst() : input[...]
+        guard let second = rest.first else {
+            firstByte = first
+            return Step(taken: input.count)
+        }
+        let isZlib = first & 0x0F == 8 && (UInt16(first) << 8 | UInt16(second)) % 31 == 0
+        let stream = try open(isZlib ? 15 : -15)
+        guard firstByte != nil else { return nil }
+        // The byte that was kept comes before these.
+        let made = try withUnsafeBytes(of: first) { try decode(stream, $0, into: output).made }
+        firstByte = nil
+        return made > 0 ? Step(made: made) : nil
+    }
+
+    private func beginNext(_ stream: UnsafeMutableRawPointer) throws {
+        switch coding {
+        case .gzip:
+            guard czlib_reset_inflate(stream) == CZLIB_MORE.rawValue else {
+                throw ContentDecodingError.malformed(coding)
+            }
+        case .zstd: break
+        case .deflate, .brotli: throw ContentDecodingError.malformed(coding)
+        }
+        isAtEnd = false
+    }
+
+    private func decode(
+        _ stream: UnsafeMutableRawPointer,
+        _ input: UnsafeRawBufferPointer,
+        into output: UnsafeMutableRawBufferPointer
+    ) throws -> Step {
+        let source = input.baseAddress?.assumingMemoryBound(to: UInt8.self)
+        let target = output.baseAddress?.assumingMemoryBound(to: UInt8.self)
+        var (taken, made) = (0, 0)
+        let result: Int32
+        switch coding {
+        case .gzip, .deflate:
+            var (shortTaken, shortMade): (UInt32, UInt32) = (0, 0)
+            let size = UInt32(min(input.count, 1 << 30))
+            let room = UInt32(min(output.count, 1 << 30))
+            result = czlib_inflate(stream, source, size, &shortTaken, target, room, &shortMade)
+            (taken, made) = (Int(shortTaken), Int(shortMade))
+        case .brotli: result = cbrotli_decode(stream, source, input.count, &taken, target, output.count, &made)
+        case .zstd: result = czstd_decode(stream, source, input.count, &taken, target, output.count, &made)
+        }
+        guard result >= 0 else { throw ContentDecodingError.malformed(coding) }
+        isAtEnd = result == 1
+        return Step(taken: taken, made: made)
+    }
+}
+#endif

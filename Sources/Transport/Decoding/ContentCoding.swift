@@ -1,0 +1,80 @@
+#if os(Linux)
+internal import CBrotli
+internal import CZlib
+internal import CZstd
+
+/// A content coding that can be undone here (RFC 9110 §8.4.1).
+enum ContentCoding: Sendable, CaseIterable {
+    case gzip, deflate, brotli, zstd
+
+    /// Those whose libraries this system has, in the order in which they are asked for.
+    static let available = allCases.filter { $0.loadError == nil }
+
+    /// The value of `Accept-Encoding` that asks for them.
+    static let acceptEncoding = available.isEmpty ? "identity" : available.map(\.name).joined(separator: ", ")
+
+    private var name: String {
+        switch self {
+        case .gzip: "gzip"
+        case .deflate: "deflate"
+        case .brotli: "br"
+        case .zstd: "zstd"
+        }
+    }
+
+    private init?(name: String) {
+        switch name {
+        case "gzip", "x-gzip": self = .gzip
+        case "deflate": self = .deflate
+        case "br": self = .brotli
+        case "zstd": self = .zstd
+        default: return nil
+        }
+    }
+
+    private var loadError: UnsafePointer<CChar>? {
+        switch self {
+        case .gzip, .deflate: czlib_load()
+        case .brotli: cbrotli_load()
+        case .zstd: czstd_load()
+        }
+    }
+
+    // More than anybody needs; each has its memory and takes its time.
+    private static let most = 5
+
+    /// The codings of a `Content-Encoding`, in the order in which they were applied; `nil` if one of them can't be undone.
+    static func parse(_ values: [String]) -> [ContentCoding]? {
+        let names = values.flatMap { $0.split(separator: ",") }.map { coding in
+            coding.drop(while: \.isWhitespace).prefix { !$0.isWhitespace }.lowercased()
+        }
+        var codings: [ContentCoding] = []
+        for name in names where !name.isEmpty && name != "identity" {
+            guard let coding = ContentCoding(name: name), available.contains(coding), codings.count < most else {
+                return nil
+            }
+            codings.append(coding)
+        }
+        return codings
+    }
+}
+
+/// Why content could not be decoded.
+enum ContentDecodingError: Error, Equatable {
+    /// The bytes are not in the coding that was announced, or their checksum is wrong.
+    case malformed(ContentCoding)
+    /// They end before the coding does.
+    case unfinished(ContentCoding)
+    case noMemory
+
+    var transportError: TransportError {
+        switch self {
+        case .malformed(let coding):
+            TransportError(.invalidResponse, "The content is not in its coding (\(coding)), or its checksum is wrong.")
+        case .unfinished(let coding):
+            TransportError(.truncated, "The content ended before its coding (\(coding)) did.")
+        case .noMemory: TransportError(.other, "There is no memory to decode the content.")
+        }
+    }
+}
+#endif

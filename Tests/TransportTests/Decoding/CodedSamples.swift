@@ -1,0 +1,53 @@
+#if os(Linux)
+import Foundation
+
+/// One text in every coding, as other programs have made it.
+enum CodedSamples {
+    static let text = (0..<12).map { "line \($0): the quick brown fox jumps over the lazy dog \($0 * $0)\n" }.joined()
+
+    static let gzip = decoded(
+        """
+        H4sIAAAAAAACA5XSWRKCMBAE0H9O0UfIBIjgbRCjopEgi6Cnt3TiAfp76tVsHbrew+wxXzweS9fecBjj2uMUN1yX+zAhPv34K4fm\
+        /cIxnmGy8FXCKVFlOVWoyjlVqyrICZ2ykmO2VOY4lqduO/IgabeKYy4dsuZYlb4mZETE/EPCpsRK9gH5EUmblAIAAA==
+        """
+    )
+
+    static let zlib = decoded(
+        """
+        eJyV0lkSgjAQBNB/TtFHyASI4G0Qo6KRIIugp7d04gH6e+rVbB263sPsMV88HkvX3nAY49rjFDdcl/swIT79+CuH5v3CMZ5hsvBV\
+        wilRZTlVqMo5VasqyAmdspJjtlTmOJanbjvyIGm3imMuHbLmWJW+JmRExPxDwqbESvYBEvfidw==
+        """
+    )
+
+    static let rawDeflate = decoded(
+        """
+        ldJZEoIwEATQf07RR8gEiOBtEKOikSCLoKe3dOIB+nvq1Wwdut7D7DFfPB5L195wGOPa4xQ3XJf7MCE+/fgrh+b9wjGeYbLwVcIp\
+        UWU5VajKOVWrKsgJnbKSY7ZU5jiWp2478iBpt4pjLh2y5liVviZkRMT8Q8KmxEr2AQ==
+        """
+    )
+
+    static let brotli = decoded(
+        """
+        G5MCAMSGa30lXYjA5q29iMK390AOU/4q8VkvCCEc8cAHOLexJY6niNU43cdurkDp2cXM/kO+L8+MennRX9N6YLmrXfIas/9DuTQg\
+        5QRZDIoMqBVBU+wA2hALOutE0Nv0A4PdMMHosLmTfCbNxFWMsAI=
+        """
+    )
+
+    static let zstd = decoded(
+        """
+        KLUv/QRotQMAIsUSF3DPMSDV3/b6608uVdX40ISUgqpV/3ss7e93dz+tcdIagQmnfHI+Vhjf35yPWxjLBCay1bX0NJTi6xp2rBsN\
+        XoiEgmyRyYGzdRImF6gQkNy3fgaQM5cDECIumPj/3wdzGija+/hZ2Z8u6E+zkaXnTBb3p1McUAE=
+        """
+    )
+
+    /// gzip first, then brotli.
+    static let gzipThenBrotli = decoded(
+        """
+        i0aAH4sIAAAAAAACA5XSWRKCMBAE0H9O0UfIBIjgbRCjopEgi6Cnt3TiAfp76tVsHbrew+wxXzweS9fecBjj2uMUN1yX+zAhPv34\
+        K4fm/cIxnmGy8FXCKVFlOVWoyjlVqyrICZ2ykmO2VOY4lqduO/IgabeKYy4dsuZYlb4mZETE/EPCpsRK9gH5EUmblAIAAAM=
+        """
+    )
+
+    private static func decoded(_ base64: String) -> Data { Data(base64Encoded: base64) ?? Data() }
+}
+#endif
