@@ -1,4 +1,4 @@
-internal import Foundation
+package import Foundation
 
 extension HTTPResponse {
     /// The content as text: by its byte order mark, or else by the `charset` of its `Content-Type`, or else as UTF-8.
