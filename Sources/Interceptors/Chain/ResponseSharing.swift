@@ -76,7 +76,7 @@ public struct ResponseSharing: Sendable {
     }
 
     /// What this element, or one outside of it, would have had to see.
-    func unseenCredential(in request: borrowing HTTPRequest) -> (name: String, element: ResponseSharing)? {
+    func unseenCredential(in request: HTTPRequest) -> (name: String, element: ResponseSharing)? {
         if let name = unseenField(in: request.headerFields) ?? unseenQueryItem(in: request.url) { return (name, self) }
         for sharing in outer {
             if let unseen = sharing.unseenCredential(in: request) { return unseen }
