@@ -5,7 +5,7 @@ import TransportTesting
 
 @testable import Transport
 
-@Suite(.timeLimit(.minutes(2))) struct CurlDecodingTests {
+@Suite(.againstHanging) struct CurlDecodingTests {
     private let server: MockServer
     private let transport = CurlTransport()
 

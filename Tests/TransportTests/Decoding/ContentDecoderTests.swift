@@ -5,7 +5,7 @@ import Testing
 
 @testable import Transport
 
-@Suite(.timeLimit(.minutes(2))) struct ContentDecoderTests {
+@Suite(.againstHanging) struct ContentDecoderTests {
     struct Sample: Sendable, CustomTestStringConvertible {
         let field: String
         let bytes: Data
