@@ -43,6 +43,10 @@ final class HeadServer: Sendable {
     /// Waits until the client has closed a connection, and all that came on it is noted. Once for each.
     func closedConnection() async { for await _ in closes { return } }
 
+    private static func isMethod(_ bytes: some Sequence<UInt8>) -> Bool {
+        bytes.starts(with: "GET".utf8) || bytes.starts(with: "P".utf8)
+    }
+
     private func serve(_ client: Int32, _ id: Int, _ answer: (String, Int) -> Answer) {
         state.withLock { $0[id] = Connection() }
         var input = Data()
@@ -52,6 +56,11 @@ final class HeadServer: Sendable {
             while let end = input.range(of: Data("\r\n\r\n".utf8)) {
                 let head = String(decoding: input[..<end.upperBound], as: UTF8.self)
                 input = Data(input[end.upperBound...])
+                // Chunked content ends like a head.
+                guard Self.isMethod(head.utf8) else {
+                    state.withLock { $0[id, default: Connection()].rest += head.utf8.count }
+                    continue
+                }
                 let number = state.withLock { all in
                     all[id, default: Connection()].heads.append(head)
                     return all.values.reduce(0) { $0 + $1.heads.count }
@@ -61,7 +70,7 @@ final class HeadServer: Sendable {
                 _ = send(client, bytes, bytes.count, Int32(MSG_NOSIGNAL))
                 if reply.closes { shutdown(client, Int32(SHUT_WR)) }
             }
-            if !input.starts(with: Data("GET".utf8)), !input.starts(with: Data("P".utf8)) {
+            if !Self.isMethod(input) {
                 state.withLock { $0[id, default: Connection()].rest += input.count }
                 input = Data()
             }
