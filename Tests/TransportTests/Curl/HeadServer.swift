@@ -43,10 +43,6 @@ final class HeadServer: Sendable {
     /// Waits until the client has closed a connection, and all that came on it is noted. Once for each.
     func closedConnection() async { for await _ in closes { return } }
 
-    private static func isMethod(_ bytes: some Sequence<UInt8>) -> Bool {
-        bytes.starts(with: "GET".utf8) || bytes.starts(with: "P".utf8)
-    }
-
     private func serve(_ client: Int32, _ id: Int, _ answer: (String, Int) -> Answer) {
         state.withLock { $0[id] = Connection() }
         var input = Data()
@@ -54,13 +50,13 @@ final class HeadServer: Sendable {
         while case let count = read(client, &buffer, buffer.count), count > 0 {
             input += buffer[..<count]
             while let end = input.range(of: Data("\r\n\r\n".utf8)) {
-                let head = String(decoding: input[..<end.upperBound], as: UTF8.self)
+                let text = String(decoding: input[..<end.upperBound], as: UTF8.self)
                 input = Data(input[end.upperBound...])
-                // Chunked content ends like a head.
-                guard Self.isMethod(head.utf8) else {
-                    state.withLock { $0[id, default: Connection()].rest += head.utf8.count }
-                    continue
-                }
+                // Content may come before a head, and chunked content ends like one.
+                let start = ["GET /", "PUT /", "POST /"].compactMap { text.range(of: $0)?.lowerBound }.min()
+                let head = String(text[(start ?? text.endIndex)...])
+                state.withLock { $0[id, default: Connection()].rest += text.utf8.count - head.utf8.count }
+                guard start != nil else { continue }
                 let number = state.withLock { all in
                     all[id, default: Connection()].heads.append(head)
                     return all.values.reduce(0) { $0 + $1.heads.count }
@@ -70,7 +66,7 @@ final class HeadServer: Sendable {
                 _ = send(client, bytes, bytes.count, Int32(MSG_NOSIGNAL))
                 if reply.closes { shutdown(client, Int32(SHUT_WR)) }
             }
-            if !Self.isMethod(input) {
+            if !input.starts(with: Data("GET".utf8)), !input.starts(with: Data("P".utf8)) {
                 state.withLock { $0[id, default: Connection()].rest += input.count }
                 input = Data()
             }
