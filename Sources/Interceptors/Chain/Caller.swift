@@ -38,7 +38,7 @@ extension Caller: CustomStringConvertible, CustomDebugStringConvertible, CustomR
     public var customMirror: Mirror { Mirror(self, children: ["description": description], displayStyle: .struct) }
 }
 
-/// What an interceptor says of the user it adds a credential of.
+/// The user of a credential, as the interceptor that adds it declares it.
 package struct CallerIdentity: Sendable, Hashable {
     package let bytes: [UInt8]
 }
@@ -62,7 +62,7 @@ extension HTTPContext {
         set { self[CachePartitionKey.self] = newValue }
     }
 
-    /// On a request: what interceptors outside have said of the user.
+    /// On a request: the identities that interceptors outside have declared.
     package internal(set) var callerIdentities: [CallerIdentity] {
         get { self[CallerIdentitiesKey.self] }
         set { self[CallerIdentitiesKey.self] = newValue }

@@ -75,7 +75,7 @@ public struct ResponseSharing: Sendable {
         return Self(element, fields, url, outer: outer.map { Self($0.element, fields, url, outer: []) })
     }
 
-    /// What this element, or one outside of it, would have had to see.
+    /// The first credential that this element, or one outside of it, has not seen.
     func unseenCredential(in request: HTTPRequest) -> (name: String, element: ResponseSharing)? {
         if let name = unseenField(in: request.headerFields) ?? unseenQueryItem(in: request.url) { return (name, self) }
         for sharing in outer {

@@ -9,8 +9,8 @@
 /// ```
 /// It sets ``HTTPContext/cachePartition`` to ``TokenStore/Token/account``. `bearerAuth` then sends the request with a token of
 /// this account alone: where another one has signed in meanwhile, it throws ``AuthenticationError`` with
-/// ``AuthenticationError/Code/signedOut``, so that no response of one account is stored for another. Without a token all
-/// requests share a partition of their own. A request that names a partition itself keeps it.
+/// ``AuthenticationError/Code/signedOut``, so that no response of one account is stored for another. Requests
+/// without a token share one partition. A request that names a partition itself keeps it.
 ///
 /// Its place is outside of the cache.
 public struct TokenPartitionInterceptor: Interceptor {
