@@ -1,8 +1,9 @@
-/// For whom a response is, as far as a request shows it: what an interceptor that keeps or shares responses keys them by.
+/// Identifies the user a response belongs to, as far as the request shows. Interceptors that keep or share responses use the
+/// caller as part of their key.
 ///
-/// It is the partition that the request names (``HTTPContext/cachePartition``), or else the fields with a sensitive name
-/// (``Redaction/isSensitive(_:)``) and the identities that interceptors outside have declared
-/// (``HTTPRequest/identifyCaller(by:as:)``). Requests that show none of these have one caller, who is nobody.
+/// If the request names a partition (``HTTPContext/cachePartition``), that partition is the caller. Otherwise the caller
+/// consists of the fields with a sensitive name (``Redaction/isSensitive(_:)``) and the identities that outer interceptors have
+/// declared (``HTTPRequest/identifyCaller(by:as:)``). All requests without any of these share one anonymous caller.
 public struct Caller: Sendable, Hashable {
     private let partition: [UInt8]?
     private let credentials: [[UInt8]]
@@ -16,7 +17,8 @@ public struct Caller: Sendable, Hashable {
         partition = nil
         var credentials: [[UInt8]] = []
         for field in request.headerFields where Redaction.standard.isSensitive(field.name) {
-            // By bytes: a String takes é for e with an accent, so that two users could be one.
+            // Compared as bytes: String equality follows Unicode equivalence, and would merge two users whose names differ only
+            // in normalization.
             credentials.append(field.name.rawName.utf8.map(ASCII.lowercased))
             credentials.append(Array(field.value.utf8))
         }
@@ -26,19 +28,19 @@ public struct Caller: Sendable, Hashable {
 }
 
 extension Caller: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// Whether a partition or credentials name the caller, without any of them.
+    /// Whether a partition or credentials identify the caller. Neither is printed.
     public var description: String {
         partition != nil ? "Caller(named partition)" : credentials.isEmpty ? "Caller(nobody)" : "Caller(credentials)"
     }
 
-    /// The same as ``description``.
+    /// Equal to ``description``.
     public var debugDescription: String { description }
 
-    /// A mirror without credentials.
+    /// A mirror that shows ``description`` and no credentials.
     public var customMirror: Mirror { Mirror(self, children: ["description": description], displayStyle: .struct) }
 }
 
-/// The user of a credential, as the interceptor that adds it declares it.
+/// A user's identity, as declared by the interceptor that adds the credential.
 package struct CallerIdentity: Sendable, Hashable {
     package let bytes: [UInt8]
 }
@@ -47,22 +49,23 @@ extension HTTPContext {
     private enum CachePartitionKey: HTTPContextKey { static var defaultValue: String? { nil } }
     private enum CallerIdentitiesKey: HTTPContextKey { static var defaultValue: [CallerIdentity] { [] } }
 
-    /// On a request: whose entries of a cache it may see and make, such as an account's ID; `nil`, or an empty name, for what
-    /// its credentials say.
+    /// On a request: the account whose cache entries it may read and write, such as an account ID. If `nil` or empty, the
+    /// request's credentials decide.
     ///
-    /// All requests of one name share what is stored, whatever credentials they carry: a constant would give all users the
-    /// same. One that goes without a credential, such as a log-in, needs a partition that no account has, or it is answered
-    /// with what the account was given.
+    /// All requests with the same partition share cached responses, whatever credentials they carry: a constant partition would
+    /// share them among all users. A request without a credential, such as a log-in, needs a partition no account uses.
+    /// Otherwise it could receive a response stored for the account.
     ///
-    /// With it a cache, and `coalesce`, may stand outside of what adds the credentials, and entries outlive a change of the
-    /// token. Without it they can't see who asks there, and the request fails with a ``ChainOrderError``. Nothing checks that
-    /// the credential which is sent in the end is of the account that was named, unless `partition(by: tokens)` names it.
+    /// With a partition, a cache or `coalesce` may be placed outside the interceptor that adds the credentials, and cache
+    /// entries survive a token change. Without one, an outer cache can't tell users apart, so the request fails with a
+    /// ``ChainOrderError``. Nothing checks that the credential finally sent belongs to the named account, unless `partition(by:
+    /// tokens)` sets the partition.
     public var cachePartition: String? {
         get { self[CachePartitionKey.self] }
         set { self[CachePartitionKey.self] = newValue }
     }
 
-    /// On a request: the identities that interceptors outside have declared.
+    /// On a request: the identities that outer interceptors have declared.
     package internal(set) var callerIdentities: [CallerIdentity] {
         get { self[CallerIdentitiesKey.self] }
         set { self[CallerIdentitiesKey.self] = newValue }
@@ -70,28 +73,29 @@ extension HTTPContext {
 }
 
 extension HTTPRequest {
-    /// For whom the response is, as far as the request shows it here.
+    /// The user the response belongs to, as far as the request shows at this point in the chain.
     public var caller: Caller { Caller(self) }
 
-    /// Says that what is added to the request here tells users apart: for an interceptor that adds a credential.
+    /// Declares that the credential about to be added tells users apart. Call this method in an interceptor that adds a
+    /// credential.
     ///
-    /// Further inside, a cache and ``caller`` keep the users apart by it, whatever carries the credential: a field of any name,
-    /// the URL, or the content.
+    /// Inner caches and ``caller`` then keep users apart by this identity, whether a field, the URL or the content carries the
+    /// credential.
     ///
     /// - Parameters:
-    ///   - element: the name of the interceptor, as it is written in a chain: `apiKey`.
-    ///   - identity: what differs between users, such as the key or an account's ID. It is kept in the context of the request
-    ///     and never printed.
-    /// - Throws: ``ChainOrderError`` if an element outside may answer other requests with the response: see ``ResponseSharing``.
+    ///   - element: the interceptor's name as written in a chain, such as `apiKey`.
+    ///   - identity: a value that differs between users, such as the key or an account ID. It stays in the request's context
+    ///     and is never printed.
+    /// - Throws: ``ChainOrderError`` if an outer element may answer other requests with this response: see ``ResponseSharing``.
     public mutating func identifyCaller(by element: String, as identity: String) throws {
         try requireUnshared(by: element)
         context.callerIdentities.append(CallerIdentity(bytes: Array(element.utf8) + [0] + Array(identity.utf8)))
     }
 
-    /// Says that what was added to the request up to here tells no users apart, such as the key of the program itself.
+    /// Declares that everything added to the request so far is the same for all users, such as the app's own API key.
     ///
-    /// A cache outside then takes the fields and query items with sensitive names for such ones, instead of refusing the
-    /// request. Where they do tell users apart, one user gets the response of another.
+    /// An outer cache then accepts the sensitive fields and query items already present, instead of refusing the request. If
+    /// they do differ between users, one user could receive another's response.
     public mutating func declareAnonymous() {
         guard let sharing = context.sharing else { return }
         context.sharing = sharing.seeing(self)

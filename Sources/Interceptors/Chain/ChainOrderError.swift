@@ -1,37 +1,37 @@
 public import Foundation
 
-/// A request that was not sent because the interceptors of its chain are in an order that can't work.
+/// Thrown before sending, when the interceptors of a chain are in an order that can't work.
 public struct ChainOrderError: ContextualError, Sendable {
-    /// What is wrong with the order. An open set: handle the ones you know, and keep a default.
+    /// The kind of mistake in the order. An open set: handle the codes you know, and keep a default.
     public struct Code: Sendable, Hashable, RawRepresentable, CustomStringConvertible {
         /// The name of the code, such as `sharedResponse`.
         public let rawValue: String
-        /// A code by its name.
+        /// Creates a code from its name.
         public init(rawValue: String) { self.rawValue = rawValue }
         /// The name of the code.
         public var description: String { rawValue }
 
-        /// An element that answers several requests with one response can't see who asks: see ``ResponseSharing``.
+        /// An element that answers several requests with one response can't tell users apart: see ``ResponseSharing``.
         public static let sharedResponse = Self(rawValue: "sharedResponse")
     }
 
-    /// What is wrong with the order.
+    /// The kind of mistake in the order.
     public let code: Code
-    /// What is wrong, and the right order, for a person.
+    /// A message for a person: the mistake, and the right order.
     public let message: String
-    /// The method of the request.
+    /// The request's method.
     public let method: HTTPRequest.Method?
-    /// The URL of the request, with secrets redacted.
+    /// The request's URL, with secrets redacted.
     public let url: String?
-    /// What is to be known about the failed call beyond the failure itself.
+    /// Details about the failed call, such as its attempts.
     public var context = HTTPContext()
 
-    /// An error about the chain of a request.
+    /// Creates an error about the chain of a request.
     ///
     /// - Parameters:
     ///   - code: what is wrong with the order.
-    ///   - message: sentences for a person, without secrets, that give the right order.
-    ///   - request: the request, of which the method and the redacted URL are kept.
+    ///   - message: sentences for a person that give the right order, without secrets.
+    ///   - request: the request. The error keeps its method and its redacted URL.
     public init(_ code: Code, _ message: String, request: HTTPRequest? = nil) {
         self.code = code
         self.message = message
@@ -83,16 +83,16 @@ extension ChainOrderError {
 }
 
 extension ChainOrderError: CustomStringConvertible, CustomDebugStringConvertible, LocalizedError {
-    /// Code, message and request, without secrets.
+    /// The code, the message and the request, without secrets.
     public var description: String {
         let text = "ChainOrderError.\(code): \(message)"
         guard let method, let url else { return text }
         return "\(text) (\(method) \(url))"
     }
 
-    /// The same as ``description``.
+    /// Equal to ``description``.
     public var debugDescription: String { description }
 
-    /// The same as ``description``.
+    /// Equal to ``description``.
     public var errorDescription: String? { description }
 }

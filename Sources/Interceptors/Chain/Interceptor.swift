@@ -1,19 +1,19 @@
-/// One step of a chain: it sees each request on its way down and its response on the way up.
+/// One step of a chain. It sees each request on the way down and the response on the way up.
 ///
 /// ## Choose one
-/// The module `Middlewares` has the everyday ones, each a static member: `.headers(…)`, `.logging(.body)`.
+/// The module `Middlewares` has ready-made interceptors, each as a static member: `.headers(…)`, `.logging(.body)`.
 ///
 /// ## Use one
-/// The first of an array is the outermost: it meets a request first and its response last.
+/// The first interceptor of an array is the outermost: it sees a request first and the response last.
 ///
 /// ```swift
 /// let chain = InterceptorChain([.logging(.basic), .bearerAuth(tokens)], transport: transport)
 /// ```
-/// Here the log shows the call as the caller made it, and the token is added below it; the other way round, the log
-/// would show the token's field (redacted) too.
+/// Here the log shows the call as the caller made it, because the token is added further inside. In the other order, the log
+/// would also show the token's field (redacted).
 ///
 /// ## Implement one
-/// One method. Change the request, call `next`, look at the response:
+/// Write one method. Change the request, call `next`, look at the response:
 ///
 /// ```swift
 /// struct LanguageInterceptor: Interceptor {
@@ -25,17 +25,17 @@
 ///     }
 /// }
 /// ```
-/// An interceptor may leave `next` out (to answer without the network), call it once, or call it several times: each call
-/// runs the rest of the chain. An interceptor is a value without state of any one request; what its requests share is an
-/// actor or a `Mutex`.
+/// An interceptor may skip `next` (to answer without the network), call it once, or call it several times. Each call runs the
+/// rest of the chain. An interceptor is a value that holds no state of any single request. Keep state that requests share in an
+/// actor or behind a `Mutex`.
 ///
 /// ## Leave `consuming` out
-/// `consuming` saves a copy in a method that changes the request and passes it on once. Leave it out as soon as the method
-/// needs the request again after `next`, or mentions it in a closure, a child task, `&&`, `||` or `??`. The request is
-/// then an ordinary constant. Apple's compilers refuse to capture a consuming parameter, in a list such as `[request]` too;
+/// `consuming` saves a copy in a method that changes the request and passes it on once. Leave `consuming` out when the method
+/// needs the request again after `next`, or mentions it in a closure, a child task, `&&`, `||` or `??`. The request is then an
+/// ordinary constant. Compilers on Apple platforms refuse to capture a consuming parameter, even in a list such as `[request]`;
 /// on Linux the same code may compile.
 ///
-/// **Call `next` twice.** Discard the body of a response that you don't return (``HTTPBody/discard()``):
+/// **Call `next` twice.** Discard the body of any response that you don't return (``HTTPBody/discard()``):
 ///
 /// ```swift
 /// struct OnceMoreInterceptor: Interceptor {
@@ -47,9 +47,9 @@
 ///     }
 /// }
 /// ```
-/// A method that stays `consuming` passes on a copy first: `try await next(copy request)`.
+/// A method that stays `consuming` passes a copy first: `try await next(copy request)`.
 ///
-/// **Send it from a child task.** `next` and a request that isn't `consuming` can cross into any task:
+/// **Send from a child task.** `next` and a request that isn't `consuming` can cross into any task:
 ///
 /// ```swift
 /// struct FasterOfTwoInterceptor: Interceptor {
@@ -65,7 +65,7 @@
 /// }
 /// ```
 ///
-/// **Work on the main actor.** The method may be isolated; while `next` runs, the main actor is free:
+/// **Work on the main actor.** The method may be isolated. The main actor stays free while `next` runs:
 ///
 /// ```swift
 /// @MainActor final class Activity {
@@ -83,7 +83,8 @@
 /// }
 /// ```
 ///
-/// **Make it an actor.** While one request waits for `next`, others enter: state that was read before may have changed:
+/// **Make it an actor.** Other requests enter while one waits for `next`, so state read before the call may have changed after
+/// it:
 ///
 /// ```swift
 /// actor OriginCounter: Interceptor {
@@ -97,22 +98,22 @@
 /// ```
 ///
 /// ## Add a credential
-/// An interceptor that adds a credential calls ``HTTPRequest/identifyCaller(by:as:)`` first, so that no cache mixes users:
+/// An interceptor that adds a credential first calls ``HTTPRequest/identifyCaller(by:as:)``, so that no cache mixes users.
 /// ``ResponseSharing`` shows how.
 public protocol Interceptor: Sendable {
-    /// Handles one request: passes it on to `next`, or answers it.
+    /// Handles one request: passes it on to `next` or returns a response without it.
     ///
     /// - Parameters:
-    ///   - request: the request as the interceptors outside this one have left it.
-    ///   - next: the rest of the chain, the transport included.
+    ///   - request: the request as the outer interceptors left it.
+    ///   - next: the rest of the chain, including the transport.
     func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse
 }
 
-/// An interceptor made of a closure.
+/// An interceptor made from a closure.
 public struct ClosureInterceptor: Interceptor {
     private let body: @Sendable (HTTPRequest, Next) async throws -> HTTPResponse
 
-    /// An interceptor that does what the closure does.
+    /// Creates an interceptor that runs the closure for each request.
     public init(_ body: @escaping @Sendable (HTTPRequest, Next) async throws -> HTTPResponse) {
         self.body = body
     }
@@ -124,7 +125,7 @@ public struct ClosureInterceptor: Interceptor {
 }
 
 extension Interceptor where Self == ClosureInterceptor {
-    /// An interceptor made of a closure, for one too small to name.
+    /// An interceptor made from a closure, for a step too small to need a type:
     ///
     /// ```swift
     /// .intercept { request, next in

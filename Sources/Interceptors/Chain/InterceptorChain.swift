@@ -1,7 +1,7 @@
-/// An ordered array of interceptors before a transport; itself a transport, so that chains nest.
+/// An ordered array of interceptors in front of a transport. A chain is itself a transport, so chains nest.
 ///
-/// The first interceptor is the outermost. With `[a, b]`, a request goes a, b, transport, and its response comes back
-/// transport, b, a. A call goes as deep as the chain is long, and so does its end: chains of thousands are not meant.
+/// The first interceptor is the outermost. With `[a, b]`, a request passes a, b, transport, and the response comes back
+/// transport, b, a. The call stack grows with the chain's length: a chain isn't meant to hold thousands of interceptors.
 public struct InterceptorChain: Transport {
     private final class Storage: Sendable {
         let interceptors: [any Interceptor]
@@ -17,19 +17,19 @@ public struct InterceptorChain: Transport {
 
     private let storage: Storage
 
-    /// A chain.
+    /// Creates a chain.
     ///
     /// - Parameters:
-    ///   - interceptors: the outermost first.
-    ///   - transport: what the innermost calls.
+    ///   - interceptors: the interceptors, outermost first.
+    ///   - transport: the transport that the innermost interceptor calls.
     public init(_ interceptors: [any Interceptor], transport: any Transport) {
         storage = Storage(interceptors: interceptors, transport: transport)
     }
 
-    /// The interceptors, the outermost first.
+    /// The interceptors, outermost first.
     public var interceptors: [any Interceptor] { storage.interceptors }
 
-    /// What the innermost interceptor calls.
+    /// The transport that the innermost interceptor calls.
     public var transport: any Transport { storage.transport }
 
     /// Sends a request through all interceptors to the transport.
@@ -38,13 +38,13 @@ public struct InterceptorChain: Transport {
     }
 }
 
-/// An interceptor with all that is inside of it, or the transport at the end.
+/// One node of a chain's immutable linked list: an interceptor with everything inside it, or the transport at the end.
 ///
-/// What is handed to an interceptor is one reference, which allocates nothing. And since nothing that it leads to ever
-/// changes, neither has an interceptor to be copied for the time of its call, nor the reference to be counted.
+/// `Next` holds a single reference to a link, so passing it on allocates nothing. Links never change, so a hop neither copies
+/// the interceptor nor counts references.
 @usableFromInline class Link: @unchecked Sendable {
-    // What tells the two subclasses apart, in less time than a cast. `@unchecked Sendable`, since the compiler can't check what
-    // subclasses add: both are here, and they have constants of sendable types alone.
+    // `isEnd` tells the two subclasses apart in less time than a cast. `@unchecked Sendable` is safe although the compiler
+    // can't check subclasses: both are in this file and hold only `let` constants of `Sendable` types.
     @usableFromInline let isEnd: Bool
 
     fileprivate init(isEnd: Bool) { self.isEnd = isEnd }
@@ -70,17 +70,16 @@ public struct InterceptorChain: Transport {
     }
 }
 
-// Frozen, so that a hop is inlined under library evolution, too: one reference is all that it ever holds.
+// Frozen, so that hops are inlined under library evolution too: `Next` will only ever hold one reference.
 /// The rest of a chain, as one interceptor sees it.
 ///
-/// It can be called any number of times, one after the other or at once from child tasks; each call is a run of its own
-/// through all that is left.
+/// Call it any number of times, in sequence or concurrently from child tasks. Each call runs the whole rest of the chain.
 @frozen public struct Next: Sendable {
     @usableFromInline let link: Link
 
     @inlinable init(_ link: Link) { self.link = link }
 
-    // Inlined into the interceptors of other modules, a hop is one async call instead of two, and a third cheaper.
+    // Inlined into interceptors of other modules, a hop is one async call instead of two, and a third cheaper.
     /// Sends a request through the rest of the chain.
     @inlinable @inline(__always)
     public func callAsFunction(_ request: consuming HTTPRequest) async throws -> HTTPResponse {

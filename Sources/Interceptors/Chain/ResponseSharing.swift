@@ -2,11 +2,11 @@ internal import Foundation
 
 /// An element of a chain that may answer several requests with one response, such as a cache.
 ///
-/// Such an element can tell users apart only by what a request carries when it arrives there. A credential that is added
-/// further inside stays unseen, and one user would get the response of another.
+/// The element can tell users apart only by the request as it arrives there. A credential added further inside stays unseen,
+/// and one user could get another's response.
 ///
 /// ## Share responses
-/// An interceptor that keeps or shares responses keys them by the caller, and says so on each request that it passes on:
+/// An interceptor that keeps or shares responses keys them by the caller, and declares this on each request it passes on:
 ///
 /// ```swift
 /// struct KeepsTheLast: Interceptor {
@@ -24,7 +24,8 @@ internal import Foundation
 /// }
 /// ```
 /// ## Add credentials
-/// An interceptor that adds what tells users apart says so, too. Inside of an element that shares, it throws instead:
+/// An interceptor that adds a credential declares the user too. Inside an element that shares responses, the declaration
+/// throws:
 ///
 /// ```swift
 /// struct APIKeyInterceptor: Interceptor {
@@ -37,20 +38,21 @@ internal import Foundation
 ///     }
 /// }
 /// ```
-/// A chain also looks for itself: a field or a query item with a sensitive name (``Redaction/isSensitive(_:)``) that was added
-/// or changed inside of such an element is refused before the transport gets the request. The call says which element added it,
-/// works for any name, and fails the first request, not the first with a credential.
+/// The chain also checks by itself. If a field or query item with a sensitive name (``Redaction/isSensitive(_:)``) was added or
+/// changed inside such an element, the chain refuses the request before the transport. Calling
+/// ``HTTPRequest/identifyCaller(by:as:)`` is still better: the error names the element, any field name works, and even a first
+/// request without a credential fails.
 ///
-/// A chain can't see what a transport adds by itself, such as a client certificate, and loses sight where an interceptor makes
-/// a new request instead of changing the one it is given. Name a partition there (``HTTPContext/cachePartition``).
+/// A chain can't see a credential that a transport adds, such as a client certificate. Nor can it check an interceptor that
+/// builds a new request instead of changing the given one. Name a partition there (``HTTPContext/cachePartition``).
 public struct ResponseSharing: Sendable {
-    /// The name of the element, as it is written in a chain: `cache`.
+    /// The element's name as written in a chain, such as `cache`.
     public let element: String
     /// The fields that the element has seen.
     private let fields: HTTPFields
     /// The URL that the element has seen.
     private let url: URL
-    /// The elements outside of this one that share responses, the outermost first.
+    /// The outer elements that also share responses, outermost first.
     private let outer: [ResponseSharing]
 
     init(_ element: String, _ request: borrowing HTTPRequest, inside sharing: ResponseSharing?) {
@@ -66,16 +68,16 @@ public struct ResponseSharing: Sendable {
 
     private var withoutOuter: Self { Self(element, fields, url, outer: []) }
 
-    /// The names of this element and those outside of it, the outermost first.
+    /// The names of this element and the outer ones, outermost first.
     var elements: [String] { outer.map(\.element) + [element] }
 
-    /// The same elements, as if they had seen the request as it is now.
+    /// These elements, as if they had seen the request in its present form.
     func seeing(_ request: borrowing HTTPRequest) -> Self {
         let (fields, url) = (request.headerFields, request.url)
         return Self(element, fields, url, outer: outer.map { Self($0.element, fields, url, outer: []) })
     }
 
-    /// The first credential that this element, or one outside of it, has not seen.
+    /// The first credential in the request that this element or an outer one has not seen.
     func unseenCredential(in request: HTTPRequest) -> (name: String, element: ResponseSharing)? {
         if let name = unseenField(in: request.headerFields) ?? unseenQueryItem(in: request.url) { return (name, self) }
         for sharing in outer {
@@ -86,7 +88,7 @@ public struct ResponseSharing: Sendable {
 
     private func unseenField(in others: HTTPFields) -> String? {
         for index in others.indices {
-            // Most fields stay where they are.
+            // Most fields keep their index, so this comparison avoids the search.
             if index < fields.count, fields[index] == others[index] { continue }
             if Redaction.standard.isSensitive(others[index].name), !fields.contains(others[index]) {
                 return "the field \(others[index].name.rawName)"
@@ -95,7 +97,7 @@ public struct ResponseSharing: Sendable {
         return nil
     }
 
-    // A redirect that was followed inside names another path or host: its query is the server's.
+    // If the path or host differs, a redirect was followed inside, and the query is the server's rather than a user's.
     private func unseenQueryItem(in other: URL) -> String? {
         let text = other.absoluteString
         guard text != url.absoluteString else { return nil }
@@ -119,8 +121,8 @@ public struct ResponseSharing: Sendable {
 extension HTTPContext {
     private enum SharingKey: HTTPContextKey { static var defaultValue: ResponseSharing? { nil } }
 
-    /// On a request: the innermost element it has passed that may answer other requests with its response; `nil` if there
-    /// is no such element, or if the request names whose the response is (``cachePartition``).
+    /// On a request: the innermost element passed so far that may answer other requests with this response. `nil` if there is
+    /// no such element, or if the request names a partition (``cachePartition``).
     public internal(set) var sharing: ResponseSharing? {
         get { self[SharingKey.self] }
         set { self[SharingKey.self] = newValue }
@@ -128,25 +130,25 @@ extension HTTPContext {
 }
 
 extension HTTPRequest {
-    /// Says that the response may answer other requests too, so that no credential may be added from here on. A request that
-    /// names whose the response is (``HTTPContext/cachePartition``) is left as it is.
+    /// Declares that the response may also answer other requests, so no credential may be added further inside. A request that
+    /// names a partition (``HTTPContext/cachePartition``) is left unchanged.
     ///
-    /// - Parameter element: the name of the element that calls this, as it is written in a chain: `cache`.
+    /// - Parameter element: the name of the calling element as written in a chain, such as `cache`.
     public mutating func shareResponse(by element: String) {
         if let partition = context.cachePartition, !partition.isEmpty { return }
         context.sharing = ResponseSharing(element, self, inside: context.sharing)
     }
 
-    /// Throws if an element outside may answer other requests with the response: see ``ResponseSharing``.
+    /// Throws if an outer element may answer other requests with this response: see ``ResponseSharing``.
     ///
-    /// Call it before a credential is added, and also where there is one to add only now and then: the order is wrong for
-    /// each request, and the first should say so. Where the credential isn't added as a field with a sensitive name, call
-    /// ``identifyCaller(by:as:)`` instead.
+    /// Call it before adding a credential, and also for requests that need none: the order is wrong for every request, and the
+    /// first should fail. If the credential isn't added as a field with a sensitive name, call ``identifyCaller(by:as:)``
+    /// instead.
     ///
     /// - Parameters:
-    ///   - element: the name of the element that calls this, as it is written in a chain: `bearerAuth`.
-    ///   - changesEachTime: whether the credential differs for each request, as a signature with a date does. What shares
-    ///     responses never finds two such requests alike, so the error doesn't suggest the other order.
+    ///   - element: the name of the calling element as written in a chain, such as `bearerAuth`.
+    ///   - changesEachTime: whether the credential differs for each request, as a signature with a date does. Sharing would
+    ///     never find two such requests alike, so the error doesn't suggest the other order.
     /// - Throws: ``ChainOrderError`` with ``ChainOrderError/Code/sharedResponse``.
     public func requireUnshared(by element: String, changesEachTime: Bool = false) throws {
         guard let sharing = context.sharing else { return }
@@ -155,7 +157,7 @@ extension HTTPRequest {
 
     /// Throws if a credential was added where an element that shares responses can't see it.
     ///
-    /// Called for each request at the end of its chain: where nothing shares, it must cost nothing but a look.
+    /// Called for each request at the end of its chain, so without a sharing element it must cost only one lookup.
     @usableFromInline
     func requireSeenCredentials() throws {
         guard let sharing = context.sharing, let unseen = sharing.unseenCredential(in: self) else { return }
