@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Turns a value into the content of a request. `JSONEncoder` is one.
+/// Encodes a value as the content of a request. `JSONEncoder` conforms.
 ///
 /// ```swift
 /// extension PropertyListEncoder: BodyEncoder {
@@ -8,17 +8,17 @@ public import Foundation
 /// }
 /// ```
 public protocol BodyEncoder: Sendable {
-    /// What it writes, for the field `Content-Type`.
+    /// The media type of the encoded content, sent in the `Content-Type` field.
     var mediaType: String { get }
-    /// The value as bytes.
+    /// Encodes the value.
     func encode<Value: Encodable>(_ value: Value) throws -> Data
 }
 
-/// Turns the content of a response into a value. `JSONDecoder` is one.
+/// Decodes a value from the content of a response. `JSONDecoder` conforms.
 public protocol BodyDecoder: Sendable {
-    /// What it reads, for the field `Accept`.
+    /// The media type that the decoder reads, sent in the `Accept` field.
     var mediaType: String { get }
-    /// The value that the bytes stand for.
+    /// Decodes a value of the given type from the content.
     func decode<Value: Decodable>(_ type: Value.Type, from body: Data) throws -> Value
 }
 

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A chain with a base URL, an encoder, a decoder, and the verbs of HTTP.
+/// A chain with a base URL, an encoder, a decoder and a method for each HTTP verb.
 ///
 /// ```swift
 /// let api = Client(
@@ -15,61 +15,62 @@ public import Foundation
 /// ```
 ///
 /// ## Where a call goes
-/// To a path below the base URL, with or without a leading slash, or to an absolute URL: ``RequestTarget`` has the rules.
-/// Each request says in its context which origin the client is for: ``HTTPContext/clientOrigin``.
+/// A call goes to a path below the base URL, with or without a leading slash, or to an absolute URL: ``RequestTarget`` has the
+/// rules. Each request carries the origin of the base URL in its context: ``HTTPContext/clientOrigin``.
 ///
 /// ## Fields
-/// The fields of a call are the request's own: an interceptor's defaults don't replace them. Where neither the call nor
-/// the chain says otherwise, `Accept` names what the decoder reads, and `Content-Type` what the encoder writes.
+/// An interceptor's default fields don't replace the call's fields. If neither the call nor the chain sets them, `Accept` names
+/// the decoder's media type and `Content-Type` the encoder's.
 ///
-/// ## In a module of the main actor
-/// Values are encoded and decoded off the caller's actor. Where declarations are the main actor's by default, as in a new app of
-/// Xcode 26, their types must be declared as `nonisolated struct User: Decodable`; likewise endpoints and interceptors.
+/// ## With main-actor isolation by default
+/// Values are encoded and decoded off the caller's actor. If your module defaults to `@MainActor` (new Xcode 26 apps do),
+/// declare their types `nonisolated`, as in `nonisolated struct User: Decodable`. Mark endpoints and interceptors `nonisolated`
+/// too.
 ///
-/// ## What a response becomes
-/// | asked for | content | gives |
+/// ## How a response becomes a value
+/// | requested type | content | result |
 /// | --- | --- | --- |
-/// | nothing, or ``NoContent`` | any | nothing: the content is discarded |
+/// | none, or ``NoContent`` | any | nothing: the content is discarded |
 /// | `Data` | any | the bytes as they are |
 /// | an optional | none | `nil` |
 /// | any other type | none | ``DecodingFailure`` with ``DecodingFailure/Code/empty`` |
-/// | any other type | some | what the decoder makes of it, or ``DecodingFailure`` |
+/// | any other type | some | the decoded value, or ``DecodingFailure`` |
 ///
-/// It is the content that counts, not the status: 204, 205, a response to HEAD and an empty 200 are the same. Decoding
-/// doesn't run on the caller's actor. A streamed response is collected first, up to 64 MiB.
+/// Only the content matters, not the status: a 204, a 205, a response to HEAD and an empty 200 are handled alike. Decoding runs
+/// off the caller's actor. A streamed response is collected first, up to 64 MiB.
 ///
-/// An error page is never taken for a value: these forms refuse a response that isn't a 2xx by
-/// ``DecodingFailure/Code/unsuccessfulStatus``, unless an interceptor took its status for a success
-/// (``HTTPContext/isStatusAccepted``). An interceptor that validates the status throws an error of its own before that.
-/// ``send(_:)-(HTTPRequest)`` and `head` give every response as it is.
+/// Typed calls never decode an error page. If a response isn't a 2xx, they throw ``DecodingFailure/Code/unsuccessfulStatus``,
+/// unless an interceptor accepted the status (``HTTPContext/isStatusAccepted``). An interceptor that validates the status
+/// throws its own error earlier. ``send(_:)-(HTTPRequest)`` and `head` return every response unchanged.
 ///
-/// A client is a `Transport` too: it can stand where a chain or a transport can.
+/// A client is a `Transport` too: pass one wherever a chain or a transport is expected.
 public struct Client: Transport {
-    /// What every request goes through.
+    /// The chain that every request passes through.
     public let chain: InterceptorChain
-    /// Where relative targets begin.
+    /// The URL that relative targets are appended to.
     public let baseURL: URL?
-    /// Encodes the values that are sent.
+    /// Encodes the values of requests.
     public let encoder: any BodyEncoder
-    /// Decodes the values that come back.
+    /// Decodes the values of responses.
     public let decoder: any BodyDecoder
 
     private let base: Result<URLText, any Error>?
-    // Shared by the requests whose context is empty, so that it is made once.
+    // Built once and shared by all requests whose own context is empty.
     private let context: HTTPContext
     private let origin: Origin?
 
-    /// A client.
+    /// Creates a client.
     ///
     /// - Parameters:
-    ///   - baseURL: an absolute http or https URL. Without it, every call must name one. If it can't be used, relative
-    ///     calls fail with ``TransportError/Code/unsupportedURL``.
-    ///   - interceptors: the outermost first. The array is taken literally: without one that follows redirects, none is
-    ///     followed. (`Middlewares` has an initialiser without it, whose client follows redirects and does nothing else.)
-    ///   - transport: what the innermost interceptor calls; by default the best one of the platform, with connections of
-    ///     its own.
-    ///   - encoder: encodes the values that are sent.
-    ///   - decoder: decodes the values that come back.
+    ///   - baseURL: an absolute http or https URL. Without a base URL, every call must name an absolute URL. If the base URL is
+    ///     invalid, relative calls fail with ``TransportError/Code/unsupportedURL``.
+    ///   - interceptors: the interceptors, outermost first. Nothing is added to the array: redirects are followed only if an
+    ///     interceptor follows them. (`Middlewares` has an initializer without this parameter, whose client follows redirects
+    ///     and does nothing else.)
+    ///   - transport: the transport that the innermost interceptor calls. By default the platform's best, with a separate
+    ///     connection pool.
+    ///   - encoder: encodes the values of requests.
+    ///   - decoder: decodes the values of responses.
     public init(
         baseURL: URL? = nil,
         interceptors: [any Interceptor],
@@ -82,16 +83,16 @@ public struct Client: Transport {
         self.encoder = encoder
         self.decoder = decoder
         base = baseURL.map { url in Result { try URLText(base: url) } }
-        // Of the URL as requests have it: the host of the one that was given may be spelled in Unicode.
+        // Taken from the URL that requests will have, because the given base URL may spell its host in Unicode.
         origin = (try? base?.get().url(madeFrom: "")).flatMap(Origin.init)
         var context = HTTPContext()
         if let origin { context.clientOrigin = origin }
         self.context = context
     }
 
-    /// Sends a request through the chain and gives its response, whatever the status.
+    /// Sends a request through the chain and returns its response, whatever the status.
     ///
-    /// A relative URL is taken for a path below the base URL.
+    /// A relative URL is treated as a path below the base URL.
     public func send(_ request: consuming HTTPRequest) async throws -> HTTPResponse {
         if request.url.scheme == nil { request.url = try url(for: RequestTarget(request.url)) }
         if request.context.isEmpty {
@@ -102,16 +103,16 @@ public struct Client: Transport {
         return try await chain.send(request)
     }
 
-    /// Sends what an endpoint describes and gives the response, whatever the status.
+    /// Sends an endpoint's request and returns the response, whatever the status.
     public func send(_ endpoint: some Endpoint) async throws -> HTTPResponse {
         try await send(try await request(for: endpoint))
     }
 
-    /// Sends what an endpoint describes and decodes the response.
+    /// Sends an endpoint's request and decodes the response as the given type.
     ///
     /// - Parameters:
-    ///   - endpoint: what to send.
-    ///   - type: what the response decodes to, if not what the endpoint says.
+    ///   - endpoint: the endpoint to call.
+    ///   - type: the type to decode, in place of the endpoint's `Response`.
     public func call<E: Endpoint, Value: Decodable & Sendable>(
         _ endpoint: E,
         as type: Value.Type
@@ -124,7 +125,7 @@ public struct Client: Transport {
         return try await ResponseDecoding(decoder: decoder, method: method, url: url).value(type, of: response)
     }
 
-    /// Sends what an endpoint describes and decodes the response to what it says.
+    /// Sends an endpoint's request and decodes the response as the endpoint's `Response`.
     @discardableResult
     public func call<E: Endpoint>(_ endpoint: E) async throws -> E.Response {
         try await call(endpoint, as: E.Response.self)
@@ -158,7 +159,7 @@ extension Client {
 }
 
 extension Client: CustomStringConvertible {
-    /// The base URL with secrets redacted, and how many interceptors there are.
+    /// The base URL with secrets redacted, and the number of interceptors.
     public var description: String {
         let base = baseURL.map { "\(Redaction.standard.string(for: $0)), " } ?? ""
         return "Client(\(base)\(chain.interceptors.count) interceptors)"

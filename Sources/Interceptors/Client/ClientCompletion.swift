@@ -1,5 +1,5 @@
 extension Client {
-    /// Any call, for code that isn't asynchronous.
+    /// Makes any call from synchronous code.
     ///
     /// ```swift
     /// let task = api.run {
@@ -10,9 +10,11 @@ extension Client {
     /// task.cancel()       // the completion gets CancellationError
     /// ```
     /// - Parameters:
-    ///   - call: the call, on the client that it is given.
-    ///   - completion: called once, always, on the actor that it is isolated to; without one, on no particular thread.
-    /// - Returns: the task, to cancel it or to wait for the completion to return. It runs on if it is dropped.
+    ///   - call: the call to make, given this client.
+    ///   - completion: always called exactly once, on the actor the closure is isolated to. A nonisolated closure may run on
+    ///     any thread.
+    /// - Returns: the task, to cancel the call or to wait until the completion has returned. Dropping the task doesn't cancel
+    ///   the call.
     @discardableResult
     public func run<Value: Sendable>(
         _ call: @escaping @Sendable (Client) async throws -> Value,

@@ -6,23 +6,24 @@ extension HTTPContext {
         static var defaultValue: [@Sendable (DecodingFailure) -> Void] { [] }
     }
 
-    /// On a request: the origin of the base URL of the ``Client`` that made it; `nil` without a client or a base URL.
+    /// On a request: the origin of the base URL of the ``Client`` that made it. `nil` without a client or a base URL.
     ///
-    /// It is the origin that credentials may be bound to when nothing else says. It stays the same when a redirect or an
-    /// absolute URL leads elsewhere: whoever adds credentials compares it with the origin of the request's URL.
+    /// Interceptors bind credentials to this origin unless configured otherwise. The origin doesn't change when a redirect or
+    /// an absolute URL leads elsewhere. An interceptor that adds credentials therefore compares the origin with the request's
+    /// URL.
     public var clientOrigin: Origin? {
         get { self[ClientOriginKey.self] }
         set { self[ClientOriginKey.self] = newValue }
     }
 
-    /// On a request: the fields that its ``Client`` filled in because the call gave none, `Accept` from the decoder and
-    /// `Content-Type` of an encoded value. They are nobody's choice: ``HTTPRequest/addDefaults(_:)`` replaces them.
+    /// On a request: the fields its ``Client`` filled in because the call set none: `Accept` from the decoder, and
+    /// `Content-Type` of an encoded value. Nobody chose these fields, so ``HTTPRequest/addDefaults(_:)`` replaces them.
     var clientFields: HTTPFields {
         get { self[ClientFieldsKey.self] }
         set { self[ClientFieldsKey.self] = newValue }
     }
 
-    /// On a response: whether an interceptor has taken its status, not a 2xx, for a success.
+    /// On a response: whether an interceptor accepted its status as a success although it isn't a 2xx.
     ///
     /// The typed calls of a ``Client`` refuse any other response that isn't a 2xx.
     public var isStatusAccepted: Bool {
@@ -30,20 +31,21 @@ extension HTTPContext {
         set { self[StatusAcceptedKey.self] = newValue }
     }
 
-    /// On a response: has a closure told if a typed call of a ``Client`` can't decode it, which no interceptor sees.
+    /// On a response: adds a closure to call if a typed call of a ``Client`` can't decode the response. Interceptors don't see
+    /// that failure.
     ///
-    /// Several are told one after the other, before the call throws.
+    /// Several closures are called in the order they were added, before the call throws.
     public mutating func observeDecodingFailures(_ observe: @escaping @Sendable (DecodingFailure) -> Void) {
         self[DecodingObserversKey.self].append(observe)
     }
 
-    /// Those who want to be told.
+    /// The closures to call when decoding fails.
     var decodingObservers: [@Sendable (DecodingFailure) -> Void] { self[DecodingObserversKey.self] }
 }
 
 extension HTTPRequest {
-    /// Adds fields as defaults: those whose names are not there yet, or are there only because a ``Client`` filled them
-    /// in on its own, `Accept` and `Content-Type`.
+    /// Adds each field whose name the request doesn't have yet. Also replaces an `Accept` or `Content-Type` that a ``Client``
+    /// filled in by itself.
     public mutating func addDefaults(_ defaults: HTTPFields) {
         for field in context.clientFields where defaults.contains(field.name) {
             if headerFields[values: field.name] == [field.value] { headerFields.remove(field.name) }

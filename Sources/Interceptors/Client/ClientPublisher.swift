@@ -3,7 +3,7 @@ public import Combine
 internal import Synchronization
 
 extension Client {
-    /// Any call as a publisher of its one value.
+    /// Wraps any call in a publisher of its single value.
     ///
     /// ```swift
     /// var cancellables: Set<AnyCancellable> = []
@@ -12,10 +12,10 @@ extension Client {
     ///     .sink { completion in finish(completion) } receiveValue: { user in show(user) }
     ///     .store(in: &cancellables)
     /// ```
-    /// Nothing is sent before a subscriber asks for a value, and each subscriber has a call of its own. Cancelling the
-    /// subscription cancels the call, and then nothing more is delivered. Values come on no particular thread.
+    /// Nothing is sent until a subscriber requests a value, and each subscriber makes a separate call. Cancelling the
+    /// subscription cancels the call; nothing is delivered afterwards. Values may arrive on any thread.
     ///
-    /// - Parameter call: the call, on the client that it is given.
+    /// - Parameter call: the call to make, given this client.
     public func publisher<Value: Sendable>(
         _ call: @escaping @Sendable (Client) async throws -> Value
     ) -> AnyPublisher<Value, any Error> {
@@ -41,15 +41,15 @@ private struct CallPublisher<Output: Sendable>: Publisher {
     }
 }
 
-// Sendable, though subscribers aren't: `deliver` runs at most once, in the task that is started at most once, and Combine
-// lets a subscription call its subscriber from any thread, one call at a time.
+// Sendable although subscribers aren't: `deliver` runs at most once, in a task that starts at most once. Combine lets a
+// subscription call its subscriber from any thread, one call at a time.
 private final class CallSubscription<Value: Sendable>: Subscription, @unchecked Sendable {
     private enum State {
-        /// No value was asked for.
+        /// No value has been requested.
         case idle
-        /// The call is under way.
+        /// The call is running.
         case running(Task<Void, Never>)
-        /// Delivered or cancelled: there is nothing more to do.
+        /// Delivered or cancelled.
         case ended
     }
 
@@ -84,7 +84,7 @@ private final class CallSubscription<Value: Sendable>: Subscription, @unchecked 
         if case .running = end() { deliver(result) }
     }
 
-    /// Ends the subscription, and gives what it was before.
+    /// Ends the subscription and returns its previous state.
     private func end() -> State {
         state.withLock { state in
             defer { state = .ended }

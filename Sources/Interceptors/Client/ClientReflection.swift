@@ -1,20 +1,20 @@
 internal import Foundation
 
-// As with the messages, what `dump` or a failed expectation of a test prints goes by the mirror: no secret is shown by
-// accident here either.
+// `dump` and failed test expectations print a value's mirror. These mirrors show only redacted text, as the messages' mirrors
+// do.
 
 extension HTTPQuery: CustomReflectable {
-    /// Only what is printed.
+    /// A mirror that shows only the redacted ``description``.
     public var customMirror: Mirror { Mirror(self, children: ["query": description], displayStyle: .struct) }
 }
 
 extension RequestTarget: CustomReflectable {
-    /// Only what is printed.
+    /// A mirror that shows only the redacted ``description``.
     public var customMirror: Mirror { Mirror(self, children: ["text": description], displayStyle: .struct) }
 }
 
 extension Client: CustomReflectable {
-    /// The base URL with secrets redacted, and what requests go through.
+    /// The base URL with secrets redacted, the interceptors and the transport.
     public var customMirror: Mirror {
         let base = baseURL.map { Redaction.standard.string(for: $0) } ?? "none"
         let children: KeyValuePairs<String, Any> = [

@@ -1,12 +1,12 @@
 extension Client {
-    /// GET, decoded.
+    /// Sends a GET request and decodes the response.
     ///
     /// - Parameters:
     ///   - path: a path below the base URL, or an absolute URL.
-    ///   - type: what the response decodes to, where the context doesn't tell.
-    ///   - query: goes after the query that the path may have.
-    ///   - headers: go over the chain's defaults.
-    ///   - context: what travels with the request but not over the wire, such as its timeouts.
+    ///   - type: the type to decode, if the context doesn't determine it.
+    ///   - query: appended to any query in the path.
+    ///   - headers: take precedence over the chain's defaults.
+    ///   - context: values that accompany the request but aren't sent, such as its timeouts.
     public func get<Value: Decodable & Sendable>(
         _ path: RequestTarget,
         as type: Value.Type = Value.self,
@@ -18,7 +18,7 @@ extension Client {
         return try await call(endpoint)
     }
 
-    /// HEAD: the response without content, whatever its status.
+    /// Sends a HEAD request and returns the response, whatever its status. The response has no content.
     public func head(
         _ path: RequestTarget,
         query: HTTPQuery = HTTPQuery(),

@@ -1,12 +1,12 @@
 public import Foundation
 
-// Of an overload that is unavailable, the compiler takes another one instead: only one that is deprecated is heard of.
+// Deprecated, because the compiler skips an unavailable overload silently and picks another; a deprecated overload warns.
 
-/// What is bytes or text already, and of which an encoder makes something else: in JSON, `Data` becomes base64 in quotes, and a
-/// `String` gets quotes.
+/// Bytes or text: types that could be sent as they are, but which an encoder changes. In JSON, `Data` becomes base64 in quotes,
+/// and a `String` gets quotes.
 ///
-/// Where it is posted without a word of what is meant, the compiler warns: ``RequestContent/raw(_:type:)`` sends it as it is,
-/// ``RequestContent/encoded(_:)`` what the encoder makes of it.
+/// Posting such a value directly is ambiguous, so the compiler warns. ``RequestContent/raw(_:type:)`` sends the bytes
+/// unchanged, and ``RequestContent/encoded(_:)`` runs the encoder.
 public protocol AmbiguousContent: Encodable, Sendable {}
 
 extension Data: AmbiguousContent {}
@@ -14,7 +14,7 @@ extension String: AmbiguousContent {}
 extension [UInt8]: AmbiguousContent {}
 
 extension Client {
-    /// POST of what the encoder makes of bytes or text, decoded: see ``AmbiguousContent``.
+    /// Sends a POST request with encoded bytes or text, and decodes the response. Ambiguous: see ``AmbiguousContent``.
     @available(*, deprecated, message: "Encoded, as JSON by default: say .encoded(…), or .raw(HTTPBody(…), type: …)")
     public func post<Value: Decodable & Sendable>(
         _ path: RequestTarget,
@@ -28,7 +28,8 @@ extension Client {
         return try await post(path, body: content, as: type, query: query, headers: headers, context: context)
     }
 
-    /// POST of what the encoder makes of bytes or text; the content of the response is discarded: see ``AmbiguousContent``.
+    /// Sends a POST request with encoded bytes or text, and discards the response's content. Ambiguous: see
+    /// ``AmbiguousContent``.
     @available(*, deprecated, message: "Encoded, as JSON by default: say .encoded(…), or .raw(HTTPBody(…), type: …)")
     public func post(
         _ path: RequestTarget,
@@ -40,7 +41,7 @@ extension Client {
         try await post(path, body: RequestContent.encoded(body), query: query, headers: headers, context: context)
     }
 
-    /// PUT of what the encoder makes of bytes or text, decoded: see ``AmbiguousContent``.
+    /// Sends a PUT request with encoded bytes or text, and decodes the response. Ambiguous: see ``AmbiguousContent``.
     @available(*, deprecated, message: "Encoded, as JSON by default: say .encoded(…), or .raw(HTTPBody(…), type: …)")
     public func put<Value: Decodable & Sendable>(
         _ path: RequestTarget,
@@ -54,7 +55,8 @@ extension Client {
         return try await put(path, body: content, as: type, query: query, headers: headers, context: context)
     }
 
-    /// PUT of what the encoder makes of bytes or text; the content of the response is discarded: see ``AmbiguousContent``.
+    /// Sends a PUT request with encoded bytes or text, and discards the response's content. Ambiguous: see
+    /// ``AmbiguousContent``.
     @available(*, deprecated, message: "Encoded, as JSON by default: say .encoded(…), or .raw(HTTPBody(…), type: …)")
     public func put(
         _ path: RequestTarget,
@@ -66,7 +68,7 @@ extension Client {
         try await put(path, body: RequestContent.encoded(body), query: query, headers: headers, context: context)
     }
 
-    /// PATCH of what the encoder makes of bytes or text, decoded: see ``AmbiguousContent``.
+    /// Sends a PATCH request with encoded bytes or text, and decodes the response. Ambiguous: see ``AmbiguousContent``.
     @available(*, deprecated, message: "Encoded, as JSON by default: say .encoded(…), or .raw(HTTPBody(…), type: …)")
     public func patch<Value: Decodable & Sendable>(
         _ path: RequestTarget,
@@ -80,7 +82,8 @@ extension Client {
         return try await patch(path, body: content, as: type, query: query, headers: headers, context: context)
     }
 
-    /// PATCH of what the encoder makes of bytes or text; the content of the response is discarded: see ``AmbiguousContent``.
+    /// Sends a PATCH request with encoded bytes or text, and discards the response's content. Ambiguous: see
+    /// ``AmbiguousContent``.
     @available(*, deprecated, message: "Encoded, as JSON by default: say .encoded(…), or .raw(HTTPBody(…), type: …)")
     public func patch(
         _ path: RequestTarget,

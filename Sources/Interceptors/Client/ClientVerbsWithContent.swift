@@ -1,5 +1,5 @@
 extension Client {
-    /// POST of a value that the encoder encodes, decoded.
+    /// Sends a POST request with an encoded value, and decodes the response.
     public func post<Value: Decodable & Sendable>(
         _ path: RequestTarget,
         body: some Encodable & Sendable,
@@ -11,7 +11,7 @@ extension Client {
         try await call(.post, path, .encoded(body), as: type, query, headers, context)
     }
 
-    /// POST of a value that the encoder encodes; the content of the response is discarded.
+    /// Sends a POST request with an encoded value, and discards the response's content.
     public func post(
         _ path: RequestTarget,
         body: some Encodable & Sendable,
@@ -22,7 +22,7 @@ extension Client {
         _ = try await call(.post, path, .encoded(body), as: NoContent.self, query, headers, context)
     }
 
-    /// POST, decoded.
+    /// Sends a POST request with the given content, if any, and decodes the response.
     public func post<Value: Decodable & Sendable>(
         _ path: RequestTarget,
         body: RequestContent? = nil,
@@ -34,7 +34,7 @@ extension Client {
         try await call(.post, path, body, as: type, query, headers, context)
     }
 
-    /// POST; the content of the response is discarded.
+    /// Sends a POST request with the given content, if any, and discards the response's content.
     public func post(
         _ path: RequestTarget,
         body: RequestContent? = nil,
@@ -45,7 +45,7 @@ extension Client {
         _ = try await call(.post, path, body, as: NoContent.self, query, headers, context)
     }
 
-    /// PUT of a value that the encoder encodes, decoded.
+    /// Sends a PUT request with an encoded value, and decodes the response.
     public func put<Value: Decodable & Sendable>(
         _ path: RequestTarget,
         body: some Encodable & Sendable,
@@ -57,7 +57,7 @@ extension Client {
         try await call(.put, path, .encoded(body), as: type, query, headers, context)
     }
 
-    /// PUT of a value that the encoder encodes; the content of the response is discarded.
+    /// Sends a PUT request with an encoded value, and discards the response's content.
     public func put(
         _ path: RequestTarget,
         body: some Encodable & Sendable,
@@ -68,7 +68,7 @@ extension Client {
         _ = try await call(.put, path, .encoded(body), as: NoContent.self, query, headers, context)
     }
 
-    /// PUT, decoded.
+    /// Sends a PUT request with the given content, if any, and decodes the response.
     public func put<Value: Decodable & Sendable>(
         _ path: RequestTarget,
         body: RequestContent? = nil,
@@ -80,7 +80,7 @@ extension Client {
         try await call(.put, path, body, as: type, query, headers, context)
     }
 
-    /// PUT; the content of the response is discarded.
+    /// Sends a PUT request with the given content, if any, and discards the response's content.
     public func put(
         _ path: RequestTarget,
         body: RequestContent? = nil,
@@ -91,7 +91,7 @@ extension Client {
         _ = try await call(.put, path, body, as: NoContent.self, query, headers, context)
     }
 
-    /// PATCH of a value that the encoder encodes, decoded.
+    /// Sends a PATCH request with an encoded value, and decodes the response.
     public func patch<Value: Decodable & Sendable>(
         _ path: RequestTarget,
         body: some Encodable & Sendable,
@@ -103,7 +103,7 @@ extension Client {
         try await call(.patch, path, .encoded(body), as: type, query, headers, context)
     }
 
-    /// PATCH of a value that the encoder encodes; the content of the response is discarded.
+    /// Sends a PATCH request with an encoded value, and discards the response's content.
     public func patch(
         _ path: RequestTarget,
         body: some Encodable & Sendable,
@@ -114,7 +114,7 @@ extension Client {
         _ = try await call(.patch, path, .encoded(body), as: NoContent.self, query, headers, context)
     }
 
-    /// PATCH, decoded.
+    /// Sends a PATCH request with the given content, if any, and decodes the response.
     public func patch<Value: Decodable & Sendable>(
         _ path: RequestTarget,
         body: RequestContent? = nil,
@@ -126,7 +126,7 @@ extension Client {
         try await call(.patch, path, body, as: type, query, headers, context)
     }
 
-    /// PATCH; the content of the response is discarded.
+    /// Sends a PATCH request with the given content, if any, and discards the response's content.
     public func patch(
         _ path: RequestTarget,
         body: RequestContent? = nil,
@@ -137,7 +137,7 @@ extension Client {
         _ = try await call(.patch, path, body, as: NoContent.self, query, headers, context)
     }
 
-    /// DELETE, decoded.
+    /// Sends a DELETE request with the given content, if any, and decodes the response.
     public func delete<Value: Decodable & Sendable>(
         _ path: RequestTarget,
         body: RequestContent? = nil,
@@ -149,7 +149,7 @@ extension Client {
         try await call(.delete, path, body, as: type, query, headers, context)
     }
 
-    /// DELETE; the content of the response is discarded.
+    /// Sends a DELETE request with the given content, if any, and discards the response's content.
     public func delete(
         _ path: RequestTarget,
         body: RequestContent? = nil,

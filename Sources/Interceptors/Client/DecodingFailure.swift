@@ -1,50 +1,50 @@
 public import Foundation
 
-/// Why the response to a typed call did not become a value.
+/// Thrown when the response to a typed call can't become a value.
 ///
 /// ```text
 /// DecodingFailure.undecodable: User can't be decoded at friends[3].name: expected String, but found a number.
 /// 200 OK, application/json, 5120 bytes (GET https://api.example.com/v1/users/42). Body: {"id":42,"friends":[{"na…
 /// ```
-/// What it prints is bounded and without secrets: values under sensitive names are redacted, and when there are any, the
-/// decoder's own words, which might quote them, are not repeated.
+/// The printed text is bounded and free of secrets: values under sensitive names are redacted. If the content has any, the
+/// decoder's own message is left out, because it might quote them.
 public struct DecodingFailure: Error, Sendable {
-    /// What went wrong. An open set: handle the ones you know, and keep a default.
+    /// The kind of failure. An open set: handle the codes you know, and keep a default.
     public struct Code: Sendable, Hashable, RawRepresentable, CustomStringConvertible {
         /// The name of the code, such as `empty`.
         public let rawValue: String
-        /// A code by its name.
+        /// Creates a code from its name.
         public init(rawValue: String) { self.rawValue = rawValue }
         /// The name of the code.
         public var description: String { rawValue }
 
-        /// The response has no content, and the type can't stand for none.
+        /// The response has no content, and the type can't represent an absent value.
         public static let empty = Self(rawValue: "empty")
-        /// The content isn't what the type needs, or not what the decoder reads.
+        /// The content doesn't match the type, or isn't in the decoder's format.
         public static let undecodable = Self(rawValue: "undecodable")
-        /// The status isn't a 2xx, and no interceptor took it for a success.
+        /// The status isn't a 2xx, and no interceptor accepted it.
         public static let unsuccessfulStatus = Self(rawValue: "unsuccessfulStatus")
     }
 
-    /// What went wrong.
+    /// The kind of failure.
     public let code: Code
-    /// What went wrong, for a person, without secrets.
+    /// A message for a person, without secrets.
     public let message: String
     /// The status of the response.
     public let status: HTTPResponse.Status
-    /// The field `Content-Type` of the response.
+    /// The response's `Content-Type` field.
     public let contentType: String?
-    /// The path to what can't be decoded; empty for the whole.
+    /// The path to the value that can't be decoded. Empty if the failure concerns the whole content.
     public let codingPath: [any CodingKey]
-    /// The beginning of the content, at most 1,024 bytes of it, with secrets redacted.
+    /// The beginning of the content, at most 1,024 bytes, with secrets redacted.
     public let excerpt: String
-    /// The length of the content in bytes; of an error page that is streamed, and of which it is not known, what was read.
+    /// The length of the content in bytes. For a streamed error page of unknown length, the number of bytes read.
     public let length: Int
     /// The method of the request.
     public let method: HTTPRequest.Method
-    /// The URL that answered, with secrets redacted.
+    /// The URL that responded, with secrets redacted.
     public let url: String
-    /// The decoder's error. Its own text may quote the content, secrets included: print this failure, not that.
+    /// The decoder's error. Its text may quote the content, including secrets: print this failure instead.
     public let underlying: (any Error)?
 
     static let excerptLimit = 1024
@@ -81,9 +81,9 @@ public struct DecodingFailure: Error, Sendable {
 }
 
 extension DecodingFailure: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable, LocalizedError {
-    /// Everything, without secrets, on two lines.
+    /// All parts of the failure on two lines, without secrets.
     public var description: String {
-        // What the server chose can't forge a line of a log.
+        // Sanitized, so that text chosen by the server can't forge a log line.
         let type = contentType.map { PrintableText.line(String($0.unicodeScalars.prefix(100))) } ?? "no Content-Type"
         var text =
             "DecodingFailure.\(code): \(message)\n\(PrintableText.line(String("\(status)".prefix(100)))), \(type)"
@@ -92,12 +92,12 @@ extension DecodingFailure: CustomStringConvertible, CustomDebugStringConvertible
         return text
     }
 
-    /// The same as ``description``.
+    /// Equal to ``description``.
     public var debugDescription: String { description }
 
-    /// The same as ``description``.
+    /// Equal to ``description``.
     public var errorDescription: String? { description }
 
-    /// Only what is printed: a dump doesn't show the decoder's error either.
+    /// A mirror that shows only ``description``, so that a dump doesn't show the decoder's error either.
     public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }

@@ -1,11 +1,11 @@
 internal import Foundation
 
-/// What a decoder's error says, fit to be printed.
+/// The path and text of a decoder's error, made safe to print.
 struct DecodingReason {
     let path: [any CodingKey]
     let text: String
 
-    /// A body beyond this is not searched for secrets: it is taken to hold some.
+    /// A larger body isn't searched for secrets; it counts as containing some.
     private static let inspectedBytes = 256 << 10
     private static let longestText = 300
 
@@ -17,7 +17,7 @@ struct DecodingReason {
             if isJSON, path.isEmpty, case .dataCorrupted? = error as? DecodingError {
                 text = Self.syntaxError(in: body)
             } else if case .keyNotFound? = error as? DecodingError {
-                // The decoder's own text prints the key's type too.
+                // `text` already names the key. The decoder's own text would print the key's type too.
             } else if let context {
                 text = context.debugDescription
             } else if let error {
@@ -27,7 +27,7 @@ struct DecodingReason {
         self.text = Self.shortened(text)
     }
 
-    /// Where, as text: ` at friends[3].name`, or nothing for the whole.
+    /// The path as text, such as ` at friends[3].name`. Empty if the failure concerns the whole content.
     var place: String {
         guard !path.isEmpty else { return "" }
         var keys = ""
@@ -36,14 +36,14 @@ struct DecodingReason {
                 keys += "[\(index)]"
             } else {
                 keys += keys.isEmpty ? key.stringValue : ".\(key.stringValue)"
-                // The keys of a dictionary of secrets may be some themselves.
+                // Keys below a sensitive name may be secrets themselves.
                 if Redaction.standard.isSensitive(key.stringValue) { break }
             }
         }
         return " at \(Self.shortened(keys))"
     }
 
-    // By scalars: a single character can be of any length.
+    // Counted in scalars, because a single character can be of any length.
     private static func shortened(_ text: String) -> String {
         let start = text.unicodeScalars.prefix(longestText)
         return start.endIndex == text.endIndex ? text : String(start) + "…"
@@ -55,7 +55,7 @@ struct DecodingReason {
         return Redaction.standard.excerpt(of: body, limit: body.count) != text
     }
 
-    // Never a word of the content.
+    // These texts never quote the content.
     private static func ownWords(for error: (any Error)?) -> String {
         switch error as? DecodingError {
         case .typeMismatch(let type, _): "the value is not a \(type)."
@@ -67,7 +67,7 @@ struct DecodingReason {
         }
     }
 
-    // Foundation's decoder doesn't say where the text breaks, and calls a number that doesn't fit its type bad JSON.
+    // Foundation's decoder doesn't locate a syntax error, and reports a number that doesn't fit its type as invalid JSON.
     private static func syntaxError(in body: Data) -> String {
         do {
             _ = try JSONSerialization.jsonObject(with: body, options: .fragmentsAllowed)

@@ -1,6 +1,6 @@
-/// One thing that an API offers: what to send for it, and what comes back.
+/// One operation of an API: the request to send, and the type of its response.
 ///
-/// An API as an enum, whose calls say what they decode:
+/// Write an API as an enum, and name the response's type at each call:
 ///
 /// ```swift
 /// enum Users: Endpoint {
@@ -26,7 +26,7 @@
 ///
 /// let user = try await api.call(Users.one(42), as: User.self)
 /// ```
-/// Or as a type for each endpoint, which names its response itself:
+/// Or write one type for each endpoint, which names its own response:
 ///
 /// ```swift
 /// struct UserByID: Endpoint {
@@ -37,39 +37,39 @@
 ///
 /// let user = try await api.call(UserByID(id: 42))
 /// ```
-/// Only `path` must be given. For an endpoint without a type of its own, see ``AnyEndpoint``.
+/// Only `path` is required. For an endpoint without a dedicated type, see ``AnyEndpoint``.
 public protocol Endpoint: Sendable {
-    /// What a successful response decodes to; by default nothing.
+    /// The type that a successful response decodes to. By default ``NoContent``.
     associatedtype Response: Decodable & Sendable = NoContent
 
-    /// The method, by default GET.
+    /// The method. By default GET.
     var method: HTTPRequest.Method { get }
     /// The path below the client's base URL, or an absolute URL.
     var path: RequestTarget { get }
-    /// The query, by default none but what is in the path.
+    /// The query, appended to any query in the path. By default empty.
     var query: HTTPQuery { get }
-    /// Fields that go over what the chain has as defaults; by default none.
+    /// Fields that take precedence over the chain's defaults. By default empty.
     var headerFields: HTTPFields { get }
-    /// The content, by default none.
+    /// The content. By default none.
     var body: RequestContent? { get }
-    /// What travels with the request but not over the wire; by default nothing.
+    /// Values that accompany the request but aren't sent. By default empty.
     var context: HTTPContext { get }
 }
 
 extension Endpoint {
-    /// GET
+    /// GET.
     public var method: HTTPRequest.Method { .get }
-    /// None.
+    /// An empty query.
     public var query: HTTPQuery { HTTPQuery() }
-    /// None.
+    /// No fields.
     public var headerFields: HTTPFields { HTTPFields() }
-    /// None.
+    /// No content.
     public var body: RequestContent? { nil }
-    /// Nothing.
+    /// An empty context.
     public var context: HTTPContext { HTTPContext() }
 }
 
-/// An endpoint without a type of its own, made by a function or a closure.
+/// An endpoint without a dedicated type, made by a function or a closure.
 ///
 /// ```swift
 /// func user(_ id: Int) -> AnyEndpoint<User> { .init(path: "/users/\(id)") }
@@ -85,14 +85,14 @@ public struct AnyEndpoint<Response: Decodable & Sendable>: Endpoint {
     public var path: RequestTarget
     /// The query.
     public var query: HTTPQuery
-    /// Fields that go over what the chain has as defaults.
+    /// Fields that take precedence over the chain's defaults.
     public var headerFields: HTTPFields
     /// The content.
     public var body: RequestContent?
-    /// What travels with the request but not over the wire.
+    /// Values that accompany the request but aren't sent.
     public var context: HTTPContext
 
-    /// An endpoint; by default a GET without query, fields and content.
+    /// Creates an endpoint. By default a GET without query, fields or content.
     public init(
         _ method: HTTPRequest.Method = .get,
         path: RequestTarget,

@@ -1,6 +1,6 @@
-/// A value that an ``HTTPQuery`` takes: any ``URLValue``, or an array of them.
+/// A value for an ``HTTPQuery``: any ``URLValue``, or an array of them.
 public protocol HTTPQueryValue: Sendable {
-    /// What it contributes to a query.
+    /// The value's content in a query.
     var queryContent: HTTPQuery.Content { get }
 }
 
@@ -20,24 +20,24 @@ extension Array: HTTPQueryValue where Element: URLValue {
 /// ]
 /// let found: [Song] = try await api.get("/songs", query: query)
 /// ```
-/// Only the unreserved characters of RFC 3986 §2.3 stay as they are (letters, digits, `-`, `.`, `_`, `~`): a space is
-/// `%20`, a plus sign `%2B`, whatever a server takes `+` for. Names may come more than once; order is kept.
+/// Only the unreserved characters of RFC 3986 §2.3 stay unchanged (letters, digits, `-`, `.`, `_`, `~`). A space becomes `%20`
+/// and a plus sign `%2B`, so servers that read `+` as a space see the right value. Names may repeat; order is kept.
 public struct HTTPQuery: Sendable, Hashable {
-    /// What a value contributes.
+    /// A value's text, or a list of texts.
     public enum Content: Sendable, Hashable {
         /// One text.
         case single(String)
-        /// The texts of a list, written as the query's ``ArrayFormat`` says.
+        /// The texts of a list, written in the query's ``ArrayFormat``.
         case list([String])
     }
 
-    /// How an array is written. An empty one is left out.
+    /// The way arrays are written. An empty array is left out.
     public enum ArrayFormat: Sendable, Hashable {
         /// `tags=a&tags=b`
         case repeated
-        /// `tags[]=a&tags[]=b`, the brackets percent-encoded
+        /// `tags[]=a&tags[]=b`, with the brackets percent-encoded
         case brackets
-        /// `tags=a,b`, where a comma in a value is `%2C`
+        /// `tags=a,b`, with a comma inside a value written as `%2C`
         case commaSeparated
     }
 
@@ -49,27 +49,27 @@ public struct HTTPQuery: Sendable, Hashable {
     private var items: [Item] = []
     private let arrays: ArrayFormat
 
-    /// An empty query.
+    /// Creates an empty query.
     ///
-    /// - Parameter arrays: how arrays are written.
+    /// - Parameter arrays: the way arrays are written.
     public init(arrays: ArrayFormat = .repeated) { self.arrays = arrays }
 
-    /// A query with its arrays written in another way: `HTTPQuery(["id": [1, 2]], arrays: .brackets)`.
+    /// Creates a query with the same items and another array format: `HTTPQuery(["id": [1, 2]], arrays: .brackets)`.
     public init(_ query: HTTPQuery, arrays: ArrayFormat) {
         items = query.items
         self.arrays = arrays
     }
 
-    /// Adds an item after those that are there, unless the value is `nil`.
+    /// Adds an item at the end, unless the value is `nil`.
     public mutating func append(_ name: String, _ value: (any HTTPQueryValue)?) {
         guard let value else { return }
         items.append(Item(name: name, content: value.queryContent))
     }
 
-    /// Whether it contributes nothing to a URL.
+    /// Whether the query adds nothing to a URL.
     public var isEmpty: Bool { encoded.isEmpty }
 
-    /// The query as it stands in a URL after the `?`.
+    /// The query as it appears in a URL after the `?`.
     public var encoded: String {
         if items.isEmpty { return "" }
         return items.flatMap { pairs(of: $0) }.joined(separator: "&")
@@ -92,7 +92,7 @@ public struct HTTPQuery: Sendable, Hashable {
 }
 
 extension HTTPQuery: ExpressibleByDictionaryLiteral {
-    /// The items in the order of the literal, without those whose value is `nil`. A name may stand there more than once.
+    /// Creates a query from the literal's items in order, leaving out items whose value is `nil`. Names may repeat.
     public init(dictionaryLiteral elements: (String, (any HTTPQueryValue)?)...) {
         self.init()
         for (name, value) in elements { append(name, value) }
@@ -100,7 +100,7 @@ extension HTTPQuery: ExpressibleByDictionaryLiteral {
 }
 
 extension HTTPQuery: CustomStringConvertible, CustomDebugStringConvertible {
-    /// The query with the values of sensitive names redacted, and values that hold secrets themselves, such as another URL.
+    /// The query with secrets redacted: the values of sensitive names, and secrets inside other values, such as a nested URL's.
     public var description: String {
         items.flatMap { item in
             Redaction.standard.isSensitive(item.name)
@@ -110,6 +110,6 @@ extension HTTPQuery: CustomStringConvertible, CustomDebugStringConvertible {
         .joined(separator: "&")
     }
 
-    /// The same as ``description``.
+    /// Equal to ``description``.
     public var debugDescription: String { description }
 }

@@ -1,16 +1,16 @@
-/// Percent-encoding as RFC 3986 §2 has it, byte by byte of the UTF-8 text.
+/// Percent-encoding (RFC 3986 §2), byte by byte over the UTF-8 text.
 enum PercentEncoding {
-    /// Encodes everything but the unreserved characters (RFC 3986 §2.3): safe anywhere in a URL, as data.
+    /// Encodes everything except the unreserved characters (RFC 3986 §2.3), so the result is data anywhere in a URL.
     static func component(_ text: String) -> String {
         encode(text, keepingTriplets: false, where: isUnreserved)
     }
 
-    /// Encodes what may not stand in a path (RFC 3986 §3.3). What is percent-encoded already stays.
+    /// Encodes bytes that a path can't contain (RFC 3986 §3.3). Existing percent-encoding is kept.
     static func path(_ text: some StringProtocol) -> String {
         encode(text, keepingTriplets: true) { isPathCharacter($0) || $0 == UInt8(ascii: "/") }
     }
 
-    /// Encodes what may not stand in a query (RFC 3986 §3.4). What is percent-encoded already stays.
+    /// Encodes bytes that a query can't contain (RFC 3986 §3.4). Existing percent-encoding is kept.
     static func query(_ text: some StringProtocol) -> String {
         encode(text, keepingTriplets: true) {
             isPathCharacter($0) || $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?")

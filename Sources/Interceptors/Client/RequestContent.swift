@@ -15,43 +15,44 @@ public struct RequestContent: Sendable {
 
     private let storage: Storage
 
-    /// A value that the client's encoder encodes, not on the caller's actor.
+    /// A value to encode with the client's encoder, off the caller's actor.
     public static func encoded(_ value: some Encodable & Sendable) -> Self {
         Self(storage: .value { try $0.encode(value) })
     }
 
-    /// The fields of a form, `application/x-www-form-urlencoded`, encoded as strictly as a query.
+    /// The fields of a form, as `application/x-www-form-urlencoded`, encoded as strictly as a query.
     public static func form(_ fields: HTTPQuery) -> Self {
         .raw(HTTPBody(fields.encoded), type: "application/x-www-form-urlencoded")
     }
 
-    /// The fields and files of a form, `multipart/form-data`, with a random boundary; files are never wholly in memory.
+    /// The fields and files of a form, as `multipart/form-data` with a random boundary. Files are streamed, never loaded whole.
     ///
     /// - Throws: ``TransportError`` if a part can't be sent: see ``MultipartFormData/body()``.
     public static func multipart(_ parts: [MultipartFormData.Part]) throws -> Self {
         try multipart(MultipartFormData(parts))
     }
 
-    /// A form with files, whose boundary is known.
+    /// A form whose boundary the caller has chosen.
     ///
     /// - Throws: ``TransportError`` if a part can't be sent: see ``MultipartFormData/body()``.
     public static func multipart(_ form: MultipartFormData) throws -> Self {
         .raw(try form.body(), type: form.contentType)
     }
 
-    /// A body as it is.
+    /// A body to send unchanged.
     ///
     /// - Parameters:
     ///   - body: bytes, a file or a stream.
-    ///   - type: its media type for `Content-Type`; `nil` for none but what the call's fields say.
+    ///   - type: the media type for `Content-Type`, used unless the call's fields set one. `nil` to send only the call's
+    ///     fields.
     public static func raw(_ body: HTTPBody, type: String?) -> Self {
         Self(storage: .body(body, type: type))
     }
 
-    /// Makes it the body of a request that gives no `Content-Type` yet.
+    /// Sets the body of a request, and its `Content-Type` if missing.
     ///
-    /// The type of encoded values is the client's guess, which a chain's default may replace. The type of a form is part of its
-    /// content, such as the boundary, and stays.
+    /// The type of an encoded value is only the client's guess, so a chain's default may replace it. The type of a form belongs
+    /// to its content, as the boundary does, and stays.
     func fill(_ request: inout HTTPRequest, encodedBy encoder: any BodyEncoder) async throws {
         switch storage {
         case .value(let encode):
@@ -63,7 +64,7 @@ public struct RequestContent: Sendable {
         }
     }
 
-    // Encoding may take its time: not on the caller's actor.
+    // Encoding may be slow, so it runs off the caller's actor.
     @concurrent
     private static func run(
         _ encode: @Sendable (any BodyEncoder) throws -> Data,

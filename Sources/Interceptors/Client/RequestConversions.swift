@@ -6,22 +6,22 @@ public import Foundation
 #endif
 
 extension HTTPRequest {
-    /// A request for the absolute http or https URL in a text, which is percent-encoded where it must be.
+    /// Creates a request for an absolute http or https URL, percent-encoding the text where necessary.
     ///
-    /// - Throws: ``TransportError`` with ``TransportError/Code/unsupportedURL`` that says what is wrong with it.
+    /// - Throws: ``TransportError`` with ``TransportError/Code/unsupportedURL`` and a message that explains the problem.
     public init(method: Method = .get, string: String) throws {
         self.init(method: method, url: try URLText(absolute: string).url(madeFrom: string))
     }
 
-    /// What Foundation's request says: its method, URL, fields, content and timeout.
+    /// Creates a request from Foundation's: its method, URL, fields, content and timeout.
     ///
-    /// Its fields come in the order of their names, for Foundation keeps none. Its timeout becomes the idle one, unless it
-    /// is Foundation's default of 60 seconds: then the transport's own stay. Cache policy, cookie handling and the networks
-    /// that it may use are for URLSession alone, and left behind.
+    /// The fields are sorted by name, because Foundation keeps no order. The timeout becomes the idle timeout, unless it is
+    /// Foundation's default of 60 seconds, which leaves the transport's timeouts in effect. Cache policy, cookie handling and
+    /// allowed networks apply to URLSession alone and are dropped.
     ///
-    /// - Throws: ``TransportError`` with ``TransportError/Code/unsupportedURL`` without a URL, with
-    ///   ``TransportError/Code/invalidRequest`` if the method is no token, and with ``TransportError/Code/unsupported`` if
-    ///   the content is an `InputStream`: give the request an ``HTTPBody`` made of a file or a stream instead.
+    /// - Throws: ``TransportError`` with ``TransportError/Code/unsupportedURL`` if there is no URL, with
+    ///   ``TransportError/Code/invalidRequest`` if the method is no token, and with ``TransportError/Code/unsupported`` if the
+    ///   content is an `InputStream`. In the last case, set an ``HTTPBody`` made of a file or a stream instead.
     public init(_ request: URLRequest) throws {
         guard let url = request.url else { throw TransportError(.unsupportedURL, "The URLRequest has no URL.") }
         self.init(url: url.absoluteURL)
@@ -51,12 +51,12 @@ extension HTTPRequest {
 extension URLRequest {
     fileprivate static let standardTimeout: TimeInterval = 60
 
-    /// The same request for Foundation: its method, URL, fields, content and idle timeout.
+    /// Creates Foundation's form of a request: its method, URL, fields, content and idle timeout.
     ///
-    /// Fields of one name are joined by commas, for Foundation holds one of each. Without an idle time limit it gets one of a
-    /// week. The other time limits and what else the context holds are left behind.
+    /// Fields with the same name are joined by commas, because Foundation holds one value for each name. A request with
+    /// timeouts but no idle timeout gets one of a week. Other timeouts and all other context values are dropped.
     ///
-    /// - Throws: ``TransportError`` if the request is not fit to be sent (``HTTPRequest/validate()``), and with
+    /// - Throws: ``TransportError`` if the request is invalid (``HTTPRequest/validate()``), and with
     ///   ``TransportError/Code/unsupported`` if its body is a file or a stream.
     public init(_ request: HTTPRequest) throws {
         try request.validate()

@@ -1,76 +1,75 @@
 public import Foundation
 
-/// What a call is for: a path below the client's base URL, or an absolute URL.
+/// The target of a call: a path below the client's base URL, or an absolute URL.
 ///
-/// Written as a literal, with values put in safely:
+/// Write a literal, and interpolate values safely:
 ///
 /// ```swift
 /// let user: User = try await api.get("/users/\(id)")
 /// let file: Data = try await api.get("/files/\(name)?version=\(version)")
 /// ```
-/// A value that is put in by `\(…)` is data: everything in it but letters, digits, `-`, `.`, `_` and `~` is
-/// percent-encoded, so that a name like `a/../b?x=1` stays one segment. A value that is `.` or `..` as a whole segment
-/// can't be written in a URL in any way that every server takes for data: the call fails with
-/// ``TransportError/Code/unsupportedURL`` before anything is sent. To put in text that is a piece of a URL, say so:
-/// `\(raw: text)`.
+/// An interpolated value is data: everything except letters, digits, `-`, `.`, `_` and `~` is percent-encoded. A name like
+/// `a/../b?x=1` therefore stays one segment. If an interpolated `.` or `..` forms a whole segment, no spelling makes every
+/// server read it as data. The call then fails with ``TransportError/Code/unsupportedURL`` before anything is sent. To
+/// interpolate text that is already part of a URL, write `\(raw: text)`.
 ///
-/// URLs and text from elsewhere are converted: `api.get(.init(url))`, `api.get(.init(text: nextPage))`.
+/// Convert URLs and text from elsewhere: `api.get(.init(url))`, `api.get(.init(text: nextPage))`.
 ///
 /// ## How it becomes a URL
-/// - An absolute `http://` or `https://` URL wins over the base URL; any other scheme is refused. What isn't followed by
-///   `//` is no scheme: `a:b` is a path.
-/// - Everything else is a path below that of the base URL, with or without a leading slash: with the base `https://h/v1`,
-///   both `/users` and `users` give `https://h/v1/users`. One slash joins them, whether the base URL ends with one or
-///   not. It never leaves the base URL: `//evil.com/x` gives `https://h/v1//evil.com/x`, and `..` segments, which are
-///   resolved, stop at `/v1` (RFC 3986 §5.2.4). The empty path is the base URL itself.
-/// - The query of the base URL comes first, then the target's own, then that of the call. Fragments are dropped: they are
-///   never sent (RFC 9110 §4.2.5).
-/// - What a URL can't hold (spaces, control characters, Unicode, a lone `%`) is percent-encoded as UTF-8; what is encoded
-///   already stays as it is.
+/// - An absolute `http://` or `https://` URL replaces the base URL; any other scheme is refused. A prefix without `//`, as in
+///   `a:b`, is part of a path, not a scheme.
+/// - Any other text is a path below the base URL's, with or without a leading slash: with the base `https://h/v1`, both
+///   `/users` and `users` give `https://h/v1/users`. Exactly one slash joins the two, whether or not the base URL ends with
+///   one. A path never leaves the base URL: `//evil.com/x` gives `https://h/v1//evil.com/x`, and `..` segments are resolved but
+///   stop at `/v1` (RFC 3986 §5.2.4). The empty path is the base URL itself.
+/// - The base URL's query comes first, then the target's, then the call's. Fragments are dropped, because they are never sent
+///   (RFC 9110 §4.2.5).
+/// - Characters that a URL can't hold (spaces, control characters, Unicode, a lone `%`) are percent-encoded as UTF-8. Existing
+///   percent-encoding is kept.
 public struct RequestTarget: Sendable, Hashable {
     let text: String
 
-    /// Text that is a path or a URL as a whole. If it comes from outside, so does the choice of the host: to put a value
+    /// Creates a target from text that is a whole path or URL. Untrusted text can choose the host: to put an untrusted value
     /// into a path, write a literal.
     public init(text: String) { self.text = text }
 
-    /// A URL; a relative one is a path like any other.
+    /// Creates a target from a URL. A relative URL is treated like any other path.
     public init(_ url: URL) { self.text = url.absoluteString }
 }
 
 extension RequestTarget: ExpressibleByStringInterpolation {
-    /// A path or URL written in code.
+    /// Creates a target from a literal path or URL.
     public init(stringLiteral text: String) { self.text = text }
 
-    /// A path or URL written in code, with values put in.
+    /// Creates a target from a literal path or URL with interpolated values.
     public init(stringInterpolation: StringInterpolation) { text = stringInterpolation.text }
 
     /// Collects the pieces of a literal.
     public struct StringInterpolation: StringInterpolationProtocol {
         fileprivate var text = ""
 
-        /// No pieces yet.
+        /// Creates an empty interpolation.
         public init(literalCapacity: Int, interpolationCount: Int) {
             text.reserveCapacity(literalCapacity + interpolationCount * 16)
         }
 
-        /// Adds text as it is written.
+        /// Appends literal text unchanged.
         public mutating func appendLiteral(_ literal: String) { text += literal }
 
-        /// Adds a value as data, percent-encoded.
+        /// Appends a value as data, percent-encoded.
         public mutating func appendInterpolation(_ value: some URLValue) {
             let encoded = PercentEncoding.component(value.urlText)
-            // Dots alone might make a dot segment. Encoded, they are refused when the URL is made.
+            // Dots alone might form a dot segment. Encoded dot segments are refused when the URL is made.
             let isDots = !encoded.isEmpty && encoded.utf8.allSatisfy { $0 == UInt8(ascii: ".") }
             text += isDots ? encoded.utf8.map { _ in "%2E" }.joined() : encoded
         }
 
-        /// Adds a piece of a URL as it is.
+        /// Appends a piece of a URL unchanged.
         public mutating func appendInterpolation(raw text: String) { self.text += text }
     }
 }
 
 extension RequestTarget: CustomStringConvertible {
-    /// The text as given, without what may be secret in it: user, password, query and fragment.
+    /// The given text without its user, password, query and fragment, which may be secret.
     public var description: String { URLText.redacted(text) }
 }

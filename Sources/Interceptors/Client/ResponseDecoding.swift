@@ -1,14 +1,14 @@
 internal import Foundation
 
-/// What a response decodes to that has no content, or none that matters: nothing.
+/// The value of a response without content, or with content that the caller ignores.
 public struct NoContent: Codable, Sendable, Hashable {
-    /// Nothing.
+    /// Creates the value.
     public init() {}
-    /// Nothing, whatever is there.
+    /// Creates the value without reading anything from the decoder.
     public init(from decoder: any Decoder) {}
 }
 
-/// How the response to one request becomes a value.
+/// Turns the response to one request into a value.
 struct ResponseDecoding: Sendable {
     let decoder: any BodyDecoder
     let method: HTTPRequest.Method
@@ -37,7 +37,7 @@ struct ResponseDecoding: Sendable {
             return nothing
         }
         let body = try await collect(response)
-        // Text is what was sent, not a string of JSON.
+        // A `String` is the text as sent, not a decoded JSON string.
         if type == String.self || type == String?.self && !body.isEmpty {
             let text = HTTPResponse.text(body, contentType: response.headerFields[.contentType])
             if let value = text as? Value { return value }
@@ -52,7 +52,7 @@ struct ResponseDecoding: Sendable {
         return try await decode(type, from: body, of: response)
     }
 
-    // Of an error page that is streamed no more than its excerpt is waited for.
+    // Reads no more of a streamed error page than its excerpt needs.
     private func beginning(of body: HTTPBody) async throws -> Data {
         if let bytes = body.bytes { return bytes }
         defer { body.discard() }
@@ -65,7 +65,7 @@ struct ResponseDecoding: Sendable {
         } catch is CancellationError {
             throw CancellationError()
         } catch {
-            // The status is the news; that its page broke off is not.
+            // The status is the failure to report, even if reading the page failed too.
         }
         return beginning
     }
@@ -80,7 +80,7 @@ struct ResponseDecoding: Sendable {
         }
     }
 
-    // Decoding may take its time: not on the caller's actor.
+    // Decoding may be slow, so it runs off the caller's actor.
     @concurrent
     private func decode<Value: Decodable & Sendable>(
         _ type: Value.Type,

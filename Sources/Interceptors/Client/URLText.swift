@@ -1,10 +1,10 @@
 internal import Foundation
 
-/// A URL in pieces of text, as far as making one from another needs it.
+/// The textual pieces of a URL that joining needs.
 ///
-/// Text is searched by its bytes: to a search by characters, a slash followed by a combining accent is no slash.
+/// Searches compare bytes: a search by characters would miss a slash followed by a combining accent.
 struct URLText {
-    /// `https://user@host:port`, without path.
+    /// `https://user@host:port`, without the path.
     let root: String
     private(set) var path: String
     private(set) var query: String?
@@ -35,7 +35,7 @@ struct URLText {
         }
     }
 
-    /// Whether text is to be read as an absolute URL: it begins with a scheme and `://`, or with `http:` or `https:`.
+    /// Whether text is read as an absolute URL: one that begins with a scheme and `://`, or with `http:` or `https:`.
     static func isAbsolute(_ text: String) -> Bool {
         let (scheme, rest) = text[...].split(at: UInt8(ascii: ":"))
         guard let rest, let first = scheme.utf8.first, UInt8(ascii: "a")...UInt8(ascii: "z") ~= ASCII.lowercased(first),
@@ -45,7 +45,7 @@ struct URLText {
         return name == "http" || name == "https" || rest.utf8.starts(with: "//".utf8)
     }
 
-    /// The URL below this one that a relative target names.
+    /// The URL of a relative target below this one.
     func joined(with text: String) throws -> URLText {
         let (path, query) = Self.splitQuery(of: text)
         var joined = self
@@ -58,13 +58,13 @@ struct URLText {
         return joined
     }
 
-    /// Adds an encoded query after the one that is there.
+    /// Appends an encoded query to the present one.
     mutating func append(query more: String) {
         guard !more.isEmpty else { return }
         query = if let query, !query.isEmpty { "\(query)&\(more)" } else { more }
     }
 
-    /// The URL; `text` is what an error shows.
+    /// The URL. An error shows `text`.
     func url(madeFrom text: String) throws -> URL {
         let whole = root + path + (query.map { "?\($0)" } ?? "")
         guard let url = URL(string: whole, encodingInvalidCharacters: false) else {
@@ -91,7 +91,7 @@ extension URLText {
 
     private static func root(scheme: String, authority: Substring, of text: String) throws -> String {
         guard !authority.isEmpty else { throw failure("names no host", text) }
-        // Parsers disagree about what a backslash in it means, and so about which host it names.
+        // Parsers disagree about a backslash in an authority, and so about the host it names.
         guard !authority.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7F || $0 == UInt8(ascii: "\\") }),
             let url = URL(string: "\(scheme)://\(authority)"), let host = url.host(percentEncoded: true), !host.isEmpty
         else { throw failure("names no valid host", text) }
@@ -99,9 +99,9 @@ extension URLText {
         return url.absoluteString
     }
 
-    /// An encoded path without dot segments, as RFC 3986 §5.2.4 removes them.
+    /// The encoded path after removing dot segments (RFC 3986 §5.2.4).
     ///
-    /// Encoded ones are refused: some servers and proxies decode them, and climb.
+    /// Percent-encoded dot segments are refused, because some servers and proxies decode and follow them.
     private static func resolvingDots(_ path: String, of text: String) throws -> String {
         // Most paths have no segment that begins with a dot, encoded or not.
         let bytes = path.utf8
@@ -124,7 +124,7 @@ extension URLText {
             guard segment == plain else {
                 throw failure("has a segment that is an encoded . or .., which names another resource", text)
             }
-            // The first is what comes before the leading slash: nothing climbs above it.
+            // The first element precedes the leading slash; no `..` removes it.
             if plain == "..", kept.count > 1 { kept.removeLast() }
         }
         if let last = decoded.last, last == "." || last == ".." { kept.append("") }
@@ -133,13 +133,13 @@ extension URLText {
 }
 
 extension URLText {
-    /// Text as it may be printed: bounded, without what may be a user, a password, a query or a fragment.
+    /// The text in printable form: bounded, and without anything that may be a user, a password, a query or a fragment.
     static func redacted(_ text: String) -> String {
         let bytes = text.utf8
         let end = bytes.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? bytes.endIndex
         var shown = String(text[..<end])
         if let at = bytes.lastIndex(of: UInt8(ascii: "@")) {
-            // Where the text is no URL, nobody knows where a password in it ends.
+            // In text that is no URL, a password may extend up to the last `@`.
             shown = Redaction.standard.placeholder + (at < end ? text[at..<end] : "")
         }
         let start = shown.unicodeScalars.prefix(200)
@@ -147,7 +147,7 @@ extension URLText {
         return String(start) + (isCut ? "…" : "")
     }
 
-    /// A pair of a query as it may be printed.
+    /// One pair of a query in printable form, with secrets redacted.
     static func redacted(pair: String) -> String {
         guard let url = URL(string: "?" + pair, encodingInvalidCharacters: false) else {
             return Redaction.standard.placeholder
@@ -161,7 +161,7 @@ extension URLText {
 }
 
 extension Substring {
-    /// What comes before and after the first such byte; after it, `nil` where there is none.
+    /// The text before and after the first such byte. `after` is `nil` if there is no such byte.
     fileprivate func split(at byte: UInt8) -> (before: Substring, after: Substring?) {
         guard let index = utf8.firstIndex(of: byte) else { return (self, nil) }
         return (self[..<index], self[utf8.index(after: index)...])

@@ -1,9 +1,9 @@
 public import Foundation
 
-/// A value that can stand in a URL: put into a ``RequestTarget`` or given to an ``HTTPQuery``.
+/// A value to interpolate into a ``RequestTarget`` or to pass to an ``HTTPQuery``.
 ///
-/// Text, numbers, `Bool` (`true` and `false`) and `UUID` are. Types of your own become one by their raw value, or by what
-/// they print:
+/// Text, numbers, `Bool` (`true` and `false`) and `UUID` conform. Your own types conform through their raw value or their
+/// printed text:
 ///
 /// ```swift
 /// enum Order: String, URLValue { case newest, oldest }
@@ -13,19 +13,19 @@ public import Foundation
 ///     var urlText: String { "u\(number)" }
 /// }
 /// ```
-/// A `Date` isn't: APIs differ in how they write it. Say how: `date.formatted(.iso8601)`.
+/// `Date` doesn't conform, because APIs write dates differently. Choose the format: `date.formatted(.iso8601)`.
 public protocol URLValue: HTTPQueryValue {
     /// The value as text, not percent-encoded.
     var urlText: String { get }
 }
 
 extension URLValue {
-    /// The text alone.
+    /// The value's single text.
     public var queryContent: HTTPQuery.Content { .single(urlText) }
 }
 
 extension URLValue where Self: LosslessStringConvertible {
-    /// What the value prints, whatever the locale.
+    /// The value's description, independent of the locale.
     public var urlText: String { String(self) }
 }
 
@@ -51,11 +51,11 @@ extension Float: URLValue {}
 extension Double: URLValue {}
 
 extension Decimal: URLValue {
-    /// The number with a decimal point, whatever the locale.
+    /// The number with a decimal point, independent of the locale.
     public var urlText: String { description }
 }
 
 extension UUID: URLValue {
-    /// The 36 characters, in upper case.
+    /// The UUID's 36 characters, in upper case.
     public var urlText: String { uuidString }
 }
