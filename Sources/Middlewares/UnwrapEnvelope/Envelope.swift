@@ -1,14 +1,14 @@
 public import Foundation
 
-/// What wraps a payload: a code and a message beside it, in the same JSON body or in the response's header fields.
+/// The wrapper an API puts around a payload: a code and a message, in the same JSON body or in the response's header fields.
 ///
-/// A closure given to ``Success/custom(_:)`` decides by it.
+/// The closure given to ``Success/custom(_:)`` receives an envelope and decides whether the call succeeded.
 public struct Envelope: Sendable {
-    /// The code, where there is one: a number, a string or a boolean. `null` is none, and neither is an object or array.
+    /// The code: a number, a string or a boolean. `nil` if the code is missing, `null`, an object or an array.
     public let code: Code?
-    /// The status of the response that it came in.
+    /// The status of the response that carried the envelope.
     public let status: HTTPResponse.Status
-    /// The header fields of the response that it came in.
+    /// The header fields of the response that carried the envelope.
     public let headerFields: HTTPFields
 
     let isJSON: Bool
@@ -18,22 +18,23 @@ public struct Envelope: Sendable {
     private let messagePlace: Range<Int>?
     private let messageField: String?
 
-    /// What the server says. A message that is an object or array is given as its JSON text.
+    /// The server's message. A message that is an object or array is returned as its JSON text.
     public var message: String? {
         guard let messagePlace else { return messageField }
         return body.reading(messagePlace, JSONText.text)
     }
 
-    /// The payload's bytes, copied; `nil` where there is none. With an envelope of header fields it is the body, if that
-    /// is in memory.
+    /// A copy of the payload's bytes; `nil` if the envelope has no payload.
+    ///
+    /// With an envelope in header fields, the payload is the whole body, or no bytes at all if the body is streamed.
     public var payload: Data? {
         guard isJSON else { return body }
         return payloadPlace.map { body.bytes(at: $0) }
     }
 
-    /// What else the envelope holds: the text of the string, number or boolean at a path, `nil` for all else.
+    /// The text of the string, number or boolean at a path in the envelope; `nil` for any other value and for a missing one.
     ///
-    /// With an envelope of header fields it is the value of the field named so. Each call searches the body anew.
+    /// With an envelope in header fields, returns the value of the field with that name. Each call scans the body again.
     public func text(at path: JSONKeyPath) -> String? {
         guard isJSON else { return HTTPField.Name(path.description).flatMap { headerFields[$0] } }
         let places = try? JSONScanner.find([path.encodedNames], in: body)
@@ -42,7 +43,7 @@ public struct Envelope: Sendable {
 }
 
 extension Envelope {
-    /// The envelope in a body, in which its parts were found.
+    /// An envelope in a JSON body whose parts a scan has located.
     init(_ response: borrowing HTTPResponse, body: Data, _ parts: EnvelopeParts) {
         code = parts.code.flatMap { body.reading($0) { Code(json: $0) } }
         flag = parts.flag.flatMap { body.reading($0, JSONText.scalar) }
@@ -63,23 +64,23 @@ extension Envelope {
         isJSON = false
         code = response.headerFields[fields.code].map { Code($0) }
         messageField = response.headerFields[fields.message]
-        // No closure: on a Mac, none captures a borrowed value whose size the compiler does not know.
+        // No closure here: on macOS, a closure can't capture a borrowed value whose size the compiler doesn't know.
         self.flag = if let flag { response.headerFields[flag] } else { nil }
         payloadPlace = nil
         messagePlace = nil
     }
 }
 
-/// Where the parts of an envelope stand in a body.
+/// The byte ranges of an envelope's parts in a body.
 struct EnvelopeParts {
     private(set) var payload: Range<Int>?
     private(set) var code: Range<Int>?
     private(set) var message: Range<Int>?
     private(set) var flag: Range<Int>?
-    /// The code, if it is written in digits alone, with quotes or without.
+    /// The code's number, if the code consists of digits only, with or without quotes around them.
     private(set) var plainCode: Int?
 
-    /// - Throws: where the body is no JSON object, or a broken one.
+    /// - Throws: if the body isn't a JSON object, or the object is malformed.
     init(in body: Data, _ paths: EnvelopePaths) throws(JSONScanner.Failure) {
         var parts = Self()
         try JSONScanner.find(paths.all, in: body) { places, bytes in
@@ -95,7 +96,9 @@ struct EnvelopeParts {
     private init() {}
 }
 
-/// The paths that a scan looks for, each at its index. An object, since each response is looked at with it.
+/// The paths that a scan searches for, each at a fixed index.
+///
+/// A class, because every response uses the paths: one reference costs less to pass than several arrays.
 final class EnvelopePaths: Sendable {
     static let payloadIndex = 0
     static let codeIndex = 1
@@ -111,14 +114,14 @@ final class EnvelopePaths: Sendable {
     }
 }
 
-/// The header fields that make an envelope when its parts don't stand in the body.
+/// The names of the header fields that carry the code and the message when the body doesn't.
 public struct EnvelopeFields: Sendable {
-    /// Holds the code.
+    /// The name of the field that holds the code.
     public var code: HTTPField.Name
-    /// Holds the message.
+    /// The name of the field that holds the message.
     public var message: HTTPField.Name
 
-    /// The fields of these names.
+    /// Creates a pair of field names, by default `status` and `message`.
     public init(code: HTTPField.Name = "status", message: HTTPField.Name = "message") {
         self.code = code
         self.message = message

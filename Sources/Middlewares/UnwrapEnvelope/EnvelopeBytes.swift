@@ -1,13 +1,13 @@
 internal import Foundation
 
 extension JSONScanner {
-    /// Gives a closure the places of the values at some paths, and the bytes that they are places in.
+    /// Scans `data` and passes the ranges of the values found, one per path, to `read`, with the bytes they index.
     static func find(
         _ paths: JSONPaths,
         in data: Data,
         _ read: (_ places: UnsafeMutableBufferPointer<Range<Int>?>, _ bytes: UnsafeRawBufferPointer) -> Void
     ) throws(Failure) {
-        // Data's closure would lose the type of the error.
+        // `withUnsafeBytes` on `Data` rethrows untyped errors, so the failure leaves the closure through a variable.
         var failure: Failure?
         data.withUnsafeBytes { bytes in
             withUnsafeTemporaryAllocation(of: Range<Int>?.self, capacity: paths.count) { places in
@@ -30,13 +30,14 @@ extension JSONScanner {
 }
 
 extension Data {
-    /// What a closure makes of the bytes from one offset to another, counted from the start.
+    /// Calls `read` with the bytes in a range of offsets, counted from the start, and returns its result.
     func reading<Value>(_ place: Range<Int>, _ read: (UnsafeRawBufferPointer) -> Value) -> Value {
         withUnsafeBytes { read(UnsafeRawBufferPointer(rebasing: $0[place])) }
     }
 
-    /// The bytes from one offset to another, counted from the start, as data that begins at index 0 and holds on to
-    /// nothing else.
+    /// A copy of the bytes in a range of offsets, counted from the start.
+    ///
+    /// The copy begins at index 0 and doesn't keep the rest of this data alive.
     func bytes(at place: Range<Int>) -> Data {
         withUnsafeBytes { all in
             all.baseAddress.map { Data(bytes: $0 + place.lowerBound, count: place.count) } ?? Data()

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Why an envelope gave no payload.
+/// The error of a call whose response carried an envelope of failure, or carried no valid envelope.
 ///
 /// ```swift
 /// do {
@@ -9,55 +9,55 @@ public import Foundation
 ///     show(error.message)
 /// }
 /// ```
-/// Its descriptions show the request's URL and the beginning of the body with secrets redacted; ``response`` and ``body`` are
-/// as they came. What stands outside and looks at statuses, such as a retry, looks at that of the ``response``.
+/// The descriptions show the request's URL and the start of the body with secrets redacted; ``response`` and ``body`` are
+/// unredacted. An outer interceptor that checks statuses, such as a retry, sees the status of ``response``.
 public struct EnvelopeError: ContextualError, Sendable {
-    /// What went wrong. An open set: handle the ones you know, and keep a default.
+    /// The kind of failure. An open set: handle the reasons you know, and keep a default.
     public struct Reason: Sendable, Hashable, RawRepresentable, CustomStringConvertible {
         /// The name of the reason, such as `refused`.
         public let rawValue: String
-        /// A reason by its name.
+        /// Creates a reason from its name.
         public init(rawValue: String) { self.rawValue = rawValue }
         /// The name of the reason.
         public var description: String { rawValue }
 
-        /// The envelope says that the call has failed.
+        /// The envelope reports that the call failed.
         public static let refused = Self(rawValue: "refused")
-        /// The response is something else than an envelope.
+        /// The response isn't an envelope.
         public static let notAnEnvelope = Self(rawValue: "notAnEnvelope")
-        /// The body begins like an envelope and isn't valid JSON: truncated, for instance.
+        /// The body starts like an envelope but isn't valid JSON. It may be truncated.
         public static let malformed = Self(rawValue: "malformed")
     }
 
-    /// What went wrong.
+    /// The kind of failure.
     public let reason: Reason
-    /// The envelope's code, where there is one.
+    /// The envelope's code, if there is one.
     public let code: Envelope.Code?
-    /// What the server says, where it says anything.
+    /// The server's message, if there is one.
     public let message: String?
-    /// What went wrong, for a developer; without secrets.
+    /// A description of the failure for developers, without secrets.
     public let explanation: String
-    /// The response as it came, but that its body is in memory: ``body``.
+    /// The response as received, with its body in memory (see ``body``).
     public internal(set) var response: HTTPResponse
-    /// The response's body as it came, so possibly with secrets.
+    /// The response's body as received. It may contain secrets.
     public let body: Data
-    /// Whether ``body`` is all of it: a stream may be longer than the interceptor's limit, or break off.
+    /// Whether ``body`` is the complete body. A stream can exceed the interceptor's limit or break off.
     public let isBodyComplete: Bool
     /// The method of the request.
     public let method: HTTPRequest.Method?
-    /// The URL that the response came from, with secrets redacted.
+    /// The URL of the response, with secrets redacted.
     public let url: String?
 
-    /// The status of the response.
+    /// The status of ``response``.
     public var status: HTTPResponse.Status { response.status }
 
-    /// The context of the response: what is to be known about the call, such as the attempts that were made.
+    /// The context of ``response``: facts about the call, such as its attempts.
     public var context: HTTPContext {
         get { response.context }
         set { response.context = newValue }
     }
 
-    /// An error about a response.
+    /// Creates an error about a response with this status, these fields and this body.
     public init(
         _ reason: Reason,
         code: Envelope.Code? = nil,
@@ -86,7 +86,7 @@ public struct EnvelopeError: ContextualError, Sendable {
 extension EnvelopeError: ResponseError {}
 
 extension EnvelopeError: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable, LocalizedError {
-    /// Reason, code, message, request and the beginning of the body on one line, without secrets.
+    /// The reason, code, message, request and start of the body on one line, with secrets redacted.
     public var description: String {
         var text = "EnvelopeError.\(reason): \(explanation)"
         if let code { text += " Code: \(Self.shown(code.text, limit: 64))." }
@@ -98,13 +98,13 @@ extension EnvelopeError: CustomStringConvertible, CustomDebugStringConvertible, 
         return text
     }
 
-    /// The same as ``description``.
+    /// Equal to ``description``.
     public var debugDescription: String { description }
 
-    /// The same as ``description``. What the server wants a person to read is ``message``.
+    /// Equal to ``description``, which is for developers. To show users the server's text, use ``message``.
     public var errorDescription: String? { description }
 
-    /// What ``description`` shows, part by part: a dump prints no secret either.
+    /// The parts of ``description``, so that `dump` prints no secret either.
     public var customMirror: Mirror {
         let children: KeyValuePairs<String, Any> = [
             "reason": reason.rawValue,

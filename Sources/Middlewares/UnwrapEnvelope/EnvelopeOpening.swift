@@ -1,12 +1,12 @@
 internal import Foundation
 
-/// The request that a response came from, as an error names it.
+/// The method and URL that an error reports for a response.
 struct EnvelopeOrigin: Sendable {
     let method: HTTPRequest.Method
     let url: URL
 }
 
-/// What a response turned out to be.
+/// The classification of a response.
 private enum Judgement {
     case success(payload: Range<Int>?)
     case failure(Envelope)
@@ -14,7 +14,7 @@ private enum Judgement {
 }
 
 extension UnwrapEnvelopeInterceptor {
-    /// Makes of a response whose body is in memory what becomes of it.
+    /// Unwraps a response whose body is in memory, leaves the response unchanged, or throws an ``EnvelopeError``.
     func open(_ response: inout HTTPResponse, _ paths: EnvelopePaths, from origin: EnvelopeOrigin) throws {
         let body = response.body.bytes ?? Data()
         switch try judgement(on: response, body, paths) {
@@ -40,7 +40,7 @@ extension UnwrapEnvelopeInterceptor {
             let reason: EnvelopeError.Reason = error.kind == .malformed ? .malformed : .notAnEnvelope
             return .noEnvelope(reason, explanation: error.explanation)
         }
-        // Nearly every envelope is one of success by a number, and needs no texts to be made of it.
+        // Nearly every envelope reports success with a number, so the common case builds no strings.
         if let number = parts.plainCode, success.isPlainly(number) { return .success(payload: parts.payload) }
         let envelope = Envelope(response, body: body, parts)
         switch try success.verdict(on: envelope) {
@@ -53,7 +53,7 @@ extension UnwrapEnvelopeInterceptor {
     }
 
     private static func unwrap(_ response: inout HTTPResponse, _ body: Data, _ place: Range<Int>?) {
-        // A copy: the bytes may lie in memory of others, mapped from a file for instance, which must not be written to.
+        // Copied, because the bytes may lie in memory that must not be written to, such as a mapped file.
         let payload = body.bytes(at: place ?? 0..<0)
         response.body = HTTPBody(payload)
         guard response.headerFields.contains(anyOf: fieldsOfBytes) else { return }
@@ -64,12 +64,12 @@ extension UnwrapEnvelopeInterceptor {
     }
 
     private static let fieldsOfBytes = digests + [.contentLength]
-    // RFC 9530 and, before it, RFC 3230 and RFC 1864.
+    // Defined by RFC 9530; the last two by the older RFC 3230 and RFC 1864.
     private static let digests: [HTTPField.Name] = ["Content-Digest", "Repr-Digest", "Digest", "Content-MD5"]
 }
 
 extension UnwrapEnvelopeInterceptor {
-    /// What becomes of a response that is judged by its header fields.
+    /// Returns a response unchanged if its header fields report success, and throws an ``EnvelopeError`` if they don't.
     func judgeFields(
         of response: consuming HTTPResponse,
         _ fields: EnvelopeFields,
@@ -96,7 +96,9 @@ extension UnwrapEnvelopeInterceptor {
         throw EnvelopeError(refused: envelope, body, response, origin)
     }
 
-    /// What can be had of a body that nobody else is going to read. That it breaks off must not hide what the fields say.
+    /// Collects up to `limit` bytes of a body that nothing else will read.
+    ///
+    /// A read error ends the collection and isn't thrown, because the error that the fields report matters more.
     private func beginning(of body: HTTPBody) async throws -> (Data, isComplete: Bool) {
         if let bytes = body.bytes { return (bytes, true) }
         defer { body.discard() }
@@ -167,7 +169,7 @@ extension JSONScanner.Failure {
 }
 
 extension HTTPFields {
-    /// Whether the content is said to be one JSON text (RFC 8259 §11, RFC 6839 §3.1).
+    /// Whether the `Content-Type` declares JSON (RFC 8259 §11, RFC 6839 §3.1).
     var isJSON: Bool {
         guard let value = self[.contentType] else { return false }
         let type = value.prefix { $0 != ";" }.lowercased().filter { $0 != " " && $0 != "\t" }

@@ -1,53 +1,54 @@
 extension Envelope {
     /// An envelope's code: a text, and a number where it is one.
+    /// An envelope's code, as text and, if possible, as a number.
     ///
-    /// Servers write the same code as `401` and as `"401"`: both are equal here, as are `200` and `200.0`. Texts are
-    /// compared exactly.
+    /// Some servers write the same code as `401` and as `"401"`. The two compare equal, and so do `200` and `200.0`.
+    /// Texts are compared exactly.
     ///
     /// ```swift
     /// if error.code == 401 || error.code == "TOKEN_EXPIRED" { signIn() }
     /// ```
     public struct Code: Sendable, Hashable, CustomStringConvertible {
-        /// The text of a string; the digits of a whole number; any other number as it was written.
+        /// The content of a string, the digits of a whole number, or any other number as the server wrote it.
         public let text: String
-        /// The number, where the text is that of a whole number which an `Int` holds.
+        /// The code as a number, if ``text`` is a whole number that fits in an `Int`.
         public let number: Int?
 
-        /// A code by its text.
+        /// Creates a code from its text.
         public init(_ text: String) {
             self.text = text
             number = Int(text)
         }
 
-        /// A code by its number.
+        /// Creates a code from its number.
         public init(_ number: Int) {
             text = String(number)
             self.number = number
         }
 
-        /// Whether the texts are the same.
+        /// Whether two codes have the same text.
         public static func == (left: Self, right: Self) -> Bool { left.text == right.text }
 
         /// Hashes the text.
         public func hash(into hasher: inout Hasher) { hasher.combine(text) }
 
-        /// The text.
+        /// The code's text.
         public var description: String { text }
     }
 }
 
 extension Envelope.Code: ExpressibleByIntegerLiteral, ExpressibleByStringLiteral {
-    /// A code by its number.
+    /// Creates a code from an integer literal.
     public init(integerLiteral number: Int) { self.init(number) }
 
-    /// A code by its text.
+    /// Creates a code from a string literal.
     public init(stringLiteral text: String) { self.init(text) }
 
-    /// The code that a JSON value stands for, or `nil` for `null`, objects and arrays.
+    /// Reads the code from a JSON value; `nil` for `null`, objects and arrays.
     init?(json: UnsafeRawBufferPointer) {
         guard let text = JSONText.scalar(json) else { return nil }
         self.init(text)
-        // A number that is written otherwise than by its digits, such as 2e2 or -0.
+        // A whole number in another notation, such as 2e2 or -0.
         if number ?? 0 == 0, json.first != UInt8(ascii: "\""), let number = JSONText.wholeNumber(text) {
             self.init(number)
         }
@@ -55,7 +56,7 @@ extension Envelope.Code: ExpressibleByIntegerLiteral, ExpressibleByStringLiteral
 }
 
 extension Envelope {
-    /// What tells an envelope of success from one of failure.
+    /// The rule that separates envelopes of success from envelopes of failure.
     public struct Success: Sendable {
         enum Rule: Sendable {
             case ranges([ClosedRange<Int>])
@@ -66,20 +67,23 @@ extension Envelope {
 
         let rule: Rule
 
-        /// Success is a code whose number lies in one of these ranges. What has no code is no envelope.
+        /// Success is a code whose number lies in one of these ranges. A response without a code isn't an envelope.
         public static func codes(_ ranges: ClosedRange<Int>...) -> Self { Self(rule: .ranges(ranges)) }
 
-        /// Success is one of these codes, such as `.codes(0)` or `.codes("success", "ok")`. What has no code is no
-        /// envelope.
+        /// Success is one of these codes, such as `.codes(0)` or `.codes("success", "ok")`. A response without a code isn't
+        /// an envelope.
         public static func codes(_ codes: Code...) -> Self { Self(rule: .codes(codes)) }
 
-        /// Success is a flag that says `true` or `1`, or a string of one of them. What has no flag is no envelope.
+        /// Success is a flag equal to `true`, `1`, `"true"` or `"1"`, in any case. A response without the flag isn't an
+        /// envelope.
         ///
-        /// - Parameter path: where the flag stands in the body; with an envelope of header fields, the field's name.
+        /// - Parameter path: the path of the flag in the body, or, for an envelope in header fields, the field's name.
         public static func flag(_ path: JSONKeyPath) -> Self { Self(rule: .flag(path)) }
 
-        /// The closure decides; any JSON object is an envelope. What it throws is thrown to the caller. For a body that is
-        /// streamed, or of 16 KiB or more, it does not run on the caller's actor.
+        /// Success is decided by a closure; every JSON object counts as an envelope. Errors that the closure throws reach
+        /// the caller.
+        ///
+        /// For a body that is streamed, or of 16 KiB or more, the closure runs off the caller's actor.
         public static func custom(_ isSuccess: @escaping @Sendable (Envelope) throws -> Bool) -> Self {
             Self(rule: .custom(isSuccess))
         }
@@ -88,13 +92,13 @@ extension Envelope {
             if case .flag(let path) = rule { path } else { nil }
         }
 
-        /// Whether a code of this number is all that it takes to be one of success.
+        /// Whether a numeric code alone proves success. If `false`, the full ``verdict(on:)`` decides.
         func isPlainly(_ number: Int) -> Bool {
             guard case .ranges(let ranges) = rule else { return false }
             return ranges.contains { $0.contains(number) }
         }
 
-        /// Whether it is one of success; `nil` if it is no envelope at all.
+        /// Whether the envelope reports success; `nil` if the response isn't an envelope.
         func verdict(on envelope: Envelope) throws -> Bool? {
             switch rule {
             case .ranges(let ranges):
@@ -110,11 +114,12 @@ extension Envelope {
         }
     }
 
-    /// What becomes of a response that is no envelope.
+    /// The treatment of a 2xx response that isn't an envelope.
     public enum Otherwise: Sendable {
-        /// It passes as it is.
+        /// The response reaches the caller unchanged.
         case pass
-        /// It ends in an ``EnvelopeError`` with ``EnvelopeError/Reason/notAnEnvelope``.
+        /// The call fails with an ``EnvelopeError``, of reason ``EnvelopeError/Reason/notAnEnvelope`` or
+        /// ``EnvelopeError/Reason/malformed``.
         case fail
     }
 }

@@ -1,15 +1,15 @@
 internal import CVectors
 
-/// 64 bytes of JSON as three words with a bit for each byte, the first byte's the lowest.
+/// The quotes, backslashes and brackets of 64 bytes of JSON: one bitmap each, with the first byte in the lowest bit.
 struct JSONBlock {
     static let size = 64
 
     private(set) var quotes: UInt64
     private(set) var backslashes: UInt64
-    /// Brackets and braces, and four bytes besides (`Y`, `_`, `y`, DEL) that never stand outside of strings.
+    /// Brackets and braces, and four other bytes (`Y`, `_`, `y`, DEL) that valid JSON only has inside strings.
     private(set) var brackets: UInt64
 
-    /// - Precondition: 64 bytes begin there.
+    /// - Precondition: at least 64 bytes follow `start`.
     @inline(__always)
     init(_ bytes: UnsafeRawBufferPointer, at start: Int) {
         quotes = JSONBytes.quotes(bytes, at: start)
@@ -17,7 +17,7 @@ struct JSONBlock {
         brackets = JSONBytes.brackets(bytes, at: start)
     }
 
-    /// Fewer than 64 bytes, the last there are: as if zeros followed.
+    /// The last block, of fewer than 64 bytes, as if zeros followed it.
     init(lastOf bytes: UnsafeRawBufferPointer, from start: Int) {
         guard bytes.count < Self.size else {
             self.init(bytes, at: bytes.count - Self.size)
@@ -35,7 +35,7 @@ struct JSONBlock {
     }
 }
 
-/// 64 bytes at once: a bit for each, one where it is what is asked for.
+/// Tests of 64 bytes at once. Each result has one bit per byte, set where the byte matches.
 enum JSONBytes {
     @inline(__always)
     static func quotes(_ bytes: UnsafeRawBufferPointer, at start: Int) -> UInt64 {
@@ -47,7 +47,7 @@ enum JSONBytes {
         equal(bytes, start, 0, UInt8(ascii: "\\"))
     }
 
-    // The four brackets are what is left of 0x7F when some of the bits of 0x26 are missing.
+    // Each of the four brackets becomes 0x7F when the bits of 0x26 are set; `Y`, `_`, `y` and DEL do too.
     @inline(__always)
     static func brackets(_ bytes: UnsafeRawBufferPointer, at start: Int) -> UInt64 { equal(bytes, start, 0x26, 0x7F) }
 
@@ -57,13 +57,14 @@ enum JSONBytes {
         return cvectors_equal(bytes.baseAddress.unsafelyUnwrapped + start, mask, wanted)
     }
 
-    /// Of eight bytes: the highest bit of each that is one of the two.
+    /// Tests each of eight bytes for a quote or a backslash; the result is each byte's high bit.
     @inline(__always)
     private static func quotesAndBackslashes(_ word: UInt64) -> UInt64 {
         let ones: UInt64 = 0x0101_0101_0101_0101
         let lows = ones &* 0x7F
         let (quote, backslash) = (word ^ (ones &* 0x22), word ^ (ones &* 0x5C))
-        // What is left of a byte that is none of them carries into its highest bit, or has that.
+        // A byte that differs has a nonzero XOR. Adding 0x7F to its low bits carries into the high bit, unless the high bit is
+        // set already.
         let isNoQuote = ((quote & lows) &+ lows) | quote
         let isNoBackslash = ((backslash & lows) &+ lows) | backslash
         return ~(isNoQuote & isNoBackslash) & (ones &* 0x80)

@@ -1,9 +1,9 @@
-/// Finds the end of an array or object: 64 bytes at a time, as bits of words, without a branch for each byte.
+/// Finds the end of a JSON array or object 64 bytes at a time, with bitmaps instead of a branch for each byte.
 ///
-/// Quotes give, by a prefix sum, the bytes that lie in strings; the brackets that don't are few, and are gone through one
-/// by one, because each must close one of its own kind. How deep they nest is limited by memory alone: one bit for each.
+/// A prefix XOR over the quotes marks the bytes inside strings. The few brackets outside strings are then checked in order,
+/// because each must close a bracket of the same kind. Only memory limits the nesting depth, at one bit per level.
 ///
-/// All that changes from block to block is kept in few words and inlined, so that it stays in registers.
+/// The state carried from block to block is a few words, and its methods are inlined, so that it stays in registers.
 struct JSONNestingSkipper {
     private let bytes: UnsafeRawBufferPointer
     private var position: Int
@@ -15,8 +15,8 @@ struct JSONNestingSkipper {
         position = start
     }
 
-    /// - Parameter start: the place of the opening bracket.
-    /// - Returns: the place after the closing bracket.
+    /// - Parameter start: the offset of the opening bracket.
+    /// - Returns: the offset after the closing bracket.
     static func end(of bytes: UnsafeRawBufferPointer, from start: Int) throws(JSONScanner.Failure) -> Int {
         var skipper = Self(bytes, from: start)
         while skipper.position < bytes.count {
@@ -42,7 +42,7 @@ struct JSONNestingSkipper {
         while brackets != 0 {
             let offset = position + brackets.trailingZeroBitCount
             let bracket = bytes[offset]
-            // Of these two bits, one that opens has the lower, one that closes the higher, and a letter both or none.
+            // Bit 1 alone marks an opening bracket, bit 2 alone a closing one. `Y` and `y` have neither, `_` and DEL both.
             switch bracket & 0b110 {
             case 0b010:
                 nesting.open(bracket)
@@ -67,16 +67,16 @@ struct JSONNestingSkipper {
     }
 }
 
-/// Which bytes lie in strings, block by block.
+/// Tracks which bytes lie inside strings, from block to block.
 private struct Strings {
-    // All ones where the next block begins within a string.
+    // All ones if the next block begins inside a string.
     private var carried: UInt64 = 0
-    // One where the next block's first byte is escaped.
+    // 1 if the next block's first byte is escaped.
     private var escapesNext: UInt64 = 0
 
     var isOpen: Bool { carried != 0 }
 
-    /// The opening quote and what follows it, up to the closing one.
+    /// Marks each string from its opening quote up to, but not including, its closing quote.
     @inline(__always)
     mutating func bytes(of block: JSONBlock) -> UInt64 {
         var quotes = block.quotes
@@ -86,21 +86,21 @@ private struct Strings {
         return strings
     }
 
-    /// The bytes that stand after an odd number of backslashes.
+    /// Marks the bytes that follow an odd number of backslashes.
     @inline(__always)
     private mutating func escaped(by backslashes: UInt64) -> UInt64 {
         let evenBits: UInt64 = 0x5555_5555_5555_5555
         let backslashes = backslashes & ~escapesNext
         let followers = backslashes << 1 | escapesNext
-        // A run of backslashes is added to its own start: the carry comes out after its end, at a place whose parity
-        // tells, with that of the start, whether the run is odd.
+        // Adding a run of backslashes to its own start carries into the bit after its end. Comparing the parity of that bit's
+        // position with the parity of the start tells whether the run is odd.
         let oddStarts = backslashes & ~evenBits & ~followers
         let (sums, overflow) = oddStarts.addingReportingOverflow(backslashes)
         escapesNext = overflow ? 1 : 0
         return (evenBits ^ sums << 1) & followers
     }
 
-    /// Each bit becomes the parity of itself and those below it.
+    /// Replaces each bit with the parity of itself and all lower bits.
     @inline(__always)
     private static func prefixXor(_ word: UInt64) -> UInt64 {
         var parity = word
@@ -114,11 +114,11 @@ private struct Strings {
     }
 }
 
-/// Which brackets are open: a bit for each, one for a brace.
+/// A stack of open brackets, one bit each: 1 for a brace, 0 for a square bracket.
 private struct Nesting {
-    // The innermost is the lowest; above the outermost stands a bit that is always set.
+    // The lowest bit is the innermost bracket; a sentinel bit, always set, sits above the outermost.
     private var innermost: UInt64 = 1
-    // Full words, of those outside of the innermost.
+    // Full words that hold the brackets outside those in `innermost`.
     private var outer: [UInt64] = []
 
     var isEmpty: Bool { innermost == 1 }
@@ -132,7 +132,7 @@ private struct Nesting {
         innermost = innermost << 1 | Self.kind(bracket)
     }
 
-    /// - Returns: whether one of this kind was the last to open.
+    /// - Returns: whether the innermost open bracket was of the same kind.
     @inline(__always)
     mutating func close(_ bracket: UInt8) -> Bool {
         guard innermost & 1 == Self.kind(bracket) else { return false }
@@ -141,7 +141,7 @@ private struct Nesting {
         return true
     }
 
-    // What tells braces from brackets.
+    // Bit 5 separates braces from square brackets.
     @inline(__always)
     private static func kind(_ bracket: UInt8) -> UInt64 { UInt64(bracket >> 5 & 1) }
 }

@@ -1,20 +1,20 @@
-/// Finds where the values at wanted key paths stand in a JSON text (RFC 8259), in one pass and without decoding it.
+/// Finds the values at given key paths in a JSON text (RFC 8259), in one pass and without decoding the text.
 ///
-/// It is strict about what it walks, which is the objects on the way to the wanted values: names, colons, commas,
-/// numbers, literals, what follows the text. What lies inside other values, and inside the wanted ones, it only skips:
-/// there, brackets must match and strings must end, and all else is left to whoever decodes it.
+/// The scanner validates only the objects on the way to the wanted values: names, colons, commas, numbers, literals, and
+/// that nothing follows the text. It skips all other values, and the content of the wanted ones: there, it checks only that
+/// brackets match and strings end. The payload's decoder finds any other error.
 ///
-/// Of members with the same name the last counts, as RFC 8259 §4 says most readers do (`JSONSerialization` does;
-/// `JSONDecoder` takes the first). Names are compared byte by byte, after escapes are undone.
+/// If several members have the same name, the last one counts, as RFC 8259 §4 says most parsers do (`JSONSerialization` does;
+/// `JSONDecoder` takes the first). Names are compared byte by byte, after escapes are decoded.
 ///
-/// It recurses as deep as the wanted paths are long, never as deep as the text is.
+/// The recursion is as deep as the longest wanted path, never as deep as the text nests.
 struct JSONScanner {
-    /// Why a text has no values to find, and at which byte that showed.
+    /// The reason a scan failed, and the offset of the byte where the problem showed.
     struct Failure: Error, Equatable {
         enum Kind: Equatable {
-            /// Whatever it is, it doesn't begin like an object.
+            /// The text doesn't begin like an object.
             case notAnObject
-            /// It begins like an object and goes on in a way that no JSON text does.
+            /// The text begins like an object, then breaks JSON's grammar.
             case malformed
         }
 
@@ -23,23 +23,23 @@ struct JSONScanner {
         let problem: String
     }
 
-    // Sets of paths are bits of a word.
+    // A set of paths: bit n is path n.
     private typealias Paths = UInt64
     static let mostPaths = UInt64.bitWidth
 
     private let bytes: UnsafeRawBufferPointer
     private let paths: JSONPaths
-    // As many as there are paths.
+    // One element per path.
     private let found: UnsafeMutableBufferPointer<Range<Int>?>
     private var position = 0
 
-    /// Finds the place of the value at each path, `nil` where there is none.
+    /// Finds the range of the value at each path; `nil` if the text has no such value.
     ///
     /// - Parameters:
-    ///   - paths: for each wanted value the names of the members that lead to it; no name leads to the whole text, without
+    ///   - paths: for each wanted value, the names of the members that lead to it; without a name, the whole text, less the
     ///     whitespace and byte order mark around it. At most ``mostPaths``.
-    ///   - bytes: the text, in UTF-8, which stays the caller's.
-    ///   - places: memory for one place for each path, which stays the caller's; it is initialised also when this throws.
+    ///   - bytes: the text, in UTF-8. The caller owns the memory.
+    ///   - places: one element per path. The caller owns the memory, which is initialised even if this throws.
     static func find(
         _ paths: JSONPaths,
         in bytes: UnsafeRawBufferPointer,
@@ -65,13 +65,13 @@ struct JSONScanner {
 }
 
 extension JSONScanner {
-    /// Goes over a value to which the first `level` names of the matching paths have led.
+    /// Scans a value reached through the first `level` names of the matching paths.
     private mutating func walkValue(level: Int, matching: Paths) throws(Failure) {
         let start = position
         var ending: Paths = 0
         var rest = matching
         while let path = Self.next(in: &rest) {
-            // An earlier member of the same name, and what was found in it, counts no more.
+            // A later member with the same name replaces the earlier one and everything found in it.
             found[path] = nil
             if paths.length(of: path) == level { ending |= 1 &<< Paths(path) }
         }
@@ -83,7 +83,7 @@ extension JSONScanner {
         while let path = Self.next(in: &ending) { found[path] = start..<position }
     }
 
-    /// Takes one path out of a set.
+    /// Removes one path from a set and returns it.
     @inline(__always)
     private static func next(in paths: inout Paths) -> Int? {
         guard paths != 0 else { return nil }
@@ -119,7 +119,7 @@ extension JSONScanner {
         }
     }
 
-    /// Goes over a member's name; gives those of the paths that go on with it.
+    /// Scans a member's name and returns the paths whose next name it is.
     private mutating func walkName(level: Int, matching: Paths) throws(Failure) -> Paths {
         guard current == UInt8(ascii: "\"") else { throw malformed("a member's name is missing") }
         let start = position + 1
@@ -153,7 +153,7 @@ extension JSONScanner {
         }
     }
 
-    /// - Returns: whether it holds escapes.
+    /// - Returns: whether the string contains escapes.
     @discardableResult
     private mutating func skipString() throws(Failure) -> Bool {
         let start = position
@@ -178,7 +178,7 @@ extension JSONScanner {
         }
     }
 
-    // RFC 8259 §6. What may not follow a number is found by whoever looks for a comma.
+    // RFC 8259 §6. The caller, which expects a comma or an end, rejects a wrong character after the number.
     private mutating func skipNumber() throws(Failure) {
         if current == UInt8(ascii: "-") { position += 1 }
         if current == UInt8(ascii: "0") { position += 1 } else { try skipDigits() }
@@ -208,7 +208,7 @@ extension JSONScanner {
         }
     }
 
-    /// The byte here; NUL, which has no place in JSON's grammar, at the end.
+    /// The current byte; at the end NUL, which JSON's grammar doesn't allow.
     private var current: UInt8 { position < bytes.count ? bytes[position] : 0 }
 
     private func malformed(_ problem: String) -> Failure {

@@ -1,10 +1,10 @@
-/// The contents of JSON's scalars.
+/// Decoding of JSON's scalar values.
 enum JSONText {
-    /// The bytes of a string with its escapes undone, or `nil` where one is none (RFC 8259 §7).
+    /// The bytes of a string with its escapes decoded, or `nil` if an escape is invalid (RFC 8259 §7).
     ///
-    /// Half a surrogate pair becomes U+FFFD. Bytes that are not escapes are taken as they are.
+    /// Half a surrogate pair becomes U+FFFD. All other bytes are copied unchanged.
     ///
-    /// - Parameter raw: what stands between the quotes.
+    /// - Parameter raw: the bytes between the quotes.
     static func unescaped(_ raw: UnsafeRawBufferPointer) -> [UInt8]? {
         var result: [UInt8] = []
         result.reserveCapacity(raw.count)
@@ -44,7 +44,7 @@ enum JSONText {
         guard let first = unit(raw, at: position) else { return nil }
         position += 6
         if let scalar = Unicode.Scalar(first) { return scalar }
-        // Only a low half after a high one makes a pair; after anything else it is looked at for itself.
+        // Only a high surrogate followed by a low one is a pair. A following unit of any other kind is decoded by itself.
         guard first < 0xDC00, let second = unit(raw, at: position), 0xDC00..<0xE000 ~= second else { return "\u{FFFD}" }
         position += 6
         return Unicode.Scalar(0x1_0000 + (UInt32(first) - 0xD800) << 10 + UInt32(second) - 0xDC00)
@@ -69,7 +69,7 @@ enum JSONText {
 extension JSONText {
     /// The text of a string, number or boolean; `nil` for `null`, objects and arrays.
     ///
-    /// A string with an escape that is none keeps it as it stands; invalid UTF-8 becomes U+FFFD.
+    /// A string with an invalid escape is returned with all its escapes undecoded; invalid UTF-8 becomes U+FFFD.
     static func scalar(_ value: UnsafeRawBufferPointer) -> String? {
         switch value.first {
         case UInt8(ascii: "{"), UInt8(ascii: "["), UInt8(ascii: "n"), nil: nil
@@ -78,7 +78,7 @@ extension JSONText {
         }
     }
 
-    /// The text of a value: of a scalar its content, of an object or array its JSON; `nil` for `null`.
+    /// The content of a scalar, or the JSON text of an object or array; `nil` for `null`.
     static func text(of value: UnsafeRawBufferPointer) -> String? {
         switch value.first {
         case UInt8(ascii: "{"), UInt8(ascii: "["): String(decoding: value, as: UTF8.self)
@@ -86,14 +86,14 @@ extension JSONText {
         }
     }
 
-    /// The number that a JSON number stands for, if it is whole, an `Int` holds it, and no digit of it was lost.
+    /// The value of a JSON number, if it is whole, fits in an `Int` and lost no digits in the conversion.
     static func wholeNumber(_ text: String) -> Int? {
         if let number = Int(text) { return number }
         guard let number = Double(text), number.magnitude <= 0x1p53 else { return nil }
         return Int(exactly: number)
     }
 
-    /// The number of a JSON number or string that is written in at most 18 digits, and in nothing else.
+    /// The value of a JSON number or string that consists of 1 to 18 digits only.
     static func plainNumber(_ value: UnsafeRawBufferPointer) -> Int? {
         let quotes = value.first == UInt8(ascii: "\"") ? 1 : 0
         guard 1...18 ~= value.count - 2 * quotes else { return nil }

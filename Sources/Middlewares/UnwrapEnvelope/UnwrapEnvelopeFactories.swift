@@ -1,15 +1,15 @@
 extension Interceptor where Self == UnwrapEnvelopeInterceptor {
-    /// Takes payloads out of envelopes that are JSON bodies. See ``UnwrapEnvelopeInterceptor``.
+    /// Unwraps payloads from envelopes in JSON bodies. See ``UnwrapEnvelopeInterceptor``.
     ///
     /// - Parameters:
-    ///   - payload: where the payload stands; `[]` if the whole body is to stay and is only judged.
-    ///   - code: where the code stands.
-    ///   - message: where the message stands.
-    ///   - success: what tells success from failure, by default a code from 200 to 299.
-    ///   - otherwise: what becomes of 2xx responses that are no envelopes; by default they fail.
-    ///   - limit: the most bytes to collect of a streamed JSON body; a longer one fails with
-    ///     ``TransportError/Code/bodyTooLarge``. By default 64 MiB.
-    ///   - judges: which statuses to look at, by default all but 3xx, 401 and 407.
+    ///   - payload: the path of the payload; `[]` to keep the whole body and only check the code.
+    ///   - code: the path of the code, by default `code`.
+    ///   - message: the path of the message, by default `message`.
+    ///   - success: the rule for success, by default a code from 200 to 299.
+    ///   - otherwise: the treatment of 2xx responses that aren't envelopes; by default they fail.
+    ///   - limit: the maximum size of a streamed JSON body, in bytes, 64 MiB by default; a longer body fails with
+    ///     ``TransportError/Code/bodyTooLarge``.
+    ///   - judges: which statuses to check, by default all except 3xx, 401 and 407.
     public static func unwrapEnvelope(
         payload: JSONKeyPath,
         code: JSONKeyPath = "code",
@@ -23,16 +23,16 @@ extension Interceptor where Self == UnwrapEnvelopeInterceptor {
         return Self(form: .body(paths), success: success, otherwise: otherwise, limit: limit, judges: judges)
     }
 
-    /// Judges responses by header fields, and leaves their bodies alone, streams too.
+    /// Checks the header fields of responses for failure, and leaves the bodies of successful ones unread, even streams.
     ///
-    /// HEAD and 204 responses are judged as well if they have such fields, and pass if they haven't.
+    /// HEAD and 204 responses are checked too if they have these fields, and pass if they don't.
     ///
     /// - Parameters:
-    ///   - headers: the fields that hold code and message, by default `status` and `message`.
-    ///   - success: what tells success from failure, by default the field `success`.
-    ///   - otherwise: what becomes of 2xx responses without these fields; by default they fail.
-    ///   - limit: the most bytes of a failure's body to keep in its ``EnvelopeError``, by default 1 MiB.
-    ///   - judges: which statuses to look at, by default all but 3xx, 401 and 407.
+    ///   - headers: the names of the fields that hold code and message, by default `status` and `message`.
+    ///   - success: the rule for success, by default the field `success`.
+    ///   - otherwise: the treatment of 2xx responses without these fields; by default they fail.
+    ///   - limit: the maximum number of bytes of a failure's body to keep in the ``EnvelopeError``, 1 MiB by default.
+    ///   - judges: which statuses to check, by default all except 3xx, 401 and 407.
     public static func unwrapEnvelope(
         headers: EnvelopeFields,
         success: Envelope.Success = .flag("success"),
@@ -52,7 +52,7 @@ extension Interceptor where Self == UnwrapEnvelopeInterceptor {
 }
 
 extension UnwrapEnvelopeInterceptor {
-    /// All statuses but 3xx, 401 and 407, which belong to those who redirect and authenticate.
+    /// Whether the status is anything but 3xx, 401 or 407, which redirects and authentication handle.
     @Sendable
     public static func isJudgedByDefault(_ status: HTTPResponse.Status) -> Bool {
         status.kind != .redirection && status.code != 401 && status.code != 407

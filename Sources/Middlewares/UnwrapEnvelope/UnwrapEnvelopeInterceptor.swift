@@ -1,8 +1,8 @@
 internal import Foundation
 
-/// Takes payloads out of the envelopes that an API wraps them in, and makes errors of those that hold a failure.
+/// Replaces envelopes with their payloads, and throws an error for an envelope that reports a failure.
 ///
-/// Of `{"code":200,"object":{"id":42},"message":"OK"}` the caller sees `{"id":42}`; of
+/// For `{"code":200,"object":{"id":42},"message":"OK"}` the caller receives `{"id":42}`; for
 /// `{"code":1005,"message":"No such user"}` an ``EnvelopeError`` with that code and message.
 ///
 /// ```swift
@@ -13,33 +13,35 @@ internal import Foundation
 /// .unwrapEnvelope(headers: .standard)
 /// ```
 ///
-/// ## Place
-/// Outermost, with what else judges the final answer: those below see envelopes as they came, and redirects, retries and
-/// 401s are dealt with before an error is made of them. The exception is an API that hides a 401 in an envelope of a 200:
-/// there it stands *inside* `retryOnUnauthorized`, which is told to take the ``EnvelopeError`` for one.
+/// ## Order
+/// Outermost, next to other interceptors that check the final response: inner ones see envelopes unchanged and handle
+/// redirects, retries and 401s before this one throws an error. The exception is an API that hides a 401 in an envelope with
+/// status 200: there, place this interceptor *inside* `retryOnUnauthorized`, and configure that to treat the
+/// ``EnvelopeError`` as a 401.
 ///
-/// ## What it looks at
-/// - A body in memory, whatever its `Content-Type`: servers send JSON as `text/html`.
-/// - A streamed body only if its `Content-Type` is JSON; it is then collected, up to a limit. All others pass unread.
-/// - Nothing else: a HEAD, a 204, 205, 206 or 304, an empty body, and any status it isn't told to judge, passes as it is.
-///   These are by default 3xx, 401 and 407, which belong to those who redirect and authenticate.
+/// ## Which responses it checks
+/// - A body in memory, whatever its `Content-Type`, because some servers send JSON as `text/html`.
+/// - A streamed body only if its `Content-Type` is JSON; the interceptor collects it, up to a limit. Other streams pass
+///   unread.
+/// - Never the response to a HEAD, a 204, 205, 206 or 304, an empty body, or a status that `judges` excludes. By default
+///   that excludes 3xx, 401 and 407, which redirects and authentication handle.
 ///
-/// ## What it makes of it
-/// - **Success**: the body is the payload, byte for byte as the server wrote it; `null` stays `null`, a payload that is
-///   missing is an empty body. `Content-Length` is set right where it was, digests of the old content are removed, all
-///   other fields stay.
-/// - **Failure**: an ``EnvelopeError`` with ``EnvelopeError/Reason/refused``.
-/// - **No envelope** (no JSON object, or one without that by which success is judged) or broken JSON: it passes or fails,
-///   as `otherwise` says. Where a chain also fetches what has no envelope, images for instance, let it pass. What is broken *inside* a payload, beyond brackets that don't match and strings that don't end,
-///   is left for its decoder to find.
-/// - With a **status other than 2xx**, an envelope of failure is an ``EnvelopeError`` too, which carries the status. All
-///   else passes as it is, whatever `otherwise` says, for who judges the status.
+/// ## Results
+/// - **Success**: the body becomes the payload, byte for byte as the server wrote it; `null` stays `null`, and a missing
+///   payload becomes an empty body. `Content-Length`, if present, is updated, digests of the old content are removed, and
+///   all other fields stay.
+/// - **Failure**: throws an ``EnvelopeError`` with ``EnvelopeError/Reason/refused``.
+/// - **No envelope** (the body isn't a JSON object, or lacks the value that decides success) or malformed JSON: passes or
+///   fails, as `otherwise` says. Choose `.pass` if the chain also fetches other content, such as images. Inside a payload,
+///   only unmatched brackets and unterminated strings are detected; the payload's decoder finds other errors.
+/// - **A status other than 2xx**: an envelope of failure throws an ``EnvelopeError`` too, with the status. Any other
+///   response passes unchanged, whatever `otherwise` says, so that an outer interceptor can check the status.
 ///
-/// Bodies are UTF-8. They are searched in one pass and not decoded; large ones not on the caller's actor.
+/// Bodies are UTF-8. They are scanned in one pass without decoding; large ones are scanned off the caller's actor.
 public struct UnwrapEnvelopeInterceptor: Interceptor {
     enum Form: Sendable {
         case body(EnvelopePaths)
-        // Indirect, so that a form is one reference: it is copied for each response.
+        // Indirect, so that copying a form for each response copies one reference.
         indirect case fields(EnvelopeFields, flag: HTTPField.Name?)
     }
 
@@ -49,7 +51,7 @@ public struct UnwrapEnvelopeInterceptor: Interceptor {
     let limit: Int
     let judges: @Sendable (HTTPResponse.Status) -> Bool
 
-    /// Passes a request on, and opens the envelope of its response.
+    /// Passes the request on and unwraps the response.
     @inline(__always)
     public func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         let method = request.method
@@ -68,11 +70,11 @@ public struct UnwrapEnvelopeInterceptor: Interceptor {
         let isInMemory = response.body.isInMemory
         if isInMemory, let length, length < Self.hopThreshold { return try open(response, paths, from: origin) }
         guard isInMemory || response.headerFields.isJSON else { return response }
-        // Not consumed, it would stay in this frame, and keep the bytes of the whole envelope until the call ends.
+        // Without `consume`, this frame would keep the bytes of the whole envelope alive until the call ends.
         return try await openElsewhere(consume response, paths, from: origin)
     }
 
-    // Below it, a hop to another thread takes longer than the work.
+    // For smaller bodies, a hop to another thread takes longer than the scan.
     static let hopThreshold = 16 << 10
 
     private func open(
@@ -100,7 +102,7 @@ public struct UnwrapEnvelopeInterceptor: Interceptor {
             return HTTPBody(try await body.collect(upTo: limit))
         } catch {
             guard let error = error as? TransportError, error.url == nil else { throw error }
-            // Whoever reads a body doesn't know of the request.
+            // The reader of a body doesn't know the request, so name it here.
             let request = HTTPRequest(method: origin.method, url: origin.url)
             throw TransportError(error.code, error.message, request: request, underlying: error.underlying)
         }
