@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// The content of a message: bytes, a file, or a stream.
 ///
-/// A body is an `AsyncSequence` of chunks. Whether it can be read, and so sent, more than once is part of its type:
+/// A body is an `AsyncSequence` of chunks. Its kind decides whether it can be read, and so sent, more than once:
 ///
 /// | made by | ``length`` | ``isRestartable`` |
 /// | --- | --- | --- |
@@ -36,19 +36,18 @@ public struct HTTPBody: Sendable {
     /// A body of UTF-8 text in memory.
     public init(_ text: String) { storage = .bytes(Data(text.utf8)) }
 
-    /// The content of a file, read in chunks when it is needed, anew for each attempt.
+    /// Creates a body from a file. Each attempt reads the file again, in chunks.
     ///
-    /// - Throws: ``TransportError`` with ``TransportError/Code/unreadableFile`` if there is no such regular file. A file that
-    ///   shrinks or grows after this call fails the reading, since its length may have been announced.
+    /// - Throws: ``TransportError`` with ``TransportError/Code/unreadableFile`` if there is no such regular file. If the file
+    ///   shrinks or grows after this call, reading it fails, because its length may already have been announced.
     public init(file: URL) throws {
         storage = .file(try FileBody(file))
     }
 
-    /// A stream that can be made anew for each attempt.
+    /// A stream that is made again for each attempt.
     ///
     /// - Parameters:
-    ///   - length: the count of its bytes where it is known, `nil` or negative where it isn't; a stream that gives
-    ///     another count fails.
+    ///   - length: the number of bytes, or `nil` or a negative number if unknown. A stream with another number of bytes fails.
     ///   - make: makes the stream from its start.
     public static func restartable<Chunks: AsyncSequence & Sendable>(
         length: Int64? = nil,
@@ -58,16 +57,15 @@ public struct HTTPBody: Sendable {
         return Self(storage: .stream(stream))
     }
 
-    /// A stream that can be read once. A second reading fails with ``TransportError/Code/bodyNotReplayable``, before
-    /// anything is sent.
+    /// A stream that can be read once. A second read fails with ``TransportError/Code/bodyNotReplayable`` before anything is
+    /// sent.
     ///
     /// - Parameters:
     ///   - chunks: the stream.
-    ///   - length: the count of its bytes where it is known, `nil` or negative where it isn't; a stream that gives
-    ///     another count fails.
-    ///   - onDiscard: ends the source when nobody is going to read (the rest of) the stream; called at most once. A
-    ///     transport that has begun to send the stream and doesn't come to its end calls it, whatever the reason; from any
-    ///     thread, so it must not block.
+    ///   - length: the number of bytes, or `nil` or a negative number if unknown. A stream with another number of bytes fails.
+    ///   - onDiscard: ends the source when the rest of the stream will never be read. Called at most once. A transport that
+    ///     stops sending before the stream's end calls it, whatever the reason. It may be called from any thread and must not
+    ///     block.
     public static func oneShot<Chunks: AsyncSequence & Sendable>(
         _ chunks: Chunks,
         length: Int64? = nil,
@@ -81,7 +79,7 @@ public struct HTTPBody: Sendable {
 }
 
 extension HTTPBody {
-    /// The count of bytes, where it is known beforehand.
+    /// The number of bytes, if known in advance.
     public var length: Int64? {
         switch storage {
         case .bytes(let bytes): Int64(bytes.count)
@@ -90,10 +88,10 @@ extension HTTPBody {
         }
     }
 
-    /// Whether there is certainly nothing to read.
+    /// Whether the body is known to have no bytes.
     public var isEmpty: Bool { length == 0 }
 
-    /// Whether it is a file or a stream of which it is said that there is nothing to read.
+    /// Whether the body is a file or a stream with an announced length of 0.
     var isEmptySource: Bool {
         switch storage {
         case .bytes: false
@@ -102,12 +100,12 @@ extension HTTPBody {
         }
     }
 
-    /// Whether it can be read again from the start. What is in memory or in a file can.
+    /// Whether the body can be read again from its start. Bytes in memory and files always can.
     public var isRestartable: Bool {
         if case .stream(let stream) = storage { stream.isRestartable } else { true }
     }
 
-    /// Whether it can be read now: a one-shot body that was read, or is being read, can't.
+    /// Whether the body can be read now. A one-shot body can't once a reader has started.
     public var isReadable: Bool {
         if case .stream(let stream) = storage { stream.isReadable } else { true }
     }
@@ -117,22 +115,22 @@ extension HTTPBody {
         if case .bytes(let bytes) = storage { bytes } else { nil }
     }
 
-    /// Whether ``bytes`` has it: asked so, nothing is retained.
+    /// Whether ``bytes`` isn't `nil`. This check retains nothing.
     package var isInMemory: Bool {
         if case .bytes = storage { true } else { false }
     }
 
-    /// The file that holds the content, for a body made of one.
+    /// The file that holds the content, if the body was made from a file.
     public var file: URL? {
         if case .file(let file) = storage { file.url } else { nil }
     }
 
-    /// All of the content, in memory. If it throws, what has not been read is given up, as by ``discard()``; a body that
-    /// somebody else is reading stays theirs.
+    /// Reads the whole content into memory. If the call throws, the rest of the body is discarded as by ``discard()``, unless
+    /// another reader is using the body.
     ///
-    /// - Parameter limit: the most bytes to accept. Never more than a chunk beyond it is held.
-    /// - Throws: ``TransportError`` with ``TransportError/Code/bodyTooLarge`` beyond the limit, with
-    ///   ``TransportError/Code/bodyNotReplayable`` if it was read before and can't be again, or what reading throws.
+    /// - Parameter limit: the maximum number of bytes. At most one chunk beyond the limit is ever held.
+    /// - Throws: ``TransportError`` with ``TransportError/Code/bodyTooLarge`` beyond the limit, or with
+    ///   ``TransportError/Code/bodyNotReplayable`` if a one-shot body was already read. Rethrows errors of the body's source.
     public func collect(upTo limit: Int) async throws -> Data {
         guard isReadable else { throw TransportError.bodyNotReplayable() }
         do {
@@ -149,7 +147,7 @@ extension HTTPBody {
         if let length, length > Int64(limit) { throw TransportError.bodyTooLarge(limit: limit) }
         if let bytes { return bytes }
         var collected = Data()
-        // An announced length may be a lie: what it costs is bounded.
+        // An announced length may be false, so it reserves at most 1 MiB.
         if let length { collected.reserveCapacity(Int(Swift.min(length, 1 << 20))) }
         for try await chunk in self {
             guard chunk.count <= limit - collected.count else { throw TransportError.bodyTooLarge(limit: limit) }
@@ -158,16 +156,16 @@ extension HTTPBody {
         return collected
     }
 
-    /// Gives up what has not been read, so that its connection, file or producer is let go at once.
+    /// Gives up the unread content, so that its connection, file or producer is released at once.
     ///
-    /// Whoever drops a response without reading it calls this; a later reading of a one-shot body fails.
+    /// Call it when you drop a response without reading its body. A one-shot body can't be read afterwards.
     public func discard() {
         if case .stream(let stream) = storage { stream.discard() }
     }
 }
 
 extension HTTPBody: AsyncSequence {
-    /// Reads a body chunk by chunk; no chunk is empty.
+    /// Reads a body chunk by chunk. No chunk is empty.
     public struct AsyncIterator: AsyncIteratorProtocol {
         fileprivate enum Source {
             case bytes(Data)
@@ -178,19 +176,19 @@ extension HTTPBody: AsyncSequence {
 
         fileprivate var source: Source
 
-        /// The next chunk, `nil` at the end.
+        /// The next chunk, or `nil` at the end.
         public mutating func next() async throws -> Data? {
             try await next(isolation: #isolation)
         }
 
-        /// The next chunk, `nil` at the end.
+        /// The next chunk, or `nil` at the end.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Data? {
             switch source {
             case .bytes(let bytes):
                 source = .end
                 return bytes.isEmpty ? nil : bytes
             case .reader(let reader):
-                // Only a chunk goes on: after an error, as after the end, there is nothing.
+                // Set back to the reader only after a chunk, so that nothing follows an error or the end.
                 source = .end
                 while let chunk = try await reader.next(isolation: actor) {
                     if !chunk.isEmpty {
@@ -209,7 +207,7 @@ extension HTTPBody: AsyncSequence {
         }
     }
 
-    /// Starts a reading. That of a one-shot body which was read before throws at its first chunk.
+    /// Starts reading. If a one-shot body was already read, the first `next()` throws.
     public func makeAsyncIterator() -> AsyncIterator {
         switch storage {
         case .bytes(let bytes): return AsyncIterator(source: .bytes(bytes))
@@ -225,9 +223,11 @@ extension HTTPBody: AsyncSequence {
 }
 
 extension HTTPBody {
-    /// Reads the content to its end. What isn't read, because of an error or because the task is cancelled, is given up at
-    /// once, as by ``discard()``; a body that somebody else reads, or has read, stays theirs. One of known length is read when
-    /// that many bytes have come.
+    /// Reads the content to its end, calling `use` for each chunk.
+    ///
+    /// If an error or a cancellation ends the reading early, the rest of the body is discarded at once, as by ``discard()``. A
+    /// body that another reader is using, or has used, is left alone. A body of known length counts as read once that many
+    /// bytes have arrived.
     func forEachChunk(_ use: (Data) async throws -> Void) async throws {
         var iterator = makeAsyncIterator()
         if case .failure(let error) = iterator.source { throw error }
@@ -238,7 +238,8 @@ extension HTTPBody {
             do {
                 while let chunk = try await iterator.next() {
                     count += Int64(chunk.count)
-                    // Who sends it may have its answer, and end the reading, before the source says that this was all.
+                    // Set before `use`: sending the last bytes may bring the response and end this task before the source
+                    // reports its end.
                     if count == length { isRead.store(true, ordering: .releasing) }
                     try await use(chunk)
                 }
@@ -247,12 +248,12 @@ extension HTTPBody {
                     discard()
                     throw error
                 }
-                // What a source throws when it is given up is no news.
+                // An error that the source throws because it was discarded is ignored.
                 if !isRead.load(ordering: .acquiring) { discard() }
                 throw CancellationError()
             }
         } onCancel: {
-            // The source may not notice by itself.
+            // The source may not notice the cancellation by itself.
             if !isRead.load(ordering: .acquiring) { discard() }
         }
     }
@@ -262,7 +263,7 @@ extension HTTPBody: ExpressibleByStringLiteral, CustomStringConvertible, CustomD
     /// A body of UTF-8 text in memory.
     public init(stringLiteral text: String) { self.init(text) }
 
-    /// What kind of body it is, never its content.
+    /// The kind and size of the body, never its content.
     public var description: String {
         let size = length.map { "\($0) bytes" } ?? "unknown length"
         return switch storage {
@@ -272,6 +273,6 @@ extension HTTPBody: ExpressibleByStringLiteral, CustomStringConvertible, CustomD
         }
     }
 
-    /// The same as ``description``: content is not printed by accident.
+    /// Equal to ``description``, so that content isn't printed by accident.
     public var debugDescription: String { description }
 }

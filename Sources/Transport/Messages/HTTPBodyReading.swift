@@ -1,18 +1,18 @@
 internal import Foundation
 internal import Synchronization
 
-/// A reading in progress. One task at a time uses it.
+/// The state of one pass over a body. Only one task uses a reader at a time.
 protocol ChunkReader: AnyObject {
     func next(isolation actor: isolated (any Actor)?) async throws -> Data?
 }
 
-/// A file as content, with the length it had when the body was made.
+/// A file as content, with its length at the time the body was made.
 final class FileBody: Sendable {
     let url: URL
     let length: Int64
 
     init(_ url: URL) throws {
-        // A link counts as what it leads to, and a URL may remember the size that its file had.
+        // Symbolic links are resolved, and cached sizes are dropped, because the URL may remember an old size.
         var target = url.resolvingSymlinksInPath()
         target.removeAllCachedResourceValues()
         let values = try? target.resourceValues(forKeys: [.fileSizeKey, .isRegularFileKey])
@@ -53,7 +53,7 @@ final class FileReader: ChunkReader {
         return chunk
     }
 
-    // A disk may be slow: not on the caller's actor.
+    // Disks may be slow, so reading runs off the caller's actor.
     @concurrent
     private static func read(_ file: FileBody, _ opened: FileHandle?) async throws -> (FileHandle, Data?) {
         do {
@@ -66,7 +66,7 @@ final class FileReader: ChunkReader {
     }
 }
 
-/// A stream as content: how to begin a reading, and whether that may be done again.
+/// A stream as content: makes readers, and allows a second one only if the stream is restartable.
 final class StreamBody: Sendable {
     let length: Int64?
     let isRestartable: Bool
@@ -81,7 +81,7 @@ final class StreamBody: Sendable {
         onDiscard: @escaping @Sendable () -> Void,
         makeReader: @escaping @Sendable () throws -> any ChunkReader
     ) {
-        // What frameworks report for an unknown length is negative.
+        // Frameworks report an unknown length as a negative number.
         self.length = length.flatMap { $0 < 0 ? nil : $0 }
         self.isRestartable = isRestartable
         self.onDiscard = onDiscard
@@ -111,13 +111,13 @@ final class StreamReader<Chunks: AsyncSequence>: ChunkReader where Chunks.Elemen
 
     func next(isolation actor: isolated (any Actor)?) async throws -> Data? {
         if let chunk = try await iterator.next(isolation: actor) { return chunk }
-        // Some streams, AsyncStream among them, just end in a cancelled task: that is not the end of the content.
+        // Some streams, such as `AsyncStream`, simply end in a cancelled task. Their end is then not the end of the content.
         try Task.checkCancellation()
         return nil
     }
 }
 
-/// Holds a stream to the length that was announced for it: on the wire, a wrong one would spoil the connection.
+/// Checks that a stream has the announced number of bytes. On the wire, a wrong length would corrupt the connection.
 final class LengthCheckedReader: ChunkReader {
     private let reader: any ChunkReader
     private let length: Int64

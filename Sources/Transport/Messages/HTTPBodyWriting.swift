@@ -2,7 +2,7 @@ public import Foundation
 internal import Synchronization
 
 extension HTTPBody {
-    /// Writes the content to a file, chunk by chunk as it arrives and not on the caller's actor.
+    /// Writes the content to a file, chunk by chunk as it arrives and off the caller's actor.
     ///
     /// ```swift
     /// var request = HTTPRequest(url: url)
@@ -10,20 +10,23 @@ extension HTTPBody {
     /// let response = try await client.send(request)
     /// try await response.body.write(to: downloads.appending(path: "42.mp4"), upTo: 4 << 30)
     /// ```
-    /// It is written under a hidden name in the same folder, and gets its own name when it is complete: who looks there finds
-    /// the earlier file, or none, until then, and nothing is left of one that failed or was cancelled (a process that is
-    /// killed leaves the hidden one). A file that is replaced leaves its permissions to the new one, but for setuid and
-    /// setgid; a link is replaced, not followed; what is neither, such as a device, is not touched. As with other files, it is the system that decides when the bytes are safe from a loss of power.
+    /// The content is written under a hidden name in the same folder, and the finished file is renamed. Until then the folder
+    /// shows the earlier file, if any. A failed or cancelled write leaves nothing behind; only a killed process leaves the
+    /// hidden file.
     ///
-    /// If it throws, what has not been read is given up, as by ``discard()``; a body that somebody else is reading stays theirs.
+    /// A replaced file's permissions are kept, except setuid and setgid. A symbolic link is replaced, not followed. Anything
+    /// else, such as a device, is left untouched and the call fails. The system decides when the bytes are safe from a power
+    /// loss, as with other files.
+    ///
+    /// If the call throws, the rest of the body is discarded as by ``discard()``, unless another reader is using the body.
     ///
     /// - Parameters:
-    ///   - file: where to; its folder must exist.
-    ///   - limit: the most bytes to accept: no server shall fill a disk.
-    /// - Returns: the count of bytes written.
+    ///   - file: the destination. Its folder must exist.
+    ///   - limit: the maximum number of bytes, so that no server can fill the disk.
+    /// - Returns: the number of bytes written.
     /// - Throws: ``TransportError`` with ``TransportError/Code/bodyTooLarge`` beyond the limit, with
-    ///   ``TransportError/Code/unwritableFile`` if the file can't be written, with
-    ///   ``TransportError/Code/bodyNotReplayable`` if the body was read before and can't be again, or what reading throws.
+    ///   ``TransportError/Code/unwritableFile`` if the file can't be written, or with ``TransportError/Code/bodyNotReplayable``
+    ///   if a one-shot body was already read. Rethrows errors of the body's source.
     @concurrent
     @discardableResult
     public func write(to file: URL, upTo limit: Int64) async throws -> Int64 {
@@ -59,7 +62,8 @@ extension HTTPBody {
         return count.load(ordering: .relaxed)
     }
 
-    /// Those of the file that is there, if one is; throws for what is no file and can't become one.
+    /// The permissions of the file to replace, or `nil` if there is none. Throws if the destination can't be replaced by a
+    /// file.
     private static func permissions(ofFileToReplace file: URL) throws(TransportError) -> mode_t? {
         guard file.isFileURL else {
             throw TransportError(.unwritableFile, "A URL that is none of a file can't be written to.")
@@ -68,10 +72,10 @@ extension HTTPBody {
         let type = attributes[.type] as? FileAttributeType
         guard type != .typeDirectory else { throw SpooledFile.unwritable(file.path, EISDIR) }
         if type == .typeSymbolicLink { return nil }
-        // Its name would become that of a file: of a device, for instance, on which others rely.
+        // A rename would replace the special file, such as a device that other programs rely on.
         guard type == .typeRegular else { throw TransportError(.unwritableFile, "\(file.path) is no regular file.") }
         guard let number = attributes[.posixPermissions] as? NSNumber else { return nil }
-        // Without those that let whoever runs it be somebody else.
+        // Drops setuid and setgid, which let a program run as another user.
         return mode_t(truncatingIfNeeded: number.intValue) & 0o777
     }
 }

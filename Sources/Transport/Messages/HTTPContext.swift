@@ -1,4 +1,4 @@
-/// Names a value in an ``HTTPContext``.
+/// The key of one value in an ``HTTPContext``.
 ///
 /// ```swift
 /// enum Priority: HTTPContextKey { static let defaultValue = 0 }
@@ -11,29 +11,29 @@
 /// }
 /// ```
 public protocol HTTPContextKey {
-    /// What the key names.
+    /// The type of the value.
     associatedtype Value: Sendable
-    /// What a context gives where nothing was set.
+    /// The value of a context in which none was set.
     static var defaultValue: Value { get }
 }
 
-/// Values under typed keys that travel with a request or a response, but not over the wire.
+/// Values under typed keys that accompany a request or a response without being sent.
 ///
-/// Interceptors and transports use it to speak to each other and to the caller. An empty one allocates nothing.
+/// Interceptors, transports and callers exchange information through contexts. An empty context allocates nothing.
 public struct HTTPContext: Sendable {
-    // A handful of values at most, the last one first: a search in a line beats hashing. Since entries never change, a copy
-    // of a context to which a value is added goes on sharing the others: interceptors keep many, and add to many.
+    // A linked list, newest value first: contexts hold few values, and a linear search beats hashing. Entries never change, so
+    // adding a value to a copy shares all other entries. Interceptors copy and extend contexts often.
     @usableFromInline var first: HTTPContextEntry?
 
-    /// A context without values.
+    /// Creates an empty context.
     public init() {}
 
-    // Inlined, the type of the value is known where it is asked for: that is done some thirty times for a request, and to
-    // look the type up at run time takes longer than to find the value.
-    /// The value under a key, its default where none was set.
+    // Inlined, so that the value's type is known statically. A request makes some thirty lookups, and finding the type at run
+    // time takes longer than finding the value.
+    /// The value under a key, or the key's default if none was set.
     @inlinable public subscript<Key: HTTPContextKey>(key: Key.Type) -> Key.Value {
         get {
-            // A key stands for one type of values, unless two modules say different things of it.
+            // A key has one value type, unless two modules declare different types for it.
             guard let first, let entry = first.entry(of: ObjectIdentifier(key)),
                 type(of: entry) == HTTPContextValue<Key.Value>.self
             else { return Key.defaultValue }
@@ -47,13 +47,13 @@ public struct HTTPContext: Sendable {
 
     var count: Int { first?.count ?? 0 }
 
-    /// Whether nothing was set.
+    /// Whether no value was set.
     public var isEmpty: Bool { first == nil }
 }
 
-/// A value in a context, and those that were there before it.
-// `@unchecked Sendable`, since the compiler can't check what subclasses add: there is one, and it, too, has constants of
-// sendable types alone.
+/// One value of a context, followed by the older entries.
+// `@unchecked Sendable` is safe although the compiler can't check subclasses: the only one is in this file, and both classes
+// hold only `let` constants of `Sendable` types.
 @usableFromInline class HTTPContextEntry: @unchecked Sendable {
     @usableFromInline final let key: ObjectIdentifier
     @usableFromInline final let rest: HTTPContextEntry?
@@ -69,7 +69,7 @@ public struct HTTPContext: Sendable {
         return rest.entry(of: id)
     }
 
-    /// The entries but that of a key.
+    /// This list without the entry of a key.
     @usableFromInline final func without(_ id: ObjectIdentifier) -> HTTPContextEntry? {
         guard entry(of: id) != nil else { return self }
         return key == id ? rest : copy(before: rest?.without(id))
@@ -77,7 +77,7 @@ public struct HTTPContext: Sendable {
 
     final var count: Int { 1 + (rest?.count ?? 0) }
 
-    /// The same value before others.
+    /// A copy of this entry in front of another list.
     @usableFromInline func copy(before rest: HTTPContextEntry?) -> HTTPContextEntry {
         preconditionFailure("An entry has a value.")
     }
@@ -86,7 +86,7 @@ public struct HTTPContext: Sendable {
 @usableFromInline final class HTTPContextValue<Value: Sendable>: HTTPContextEntry, @unchecked Sendable {
     @usableFromInline let value: Value
 
-    // Not inlinable: with library evolution, an inlinable initialiser of a class must delegate to another one.
+    // Not inlinable, because library evolution requires an inlinable class initializer to delegate to another one.
     @usableFromInline init(_ value: Value, under key: ObjectIdentifier, before rest: HTTPContextEntry?) {
         self.value = value
         super.init(key, before: rest)
@@ -97,8 +97,8 @@ public struct HTTPContext: Sendable {
     }
 }
 
-/// An error with a context, as a response has one: so that what interceptors have to say about a call reaches the caller
-/// when the call fails, too.
+/// An error with a context, as a response has. Interceptors thereby report facts about a call to the caller when the call fails
+/// too.
 ///
 /// ```swift
 /// do {
@@ -108,6 +108,6 @@ public struct HTTPContext: Sendable {
 /// }
 /// ```
 public protocol ContextualError: Error {
-    /// What is to be known about the failed call beyond the failure itself.
+    /// Details about the failed call, such as its attempts.
     var context: HTTPContext { get set }
 }

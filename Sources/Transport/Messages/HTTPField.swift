@@ -4,22 +4,22 @@ public struct HTTPField: Sendable, Hashable {
     public let value: String
     /// The name, in its original spelling.
     public let name: Name
-    /// Whether the name is a token and the value holds no control character but tab.
+    /// Whether the name is a token and the value contains no control character except tab.
     ///
-    /// A field that isn't valid can be held, so that no assignment ever traps, but it is never sent:
-    /// every transport refuses it with ``TransportError/Code/invalidRequest``.
+    /// An invalid field can be stored, so that no assignment ever traps, but is never sent: every transport refuses it with
+    /// ``TransportError/Code/invalidRequest``.
     public let isValid: Bool
 
-    /// A field from untrusted text, or `nil` if the value holds CR, LF, NUL or another control character but tab
-    /// (RFC 9110 §5.5).
+    /// Creates a field from untrusted text. Returns `nil` if the name isn't a token, or if the value contains CR, LF, NUL or
+    /// any other control character except tab (RFC 9110 §5.5).
     public init?(name: Name, value: String) {
         self.init(unchecked: name, value)
         guard isValid else { return nil }
     }
 
-    /// A field as it is, whose ``isValid`` tells whether it may be sent.
+    /// Creates a field without checking it: ``isValid`` tells whether it may be sent.
     ///
-    /// For what was received, and for what is checked before it is sent.
+    /// Use it for received fields and for fields that are checked before sending.
     public init(unchecked name: Name, _ value: String) {
         self.name = name
         let (needsTrimming, hasControl) = Self.inspect(value)
@@ -27,19 +27,19 @@ public struct HTTPField: Sendable, Hashable {
         self.isValid = name.isValid && !hasControl
     }
 
-    /// A field whose value was trimmed and looked through already, or was made such that there is nothing to find.
+    /// Creates a field whose value is already trimmed and scanned, or is known to need neither.
     package init(name: Name, trimmed value: String, hasControl: Bool) {
         self.name = name
         self.value = value
         isValid = name.isValid && !hasControl
     }
 
-    /// Names compare without regard to case, values byte by byte.
+    /// Whether both names are equal without regard to case, and both values byte by byte.
     public static func == (left: Self, right: Self) -> Bool {
         left.name == right.name && ASCII.isSame(left.value, right.value)
     }
 
-    /// Hashes what `==` compares.
+    /// Hashes the name and the value.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(name)
         hasher.combine(value)
@@ -67,7 +67,6 @@ public struct HTTPField: Sendable, Hashable {
 }
 
 extension HTTPField: CustomStringConvertible {
-    /// The field as it would stand in a message, with the value of a sensitive field redacted and control characters
-    /// escaped.
+    /// The field as it would appear in a message, with a sensitive value redacted and control characters escaped.
     public var description: String { PrintableText.line("\(name): \(Redaction.standard.value(of: self))") }
 }

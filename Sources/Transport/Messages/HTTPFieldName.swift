@@ -1,8 +1,7 @@
 extension HTTPField {
     /// A field's name, compared without regard to ASCII case and kept in its original spelling (RFC 9110 §5.1).
     ///
-    /// Names known to this type are static members and cost nothing to make. A literal makes any other name; text from
-    /// outside goes through the failable initialiser.
+    /// Common names are static members. Write other names as literals, and pass untrusted text to the failable initializer.
     ///
     /// ```swift
     /// request.headerFields[.accept] = "application/json"
@@ -12,11 +11,11 @@ extension HTTPField {
     public struct Name: Sendable {
         /// The name in its original spelling.
         public let rawName: String
-        // Of the name in lower case: names that differ are told apart without looking at their text.
+        // Hash of the lowercased name: most unequal names are told apart without comparing their text.
         let foldedHash: UInt32
         let isValid: Bool
 
-        /// A name from untrusted text, or `nil` unless it is a token (RFC 9110 §5.6.2).
+        /// Creates a name from untrusted text. Returns `nil` unless the text is a token (RFC 9110 §5.6.2).
         public init?(_ name: String) {
             self.init(unchecked: name)
             guard isValid else { return nil }
@@ -27,7 +26,7 @@ extension HTTPField {
             (foldedHash, isValid) = Self.inspect(name.utf8)
         }
 
-        /// A name whose bytes are at hand.
+        /// Creates a name from a text and its bytes, which the caller already has.
         init(_ name: String, spelled bytes: UnsafeBufferPointer<UInt8>) {
             rawName = name
             (foldedHash, isValid) = Self.inspect(bytes)
@@ -47,18 +46,18 @@ extension HTTPField {
 }
 
 extension HTTPField.Name: Hashable {
-    /// Whether both are the same name, without regard to ASCII case.
+    /// Whether both names are equal without regard to ASCII case.
     public static func == (left: Self, right: Self) -> Bool {
         guard left.foldedHash == right.foldedHash else { return false }
         return left.rawName == right.rawName || ASCII.equalIgnoringCase(left.rawName, right.rawName)
     }
 
-    /// Hashes the name without regard to case.
+    /// Hashes the name without regard to ASCII case.
     public func hash(into hasher: inout Hasher) { hasher.combine(foldedHash) }
 }
 
 extension HTTPField.Name: ExpressibleByStringLiteral, CustomStringConvertible {
-    /// A name written in code. One that is no token is refused when a request with it is sent.
+    /// Creates a name from a literal. If the literal isn't a token, the request is refused when sent.
     public init(stringLiteral name: String) { self.init(unchecked: name) }
 
     /// The name in its original spelling.

@@ -1,6 +1,6 @@
 /// The fields of a message: an ordered multimap from case-insensitive names to values (RFC 9110 §5).
 ///
-/// Order, duplicates and the spelling of names are kept: two `Set-Cookie` fields stay two.
+/// The order of fields, duplicates and the spelling of names are kept: two `Set-Cookie` fields stay two.
 ///
 /// ```swift
 /// var fields: HTTPFields = [.accept: "application/json"]
@@ -11,19 +11,20 @@
 public struct HTTPFields: Sendable, Hashable {
     @usableFromInline var fields: [HTTPField] = []
 
-    /// No fields.
+    /// Creates an empty collection.
     public init() {}
 
-    /// The given fields, in their order.
+    /// Creates a collection of the given fields, in order.
     public init(_ fields: some Sequence<HTTPField>) {
         self.fields = Array(fields)
     }
 
-    /// The value of a field, `nil` where there is none.
+    /// The value of a field, or `nil` if there is no field with that name.
     ///
-    /// Several values of one name are joined by `", "` (RFC 9110 §5.3), those of `Cookie` by `"; "`. `Set-Cookie`, which
-    /// can't be joined, gives its first value: read it by ``subscript(values:)``.
-    /// Setting replaces every field of that name by one, at the place of the first; `nil` removes them.
+    /// Several values are joined by `", "` (RFC 9110 §5.3), or by `"; "` for `Cookie`. `Set-Cookie` can't be joined and returns
+    /// its first value: read all of them through ``subscript(values:)``.
+    ///
+    /// Setting replaces every field of that name by a single field, at the index of the first. Setting `nil` removes them.
     public subscript(name: HTTPField.Name) -> String? {
         get {
             guard let first = fields.firstIndex(where: { $0.name == name }) else { return nil }
@@ -40,7 +41,7 @@ public struct HTTPFields: Sendable, Hashable {
         }
     }
 
-    /// Every value of a name, in order; empty where there is none. Setting replaces them all.
+    /// All values of a name, in order. Empty if there are none. Setting replaces them all.
     public subscript(values name: HTTPField.Name) -> [String] {
         get { fields.lazy.filter { $0.name == name }.map(\.value) }
         set {
@@ -49,45 +50,45 @@ public struct HTTPFields: Sendable, Hashable {
         }
     }
 
-    /// Adds a field after those that are there.
+    /// Adds a field at the end.
     public mutating func append(_ field: HTTPField) { append(taking: field) }
 
-    /// The same, without a copy where the caller needs the field no longer.
+    /// Adds a field at the end without copying, if the caller no longer needs it.
     mutating func append(taking field: consuming HTTPField) {
-        // One allocation serves what most requests carry, instead of one for 1, 2, 4 and 8 fields.
+        // Most requests have at most 8 fields: one allocation replaces four, for 1, 2, 4 and 8 fields.
         if fields.isEmpty { fields.reserveCapacity(8) }
         fields.append(field)
     }
 
-    /// Adds two fields, for which room is made at once.
+    /// Adds two fields, reserving their space at once.
     package mutating func append(_ first: HTTPField, _ second: HTTPField) {
         fields.reserveCapacity(fields.count + 2)
         fields.append(first)
         fields.append(second)
     }
 
-    /// Adds a text to the value of the last field, all of which is made anew.
+    /// Appends a text to the value of the last field, by building a new field.
     mutating func continueLast(with text: String) {
         guard let last = fields.popLast() else { return }
         fields.append(HTTPField(unchecked: last.name, last.value + text))
     }
 
-    /// Adds a field after those that are there.
+    /// Adds a field at the end.
     public mutating func append(_ name: HTTPField.Name, _ value: String) {
         append(HTTPField(unchecked: name, value))
     }
 
-    /// The value of the first field of this name, whatever comes after it.
+    /// The value of the first field with this name, even if more follow.
     package func first(_ name: HTTPField.Name) -> String? {
         fields.first { $0.name == name }?.value
     }
 
-    /// Whether there is a field of this name.
+    /// Whether there is a field with this name.
     public func contains(_ name: HTTPField.Name) -> Bool {
         fields.contains { $0.name == name }
     }
 
-    /// Whether there is a field of one of these names: all are looked for at once.
+    /// Whether there is a field with any of these names, found in a single pass.
     package func contains(anyOf names: [HTTPField.Name]) -> Bool {
         for index in fields.indices {
             for name in names where fields[index].name == name { return true }
@@ -95,7 +96,7 @@ public struct HTTPFields: Sendable, Hashable {
         return false
     }
 
-    /// Removes every field of this name.
+    /// Removes every field with this name.
     public mutating func remove(_ name: HTTPField.Name) {
         fields.removeAll { $0.name == name }
     }
@@ -105,21 +106,22 @@ public struct HTTPFields: Sendable, Hashable {
         try fields.removeAll(where: matches)
     }
 
-    /// Adds those of `others` whose names are not there yet.
+    /// Adds each field of `others` whose name isn't present yet.
     public mutating func addMissing(_ others: HTTPFields) {
-        // Of the fields themselves: a copy of them to compare with would have to be made, as soon as one is added.
+        // Compares with the original fields in place: holding a copy of the array would force a copy-on-write at the first
+        // append.
         let count = fields.count
         for field in others where !fields[..<count].contains(where: { $0.name == field.name }) { append(field) }
     }
 
-    /// Takes over all of `others`: for each of their names, what was there is replaced.
+    /// Adds all fields of `others`, first removing every field whose name they contain.
     public mutating func override(with others: HTTPFields) {
         guard !others.isEmpty else { return }
         fields.removeAll { others.contains($0.name) }
         for field in others { append(field) }
     }
 
-    /// The first field that must not be sent, if there is one.
+    /// The first field that must not be sent, if any.
     var firstInvalid: HTTPField? { fields.first { !$0.isValid } }
 
     private mutating func replace(_ name: HTTPField.Name, with field: HTTPField) {
@@ -136,23 +138,23 @@ extension HTTPFields: RandomAccessCollection {
     @inlinable public var startIndex: Int { fields.startIndex }
     /// The index after the last field.
     @inlinable public var endIndex: Int { fields.endIndex }
-    /// The field at a position.
+    /// The field at an index.
     @inlinable public subscript(position: Int) -> HTTPField { fields[position] }
 }
 
 extension HTTPFields: ExpressibleByDictionaryLiteral, ExpressibleByArrayLiteral {
-    /// Fields in the order of the literal; a name may stand there more than once.
+    /// Creates fields in the order of the literal. Names may repeat.
     public init(dictionaryLiteral elements: (HTTPField.Name, String)...) {
         fields = elements.map { HTTPField(unchecked: $0, $1) }
     }
 
-    /// Fields in the order of the literal.
+    /// Creates fields in the order of the literal.
     public init(arrayLiteral elements: HTTPField...) {
         fields = elements
     }
 }
 
 extension HTTPFields: CustomStringConvertible {
-    /// A line for each field, with the values of sensitive ones redacted.
+    /// One line for each field, with sensitive values redacted.
     public var description: String { fields.map(\.description).joined(separator: "\n") }
 }

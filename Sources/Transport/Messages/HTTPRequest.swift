@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A request on its way to a ``Transport``: a value, so that a change made to one never shows in another.
+/// A request for a ``Transport``. A request is a value: changing one never affects another.
 ///
 /// ```swift
 /// var request = HTTPRequest(url: url)
@@ -9,18 +9,18 @@ public import Foundation
 /// let response = try await transport.send(request)
 /// ```
 public struct HTTPRequest: Sendable {
-    /// What is asked for (RFC 9110 §9).
+    /// The request method (RFC 9110 §9).
     public var method: Method
     /// The absolute http or https URL of the target.
     public var url: URL
     /// The header fields.
     public var headerFields: HTTPFields
-    /// The content, empty by default.
+    /// The content. Empty by default.
     public var body: HTTPBody
-    /// What travels with the request but not over the wire: timeouts, modes, identity.
+    /// Values that accompany the request but aren't sent: timeouts, modes, identity.
     public var context: HTTPContext
 
-    /// A request; by default a GET without fields and content.
+    /// Creates a request. By default a GET without fields or content.
     public init(
         method: Method = .get,
         url: URL,
@@ -39,19 +39,19 @@ public struct HTTPRequest: Sendable {
 extension HTTPRequest {
     /// A request method: any token, compared exactly (RFC 9110 §9.1).
     public struct Method: Sendable, Hashable, RawRepresentable, ExpressibleByStringLiteral, CustomStringConvertible {
-        /// The method as it goes over the wire.
+        /// The method as sent on the wire.
         public let rawValue: String
 
-        /// A method from untrusted text, or `nil` unless it is a token (RFC 9110 §5.6.2).
+        /// Creates a method from untrusted text. Returns `nil` unless the text is a token (RFC 9110 §5.6.2).
         public init?(rawValue: String) {
             guard ASCII.isToken(rawValue) else { return nil }
             self.rawValue = rawValue
         }
 
-        /// A method written in code. One that is no token is refused when a request with it is sent.
+        /// Creates a method from a literal. If the literal isn't a token, the request is refused when sent.
         public init(stringLiteral rawValue: String) { self.rawValue = rawValue }
 
-        /// The method as it goes over the wire.
+        /// The method as sent on the wire.
         public var description: String { rawValue }
     }
 }
@@ -78,7 +78,7 @@ extension HTTPRequest.Method {
     /// QUERY, a safe method with content (draft-ietf-httpbis-safe-method-w-body).
     public static var query: Self { "QUERY" }
 
-    /// Whether the method asks for no change on the server (RFC 9110 §9.2.1).
+    /// Whether the method requests no change on the server (RFC 9110 §9.2.1).
     public var isSafe: Bool {
         switch self {
         case .get, .head, .options, .trace, .query: true
@@ -86,26 +86,27 @@ extension HTTPRequest.Method {
         }
     }
 
-    /// Whether asking several times has the effect of asking once (RFC 9110 §9.2.2).
+    /// Whether several identical requests have the effect of a single one (RFC 9110 §9.2.2).
     public var isIdempotent: Bool { isSafe || self == .put || self == .delete }
 }
 
 extension HTTPRequest {
-    /// Throws what makes this request unfit to be sent.
+    /// Throws if this request must not be sent.
     ///
-    /// Every transport calls it before it sends anything, and so does one that you write.
+    /// Every transport calls it before sending anything. Call it too if you write a transport.
     ///
-    /// - Throws: ``TransportError`` with ``TransportError/Code/sendingForbidden`` if nothing may be sent for it, with
-    ///   ``TransportError/Code/unsupportedURL`` if the URL is not an absolute http or https URL with a host, or holds a user
-    ///   name or a password (RFC 9110 §4.2.4), and with ``TransportError/Code/invalidRequest`` if the method is no token, a
-    ///   header field holds a control character or a name that is no token (RFC 9110 §5.5, §5.1), or a field of its own
-    ///   frames the content in another way than the body does (RFC 9112 §6).
+    /// - Throws: ``TransportError`` with one of these codes:
+    ///   - ``TransportError/Code/sendingForbidden`` if the context forbids sending;
+    ///   - ``TransportError/Code/unsupportedURL`` if the URL isn't an absolute http or https URL with a host, or contains a
+    ///     user name or a password (RFC 9110 §4.2.4);
+    ///   - ``TransportError/Code/invalidRequest`` if the method isn't a token, a header field contains a control character or
+    ///     its name isn't a token (RFC 9110 §5.5, §5.1), or a field frames the content differently from the body (RFC 9112 §6).
     public func validate() throws {
         if let reason = context.sendingForbidden { throw failure(.sendingForbidden, reason + " Nothing was sent.") }
         try validateForm()
     }
 
-    /// Throws what makes this request unfit to be sent whenever it may be sent.
+    /// Throws if this request is malformed, whether or not its context forbids sending.
     package func validateForm() throws {
         if PlainTarget(url) == nil { try validateURL() }
         guard ASCII.isToken(method.rawValue) else {
@@ -156,7 +157,7 @@ extension HTTPRequest {
 }
 
 extension URL {
-    // `port` is nil for one that is left out and for one that no Int can hold.
+    // `port` is `nil` both for an absent port and for a port too large for `Int`.
     fileprivate var hasUsablePort: Bool {
         if let port { return 1...65535 ~= port }
         let rest = absoluteString.utf8.drop { $0 != UInt8(ascii: ":") }.dropFirst(3)
@@ -169,9 +170,9 @@ extension URL {
 }
 
 extension HTTPRequest: CustomStringConvertible, CustomDebugStringConvertible {
-    /// Method and URL on one line, with what is secret in the URL redacted.
+    /// Method and URL on one line, with secrets in the URL redacted.
     public var description: String { PrintableText.line("\(method) \(Redaction.standard.string(for: url))") }
 
-    /// The same as ``description``: a secret is not printed by accident.
+    /// Equal to ``description``, so that no secret is printed by accident.
     public var debugDescription: String { description }
 }

@@ -1,19 +1,19 @@
 public import Foundation
 
-/// A final response (RFC 9110 §15); interim (1xx) ones never show.
+/// A final response (RFC 9110 §15). Transports never return interim (1xx) responses.
 public struct HTTPResponse: Sendable {
     /// The status.
     public var status: Status
-    /// The header fields. What a transport decoded has lost its `Content-Encoding` and `Content-Length`.
+    /// The header fields. If the transport decoded the content, `Content-Encoding` and `Content-Length` are removed.
     public var headerFields: HTTPFields
     /// The content: buffered, or streamed if the request's ``HTTPContext/responseBody`` asks for it.
     public var body: HTTPBody
-    /// The URL of the request that this response answers: after redirects, of the last one. A transport always sets it.
+    /// The URL of the request that this response answers; after redirects, the last request's. A transport always sets it.
     public var url: URL?
-    /// What travels with the response but was not on the wire: timings, cache status, attempts.
+    /// Values that accompany the response but weren't received: timings, cache status, attempts.
     public var context: HTTPContext
 
-    /// A response.
+    /// Creates a response.
     public init(
         status: Status,
         headerFields: HTTPFields = HTTPFields(),
@@ -30,7 +30,8 @@ public struct HTTPResponse: Sendable {
 }
 
 extension HTTPResponse {
-    /// Whether content can follow the head (RFC 9112 §6.3). Where it can't, its length and coding are those of another response.
+    /// Whether content can follow the head (RFC 9112 §6.3). If not, its length and coding fields describe the content of
+    /// another response.
     static func hasContent(status code: Int, answering method: HTTPRequest.Method) -> Bool {
         method != .head && code != 204 && code != 304
     }
@@ -39,20 +40,20 @@ extension HTTPResponse {
     public struct Status: Sendable {
         /// The code, from 100 to 999.
         public let code: Int
-        /// The reason phrase as received, or the registered one; empty where there is neither.
+        /// The reason phrase as received, or else the registered phrase. Empty if there is neither.
         public var reasonPhrase: String { ownPhrase ?? Self.phrases[code - 100] }
 
-        // A status is made for each comparison with a literal: the registered phrase is looked up when it is asked for.
+        // The registered phrase is looked up on demand, because a status is created for each comparison with a literal.
         private let ownPhrase: String?
 
-        /// A status, or `nil` unless the code has three digits. Without a phrase it gets the registered one.
+        /// Creates a status. Returns `nil` unless the code has three digits. Without a phrase, the registered one is used.
         public init?(code: Int, reasonPhrase: String? = nil) {
             guard 100...999 ~= code else { return nil }
             self.code = code
             ownPhrase = reasonPhrase
         }
 
-        /// The class of a status, told by its first digit.
+        /// The class of a status, given by its first digit.
         public enum Kind: Sendable {
             /// 1xx
             case informational
@@ -83,15 +84,15 @@ extension HTTPResponse {
 }
 
 extension HTTPResponse.Status: Hashable, ExpressibleByIntegerLiteral, CustomStringConvertible, CustomReflectable {
-    /// Whether the codes are the same.
+    /// Whether the codes are equal.
     public static func == (left: Self, right: Self) -> Bool { left.code == right.code }
 
     /// Hashes the code.
     public func hash(into hasher: inout Hasher) { hasher.combine(code) }
 
-    /// A status written in code, such as `404`.
+    /// Creates a status from a literal, such as `404`.
     ///
-    /// - Precondition: the literal has three digits. For a code from outside, use `init?(code:)`.
+    /// - Precondition: the literal has three digits. For an untrusted code, use `init?(code:)`.
     public init(integerLiteral code: Int) {
         guard let status = Self(code: code) else {
             preconditionFailure("A status code has three digits; \(code) has not. For one from outside: init?(code:)")
@@ -99,20 +100,20 @@ extension HTTPResponse.Status: Hashable, ExpressibleByIntegerLiteral, CustomStri
         self = status
     }
 
-    /// The code and the phrase, such as `404 Not Found`, with secrets that a server put into the phrase redacted.
+    /// The code and the phrase, such as `404 Not Found`. Secrets that a server put into the phrase are redacted.
     public var description: String {
         let phrase = phrase(redactedBy: .standard)
         return phrase.isEmpty ? "\(code)" : "\(code) \(phrase)"
     }
 
-    /// The phrase without secrets. A registered phrase, which nearly every response has, holds none.
+    /// The phrase with secrets redacted. Registered phrases, which nearly every response has, contain none and skip the search.
     package func phrase(redactedBy redaction: Redaction) -> String {
         let registered = Self.phrases[code - 100]
         guard let ownPhrase, ownPhrase != registered else { return registered }
         return redaction.text(ownPhrase)
     }
 
-    /// What ``description`` shows, part by part.
+    /// The parts of ``description``.
     public var customMirror: Mirror {
         Mirror(
             self,
@@ -121,7 +122,7 @@ extension HTTPResponse.Status: Hashable, ExpressibleByIntegerLiteral, CustomStri
         )
     }
 
-    // By the code, from 100 to 999: a log asks for each response.
+    // Indexed by code minus 100, for a fast lookup: a log reads the phrase of each response.
     private static let phrases = (100...999).map { registeredPhrases[$0] ?? "" }
 
     // RFC 9110 §15 and IANA's registry of HTTP status codes.
@@ -145,12 +146,12 @@ extension HTTPResponse.Status: Hashable, ExpressibleByIntegerLiteral, CustomStri
 }
 
 extension HTTPResponse: CustomStringConvertible, CustomDebugStringConvertible {
-    /// Status and URL on one line, with what is secret in the URL redacted.
+    /// Status and URL on one line, with secrets in the URL redacted.
     public var description: String {
         let origin = url.map { " from \(Redaction.standard.string(for: $0))" } ?? ""
         return PrintableText.line("\(status)\(origin)")
     }
 
-    /// The same as ``description``: a secret is not printed by accident.
+    /// Equal to ``description``, so that no secret is printed by accident.
     public var debugDescription: String { description }
 }

@@ -1,9 +1,9 @@
-/// Names that most responses carry, as HTTP/1.1 and HTTP/2 spell them: they are found again by their bytes, which takes less
-/// than to make them anew for each response.
+/// Field names that most responses carry, in their HTTP/1.1 and HTTP/2 spellings. Finding a name by its bytes costs less than
+/// creating it for each response.
 struct KnownFieldNames {
     static let shared = KnownFieldNames()
 
-    /// A name of at most 16 bytes: these, and how many there are.
+    /// The bytes of a name of 3 to 16 bytes, packed into two words, and their count.
     private struct Key: Equatable {
         let low: UInt64
         let high: UInt64
@@ -16,7 +16,7 @@ struct KnownFieldNames {
                 low = bytes.loadUnaligned(as: UInt64.self)
                 high = bytes.loadUnaligned(fromByteOffset: count - 8, as: UInt64.self)
             case 3..<8:
-                // Each byte is in one of the two, so that no other name of the length has the same.
+                // Every byte is in `low` or `high`, so no other name of the same length has the same key.
                 low = UInt64(bytes.loadUnaligned(as: UInt16.self)) << 8 | UInt64(bytes[2])
                 high = bytes[3...].reduce(0) { $0 << 8 | UInt64($1) }
             default: return nil
@@ -52,7 +52,7 @@ struct KnownFieldNames {
         slots[place] = (key, name)
     }
 
-    /// The name that is spelled so, if it is one of them.
+    /// The known name with exactly this spelling, if any.
     func name(spelled bytes: UnsafeBufferPointer<UInt8>) -> HTTPField.Name? {
         guard let key = Key(UnsafeRawBufferPointer(bytes)) else { return nil }
         var place = key.place

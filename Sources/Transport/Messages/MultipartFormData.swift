@@ -10,22 +10,22 @@ public import Foundation
 /// var request = HTTPRequest(method: .post, url: url, body: try form.body())
 /// request.headerFields[.contentType] = form.contentType
 /// ```
-/// Parts go out in their order, and several may have one name. Files and streams are read when they are sent, in chunks, and
-/// anew for each attempt: the whole is never in memory.
+/// Parts are sent in order, and names may repeat. Each attempt reads files and streams again, in chunks, so the form is never
+/// in memory as a whole.
 public struct MultipartFormData: Sendable {
     /// The parts, in their order.
     public var parts: [Part]
-    /// What stands between the parts.
+    /// The line that separates the parts.
     public let boundary: String
 
-    /// A form with a boundary of 122 random bits, which no content can hold but by a chance that need not be reckoned with.
+    /// Creates a form with a boundary of 122 random bits, too many for any content to contain it by chance.
     public init(_ parts: [Part] = []) {
         self.parts = parts
         boundary = "form-\(UUID().uuidString)"
     }
 
-    /// A form with a boundary of one's own, for tests whose bytes must be the same each time; `nil` unless it is a legal one
-    /// (RFC 2046 §5.1.1). That no part holds it is not checked.
+    /// Creates a form with a given boundary, for tests that need the same bytes each time. Returns `nil` unless the boundary is
+    /// legal (RFC 2046 §5.1.1). Doesn't check whether a part contains the boundary.
     public init?(_ parts: [Part], boundary: String) {
         let isLegal = boundary.utf8.allSatisfy { ASCII.isAlphanumeric($0) || Self.punctuation.contains($0) }
         guard isLegal, (1...70).contains(boundary.utf8.count), !boundary.hasSuffix(" ") else { return nil }
@@ -35,16 +35,15 @@ public struct MultipartFormData: Sendable {
 
     private static let punctuation = Set("'()+_,-./:=? ".utf8)
 
-    /// The value of the `Content-Type` field for this content.
+    /// The value of the `Content-Type` field for this form.
     public var contentType: String {
         "multipart/form-data; boundary=" + (ASCII.isToken(boundary) ? boundary : "\"\(boundary)\"")
     }
 
-    /// The content. Its length is known if that of each part is, and it is restartable if each part is.
+    /// The content of the form. Its length is known if every part's length is, and it is restartable if every part is.
     ///
-    /// - Throws: ``TransportError`` with ``TransportError/Code/invalidRequest`` if the content type of a part is empty or
-    ///   holds a control character, or with ``TransportError/Code/bodyNotReplayable`` if a part was read before and can't be
-    ///   again.
+    /// - Throws: ``TransportError`` with ``TransportError/Code/invalidRequest`` if a part's content type is empty or contains a
+    ///   control character, or with ``TransportError/Code/bodyNotReplayable`` if a one-shot part was already read.
     public func body() throws -> HTTPBody {
         var joined = JoinedBodies()
         for part in parts {
@@ -60,21 +59,21 @@ public struct MultipartFormData: Sendable {
 }
 
 extension MultipartFormData {
-    /// One field of a form, or one of its files.
+    /// One field or file of a form.
     public struct Part: Sendable {
         /// The name of the field.
         public var name: String
-        /// What the file is called; `nil` for what is no file.
+        /// The file's name, or `nil` if the part isn't a file.
         public var filename: String?
-        /// The media type; without one it is `text/plain` (RFC 7578 §4.4).
+        /// The media type. Without one, receivers assume `text/plain` (RFC 7578 §4.4).
         public var contentType: String?
         /// The content.
         public var body: HTTPBody
 
-        /// A part with any content, a stream too.
+        /// Creates a part with any content, including a stream.
         ///
-        /// In names and file names, quotation marks and line breaks are written `%22`, `%0D` and `%0A`, as browsers do (HTML,
-        /// "multipart/form-data encoding algorithm"): no text can break out of its place. All else goes out as UTF-8.
+        /// Quotation marks and line breaks in names and file names are written as `%22`, `%0D` and `%0A`, as browsers do (HTML,
+        /// "multipart/form-data encoding algorithm"), so no text can break out of its field. Everything else is sent as UTF-8.
         public init(name: String, filename: String? = nil, contentType: String? = nil, body: HTTPBody) {
             self.name = name
             self.filename = filename
@@ -82,10 +81,10 @@ extension MultipartFormData {
             self.body = body
         }
 
-        /// A field of text. Its line breaks stay as they are.
+        /// A text field. Line breaks in the text are kept.
         public static func text(name: String, _ text: String) -> Self { Self(name: name, body: HTTPBody(text)) }
 
-        /// A file that is in memory.
+        /// A file held in memory.
         public static func bytes(
             name: String,
             _ bytes: Data,
@@ -99,9 +98,9 @@ extension MultipartFormData {
         ///
         /// - Parameters:
         ///   - name: the name of the field.
-        ///   - file: where it is.
-        ///   - filename: what it is called; by default as on disk.
-        ///   - contentType: its media type.
+        ///   - file: the file's URL.
+        ///   - filename: the name to send. By default the file's name on disk.
+        ///   - contentType: the file's media type.
         /// - Throws: ``TransportError`` with ``TransportError/Code/unreadableFile`` if there is no such regular file.
         public static func file(
             name: String,
@@ -133,7 +132,7 @@ extension MultipartFormData {
         }
 
         private static func append(_ text: String, to head: inout Data) {
-            // Byte by byte: of characters, CR LF would be one.
+            // Iterates over bytes, because CR LF forms a single character.
             for byte in text.utf8 {
                 switch byte {
                 case UInt8(ascii: "\""): head += Data("%22".utf8)
@@ -146,15 +145,15 @@ extension MultipartFormData {
     }
 }
 
-/// Bodies one after the other as one.
+/// Several bodies concatenated into one.
 private struct JoinedBodies: AsyncSequence, Sendable {
     typealias Element = Data
 
-    // What is longer is not copied.
+    // Longer pieces aren't copied.
     private static let longestCopied = 64 * 1024
 
     private var bodies: [HTTPBody] = []
-    /// Short pieces that follow each other, as one.
+    /// Consecutive short pieces, joined.
     private var gathered = Data()
 
     mutating func append(_ bytes: Data) {
@@ -187,7 +186,7 @@ private struct JoinedBodies: AsyncSequence, Sendable {
         return .restartable(length: length) { self }
     }
 
-    // Whoever makes a stream may say any length of it.
+    // A stream's announced length can be any number, so the sum may overflow.
     private var length: Int64? {
         bodies.reduce(0) { sum, body in
             guard let sum, let length = body.length else { return nil }

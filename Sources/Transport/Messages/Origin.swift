@@ -1,15 +1,15 @@
 public import Foundation
 
-/// The scheme, host and port of a URL (RFC 6454 §4): what credentials are bound to.
+/// The scheme, host and port of a URL (RFC 6454 §4). Credentials are bound to an origin.
 public struct Origin: Sendable, Hashable, CustomStringConvertible {
     /// `http` or `https`, in lower case.
     public let scheme: String
-    /// The host in lower case, an international one in its ASCII form, an IPv6 address in brackets.
+    /// The host in lower case: international names in ASCII form, IPv6 addresses in brackets.
     public let host: String
-    /// The port, the scheme's own where the URL names none.
+    /// The port. If the URL has none, the scheme's default.
     public let port: Int
 
-    /// The origin of an absolute http or https URL with a host, otherwise `nil`.
+    /// Creates the origin of an absolute http or https URL with a host. Returns `nil` for any other URL.
     public init?(_ url: URL) {
         if let plain = Self(plain: url.absoluteString) {
             self = plain
@@ -23,8 +23,8 @@ public struct Origin: Sendable, Hashable, CustomStringConvertible {
         self.port = url.port ?? defaultPort
     }
 
-    // Nearly every URL has a host of lower-case letters, digits, dots and hyphens, and is read in one pass: it is done
-    // several times for each request. What has anything else before its path is left to Foundation.
+    // Nearly every host consists of lowercase letters, digits, dots and hyphens, and is read in one pass, because each request
+    // needs its origin several times. Foundation parses every other URL.
     private init?(plain url: String) {
         let bytes = url.utf8
         let scheme: String, defaultPort: Int
@@ -46,8 +46,8 @@ public struct Origin: Sendable, Hashable, CustomStringConvertible {
         host = String(url[start..<end])
     }
 
-    /// Whether a URL is one of this origin, in the form that most have: what follows the host, if anything, is a path or a
-    /// query. Where it says `false` the URL has to be taken apart.
+    /// Whether a URL visibly has this origin: the host is followed by nothing, a path or a query, with the default port left
+    /// out. `false` means only that the URL has to be parsed.
     package func isPlainly(of url: URL) -> Bool {
         guard port == (scheme == "https" ? 443 : 80) else { return false }
         var text = url.absoluteString
@@ -60,7 +60,7 @@ public struct Origin: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Whether a part stands there in a text; then the position is moved to its end.
+    /// Whether the text continues with `part` at the position. If so, the position moves past it.
     @inline(__always)
     private static func skip(_ part: String, in text: UnsafeBufferPointer<UInt8>, _ position: inout Int) -> Bool {
         var part = part
@@ -85,7 +85,7 @@ public struct Origin: Sendable, Hashable, CustomStringConvertible {
     private static func host(of url: URL) -> String? {
         guard let host = url.host(percentEncoded: true) else { return nil }
         let isPlain = host.utf8.allSatisfy { $0 < 0x80 && $0 != UInt8(ascii: "%") && $0 != UInt8(ascii: ":") }
-        // What parses the URL anew is for the few that need it.
+        // Only few URLs need `URLComponents`, which parses the URL again.
         return isPlain ? host : URLComponents(url: url, resolvingAgainstBaseURL: true)?.encodedHost
     }
 

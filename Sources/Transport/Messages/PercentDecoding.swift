@@ -1,5 +1,6 @@
 extension [UInt8] {
-    /// With each `%` and two hexadecimal digits replaced by the byte they stand for (RFC 3986 §2.1); any other `%` stays.
+    /// The bytes with each `%` and two hexadecimal digits replaced by the byte they encode (RFC 3986 §2.1). Any other `%` is
+    /// kept.
     var percentDecoded: [UInt8] {
         guard contains(UInt8(ascii: "%")) else { return self }
         var decoded: [UInt8] = []
@@ -19,10 +20,10 @@ extension [UInt8] {
         return decoded
     }
 
-    /// The same, until nothing changes: names may be encoded more than once.
+    /// The bytes decoded repeatedly until nothing changes, because names may be encoded more than once.
     var percentDecodedFully: [UInt8] {
         var decoded = self
-        // Each round is shorter than the one before; text that needs more of them is no name.
+        // Each pass shortens the text. A text that needs more than eight passes is no name.
         for _ in 0..<8 {
             let next = decoded.percentDecoded
             guard next.count < decoded.count else { break }

@@ -1,18 +1,18 @@
 internal import Foundation
 
-/// What can be told of most URLs by looking at their text once, without asking for their parts, each of which is a text made
-/// anew: `http` or `https` in lower case, a host of letters, digits, dots and hyphens, and perhaps a port.
+/// The scheme of a URL in the most common form, read from its text in one pass. The form is `http` or `https` in lower case, a
+/// host of letters, digits, dots and hyphens, and optionally a port. Asking `URL` for its parts would create a string for each.
 struct PlainTarget {
     let isTLS: Bool
 
-    /// `nil` for a URL that it takes a parser to read.
+    /// Returns `nil` for a URL that needs a parser.
     init?(_ url: URL) {
         var text = url.absoluteString
         guard let isTLS = text.withUTF8({ Self.scheme(of: $0) }) else { return nil }
         self.isTLS = isTLS
     }
 
-    /// Whether it is https; `nil` if the text isn't plain.
+    /// Whether the scheme is https. `nil` if the text isn't in the common form.
     private static func scheme(of text: UnsafeBufferPointer<UInt8>) -> Bool? {
         func begins(_ prefix: StaticString) -> Bool {
             guard let start = text.baseAddress, text.count > prefix.utf8CodeUnitCount else { return false }
@@ -31,7 +31,7 @@ struct PlainTarget {
         return end == text.count || isAfterAuthority(text[end]) ? isTLS : nil
     }
 
-    /// Where a port from 1 to 65535 ends; `nil` if there is none.
+    /// The end of a port from 1 to 65535, or `nil` if there is no such port.
     private static func endOfPort(in text: UnsafeBufferPointer<UInt8>, from start: Int) -> Int? {
         var (end, port) = (start, 0)
         while end < text.count, text[end] &- 0x30 < 10 {
@@ -52,6 +52,6 @@ struct PlainTarget {
 }
 
 extension URL {
-    /// Whether it is to be asked over TLS.
+    /// Whether the scheme is https.
     var isHTTPS: Bool { PlainTarget(self)?.isTLS ?? (scheme?.lowercased() == "https") }
 }

@@ -1,7 +1,7 @@
 internal import Foundation
 
-// What `dump`, a debugger's variables or a failed expectation of a test print goes by the mirror, not by the description:
-// here too a secret is not shown by accident, nor is content.
+// `dump`, debuggers and failed test expectations print a value's mirror, not its description. These mirrors show neither
+// secrets nor content.
 
 extension HTTPField: CustomReflectable {
     /// The name, and the value with secrets redacted.
@@ -15,17 +15,17 @@ extension HTTPField: CustomReflectable {
 }
 
 extension HTTPFields: CustomReflectable {
-    /// The fields in their order.
+    /// The fields, in order.
     public var customMirror: Mirror { Mirror(self, unlabeledChildren: Array(self), displayStyle: .collection) }
 }
 
 extension HTTPBody: CustomReflectable {
-    /// What kind of body it is, never its content.
+    /// The kind and size of the body, never its content.
     public var customMirror: Mirror { Mirror(self, children: ["kind": description], displayStyle: .struct) }
 }
 
 extension HTTPRequest: CustomReflectable {
-    /// All but the context, with secrets redacted.
+    /// All properties except the context, with secrets redacted.
     public var customMirror: Mirror {
         let children: KeyValuePairs<String, Any> = [
             "method": method.rawValue, "url": Redaction.standard.string(for: url), "headerFields": headerFields,
@@ -36,7 +36,7 @@ extension HTTPRequest: CustomReflectable {
 }
 
 extension HTTPResponse: CustomReflectable {
-    /// All but the context, with secrets redacted.
+    /// All properties except the context, with secrets redacted.
     public var customMirror: Mirror {
         let children: KeyValuePairs<String, Any> = [
             "status": status.code, "url": url.map { Redaction.standard.string(for: $0) } ?? "none",
@@ -47,9 +47,9 @@ extension HTTPResponse: CustomReflectable {
 }
 
 extension HTTPContext: CustomReflectable, CustomStringConvertible {
-    /// How many values there are, but none of them: an identity or a token may be among them.
+    /// The number of values. The values themselves aren't printed, because an identity or a token may be among them.
     public var description: String { count == 1 ? "1 value" : "\(count) values" }
 
-    /// Nothing of the values.
+    /// An empty mirror, which shows no values.
     public var customMirror: Mirror { Mirror(self, children: [:], displayStyle: .struct) }
 }

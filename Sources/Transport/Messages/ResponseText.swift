@@ -1,17 +1,18 @@
 package import Foundation
 
 extension HTTPResponse {
-    /// The content as text: by its byte order mark, or else by the `charset` of its `Content-Type`, or else as UTF-8.
+    /// The content as text, decoded by its byte order mark, or else by the `charset` of its `Content-Type`, or else as UTF-8.
     ///
-    /// Bytes that are none of the charset become U+FFFD. Text in a charset that the system doesn't know is read as UTF-8.
+    /// Bytes that are invalid in the charset become U+FFFD. Text in an unknown charset is read as UTF-8.
     ///
-    /// - Parameter limit: the most bytes to read; 64 MiB by default.
-    /// - Throws: ``TransportError`` with ``TransportError/Code/bodyTooLarge`` for more; what the body's stream throws.
+    /// - Parameter limit: the maximum number of bytes to read. By default 64 MiB.
+    /// - Throws: ``TransportError`` with ``TransportError/Code/bodyTooLarge`` beyond the limit. Rethrows errors of the body's
+    ///   source.
     public func text(upTo limit: Int = 64 << 20) async throws -> String {
         Self.text(try await body.collect(upTo: limit), contentType: headerFields[.contentType])
     }
 
-    /// Content as text, as ``text(upTo:)`` reads it.
+    /// Decodes content as ``text(upTo:)`` does.
     package static func text(_ content: Data, contentType: String?) -> String {
         for (mark, encoding) in marks where content.starts(with: mark) {
             return decoded(content.dropFirst(mark.count), encoding)
@@ -19,7 +20,7 @@ extension HTTPResponse {
         return decoded(content, contentType.flatMap(encoding(of:)) ?? .utf8)
     }
 
-    // The mark of UTF-32 begins with that of UTF-16 (RFC 2781 §3.2, Unicode 23.8).
+    // UTF-32's mark is listed first, because it begins with UTF-16's (RFC 2781 §3.2, Unicode 23.8).
     private static let marks: [([UInt8], String.Encoding)] = [
         ([0xEF, 0xBB, 0xBF], .utf8), ([0xFF, 0xFE, 0, 0], .utf32LittleEndian), ([0, 0, 0xFE, 0xFF], .utf32BigEndian),
         ([0xFF, 0xFE], .utf16LittleEndian), ([0xFE, 0xFF], .utf16BigEndian),
@@ -32,7 +33,7 @@ extension HTTPResponse {
         return text
     }
 
-    /// The encoding that the `charset` parameter names (RFC 9110 §8.3.2).
+    /// The encoding named by the `charset` parameter (RFC 9110 §8.3.2).
     private static func encoding(of contentType: String) -> String.Encoding? {
         for parameter in contentType.split(separator: ";").dropFirst() {
             let parts = parameter.split(separator: "=", maxSplits: 1)
@@ -45,7 +46,7 @@ extension HTTPResponse {
         return nil
     }
 
-    // IANA's names, with the aliases that servers send. Big endian is the default without a mark (RFC 2781 §4.3).
+    // IANA's names, and the aliases that servers send. Without a mark, big endian is the default (RFC 2781 §4.3).
     private static let encodings: [String: String.Encoding] = [
         "utf-8": .utf8, "utf8": .utf8, "us-ascii": .windowsCP1252, "ascii": .windowsCP1252,
         "iso-8859-1": .isoLatin1, "latin1": .isoLatin1, "iso_8859-1": .isoLatin1, "iso-8859-2": .isoLatin2,

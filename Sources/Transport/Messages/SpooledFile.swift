@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Synchronization
 
-/// A body's bytes in a new file. It is removed when nobody holds it any more, unless it was put into its place by then.
+/// A new file with a body's bytes. The file is deleted with the last reference, unless it was moved to its destination before.
 final class SpooledFile: Sendable {
     let url: URL
     private let isPlaced = Atomic(false)
@@ -15,9 +15,9 @@ final class SpooledFile: Sendable {
     /// Writes a body to a new file, chunk by chunk.
     ///
     /// - Parameters:
-    ///   - prefix: what the file's name begins with.
-    ///   - permissions: those of the file; the process's mask is taken off. By default only this user can read it.
-    ///   - onChunk: called with the size of each chunk before it is written, and ends the writing by throwing.
+    ///   - prefix: the beginning of the file's name.
+    ///   - permissions: the file's permissions, reduced by the process's umask. By default only this user can read it.
+    ///   - onChunk: called with each chunk's size before writing it. If it throws, writing ends.
     @concurrent
     static func spool(
         _ body: HTTPBody,
@@ -51,15 +51,15 @@ final class SpooledFile: Sendable {
     ) throws(TransportError) -> (SpooledFile, FileHandle) {
         let name = "\(prefix)-\(String(UInt64.random(in: .min ... .max), radix: 36))"
         let url = directory.appendingPathComponent(name)
-        // A name that is taken, by a link too, is refused; and no child process gets hold of the file.
+        // `O_EXCL` refuses a name that exists, even as a link. `O_CLOEXEC` keeps the file from child processes.
         let descriptor = open(url.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, permissions)
         guard descriptor >= 0 else { throw unwritable("A new file in \(directory.path)", errno) }
         return (SpooledFile(url), FileHandle(fileDescriptor: descriptor, closeOnDealloc: true))
     }
 
-    /// Gives it a name to stay under, in the same volume; what has that name is replaced in one step.
+    /// Renames the file to its destination on the same volume. A file already there is replaced atomically.
     ///
-    /// - Parameter permissions: what to set its permissions to.
+    /// - Parameter permissions: the permissions to set before the rename.
     func place(at destination: URL, permissions: mode_t? = nil) throws(TransportError) {
         if let permissions, chmod(url.path, permissions) != 0 {
             throw Self.unwritable(destination.path, errno)

@@ -5,10 +5,10 @@ struct WireHead {
     var status: HTTPResponse.Status
     var fields = HTTPFields()
 
-    /// Reads a head whose lines end in LF or CRLF, or gives `nil` if its first line is no status line. A line without a
-    /// colon is passed over, one that begins with white space continues the one before it (RFC 9112 §5.2).
+    /// Parses a head whose lines end in LF or CRLF. Returns `nil` if the first line isn't a status line. A line without a colon
+    /// is skipped, and a line that begins with white space continues the previous one (RFC 9112 §5.2).
     init?(parsing bytes: [UInt8]) {
-        // Without a slice or a text that is not kept: this is done for each response.
+        // Runs for each response, so it creates no slice or string that isn't kept.
         let head = bytes.withUnsafeBufferPointer { Self.parsed($0) }
         guard let head else { return nil }
         self = head
@@ -38,8 +38,8 @@ struct WireHead {
         return head
     }
 
-    /// What a line and those after it that begin with white space, too, add to the value before them: gathered, since a value
-    /// that grew with each of them would be copied as often.
+    /// The text that a continuation line, and any that follow, add to the previous value. Gathered first, because extending the
+    /// value line by line would copy it each time.
     private static func continuation(_ line: Bytes, _ rest: inout Bytes) -> String {
         var (added, line, ahead) = ("", line, rest)
         while true {
@@ -50,7 +50,7 @@ struct WireHead {
         }
     }
 
-    /// The next line that is not empty, without its end.
+    /// The next non-empty line, without its line ending.
     private static func nextLine(_ rest: inout Bytes) -> Bytes? {
         while !rest.isEmpty {
             let end = index(of: 0x0A, in: rest) ?? rest.count
@@ -63,7 +63,7 @@ struct WireHead {
 
     private static func field(_ line: Bytes) -> HTTPField? {
         guard let colon = index(of: UInt8(ascii: ":"), in: line) else { return nil }
-        // Then no part of it needs to be looked at again.
+        // If the whole line is printable ASCII, its parts needn't be checked again.
         let isPlain = PrintableText.isPlain(line)
         let name = part(line, 0, colon)
         let value = text(trimmed(part(line, colon + 1, line.count)), isPlain)
@@ -73,7 +73,7 @@ struct WireHead {
     private static func name(_ bytes: Bytes, _ isPlain: Bool) -> HTTPField.Name {
         if let known = KnownFieldNames.shared.name(spelled: bytes) { return known }
         let name = text(bytes, isPlain).text
-        // Of other bytes, those on the wire need not be those of the text.
+        // If some bytes aren't printable ASCII, the name's UTF-8 bytes may differ from those on the wire.
         return isPlain ? HTTPField.Name(name, spelled: bytes) : HTTPField.Name(unchecked: name)
     }
 
@@ -107,7 +107,8 @@ struct WireHead {
         return part(bytes, start, end)
     }
 
-    /// UTF-8, or else ISO 8859-1, which every byte is (RFC 9110 §5.5); and whether a control character but tab is in it.
+    /// The text decoded as UTF-8, or else as ISO 8859-1, in which every byte is valid (RFC 9110 §5.5). Also whether it contains
+    /// a control character other than tab.
     private static func text(_ bytes: Bytes, _ isPlain: Bool) -> (text: String, hasControl: Bool) {
         if isPlain { return (String(decoding: bytes, as: UTF8.self), false) }
         let hasControl = ASCII.hasControl(UnsafeRawBufferPointer(bytes))
