@@ -1,4 +1,4 @@
-/// How long to wait between two attempts: decided by the number of the attempt and by chance, without a clock.
+/// The wait between two attempts, computed from the attempt's number and a random source, without a clock.
 ///
 /// ```swift
 /// let policy = RetryPolicy(maxAttempts: 4, backoff: .exponential(base: .milliseconds(100), cap: .seconds(5)))
@@ -8,17 +8,17 @@ public struct Backoff: Sendable {
 
     private init(_ wait: @escaping @Sendable (Int, RandomSource) -> Duration) { self.wait = wait }
 
-    /// Exponential with full jitter: any time up to `base` after the first attempt, up to `base * factor` after the second,
-    /// and so on up to `cap`, each as likely as any other.
+    /// Exponential backoff with full jitter: a uniformly random wait of up to `base` after the first attempt, up to `base *
+    /// factor` after the second, and so on up to `cap`.
     ///
-    /// Full jitter spreads clients that failed at the same moment the most evenly (Brooker: Exponential Backoff And Jitter,
-    /// 2015).
+    /// Of all kinds of jitter, full jitter best spreads clients that failed at the same moment (Brooker: Exponential Backoff
+    /// And Jitter, 2015).
     ///
     /// - Parameters:
-    ///   - base: the longest wait after the first attempt.
-    ///   - factor: by how much it grows with each attempt.
-    ///   - cap: the longest wait of all.
-    ///   - hasJitter: `false` for the longest wait each time, which only a single client should use.
+    ///   - base: the maximum wait after the first attempt, 0.2 s by default.
+    ///   - factor: the growth of the maximum with each attempt, 2 by default.
+    ///   - cap: the upper limit of every wait, 20 s by default.
+    ///   - hasJitter: pass `false` to always wait for the maximum, which only a single client should do.
     public static func exponential(
         base: Duration = .milliseconds(200),
         factor: Double = 2,
@@ -31,32 +31,32 @@ public struct Backoff: Sendable {
         }
     }
 
-    /// The same wait each time.
+    /// The same wait after every attempt, without jitter.
     public static func constant(_ wait: Duration) -> Self { Self { _, _ in wait } }
 
-    /// What a closure says: it is given the number of the attempt that has failed, from 1, and the source of chance. Less
-    /// than zero is zero.
+    /// A wait computed by a closure from the number of the failed attempt, counted from 1, and the random source. A negative
+    /// wait counts as zero.
     public static func custom(
         _ wait: @escaping @Sendable (_ attempt: Int, _ random: RandomSource) -> Duration
     ) -> Self {
         Self(wait)
     }
 
-    /// The wait after an attempt, from zero to thirty years.
+    /// The wait after an attempt, limited to the range from zero to about thirty years.
     ///
-    /// - Parameter attempt: the number of the attempt that has failed, from 1.
+    /// - Parameter attempt: the number of the failed attempt, counted from 1.
     public func duration(after attempt: Int, random: RandomSource) -> Duration {
         min(max(.zero, wait(attempt, random)), Deadline.farthest)
     }
 
     private static func growth(_ factor: Double, _ attempt: Int) -> Double {
-        // No wait grows further, and none of these steps overflows.
+        // Stops at 1e12, above which no wait grows any more, so that the product doesn't overflow.
         var result = 1.0
         for _ in 1..<max(1, min(attempt, 128)) where result < 1e12 { result *= factor }
         return result
     }
 
-    // Not a number, as infinity times nothing is, counts as nothing.
+    // NaN, such as infinity times zero, becomes zero.
     private static func bounded(_ seconds: Double) -> Double { seconds > 0 ? min(seconds, 1e9) : 0 }
 }
 

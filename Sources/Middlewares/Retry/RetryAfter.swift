@@ -1,14 +1,14 @@
 internal import Foundation
 
-/// `Retry-After` (RFC 9110 §10.2.3), a count of seconds or a date, and the fields that servers send in its place.
+/// Parses `Retry-After` (RFC 9110 §10.2.3), which holds seconds or a date, and the similar fields that some servers send.
 enum RetryAfter {
     private static let milliseconds: [HTTPField.Name] = ["Retry-After-Ms", "X-Ms-Retry-After-Ms"]
     private static let resets: [HTTPField.Name] = ["RateLimit-Reset", "X-RateLimit-Reset"]
 
-    /// How long a response asks to wait, seen from `now`; `nil` if it doesn't say, or not so that it could be understood.
+    /// The wait that a response asks for, counted from `now`; `nil` if the response asks for none, or its fields are invalid.
     ///
-    /// `Retry-After-Ms` is more precise than `Retry-After`. Only a 429 is about the limit whose end `RateLimit-Reset` and
-    /// `X-RateLimit-Reset` tell, and only where neither of the others does.
+    /// `Retry-After-Ms` wins over `Retry-After`, because it is more precise. `RateLimit-Reset` and `X-RateLimit-Reset` count
+    /// only on a 429, which says that their limit was reached, and only without the other two fields.
     static func wait(in response: HTTPResponse, now: @autoclosure () -> Date) -> Duration? {
         let fields = response.headerFields
         if let wait = milliseconds.lazy.compactMap({ fields[$0].flatMap(seconds) }).first {
@@ -19,7 +19,7 @@ enum RetryAfter {
         return reset(text, now: now())
     }
 
-    /// Seconds from now or since 1970, which no wait is as long as; a fraction counts as a whole second.
+    /// Seconds from now, or, from a billion upwards, seconds since 1970. A fraction is rounded up to a whole second.
     private static func reset(_ text: String, now: @autoclosure () -> Date) -> Duration? {
         let whole = text.prefix { $0 != "." }
         guard text.count - whole.count != 1, text.dropFirst(whole.count + 1).allSatisfy(\.isNumber),
@@ -30,10 +30,10 @@ enum RetryAfter {
         return .seconds(min(max(0, wait), 1e9))
     }
 
-    /// How long a server asks to wait, seen from `now`; `nil` if it doesn't say, or not so that it could be understood.
+    /// The wait that `Retry-After` asks for, counted from `now`; `nil` if the field is missing or invalid.
     ///
-    /// Zero and a moment in the past are zero. Of several fields the longest wait counts. Nothing is longer than a
-    /// billion seconds, which is what a number beyond all reason comes to.
+    /// A date in the past is zero. If the field occurs several times, the longest wait counts. Waits are limited to a billion
+    /// seconds, however large the number.
     static func wait(in fields: HTTPFields, now: @autoclosure () -> Date) -> Duration? {
         guard fields.contains(.retryAfter) else { return nil }
         let now = now().timeIntervalSince1970
@@ -48,9 +48,9 @@ enum RetryAfter {
         return Double(text)
     }
 
-    /// An HTTP date in any of its three forms (RFC 9110 §5.6.7), as seconds since 1970.
+    /// Parses an HTTP date in any of its three forms (RFC 9110 §5.6.7), as seconds since 1970.
     ///
-    /// The name of the day is not looked at: it says nothing that the date doesn't.
+    /// The day's name is ignored, because the date implies it.
     static func date(_ text: String, now: Double) -> Double? {
         let words = text.split { $0 == " " || $0 == "," || $0 == "-" }
         let day: Substring, month: Substring, year: Substring, time: Substring
@@ -82,7 +82,7 @@ enum RetryAfter {
         return number
     }
 
-    /// The latest year with these last two digits that is not more than 50 years ahead.
+    /// The latest year with these last two digits that is at most 50 years ahead (RFC 9110 §5.6.7).
     private static func century(of year: Int, now: Double) -> Int {
         let latest = 1970 + Int(min(max(0, now), 1e12) / 31_556_952) + 50
         return latest - (latest - year) % 100
@@ -93,7 +93,7 @@ enum RetryAfter {
         return month == 1 ? (isLeap ? 29 : 28) : [3, 5, 8, 10].contains(month) ? 30 : 31
     }
 
-    /// Days since 1970 of a date of the Gregorian calendar, in years that begin in March so that leap days come last.
+    /// The days from 1970 to a Gregorian date. Years begin in March, so that leap days come last.
     private static func days(_ year: Int, _ month: Int, _ day: Int) -> Int {
         let year = month < 3 ? year - 1 : year
         let leapDays = year / 4 - year / 100 + year / 400

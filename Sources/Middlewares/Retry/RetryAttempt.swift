@@ -1,14 +1,14 @@
-/// One attempt of a call that was, or might have been, tried again.
+/// A record of one attempt of a call that `retry` repeated, or would have repeated if its policy had allowed.
 public struct RetryAttempt: Sendable {
-    /// Its number, from 1.
+    /// The attempt's number, counted from 1.
     public let number: Int
-    /// The status of its response; `nil` if there was none.
+    /// The status of the response, also if an inner interceptor turned that response into an error; `nil` without a response.
     public let status: HTTPResponse.Status?
-    /// Why there was no response, or what an interceptor inside has made of it; `nil` otherwise.
+    /// The error that the attempt ended with; `nil` if it returned a response.
     public let error: (any Error)?
-    /// How long was waited before the next attempt; `nil` if there was none.
+    /// The wait before the next attempt; `nil` if no attempt followed.
     public internal(set) var wait: Duration?
-    /// Why there was no next attempt although the answer was worth one; `nil` if there was one, or if the answer was good.
+    /// The reason no attempt followed, although the outcome met the policy's condition; `nil` otherwise.
     public internal(set) var stop: RetryStop?
 
     init(number: Int, answer: Result<HTTPResponse, any Error>, wait: Duration? = nil, stop: RetryStop? = nil) {
@@ -21,7 +21,7 @@ public struct RetryAttempt: Sendable {
 }
 
 extension RetryAttempt: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// Such as `attempt 1: 503 Service Unavailable, next after 0.2 seconds`, without secrets.
+    /// The attempt on one line, without secrets, such as `attempt 1: 503 Service Unavailable, next after 0.2 seconds`.
     public var description: String {
         let status = status.map { PrintableText.line($0.description) }
         let answer =
@@ -35,35 +35,35 @@ extension RetryAttempt: CustomStringConvertible, CustomDebugStringConvertible, C
         return stop.map { text + ", not tried again: \($0)" } ?? text
     }
 
-    /// The same as ``description``.
+    /// Equal to ``description``.
     public var debugDescription: String { description }
 
-    /// A mirror without secrets.
+    /// A mirror of ``description``, so that `dump` prints no secrets.
     public var customMirror: Mirror { Mirror(self, children: ["attempt": description]) }
 }
 
-/// Why no other attempt was made. An open set: handle the ones you know, and keep a default.
+/// The reason a call was not retried. An open set: handle the reasons you know, and keep a default.
 public struct RetryStop: Sendable, Hashable, RawRepresentable, CustomStringConvertible {
     /// The name of the reason, such as `attemptsUsedUp`.
     public let rawValue: String
-    /// A reason by its name.
+    /// Creates a reason from its name.
     public init(rawValue: String) { self.rawValue = rawValue }
     /// The name of the reason.
     public var description: String { rawValue }
 
-    /// It was the last attempt that the policy allows.
+    /// The policy's maximum number of attempts was reached.
     public static let attemptsUsedUp = Self(rawValue: "attemptsUsedUp")
-    /// The server may have acted on the request, and acting twice is not the same as acting once.
+    /// The request isn't idempotent, and the server may already have acted on it.
     public static let notIdempotent = Self(rawValue: "notIdempotent")
-    /// The body is a one-shot stream that was used up.
+    /// The body is a one-shot stream that was already read.
     public static let bodyNotReplayable = Self(rawValue: "bodyNotReplayable")
-    /// The server asks for a longer wait than the policy grants.
+    /// The server asks for a longer wait than the policy allows.
     public static let retryAfterTooLong = Self(rawValue: "retryAfterTooLong")
-    /// The deadline of the call would have passed before the next attempt.
+    /// The call's deadline leaves no time for another attempt.
     public static let deadline = Self(rawValue: "deadline")
-    /// The shared budget of retries is used up.
+    /// The shared ``RetryBudget`` has no retry left.
     public static let budgetUsedUp = Self(rawValue: "budgetUsedUp")
-    /// The call was cancelled, or its time was up, before there was an answer.
+    /// The call was cancelled or timed out before the attempt ended.
     public static let cancelled = Self(rawValue: "cancelled")
 }
 
@@ -71,15 +71,15 @@ extension HTTPContext {
     private enum AttemptsKey: HTTPContextKey { static var defaultValue: [RetryAttempt] { [] } }
     private enum RetrySafetyKey: HTTPContextKey { static var defaultValue: Bool? { nil } }
 
-    /// On a response or an error (``ContextualError``): the attempts that `retry` made, the first one first. Empty where the
-    /// first answer needed no other.
+    /// On a response or an error (``ContextualError``): the attempts that `retry` made, in order. Empty if the first outcome
+    /// was accepted.
     public var attempts: [RetryAttempt] {
         get { self[AttemptsKey.self] }
         set { self[AttemptsKey.self] = newValue }
     }
 
-    /// On a request: whether sending it several times has the effect of sending it once; `nil` for what its method and its
-    /// fields say (RFC 9110 §9.2.2).
+    /// On a request: whether sending it several times has the same effect as sending it once. `nil` to decide by its method and
+    /// its `Idempotency-Key` field (RFC 9110 §9.2.2).
     public var isIdempotent: Bool? {
         get { self[RetrySafetyKey.self] }
         set { self[RetrySafetyKey.self] = newValue }
@@ -87,7 +87,7 @@ extension HTTPContext {
 }
 
 extension Result where Success == HTTPResponse, Failure == any Error {
-    /// The answer, with the attempts that led to it in its context, where it has one.
+    /// Returns the response or throws the error, with the attempts in its context if it has one.
     func get(after attempts: [RetryAttempt]) throws -> HTTPResponse {
         switch self {
         case .success(var response):

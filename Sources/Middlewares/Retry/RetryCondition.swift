@@ -1,9 +1,9 @@
-/// Which answers are worth another attempt.
+/// The outcomes that are worth another attempt.
 ///
 /// ```swift
 /// .retry(RetryPolicy(condition: .standard || .status(409) || .error(EnvelopeError.self) { $0.code == 1003 }))
 /// ```
-/// Whether the request may be sent again is another question: see ``RetryPolicy``.
+/// ``RetryPolicy`` decides separately whether the request may be sent again.
 public struct RetryCondition: Sendable {
     private let criteria: AnswerCriteria
     private let others: [@Sendable (HTTPRequest, Result<HTTPResponse, any Error>) -> Bool]
@@ -16,7 +16,7 @@ public struct RetryCondition: Sendable {
         self.others = others
     }
 
-    /// What passes by itself, usually: the statuses 408, 429, 500, 502, 503 and 504, a 413 with `Retry-After` (RFC 9110
+    /// Failures that are usually temporary: the statuses 408, 429, 500, 502, 503 and 504, a 413 with `Retry-After` (RFC 9110
     /// §15.5.14), and a ``TransportError`` with `cannotFindHost`, `cannotConnect`, `connectionLost`, `timedOut` or
     /// `truncated`.
     public static let standard =
@@ -24,16 +24,18 @@ public struct RetryCondition: Sendable {
         || Self(AnswerCriteria(statusesWithRetryAfter: [413]))
         || transportError(.cannotFindHost, .cannotConnect, .connectionLost, .timedOut, .truncated)
 
-    /// What a closure says of a request and the answer of the rest of the chain. It must not consume the response's body; one
-    /// that is buffered can be looked at: ``HTTPBody/bytes``. Cancellations are not shown to it.
+    /// A condition decided by a closure from the request and the outcome of the rest of the chain.
+    ///
+    /// The closure must not consume the response's body, but may look at ``HTTPBody/bytes`` of a buffered one. It never sees
+    /// cancellations.
     public static func answer(
         where isRetried: @escaping @Sendable (HTTPRequest, Result<HTTPResponse, any Error>) -> Bool
     ) -> Self {
         Self(others: [isRetried])
     }
 
-    /// A response with one of these statuses, or the ``StatusError`` or ``EnvelopeError`` that an interceptor inside has made
-    /// of it.
+    /// A response with one of these statuses, or a ``StatusError`` or ``EnvelopeError`` that an inner interceptor threw for
+    /// such a response.
     public static func status(_ statuses: HTTPResponse.Status...) -> Self {
         Self(AnswerCriteria(statuses: statuses))
     }
@@ -43,11 +45,11 @@ public struct RetryCondition: Sendable {
         error(TransportError.self) { codes.contains($0.code) }
     }
 
-    /// An error of this type that the rest of the chain throws.
+    /// An error of this type, thrown by the rest of the chain.
     ///
     /// - Parameters:
     ///   - type: the type of the error.
-    ///   - isRetried: tells which of them count; by default all.
+    ///   - isRetried: selects the errors that count; by default all.
     public static func error<Failure: Error>(
         _ type: Failure.Type,
         where isRetried: @escaping @Sendable (Failure) -> Bool = { _ in true }
@@ -55,16 +57,16 @@ public struct RetryCondition: Sendable {
         Self(AnswerCriteria { ($0 as? Failure).map(isRetried) ?? false })
     }
 
-    /// What meets one condition or the other. Which of them is asked first is not promised, nor that the second is asked at all
-    /// where one is met.
+    /// A condition that is met if either of two conditions is met. The order in which they are checked isn't specified, nor is
+    /// whether both are.
     public static func || (left: Self, right: Self) -> Self {
         Self(left.criteria || right.criteria, others: left.others + right.others)
     }
 
-    /// Whether a response of this status may meet it. Where nothing but the status counts, nothing else need be made ready.
+    /// Whether a response with this status might meet the condition. `false` lets the interceptor skip the full check.
     func mayMatch(_ status: HTTPResponse.Status) -> Bool { !others.isEmpty || criteria.mayBeMet(by: status) }
 
-    /// Whether the answer to a request meets the condition. A cancellation never does.
+    /// Whether the outcome of a request meets the condition. A cancellation never does.
     public func matches(_ answer: Result<HTTPResponse, any Error>, to request: borrowing HTTPRequest) -> Bool {
         if case .failure(is CancellationError) = answer { return false }
         if criteria.areMet(by: answer) { return true }

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Sends a request again when its answer is worth another attempt.
+/// Sends a request again if its outcome is worth another attempt.
 ///
 /// ```swift
 /// interceptors: [
@@ -10,17 +10,19 @@ public import Foundation
 ///     .timeout(.seconds(10)),                             // of one attempt
 /// ]
 /// ```
-/// Its place is inside of what must stay the same over all attempts (transaction ID, token, deadline, cache) and outside of
-/// what must be made anew for each (signatures with a date, a timeout of each, logging of what goes over the wire). Inside
-/// `retryOnUnauthorized` each token gets attempts of its own; outside of it a refresh that fails can be tried again.
+/// ## Order
+/// Place it inside interceptors whose work must stay the same for all attempts (transaction ID, token, deadline, cache), and
+/// outside those that must run for each attempt (signatures with a date, a timeout per attempt, logging of the wire). Inside
+/// `retryOnUnauthorized`, each token gets a full set of attempts; outside, a failed refresh can be retried.
 ///
-/// - What is sent again is the request as it came here. Which and when, ``RetryPolicy`` decides: by default nothing that is
-///   not idempotent and may have been acted on.
-/// - The last answer is the caller's, a response with its status or an error, unchanged but for its context: that says what
-///   was tried and why it ended (``HTTPContext/attempts``), also on an error that is a ``ContextualError``.
-/// - The body of a response that is thrown away is discarded before the wait.
-/// - No attempt is begun that the deadline (``HTTPContext/deadline``) leaves no time for.
-/// - Cancelling the task ends a wait at once with `CancellationError`, which is never tried again.
+/// ## Behaviour
+/// - Each attempt sends the request as it reached this interceptor. ``RetryPolicy`` decides when; by default it never repeats
+///   a request that isn't idempotent and that the server may have acted on.
+/// - The caller gets the last outcome, a response with its status or an error, unchanged except for its context. That lists
+///   the attempts and the reason they ended (``HTTPContext/attempts``), also on an error that is a ``ContextualError``.
+/// - The body of a response that isn't returned is discarded before the wait.
+/// - No attempt starts unless the deadline (``HTTPContext/deadline``) leaves time for it.
+/// - Cancelling the task ends a wait at once with `CancellationError`, which is never retried.
 ///
 /// ```swift
 /// let user: User = try await api.get("/users/42")         // GET: by itself
@@ -35,16 +37,17 @@ public struct RetryInterceptor: Interceptor {
     private let random: RandomSource
     private let now: @Sendable () -> Date
 
-    /// An interceptor that tries again.
+    /// Creates an interceptor that retries.
     ///
     /// - Parameters:
-    ///   - policy: what is tried again, how often, and after which wait.
-    ///   - budget: a limit for the retries of many requests together; none by default.
-    ///   - idempotencyKey: makes a key for each request that is not idempotent and has none, sent as `Idempotency-Key`, the
-    ///     same with every attempt. Only for servers that recognise it: it makes such requests be sent again.
-    ///   - clock: what the waits are measured by.
-    ///   - random: where jitter gets its chance from.
-    ///   - now: the wall clock that dates in `Retry-After` are compared with.
+    ///   - policy: decides which requests to repeat, how often, and after which wait.
+    ///   - budget: a limit on the retries of many requests together; no limit by default.
+    ///   - idempotencyKey: makes a key for each request that isn't idempotent and has no key. The key is sent as
+    ///     `Idempotency-Key`, identical in all attempts, and makes the request eligible for retries. Use only with servers that
+    ///     honour the field.
+    ///   - clock: measures the waits.
+    ///   - random: the source of jitter.
+    ///   - now: the wall clock, against which dates in `Retry-After` are compared.
     public init(
         _ policy: RetryPolicy = RetryPolicy(),
         budget: RetryBudget? = nil,
@@ -61,15 +64,15 @@ public struct RetryInterceptor: Interceptor {
         self.now = now
     }
 
-    /// Passes the request on until its answer is good, or not to be had.
+    /// Passes the request on, again and again, until the policy accepts an outcome or allows no further attempt.
     ///
-    /// - Throws: what the last attempt threw; `CancellationError`.
+    /// - Throws: the error of the last attempt; `CancellationError`.
     @inline(__always)
     public func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         addKey(to: &request)
         budget?.deposit()
         let notes = request.context.interruptionNotes
-        // Those of each attempt are its own.
+        // Inner interceptors note facts about a single attempt, which must not end up in the notes on the whole call.
         if notes != nil { request.context.interruptionNotes = nil }
         var attempts: [RetryAttempt] = []
         while true {
@@ -82,7 +85,7 @@ public struct RetryInterceptor: Interceptor {
             } catch {
                 answer = .failure(error)
             }
-            // A cancelled call is not a failed one, whatever it is that its cancellation made fail.
+            // A cancelled task can fail with any error; the caller always gets `CancellationError`.
             if case .failure = answer, Task.isCancelled {
                 attempts.append(RetryAttempt(number: number, answer: .failure(CancellationError()), stop: .cancelled))
                 notes?.change { $0.attempts = attempts }
@@ -117,7 +120,7 @@ public struct RetryInterceptor: Interceptor {
         let decision = policy.decision(after: attempt, answer, to: copy request, random: random, now: now())
         guard case .retry(let wait) = decision else { return decision }
         if let deadline = request.context.deadline {
-            // Who was refused because its turn would come too late would be refused again.
+            // A request refused because its permit would come after the deadline would be refused again.
             let turn =
                 if case .failure(let error) = answer { UnsentError.cause(of: error)?.wait } else { nil as Duration? }
             if deadline.remaining <= max(wait, turn ?? .zero) { return .stop(.deadline) }
@@ -133,15 +136,15 @@ public struct RetryInterceptor: Interceptor {
 }
 
 extension Interceptor where Self == RetryInterceptor {
-    /// Sends a request again when its answer is worth another attempt: see ``RetryInterceptor``.
+    /// Sends a request again if its outcome is worth another attempt. See ``RetryInterceptor``.
     ///
     /// - Parameters:
-    ///   - policy: what is tried again, how often, and after which wait.
-    ///   - budget: a limit for the retries of many requests together; none by default.
-    ///   - idempotencyKey: makes a key for each request that is not idempotent and has none; none by default.
-    ///   - clock: what the waits are measured by.
-    ///   - random: where jitter gets its chance from.
-    ///   - now: the wall clock that dates in `Retry-After` are compared with.
+    ///   - policy: decides which requests to repeat, how often, and after which wait.
+    ///   - budget: a limit on the retries of many requests together; no limit by default.
+    ///   - idempotencyKey: makes a key for each request that isn't idempotent and has no key; none by default.
+    ///   - clock: measures the waits.
+    ///   - random: the source of jitter.
+    ///   - now: the wall clock, against which dates in `Retry-After` are compared.
     public static func retry(
         _ policy: RetryPolicy = RetryPolicy(),
         budget: RetryBudget? = nil,

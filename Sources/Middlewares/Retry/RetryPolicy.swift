@@ -1,57 +1,63 @@
 public import Foundation
 
-/// What to do after an attempt: a value that decides, and does nothing.
+/// The rules for retries, as a value that decides and has no side effects.
 ///
 /// ```swift
 /// .retry(.exponential(maxAttempts: 3))
 /// .retry(.constant(.seconds(1), maxAttempts: 5, condition: .status(409)))
 /// .retry(.custom(maxAttempts: 4) { attempt, _ in .seconds(attempt * attempt) })
 /// ```
-/// ## What may be sent again
-/// A request whose fate is unknown only if it is idempotent (RFC 9110 §9.2.2): by its method, by an `Idempotency-Key`
-/// field, or because its context says so (``HTTPContext/isIdempotent``), which has the last word. Any other only after an
-/// answer which says that the server did not act on it: 408, 421, 425, 429, or 413 or 503 with a `Retry-After`; or when nothing of it
-/// was sent, because there was no connection, its time was up before its turn had come, or `limitConcurrency`, `rateLimit`,
-/// `circuitBreaker` or `sign` refused it. A failure of TLS does not count: there is none that says for certain that nothing
-/// was sent. Nor does any of this after a redirect, followed inside, that changed the method: the request itself was acted
-/// on. And never one whose body is a one-shot stream that was used up.
+/// ## When a request may be sent again
+/// An idempotent request (RFC 9110 §9.2.2) may always be sent again. A request is idempotent by its method, by an
+/// `Idempotency-Key` field, or because its context says so (``HTTPContext/isIdempotent``), which overrides the other two.
+///
+/// Any other request may be sent again only if the server certainly didn't act on it:
+/// - The response is a 408, 421, 425 or 429, or a 413 or 503 with a `Retry-After`.
+/// - Nothing was sent: there was no connection, the deadline passed while the request waited for a permit, or
+///   `limitConcurrency`, `rateLimit`, `circuitBreaker` or `sign` refused the request. A TLS failure doesn't count, because it
+///   can occur after the request was sent.
+///
+/// Neither case applies after an inner interceptor followed a redirect that changed the method, because the server acted on
+/// the original request. A request whose body is a one-shot stream that was already read is never sent again.
 ///
 /// ## How long it waits
-/// As long as the backoff says, and at least as long as the server asks for, by `Retry-After`, `Retry-After-Ms`, or after a
-/// 429 by `RateLimit-Reset` or `X-RateLimit-Reset`. A server that asks for no wait (`Retry-After: 0`) gets the next attempt
-/// at once. Where it asks for a longer wait than the policy grants, there is no other attempt: it would come too early.
+/// The wait is the longer of the backoff and the time the server asks for: by `Retry-After`, by `Retry-After-Ms`, or, after a
+/// 429, by `RateLimit-Reset` or `X-RateLimit-Reset`. If the server asks for no wait (`Retry-After: 0`), the next attempt
+/// starts at once. By default, if the server asks for a longer wait than the policy allows, the call isn't retried, because
+/// an earlier attempt would be too early.
 public struct RetryPolicy: Sendable {
-    /// What `Retry-After` counts for.
+    /// The effect of `Retry-After`, and of the similar fields that servers send.
     public struct RetryAfterRule: Sendable, Hashable {
         enum Excess: Sendable { case capped, refused }
 
         let limit: Duration
         let excess: Excess
 
-        /// It is waited for, but no longer than this: an attempt may come before the server wants one.
+        /// Waits as long as the server asks, but at most `limit`. An attempt can then come earlier than the server wants.
         public static func capped(at limit: Duration) -> Self { Self(limit: max(.zero, limit), excess: .capped) }
-        /// It is waited for, and where it is longer than this there is no other attempt.
+        /// Waits as long as the server asks, and doesn't retry if that is longer than `limit`.
         public static func refused(over limit: Duration) -> Self { Self(limit: max(.zero, limit), excess: .refused) }
-        /// It is not looked at.
+        /// Ignores the server's wait and uses the backoff only.
         public static let ignored = Self.capped(at: .zero)
     }
 
-    /// The most attempts in all, the first one included; 1 for no retry.
+    /// The maximum number of attempts, including the first; 1 for no retry.
     public var maxAttempts: Int
-    /// How long to wait between attempts.
+    /// The wait between attempts.
     public var backoff: Backoff
-    /// Which answers are worth another attempt.
+    /// The outcomes that are worth another attempt.
     public var condition: RetryCondition
-    /// What `Retry-After` counts for.
+    /// The effect of `Retry-After`.
     public var retryAfter: RetryAfterRule
 
-    /// A policy.
+    /// Creates a policy.
     ///
     /// - Parameters:
-    ///   - maxAttempts: the most attempts in all, the first one included; 3 by default.
-    ///   - backoff: how long to wait between attempts; by default up to 0.2 s, 0.4 s, 0.8 s and so on, with full jitter.
-    ///   - condition: which answers are worth another attempt.
-    ///   - retryAfter: what `Retry-After` counts for; by default it is waited for up to a minute, and a longer one ends the attempts.
+    ///   - maxAttempts: the maximum number of attempts, including the first; 3 by default.
+    ///   - backoff: the wait between attempts; by default up to 0.2 s, 0.4 s, 0.8 s and so on, with full jitter.
+    ///   - condition: the outcomes that are worth another attempt.
+    ///   - retryAfter: the effect of `Retry-After`; by default waits up to a minute, and doesn't retry if the server asks for
+    ///     more.
     public init(
         maxAttempts: Int = 3,
         backoff: Backoff = .exponential(),
@@ -64,14 +70,14 @@ public struct RetryPolicy: Sendable {
         self.retryAfter = retryAfter
     }
 
-    /// What to do after an attempt.
+    /// Decides how to proceed after an attempt.
     ///
     /// - Parameters:
-    ///   - attempt: its number, from 1.
-    ///   - answer: what came of it.
+    ///   - attempt: the attempt's number, counted from 1.
+    ///   - answer: the outcome of the attempt.
     ///   - request: the request as it would be sent again.
-    ///   - random: where jitter gets its chance from.
-    ///   - now: the wall clock's time, for a `Retry-After` that is a date.
+    ///   - random: the source of jitter.
+    ///   - now: the wall clock's time, against which a date in `Retry-After` is compared.
     public func decision(
         after attempt: Int,
         _ answer: Result<HTTPResponse, any Error>,
@@ -99,7 +105,7 @@ public struct RetryPolicy: Sendable {
         {
             return true
         }
-        // After a redirect that changed the method the answer is no longer one to this request, which was acted on.
+        // The outcome is that of the redirected request; the server acted on the original one.
         if answer.hasChangedMethod { return false }
         if let response = answer.answered {
             switch response.status.code {
@@ -113,18 +119,18 @@ public struct RetryPolicy: Sendable {
     }
 }
 
-/// What a ``RetryPolicy`` decides.
+/// The decision of a ``RetryPolicy`` after an attempt.
 public enum RetryDecision: Sendable, Hashable {
-    /// The answer goes to the caller.
+    /// The outcome doesn't meet the condition; the caller gets it.
     case accept
-    /// The answer would be worth another attempt, but goes to the caller all the same.
+    /// The outcome meets the condition, but no further attempt is allowed; the caller gets it.
     case stop(RetryStop)
-    /// To try again after a wait.
+    /// Try again after a wait.
     case retry(after: Duration)
 }
 
 extension RetryPolicy {
-    /// Waits that grow exponentially, with full jitter: see ``Backoff/exponential(base:factor:cap:hasJitter:)``.
+    /// A policy with exponential backoff and full jitter: see ``Backoff/exponential(base:factor:cap:hasJitter:)``.
     public static func exponential(
         maxAttempts: Int = 3,
         base: Duration = .milliseconds(200),
@@ -134,7 +140,7 @@ extension RetryPolicy {
         Self(maxAttempts: maxAttempts, backoff: .exponential(base: base, cap: cap), condition: condition)
     }
 
-    /// The same wait each time.
+    /// A policy with the same wait after every attempt.
     public static func constant(
         _ wait: Duration,
         maxAttempts: Int = 3,
@@ -143,7 +149,7 @@ extension RetryPolicy {
         Self(maxAttempts: maxAttempts, backoff: .constant(wait), condition: condition)
     }
 
-    /// Waits that a closure decides: it is given the number of the attempt that has failed, from 1, and the source of chance.
+    /// A policy whose waits a closure computes from the number of the failed attempt, counted from 1, and the random source.
     public static func custom(
         maxAttempts: Int = 3,
         condition: RetryCondition = .standard,
