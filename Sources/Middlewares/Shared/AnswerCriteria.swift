@@ -1,18 +1,18 @@
 internal import Interceptors
 
-/// What tells certain answers from others: mostly a status or an error, which every answer is asked for in little time.
+/// A set of outcomes, by status or error. Nearly every call is checked, so a check by status costs little.
 struct AnswerCriteria: Sendable {
     private var statuses: [Int] = []
     private var statusesWithRetryAfter: [Int] = []
     private var errors: [@Sendable (any Error) -> Bool] = []
 
-    /// Responses with one of these statuses, or errors that an interceptor inside has made of one.
+    /// Matches responses with one of these statuses, and errors that an inner interceptor made from such a response.
     init(statuses: [HTTPResponse.Status]) { self.statuses = statuses.map(\.code) }
 
-    /// The same, where the response has a `Retry-After`.
+    /// Matches only if the response also has a `Retry-After` field.
     init(statusesWithRetryAfter statuses: [HTTPResponse.Status]) { statusesWithRetryAfter = statuses.map(\.code) }
 
-    /// Errors of which the closure says so.
+    /// Matches errors for which the closure returns `true`.
     init(error: @escaping @Sendable (any Error) -> Bool) { errors = [error] }
 
     init() {}
@@ -25,7 +25,7 @@ struct AnswerCriteria: Sendable {
         return both
     }
 
-    /// Whether a response of this status may meet them.
+    /// Whether a response with this status might match.
     func mayBeMet(by status: HTTPResponse.Status) -> Bool {
         statuses.contains(status.code) || statusesWithRetryAfter.contains(status.code)
     }

@@ -2,11 +2,11 @@ internal import Foundation
 internal import Synchronization
 
 extension HTTPBody {
-    /// Whether something is still under way for it: a stream that can be read once, and wasn't.
+    /// Whether the body is a one-shot stream that nothing has read yet.
     var isUnderWay: Bool { !isRestartable && isReadable }
 
-    /// The same content, which tells once when nobody will read on: after its last chunk or an error, when it is discarded,
-    /// or when neither it nor a reading of it is held by anyone.
+    /// A body with the same content that calls `action` once, when nothing will read on: after the last chunk or an error, on
+    /// `discard()`, or when the body and all its iterators are released.
     func onEnd(_ action: @escaping @Sendable () -> Void) -> HTTPBody {
         let end = BodyEnd(action)
         return .oneShot(EndingChunks(body: self, end: end), length: length) {
@@ -16,7 +16,7 @@ extension HTTPBody {
     }
 }
 
-/// Calls its action once, when it is let go at the latest.
+/// Calls its action once: when `reached()` is first called, or on deinitialisation.
 final class BodyEnd: Sendable {
     private let action: @Sendable () -> Void
     private let isReached = Atomic<Bool>(false)

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// A moment in the Gregorian calendar, in UTC and whole seconds, without a calendar object or a locale.
+/// A Gregorian date and time in UTC, in whole seconds, computed without a calendar object or a locale.
 struct CivilTime: Sendable, Hashable {
     var year: Int
     var month: Int
@@ -18,7 +18,7 @@ struct CivilTime: Sendable, Hashable {
         self.second = second
     }
 
-    // Howard Hinnant, chrono-Compatible Low-Level Date Algorithms: years begin in March, so that leap days come last.
+    // Howard Hinnant, chrono-Compatible Low-Level Date Algorithms. Years begin in March, so that leap days come last.
     init(_ date: Date) {
         let limit = 253_402_300_799.0
         let seconds = Int(min(max(date.timeIntervalSince1970, -limit), limit).rounded(.down))
@@ -38,7 +38,7 @@ struct CivilTime: Sendable, Hashable {
         second = rest % 60
     }
 
-    /// The moment; days and months that don't exist lead into the next month.
+    /// The same moment as a `Date`. Days and months that don't exist overflow into the next month or year.
     var date: Date {
         let shiftedYear = month <= 2 ? year - 1 : year
         let era = Self.floor(shiftedYear, 400)

@@ -1,8 +1,8 @@
-/// Which requests a limit counts together.
+/// The group of requests that a limit counts together.
 enum LimitScope: Sendable, Hashable {
-    /// All of them, or those whose URL has no host to tell them by: no transport sends these.
+    /// All requests, or those whose URL has no host. No transport sends the latter.
     case all
-    /// Those to one host, which is told by scheme, host and port.
+    /// Requests to one origin: scheme, host and port.
     case origin(Origin)
 
     init(of request: borrowing HTTPRequest, isPerHost: Bool) {

@@ -1,4 +1,4 @@
-/// Hands changes to a closure one after the other, in their order, on a task of its own.
+/// Passes changes to a closure one at a time, in order, on a separate task.
 final class Persistence<Change: Sendable>: Sendable {
     private enum Item {
         case change(Change)
@@ -20,7 +20,7 @@ final class Persistence<Change: Sendable>: Sendable {
         }
     }
 
-    // What is queued by then is still handed over.
+    // The task still handles the changes that are already queued, and then ends.
     deinit { items.finish() }
 
     func enqueue(_ change: Change) { items.yield(.change(change)) }

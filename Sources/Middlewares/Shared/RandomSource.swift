@@ -1,38 +1,38 @@
 internal import Synchronization
 
-/// Where jitter and sampling get their chance from, injected so that a test can repeat it.
+/// The source of randomness for jitter and sampling, injected so that a test can repeat its numbers.
 ///
 /// ```swift
 /// .retry(.exponential(maxAttempts: 3), random: .seeded(42))    // in a test: the same waits each time
 /// ```
-/// It may be shared by any number of tasks. It is for spreading load, not for keys: of ``seeded(_:)`` every number can be
-/// foretold.
+/// Any number of tasks can share a source. It is for spreading load, never for keys: the numbers of ``seeded(_:)`` are
+/// predictable.
 public struct RandomSource: Sendable {
     private let make: @Sendable () -> UInt64
 
-    /// A source that asks a closure, from any thread, for 64 bits of which each value is as likely as any other.
+    /// Creates a source from a closure that returns 64 uniformly distributed bits. Any thread can call the closure.
     public init(_ next: @escaping @Sendable () -> UInt64) { make = next }
 
-    /// The system's generator.
+    /// The system's generator, `SystemRandomNumberGenerator`.
     public static let system = RandomSource { UInt64.random(in: .min ... .max) }
 
-    /// The same numbers for the same seed, on every platform (SplitMix64).
+    /// A source with the same numbers for the same seed, on every platform (SplitMix64).
     ///
-    /// Each call makes a sequence of its own; copies of one source share its sequence.
+    /// Each call of this method starts a new sequence; copies of one source share its sequence.
     public static func seeded(_ seed: UInt64) -> RandomSource {
         let sequence = SplitMix(seed)
         return RandomSource { sequence.next() }
     }
 
-    /// The next 64 bits.
+    /// Returns the next 64 random bits.
     public func next() -> UInt64 { make() }
 
-    /// The next number of at least 0 and less than 1.
+    /// Returns a random number from 0 up to, but not including, 1.
     public func unit() -> Double { Double(make() >> 11) * 0x1p-53 }
 }
 
-/// SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014): its state is a counter, so that
-/// one atomic addition serves tasks that draw at once.
+/// SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014). Its state is a counter, so one
+/// atomic addition is enough to serve several tasks at once.
 private final class SplitMix: Sendable {
     private let state: Atomic<UInt64>
 

@@ -1,12 +1,12 @@
 internal import Interceptors
 
-/// An error that an interceptor has made of a response, with the response in it.
+/// An error that an interceptor made from a response, and that holds the response.
 protocol ResponseError: Error {
     var response: HTTPResponse { get }
 }
 
 extension Result where Success == HTTPResponse {
-    /// The response that an answer is, or is made of.
+    /// The response: on success the value, on failure the response that the error was made from, if any.
     var answered: HTTPResponse? {
         switch self {
         case .success(let response): response
@@ -14,7 +14,7 @@ extension Result where Success == HTTPResponse {
         }
     }
 
-    /// Whether an answer came of a redirect that changed the method, so that the request itself was acted on.
+    /// Whether a redirect changed the method on the way to this outcome. The server then acted on the original request.
     var hasChangedMethod: Bool {
         switch self {
         case .success(let response): response.context.hasChangedMethod

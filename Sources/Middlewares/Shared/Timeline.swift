@@ -1,8 +1,8 @@
-/// The time of a clock of any kind, told as the time since the timeline was begun.
+/// Measures time on any kind of clock, as the duration since the timeline's creation.
 struct Timeline: Sendable {
-    /// The time since then.
+    /// Returns the time since the timeline's creation.
     let now: @Sendable () -> Duration
-    /// Sleeps until so much time has passed since then.
+    /// Sleeps until the given time since the timeline's creation.
     let sleep: @Sendable (_ until: Duration) async throws -> Void
 
     init(_ clock: any Clock<Duration>) { self = Self.begin(clock) }
@@ -19,7 +19,7 @@ struct Timeline: Sendable {
         let start = clock.now
         return Timeline(
             now: { start.duration(to: clock.now) },
-            // Instants that lie farther away can overflow.
+            // Bounded, because later instants can overflow.
             sleep: { try await clock.sleep(until: start.advanced(by: min($0, Deadline.farthest)), tolerance: nil) }
         )
     }

@@ -1,9 +1,10 @@
 internal import Synchronization
 
-/// What a task that waits in a line is told, once.
+/// Delivers one outcome to one task that waits in a line.
 ///
-/// Whoever takes a waiter out of its line, under the lock of the line, tells it so, outside of the lock: only one can, so no
-/// waiter is told twice, and none is forgotten. It may be told before it waits.
+/// The line's lock decides who delivers. The code that removes a waiter from the line under that lock owns the waiter and,
+/// after unlocking, calls `tell(_:)`. Only one caller can remove a waiter, so each waiter gets exactly one outcome. The
+/// outcome can arrive before the task starts to wait.
 final class Turn<Outcome: Sendable>: Sendable {
     private enum State {
         case untold
@@ -13,7 +14,7 @@ final class Turn<Outcome: Sendable>: Sendable {
 
     private let state = Mutex(State.untold)
 
-    /// Ends the waiting. What is told later counts no more.
+    /// Delivers the outcome and resumes the task if it already waits. Later outcomes are ignored.
     func tell(_ outcome: Outcome) {
         let waiting: CheckedContinuation<Outcome, Never>? = state.withLock { state in
             switch state {
@@ -29,7 +30,7 @@ final class Turn<Outcome: Sendable>: Sendable {
         waiting?.resume(returning: outcome)
     }
 
-    /// What it is told, by anyone but the two below.
+    /// Waits without regard to cancellation and deadlines.
     private func outcome() async -> Outcome {
         await withCheckedContinuation { continuation in
             let told: Outcome? = state.withLock { state in
@@ -41,12 +42,13 @@ final class Turn<Outcome: Sendable>: Sendable {
         }
     }
 
-    /// Waits until it is told. One task waits, once.
+    /// Waits until an outcome arrives. Only one task may call this, once.
     ///
     /// - Parameters:
-    ///   - deadline: when to give up at the latest. One that is enforced further outside cancels the task by itself.
-    ///   - giveUp: called, from any task, when the waiting task is cancelled or the deadline passes. If the waiter is still
-    ///     in its line, it takes it out and tells it; if not, somebody else has told it, or is about to.
+    ///   - deadline: the latest moment to wait until. If an outer `timeout` enforces the deadline, that cancels the task, and
+    ///     no timer runs here.
+    ///   - giveUp: called on any thread when the task is cancelled or the deadline passes. The closure removes the waiter from
+    ///     its line and calls `tell(_:)`. If the waiter is no longer in the line, another caller has removed it and delivers.
     func outcome(
         before deadline: Deadline?,
         giveUp: @escaping @Sendable (GivingUp) -> Void
@@ -68,7 +70,7 @@ final class Turn<Outcome: Sendable>: Sendable {
     }
 }
 
-/// Why a task waits no longer.
+/// The reason a task stopped waiting.
 enum GivingUp: Sendable, Hashable {
     case cancelled
     case timeIsUp

@@ -1,12 +1,12 @@
-/// The cause of a ``TransportError/Code/timedOut`` of a request whose deadline passed while it waited to be sent: it says
-/// nothing about the server.
+/// The cause of a ``TransportError/Code/timedOut`` for a request whose deadline passed while it waited to be sent. Such an
+/// error says nothing about the server.
 struct UnsentError: Error, CustomStringConvertible {
-    /// How long it would have had to wait from then on, as far as that is known.
+    /// The time that the request would still have had to wait, if known; otherwise zero.
     let wait: Duration
 
     var description: String { "the request was not sent" }
 
-    /// The error of a request that was still waiting for something at its deadline, or would have been.
+    /// The error of a request that is refused at once, or removed from a line, because it can't be sent before its deadline.
     static func timedOut(
         waitingFor what: String,
         _ request: borrowing HTTPRequest,
@@ -20,18 +20,18 @@ struct UnsentError: Error, CustomStringConvertible {
         )
     }
 
-    /// Whether an error is one of these.
+    /// Whether the error's cause is an `UnsentError`.
     static func isCause(of error: any Error) -> Bool { cause(of: error) != nil }
 
-    /// The one that is an error's cause.
+    /// The `UnsentError` that caused an error, if any.
     static func cause(of error: any Error) -> UnsentError? { (error as? TransportError)?.underlying as? UnsentError }
 }
 
-/// The error of a request that an interceptor refused: nothing of it was sent.
+/// An error that an interceptor threw instead of sending the request.
 protocol RefusedRequestError: ContextualError {
-    /// Whether it was refused because the server is taken to be out of reach.
+    /// Whether the request was refused because the server is considered unreachable.
     var saysOutOfReach: Bool { get }
-    /// The method of the request, as far as that is known.
+    /// The method of the request, if known.
     var refusedMethod: HTTPRequest.Method? { get }
 }
 
@@ -48,14 +48,14 @@ extension UnsentError {
         .cannotFindHost, .cannotConnect, .invalidRequest, .sendingForbidden, .unsupportedURL,
     ]
 
-    /// Whether an error says for certain that no server has seen a request of this method, in whichever attempt.
+    /// Whether an error proves that no server has seen a request with this method, in any of its attempts.
     ///
-    /// `tlsFailed` doesn't: a server may object to a certificate once it has the request.
+    /// `tlsFailed` proves nothing, because a server may reject a client certificate after it received the request.
     static func isCertain(after error: any Error, of method: HTTPRequest.Method) -> Bool {
-        // After a redirect that changed the method it is about the retrieval: the request itself was acted on.
+        // After a redirect that changed the method, the error is about the redirected request; the original one was acted on.
         guard let error = error as? any ContextualError, !error.context.hasChangedMethod else { return false }
         if let error = error as? TransportError {
-            // So it is where its method is another one, whoever followed the redirect.
+            // A different method reveals such a redirect too, even if the transport followed it.
             guard codes.contains(error.code) || isCause(of: error), (error.method ?? method) == method else {
                 return false
             }

@@ -1,36 +1,36 @@
-/// Those who wait, in the order in which they came. Anyone may leave, from the middle too; nothing here searches.
+/// Waiters in order of arrival. Any waiter can leave, even from the middle, and no operation searches for it.
 struct WaitingLine<Waiter> {
-    // Tickets in the order of arrival, those of waiters that left among them; the one at `head` is always there.
+    // Tickets in order of arrival, including those of waiters that left. The ticket at `head`, if any, is always a waiter's.
     private var order: [Int] = []
     private var head = 0
     private var waiters: [Int: Waiter] = [:]
 
-    /// How many wait.
+    /// The number of waiters.
     var count: Int { waiters.count }
 
-    /// Whether nobody waits.
+    /// Whether there are no waiters.
     var isEmpty: Bool { waiters.isEmpty }
 
-    /// The ticket of the one who has waited longest.
+    /// The ticket of the waiter that arrived first.
     var first: Int? { head < order.count ? order[head] : nil }
 
-    /// Goes to the end of the line. A ticket is never used twice.
+    /// Adds a waiter at the end of the line. The caller never uses a ticket twice.
     mutating func join(_ ticket: Int, _ waiter: Waiter) {
         order.append(ticket)
         waiters[ticket] = waiter
     }
 
-    /// Takes out the one who has waited longest.
+    /// Removes and returns the waiter that arrived first.
     mutating func removeFirst() -> (ticket: Int, waiter: Waiter)? {
         guard let first, let waiter = remove(first) else { return nil }
         return (first, waiter)
     }
 
-    /// Takes one out; `nil` if it isn't there.
+    /// Removes and returns a waiter; `nil` if the waiter has left.
     mutating func remove(_ ticket: Int) -> Waiter? {
         guard let waiter = waiters.removeValue(forKey: ticket) else { return nil }
         while head < order.count, waiters[order[head]] == nil { head += 1 }
-        // What those who left have left behind never outgrows those who stay by much.
+        // Compacts the line, so that the tickets of waiters that left take no more space than the others, plus 32.
         if order.count > 2 * waiters.count + 32 {
             order = order[head...].filter { waiters[$0] != nil }
             head = 0
