@@ -1,22 +1,23 @@
-/// Eight bytes that are looked at in a step.
+/// Eight bytes tested in parallel.
 ///
-/// A question is arithmetic on all of them, whose answer is the highest bit of each byte.
+/// Each predicate tests all eight bytes; the result is the highest bit of each byte. The other bits of a result are
+/// meaningless.
 struct ByteWord {
     let rawValue: UInt64
 
-    /// The same byte eight times.
+    /// A word with the same byte in all eight positions.
     @inline(__always) static func all(_ byte: UInt8) -> UInt64 { UInt64(byte) &* 0x0101_0101_0101_0101 }
 
-    /// The bytes without their highest bits: a sum of one of these and a number up to 0x80 carries no further than that bit.
+    /// The bytes without their highest bits. Adding a number up to 0x80 to each of these bytes can't carry into the next byte.
     @inline(__always) var low: UInt64 { rawValue & Self.all(0x7F) }
 
-    /// Yes for what is at least this, from 1 to 0x80, of the bytes without their highest bits.
+    /// True for each byte whose lower seven bits are at least `least`, which must be from 1 to 0x80.
     @inline(__always) func isLow(atLeast least: UInt8) -> UInt64 { low &+ Self.all(0x80 &- least) }
 
-    /// No for this byte of ASCII, and for it with the highest bit.
+    /// True for each byte whose lower seven bits differ from `byte`, an ASCII character.
     @inline(__always) func isLow(otherThan byte: UInt8) -> UInt64 { (low ^ Self.all(byte)) &+ Self.all(0x7F) }
 
-    /// Whether the answer to a question is yes for one of the bytes. Some may be asked about twice.
+    /// Whether the predicate holds for any of the bytes. Loads may overlap, so some bytes are tested twice.
     @inline(__always)
     static func contains(in bytes: UnsafeRawBufferPointer, where question: (ByteWord) -> UInt64) -> Bool {
         let count = bytes.count

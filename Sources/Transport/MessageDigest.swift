@@ -6,27 +6,27 @@ internal import CryptoKit
 internal import COpenSSL
 #endif
 
-/// Why no digest can be computed here: OpenSSL is missing, or its policy forbids the algorithm.
+/// Thrown when no digest can be computed here, because OpenSSL is missing or its policy forbids the algorithm.
 package struct DigestUnavailable: Error, Sendable, CustomStringConvertible {
     package let description: String
 
     package init(_ description: String) { self.description = description }
 }
 
-/// The digest of bytes that come piece by piece.
+/// The digest of bytes that arrive in pieces.
 package struct MessageDigest: ~Copyable {
     package enum Algorithm: Sendable, Hashable {
-        /// RFC 1321: broken for signatures, and only there for servers whose digest authentication knows no other.
+        /// RFC 1321. Broken for signatures; present only for servers whose digest authentication offers nothing better.
         case md5
         /// FIPS 180-4.
         case sha256
-        /// FIPS 180-4: SHA-512 with other initial values, cut to 256 bits.
+        /// FIPS 180-4: SHA-512 with other initial values, truncated to 256 bits.
         case sha512Over256
 
         fileprivate var size: Int { self == .md5 ? 16 : 32 }
     }
 
-    /// The digest of bytes that are all there.
+    /// The digest of a complete message.
     package static func of(_ bytes: some DataProtocol, _ algorithm: Algorithm = .sha256) throws -> [UInt8] {
         var digest = try MessageDigest(algorithm)
         try digest.update(bytes)

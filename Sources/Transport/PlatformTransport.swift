@@ -1,19 +1,18 @@
-/// The network, by the best transport that the platform has: ``URLSessionTransport`` on Apple's platforms, `CurlTransport` on
-/// Linux.
+/// The network, through the platform's best transport: ``URLSessionTransport`` on Apple platforms, `CurlTransport` on Linux.
 ///
 /// ```swift
 /// let client = Client(baseURL: url, transport: .platform(tls: .pinned(["sha256/…", "sha256/…"])))
 /// ```
-/// Where a Linux has no libcurl that can be used, it is ``URLSessionTransport`` there, too, but only if the TLS settings ask for
-/// nothing that it can't do; otherwise each call fails with ``TransportError/Code/unsupported`` and says what is missing.
+/// On a Linux system without a usable libcurl, requests go through ``URLSessionTransport``, provided it supports the TLS
+/// settings. Otherwise each call fails with ``TransportError/Code/unsupported`` and a message that names the missing part.
 public struct PlatformTransport: Transport {
     let base: any Transport
 
-    /// A transport with connections of its own.
+    /// Creates a transport with a separate connection pool.
     ///
     /// - Parameters:
-    ///   - tls: whom to trust, and who to be; by default as the system has it.
-    ///   - timeouts: the time limits of requests that bring none of their own.
+    ///   - tls: the certificates to trust and the client identity to present. By default the system's settings.
+    ///   - timeouts: the time limits of requests that set none.
     public init(tls: TLSConfiguration = .system, timeouts: Timeouts = Timeouts()) {
         #if os(Linux)
         self.init(tls: tls, timeouts: timeouts, loadCurl: CurlLibrary.load)
@@ -36,7 +35,7 @@ public struct PlatformTransport: Transport {
     }
     #endif
 
-    /// Sends a request and gives its final response, whatever the status.
+    /// Sends a request and returns its final response, whatever the status.
     ///
     /// - Throws: ``TransportError``, or `CancellationError` at once if the task is cancelled.
     public func send(_ request: consuming HTTPRequest) async throws -> HTTPResponse {
@@ -45,7 +44,7 @@ public struct PlatformTransport: Transport {
 }
 
 extension Transport where Self == PlatformTransport {
-    /// The network, by the best transport that the platform has: see ``PlatformTransport``.
+    /// The network, through the platform's best transport: see ``PlatformTransport``.
     public static func platform(tls: TLSConfiguration = .system, timeouts: Timeouts = Timeouts()) -> Self {
         PlatformTransport(tls: tls, timeouts: timeouts)
     }

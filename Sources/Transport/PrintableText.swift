@@ -1,9 +1,9 @@
-/// Text from a server or a user, made fit for a terminal or a log: what could forge a line, move the cursor, change colours
-/// or turn the direction of writing is written as an escape such as `\u{1B}`.
+/// Makes text from a server or a user safe for a terminal or a log. Characters that could forge a line, move the cursor, change
+/// colors or reverse the writing direction become escapes such as `\u{1B}`.
 package enum PrintableText {
-    /// Text for one line: line breaks and tabs are escaped too.
+    /// The text on a single line: line breaks and tabs are escaped too.
     package static func line(_ text: String) -> String {
-        // What is nearly always so is found in one pass, and costs no copy.
+        // Fast path for printable ASCII, which nearly all text is: one pass and no copy.
         var text = text
         if text.withUTF8({ isPlain($0) }) { return text }
         var line = ""
@@ -12,7 +12,7 @@ package enum PrintableText {
         return line
     }
 
-    /// Whether there are only the printable characters of ASCII.
+    /// Whether all bytes are printable ASCII characters.
     @inline(__always)
     static func isPlain(_ utf8: UnsafeBufferPointer<UInt8>) -> Bool {
         !ByteWord.contains(in: UnsafeRawBufferPointer(utf8)) { word in
@@ -20,7 +20,7 @@ package enum PrintableText {
         }
     }
 
-    /// Text of several lines, each with an indent before it; tabs stay, and CR LF becomes LF.
+    /// The text on several lines, each indented. Tabs are kept, and CR LF becomes LF.
     package static func lines(_ text: String, indent: String = "") -> String {
         var lines = indent
         lines.reserveCapacity(text.utf8.count + text.utf8.count / 16 + 64)
@@ -49,7 +49,8 @@ package enum PrintableText {
         }
     }
 
-    /// Controls (C0, DEL, C1), separators of lines and paragraphs, and what marks or overrides the direction of text.
+    /// Whether a scalar must be escaped: controls (C0, DEL, C1), line and paragraph separators, and marks or overrides of text
+    /// direction.
     package static func isUnfit(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0..<0x20, 0x7F..<0xA0, 0x061C, 0x200E...0x200F, 0x2028...0x202E, 0x2066...0x2069, 0xFEFF: true

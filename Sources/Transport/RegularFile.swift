@@ -6,23 +6,23 @@ internal import Darwin
 internal import Glibc
 #endif
 
-/// Files that are opened without waiting for anybody.
+/// Opens files without blocking.
 ///
-/// Whoever opens a FIFO waits for its other end, and the threads of tasks are few: a file may have been replaced by one since
-/// somebody looked at it.
+/// Opening a FIFO blocks until its other end is opened, and tasks have few threads to block. A FIFO may have replaced a regular
+/// file after it was checked, so every open is non-blocking.
 enum RegularFile {
-    /// Opens a file for reading; a link counts as what it leads to.
+    /// Opens a file for reading, following symbolic links.
     ///
-    /// - Throws: a `POSIXError`, also for what is no regular file.
+    /// - Throws: a `POSIXError`, also if the URL isn't a regular file's.
     static func open(_ url: URL) throws -> FileHandle {
-        // A link counts as what it leads to, and a URL may remember what its file was. Not by fstat(), for which Apple asks
-        // the reason.
+        // Resolves links and drops cached values, because the URL may remember an older file. Avoids `fstat()`, for which Apple
+        // requires apps to declare a reason.
         var target = url.resolvingSymlinksInPath()
         target.removeAllCachedResourceValues()
         let isRegular = try? target.resourceValues(forKeys: [.isRegularFileKey]).isRegularFile
         guard url.isFileURL, isRegular != false else { throw POSIXError(.EINVAL) }
         let descriptor = try openDescriptor(url.path)
-        // What has become a FIFO since has no place to read from.
+        // A FIFO that replaced the file in the meantime can't seek.
         guard lseek(descriptor, 0, SEEK_CUR) == 0 else {
             close(descriptor)
             throw POSIXError(.EINVAL)
@@ -30,7 +30,7 @@ enum RegularFile {
         return FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
     }
 
-    /// The content of a file, all of it.
+    /// The whole content of a file.
     static func contents(of url: URL) throws -> Data {
         let handle = try open(url)
         defer { try? handle.close() }

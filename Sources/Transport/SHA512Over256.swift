@@ -1,6 +1,6 @@
-/// SHA-512/256 (FIPS 180-4 §5.3.6.2, §6.7), which Apple's platforms offer nowhere and digest authentication may ask for (RFC 7616).
+/// SHA-512/256 (FIPS 180-4 §5.3.6.2, §6.7), which digest authentication may require (RFC 7616) and no Apple platform provides.
 ///
-/// Linux takes OpenSSL's; this one is compiled there as well, so that tests compare the two.
+/// Linux uses OpenSSL's. This implementation is compiled there too, so that tests can compare the two.
 package struct SHA512Over256: Sendable {
     private var state: [UInt64] = [
         0x2231_2194_fc2b_f72c, 0x9f55_5fa3_c84c_64c2, 0x2393_b86b_6f53_b151, 0x9638_7719_5940_eabd,
@@ -22,7 +22,7 @@ package struct SHA512Over256: Sendable {
     package consuming func finish() -> [UInt8] {
         let bits = count &* 8
         update([0x80])
-        // The length takes 16 bytes, of which the upper 8 are zero for anything shorter than 2^61 bytes.
+        // The length field has 16 bytes; the upper 8 are zero for any message shorter than 2^61 bytes.
         update([UInt8](repeating: 0, count: (128 + 112 - block.count) % 128 + 8))
         update(Self.bytes(bits))
         return Array(state.flatMap(Self.bytes).prefix(32))

@@ -1,6 +1,6 @@
-/// Text in the making, in UTF-8: of many parts, each of which costs a copy of its bytes and no more.
+/// Builds UTF-8 text from many parts, each of which costs only a copy of its bytes.
 package struct TextBytes: ~Copyable {
-    // Memory of its own: an array would ask at each part whether somebody else holds it.
+    // Manually allocated, because an array would check for unique ownership at each append.
     private var start: UnsafeMutablePointer<UInt8>
     private var capacity: Int
     private var count = 0
@@ -22,7 +22,7 @@ package struct TextBytes: ~Copyable {
         if isOwner { start.deallocate() }
     }
 
-    /// The text that a closure puts together: on the stack, as long as it is short.
+    /// The text that a closure builds. Short text is built on the stack.
     package static func making(_ write: (_ text: inout TextBytes) -> Void) -> String {
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 1_024) { memory in
             guard let start = memory.baseAddress else { return "" }
@@ -32,30 +32,31 @@ package struct TextBytes: ~Copyable {
         }
     }
 
-    /// What has been put together.
+    /// The text built so far.
     package var text: String {
         let bytes = UnsafeBufferPointer(start: start, count: count)
         guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else {
             return String(decoding: bytes, as: UTF8.self)
         }
-        // All that was added were whole texts: to look for what is not UTF-8 would take as long as all else.
+        // Only whole strings were appended, so the bytes are valid UTF-8. Validating them would take as long as everything
+        // else.
         var text = UTF8Span(unchecked: bytes.span)
         _ = text.checkForASCII()
         return String(copying: text)
     }
 
-    /// Adds text as it is.
+    /// Appends text unchanged.
     package mutating func append(_ text: String) {
-        // Where it lies, without holding it anew: that is an atomic step, of which a log entry would take dozens.
+        // Reads the string's storage in place. Retaining it is an atomic operation, and a log entry would need dozens.
         if text.utf8.withContiguousStorageIfAvailable({ append($0) }) == nil { append(Array(text.utf8)) }
     }
 
-    /// Adds text that is written in code.
+    /// Appends a literal.
     package mutating func append(literal text: StaticString) {
         text.withUTF8Buffer { append($0) }
     }
 
-    /// Adds text that was written by somebody else, fit for one line: see ``PrintableText/line(_:)``.
+    /// Appends untrusted text, made safe for one line: see ``PrintableText/line(_:)``.
     package mutating func append(line text: String) {
         let isPlain = text.utf8.withContiguousStorageIfAvailable { utf8 in
             let isPlain = PrintableText.isPlain(utf8)
@@ -65,7 +66,7 @@ package struct TextBytes: ~Copyable {
         if isPlain != true { append(PrintableText.line(text)) }
     }
 
-    /// Adds a number's decimal digits.
+    /// Appends a number in decimal digits.
     package mutating func append(_ number: UInt64) {
         makeRoom(for: 20)
         var end = count + 1

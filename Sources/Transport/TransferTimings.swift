@@ -1,21 +1,21 @@
-/// How long the steps of one exchange took, each measured from its start.
+/// The durations of an exchange's steps, each measured from the start of the exchange.
 ///
-/// A step that did not happen, because a kept-alive connection was used or no TLS, lasts as long as the one before it.
+/// A skipped step, because a kept-alive connection or no TLS was used, has the duration of the step before it.
 public struct TransferTimings: Sendable, Hashable {
-    /// Until the host's address was known.
+    /// Until the host's address was found.
     public var nameLookup: Duration
-    /// Until the connection stood.
+    /// Until the connection was established.
     public var connect: Duration
-    /// Until TLS stood; zero without TLS.
+    /// Until the TLS handshake was complete. Zero without TLS.
     public var tls: Duration
-    /// Until the first byte of the response.
+    /// Until the first byte of the response arrived.
     public var firstByte: Duration
-    /// Until the exchange ended; for a streamed response, until its head had arrived.
+    /// Until the exchange ended. For a streamed response, until its head arrived.
     public var total: Duration
-    /// Whether a kept-alive connection was used.
+    /// Whether the exchange used a kept-alive connection.
     public var reusedConnection: Bool
 
-    /// Timings.
+    /// Creates timings.
     public init(
         nameLookup: Duration,
         connect: Duration,
@@ -36,7 +36,7 @@ public struct TransferTimings: Sendable, Hashable {
 extension HTTPContext {
     private enum TimingsKey: HTTPContextKey { static var defaultValue: TransferTimings? { nil } }
 
-    /// On a response: how long the steps of its exchange took, where the transport can tell.
+    /// On a response: the durations of its exchange's steps, if the transport measures them.
     public var timings: TransferTimings? {
         get { self[TimingsKey.self] }
         set { self[TimingsKey.self] = newValue }

@@ -1,11 +1,11 @@
-/// Sends one request and gives one response.
+/// Sends one request and returns one response.
 ///
 /// ## Choose one
-/// ``URLSessionTransport`` sends over the network, on every platform; ``StubTransport`` answers in memory, for tests. A
-/// chain of interceptors that ends in a transport is itself one.
+/// ``URLSessionTransport`` sends over the network on every platform; ``StubTransport`` answers in memory, for tests. A chain of
+/// interceptors that ends in a transport is itself a transport.
 ///
 /// ## Use one
-/// Hand it to a client or a chain, or call it:
+/// Pass the transport to a client or a chain, or call it directly:
 ///
 /// ```swift
 /// let transport = URLSessionTransport()
@@ -21,20 +21,20 @@
 ///     }
 /// }
 /// ```
-/// An implementation promises:
-/// - to call ``HTTPRequest/validate()`` before it sends anything or opens a connection, and to refuse what it can't do,
+/// An implementation must:
+/// - call ``HTTPRequest/validate()`` before sending anything or opening a connection, and refuse requests it can't fulfill,
 ///   security settings first;
-/// - to follow no redirect, keep no cache, store no cookie, and to retry nothing but an idempotent request that met a
-///   kept-alive connection closed before any byte of the response;
-/// - to report a truncated response as ``TransportError/Code/truncated``;
-/// - to decode the content codings that it asked for, and then to remove `Content-Encoding` and `Content-Length`;
-/// - to honour ``HTTPContext/timeouts`` and ``HTTPContext/responseBody``, or to document what it doesn't;
-/// - to call ``HTTPBody/discard()`` on the request's body if it has begun to read it and doesn't come to its end;
-/// - to set ``HTTPResponse/url``;
-/// - to end each call once, and a cancelled one at once with `CancellationError`;
-/// - to throw ``TransportError`` for its own failures.
+/// - follow no redirect, keep no cache, store no cookie, and retry only an idempotent request whose kept-alive connection was
+///   closed before any byte of the response;
+/// - report a truncated response as ``TransportError/Code/truncated``;
+/// - decode the content codings it asked for, and then remove `Content-Encoding` and `Content-Length`;
+/// - honor ``HTTPContext/timeouts`` and ``HTTPContext/responseBody``, or document the exceptions;
+/// - call ``HTTPBody/discard()`` on the request's body if it starts reading the body and doesn't reach the end;
+/// - set ``HTTPResponse/url``;
+/// - end each call exactly once, and a cancelled call immediately with `CancellationError`;
+/// - throw ``TransportError`` for its own failures.
 public protocol Transport: Sendable {
-    /// Sends a request and gives its final response, whatever the status.
+    /// Sends a request and returns its final response, whatever the status.
     ///
     /// - Throws: ``TransportError``, or `CancellationError` if the task is cancelled.
     func send(_ request: consuming HTTPRequest) async throws -> HTTPResponse

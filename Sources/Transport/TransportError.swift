@@ -1,39 +1,39 @@
 public import Foundation
 
-/// Why a request got no response, or a body could not be read.
+/// Thrown when a request gets no response, or when a body can't be read.
 ///
-/// The description names the request with secrets redacted. A cancelled call throws `CancellationError` instead.
+/// The description names the request, with secrets redacted. A cancelled call throws `CancellationError` instead.
 public struct TransportError: ContextualError, Sendable {
-    /// What went wrong. An open set: handle the ones you know, and keep a default.
+    /// The kind of failure. An open set: handle the codes you know, and keep a default.
     public struct Code: Sendable, Hashable, RawRepresentable, CustomStringConvertible {
         /// The name of the code, such as `timedOut`.
         public let rawValue: String
-        /// A code by its name, for transports that need one of their own.
+        /// Creates a code from its name, for transports that need additional codes.
         public init(rawValue: String) { self.rawValue = rawValue }
         /// The name of the code.
         public var description: String { rawValue }
     }
 
-    /// What went wrong.
+    /// The kind of failure.
     public let code: Code
-    /// What went wrong and what to do about it, for a person.
+    /// A message for a person: the failure, and a remedy.
     public let message: String
-    /// The method of the request.
+    /// The request's method.
     public let method: HTTPRequest.Method?
-    /// The URL of the request, with secrets redacted.
+    /// The request's URL, with secrets redacted.
     public let url: String?
-    /// The error that this one reports, where it can add something.
+    /// The error that caused this one, if it adds information.
     public let underlying: (any Error)?
-    /// What is to be known about the failed call beyond the failure itself, such as the attempts that were made.
+    /// Details about the failed call, such as the attempts made.
     public var context = HTTPContext()
 
-    /// An error about a request.
+    /// Creates an error about a request.
     ///
     /// - Parameters:
-    ///   - code: what went wrong.
+    ///   - code: the kind of failure.
     ///   - message: a sentence for a person, without secrets.
-    ///   - request: the request, of which the method and the redacted URL are kept.
-    ///   - underlying: the cause. It must hold no secret.
+    ///   - request: the request. The error keeps its method and its redacted URL.
+    ///   - underlying: the cause. It must contain no secrets.
     public init(
         _ code: Code,
         _ message: String,
@@ -49,13 +49,13 @@ public struct TransportError: ContextualError, Sendable {
 }
 
 extension TransportError.Code {
-    /// The request can't be sent as it is: a control character in a field, a method that is no token, and the like.
+    /// The request is malformed: a control character in a field, a method that isn't a token, or a similar fault.
     public static let invalidRequest = Self(rawValue: "invalidRequest")
-    /// The URL is not an absolute http or https URL with a host.
+    /// The URL isn't an absolute http or https URL with a host.
     public static let unsupportedURL = Self(rawValue: "unsupportedURL")
-    /// The transport can't do what the request or its configuration asks for, and refuses to do less.
+    /// The transport can't do everything the request or its configuration demands, so it refuses to send.
     public static let unsupported = Self(rawValue: "unsupported")
-    /// The request says that nothing may be sent for it (``HTTPContext/sendingForbidden``), and nothing was.
+    /// The request's context forbids sending (``HTTPContext/sendingForbidden``), and nothing was sent.
     public static let sendingForbidden = Self(rawValue: "sendingForbidden")
     /// The host name has no address.
     public static let cannotFindHost = Self(rawValue: "cannotFindHost")
@@ -65,27 +65,27 @@ extension TransportError.Code {
     public static let tlsFailed = Self(rawValue: "tlsFailed")
     /// The connection ended before the response began.
     public static let connectionLost = Self(rawValue: "connectionLost")
-    /// A time limit passed; the message says which.
+    /// A time limit passed. The message names the limit.
     public static let timedOut = Self(rawValue: "timedOut")
     /// The response ended before its content was complete.
     public static let truncated = Self(rawValue: "truncated")
-    /// What came back is no HTTP response.
+    /// The received bytes aren't an HTTP response.
     public static let invalidResponse = Self(rawValue: "invalidResponse")
-    /// A body is longer than the limit it was read with.
+    /// A body exceeds the limit set for reading it.
     public static let bodyTooLarge = Self(rawValue: "bodyTooLarge")
-    /// A one-shot body was to be read a second time.
+    /// A one-shot body can't be read a second time.
     public static let bodyNotReplayable = Self(rawValue: "bodyNotReplayable")
-    /// A body gave more or fewer bytes than it had announced.
+    /// A body has more or fewer bytes than announced.
     public static let bodyLengthMismatch = Self(rawValue: "bodyLengthMismatch")
-    /// A file that should be a body is none, or can't be read.
+    /// A file can't serve as a body: it isn't a regular file, or it can't be read.
     public static let unreadableFile = Self(rawValue: "unreadableFile")
-    /// A file can't be written: its folder is missing, the disk is full, and the like.
+    /// A file can't be written, for example because its folder is missing or the disk is full.
     public static let unwritableFile = Self(rawValue: "unwritableFile")
-    /// A streamed response ran ahead of its reader by more than the transport may hold.
+    /// A streamed response got ahead of its reader by more than the transport may hold.
     public static let readerTooSlow = Self(rawValue: "readerTooSlow")
-    /// A stub transport had no answer.
+    /// A stub transport had no answer for the request.
     public static let noStub = Self(rawValue: "noStub")
-    /// Anything else; the message and the underlying error say what.
+    /// Any other failure. The message and the underlying error describe it.
     public static let other = Self(rawValue: "other")
 }
 
@@ -94,7 +94,7 @@ extension TransportError {
         Self(.bodyTooLarge, "The body is longer than the limit of \(limit) bytes.", request: request)
     }
 
-    /// The error of whoever would have to send or read a one-shot body again.
+    /// The error to throw if a one-shot body would have to be sent or read again.
     public static func bodyNotReplayable(request: HTTPRequest? = nil) -> Self {
         Self(
             .bodyNotReplayable,
@@ -111,7 +111,7 @@ extension TransportError {
 }
 
 extension TransportError: CustomStringConvertible, CustomDebugStringConvertible, LocalizedError {
-    /// Code, message and request, without secrets.
+    /// The code, the message and the request, without secrets.
     public var description: String {
         var text = "TransportError.\(code): \(message)"
         if let method, let url { text += " (\(method) \(url))" }
@@ -119,9 +119,9 @@ extension TransportError: CustomStringConvertible, CustomDebugStringConvertible,
         return text
     }
 
-    /// The same as ``description``.
+    /// Equal to ``description``.
     public var debugDescription: String { description }
 
-    /// The same as ``description``.
+    /// Equal to ``description``.
     public var errorDescription: String? { description }
 }
