@@ -1,17 +1,16 @@
 public import Foundation
 
-/// What must be found in a server's verified chain: a public key, or a certificate, by its SHA-256.
+/// A public key or certificate, given by its SHA-256, that a server's verified chain must contain.
 ///
 /// ```swift
 /// let pin: CertificatePin = "sha256/47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="
 /// let other = try CertificatePin.publicKey(inFile: certificateURL)
 /// let configured = try CertificatePin(parsing: textFromTheServer)
 /// ```
-/// Pin public keys rather than certificates: they can stay the same when a certificate is renewed. A pin may be that of any
-/// certificate of the chain: the server's own, an intermediate's or the root's. Always have a backup: the pin of a key that
-/// is not in use yet.
+/// Pin public keys rather than certificates, because a renewed certificate can keep its key. A pin may match any certificate of
+/// the chain: the server's own, an intermediate or the root. Always include a backup pin, for a key that isn't in use yet.
 ///
-/// The pin of a server's key, and those of all that it sends, are printed by
+/// This command prints the pin of a server's key:
 /// ```sh
 /// openssl s_client -connect HOST:443 -servername HOST </dev/null | openssl x509 -pubkey -noout \
 ///   | openssl pkey -pubin -outform DER | openssl dgst -sha256 -binary | base64
@@ -26,7 +25,7 @@ public struct CertificatePin: Sendable, Hashable {
 
     let subject: Subject
     let digest: [UInt8]
-    // A literal that is no pin, as it was written. No digest is empty: such a pin matches no certificate.
+    // The text of an invalid literal. Its digest is empty and so matches no certificate.
     private let invalidText: String?
 
     init(_ subject: Subject, digest: [UInt8]) {
@@ -35,8 +34,9 @@ public struct CertificatePin: Sendable, Hashable {
         invalidText = nil
     }
 
-    /// A pin from text that is known at run time: `sha256/` and the base64 of the SHA-256 of a SubjectPublicKeyInfo (RFC 7469 §2.4), or
-    /// `certificate-sha256/` and that of a certificate's DER. libcurl's `sha256//` is understood, too.
+    /// Creates a pin from text known at run time. The text is `sha256/` and the base64 SHA-256 of a SubjectPublicKeyInfo (RFC
+    /// 7469 §2.4), or `certificate-sha256/` and the base64 SHA-256 of a certificate's DER. libcurl's `sha256//` is accepted
+    /// too.
     ///
     /// - Throws: ``TLSConfigurationError`` with ``TLSConfigurationError/Code/invalidPin``.
     public init(parsing text: String) throws {
@@ -50,7 +50,7 @@ public struct CertificatePin: Sendable, Hashable {
             let prefix = text.hasPrefix(curls) && subject == .publicKey ? curls : subject.prefix
             guard text.hasPrefix(prefix) else { continue }
             guard let digest = Data(base64Encoded: String(text.dropFirst(prefix.count))), digest.count == 32 else {
-                // The digest itself may begin with a slash.
+                // The second slash may belong to the digest.
                 if prefix == curls, let digest = Data(base64Encoded: String(text.dropFirst(7))), digest.count == 32 {
                     self.init(subject, digest: [UInt8](digest))
                     return
@@ -63,7 +63,7 @@ public struct CertificatePin: Sendable, Hashable {
         return nil
     }
 
-    /// Whether this is a pin. Only a literal may be none: ``init(stringLiteral:)``.
+    /// Whether the pin is valid. Only a literal can be invalid: see ``init(stringLiteral:)``.
     public var isValid: Bool { invalidText == nil }
 
     var literalError: TLSConfigurationError? { invalidText.map(Self.invalid) }
@@ -77,29 +77,29 @@ public struct CertificatePin: Sendable, Hashable {
 }
 
 extension CertificatePin {
-    /// The pin of the public key of a certificate.
+    /// The pin of a certificate's public key.
     public static func publicKey(of certificate: TLSCertificate) -> Self { certificate.publicKeyPin }
 
-    /// The pin of the public key of the certificate in a file, PEM or DER.
+    /// The public key pin of the certificate in a PEM or DER file.
     ///
     /// - Throws: ``TLSConfigurationError``.
     public static func publicKey(inFile file: URL) throws -> Self { try TLSCertificate(file: file).publicKeyPin }
 
-    /// The pin of a certificate, and of no other, be it for the same key.
+    /// The pin of one certificate. Other certificates with the same key don't match.
     public static func certificate(_ certificate: TLSCertificate) -> Self { certificate.certificatePin }
 
-    /// The pin of the certificate in a file, PEM or DER, and of no other, be it for the same key.
+    /// The pin of the certificate in a PEM or DER file. Other certificates with the same key don't match.
     ///
     /// - Throws: ``TLSConfigurationError``.
     public static func certificate(inFile file: URL) throws -> Self { try TLSCertificate(file: file).certificatePin }
 }
 
 extension CertificatePin: ExpressibleByStringLiteral, CustomStringConvertible, CustomDebugStringConvertible {
-    /// A pin written in code, in the form of ``init(parsing:)``.
+    /// Creates a pin from a literal in the form of ``init(parsing:)``.
     ///
-    /// A literal in any other form makes a pin that is not ``isValid``: a transport with such a pin sends nothing, and each
-    /// call fails with ``TransportError/Code/unsupported`` and the pin's text. Swift uses this initialiser for
-    /// `CertificatePin("…")`, too (SE-0213).
+    /// A literal in another form creates a pin that isn't ``isValid``. A transport with such a pin sends nothing, and each call
+    /// fails with ``TransportError/Code/unsupported`` and the pin's text. Swift also uses this initializer for
+    /// `CertificatePin("…")` (SE-0213).
     public init(stringLiteral text: String) {
         if let pin = Self(text: text) {
             self = pin
@@ -110,9 +110,9 @@ extension CertificatePin: ExpressibleByStringLiteral, CustomStringConvertible, C
         }
     }
 
-    /// The pin as text, as it is written in code.
+    /// The pin in the form of its literal.
     public var description: String { invalidText ?? subject.prefix + Data(digest).base64EncodedString() }
 
-    /// The same as ``description``.
+    /// Equal to ``description``.
     public var debugDescription: String { description }
 }

@@ -1,23 +1,23 @@
-/// Who answers a challenge of URLSession's, by what is asked for and who asks.
+/// Decides who answers a URLSession challenge, by its subject and by whether a proxy asks.
 enum ChallengeRule: Sendable {
-    /// What is asked for.
+    /// The subject of a challenge.
     enum Subject: Sendable { case password, serverTrust, clientCertificate, other }
 
-    /// Nobody: the response with the challenge is the answer.
+    /// Reject the challenge, so that the caller gets the response that carries it.
     case reject
-    /// The system, as if there were no delegate.
+    /// Leave the challenge to the system, as if there were no delegate.
     case leaveToSystem
-    /// The TLS settings: is the server whom they trust?
+    /// Let the TLS settings decide whether to trust the server.
     case judgeServer
-    /// The TLS settings: the client's identity, where they have one.
+    /// Present the client identity of the TLS settings, if any.
     case presentIdentity
 
     init(_ subject: Subject, isProxy: Bool) {
         self =
             switch (subject, isProxy) {
-            // A proxy over TLS is verified as the host that it is.
+            // A TLS proxy is verified as a host like any other.
             case (.serverTrust, _): .judgeServer
-            // The user's settings have a proxy's credentials, and the identity is meant for servers.
+            // The user's system settings hold a proxy's credentials, and the client identity is meant for servers.
             case (_, true): .leaveToSystem
             case (.password, false): .reject
             case (.clientCertificate, false): .presentIdentity

@@ -1,53 +1,51 @@
 public import Foundation
 
-/// A certificate with its private key, by which a client says who it is (mutual TLS).
+/// A certificate with its private key, with which a client authenticates itself (mutual TLS).
 ///
 /// ```swift
 /// let identity = try ClientIdentity(pkcs12: archiveURL, password: password)
 /// ```
-/// On Linux two files make one, too; on Apple's platforms so does a `SecIdentity` of the keychain.
+/// On Linux a certificate file and a key file work too; on Apple platforms, a `SecIdentity` from the keychain.
 /// ```swift
 /// let identity = try ClientIdentity(certificate: certificateURL, privateKey: keyURL)
 /// ```
-/// An archive is opened once, when the identity is made.
-/// Its description never shows the key or a password.
+/// An archive is opened once, when the identity is created. The description never shows the key or a password.
 public struct ClientIdentity: Sendable, Hashable {
     let storage: Storage
 
-    /// An identity from a PKCS#12 archive (`.p12`, `.pfx`), with the certificates between it and its root if they are there.
+    /// Creates an identity from a PKCS#12 archive (`.p12`, `.pfx`), including any intermediate certificates in it.
     ///
-    /// - Throws: ``TLSConfigurationError`` if it is no such archive, the password is wrong, or a key or its certificate is
-    ///   missing.
+    /// - Throws: ``TLSConfigurationError`` if the data isn't such an archive, the password is wrong, or the key or its
+    ///   certificate is missing.
     public init(pkcs12 archive: Data, password: String) throws {
         storage = try Storage(pkcs12: archive, password: password)
     }
 
-    /// An identity from a PKCS#12 file (`.p12`, `.pfx`), with the certificates between it and its root if they are there.
+    /// Creates an identity from a PKCS#12 file (`.p12`, `.pfx`), including any intermediate certificates in it.
     ///
-    /// - Throws: ``TLSConfigurationError`` if it can't be read or is no such archive, the password is wrong, or a key or its
-    ///   certificate is missing.
+    /// - Throws: ``TLSConfigurationError`` if the file can't be read or isn't such an archive, the password is wrong, or the
+    ///   key or its certificate is missing.
     public init(pkcs12 file: URL, password: String) throws {
         try self.init(pkcs12: Self.read(file), password: password)
     }
 
-    /// An identity from PEM files: the certificate, followed by those between it and its root, and the private key.
+    /// Creates an identity from PEM files: the certificate, followed by any intermediates, and the private key.
     ///
-    /// On Apple's platforms a key can't be joined with a certificate outside of a keychain, so that this throws
-    /// ``TLSConfigurationError/Code/unsupported``; make a PKCS#12 archive of them:
-    /// ```sh
+    /// Apple platforms can't join a key with a certificate outside a keychain, so this initializer throws
+    /// ``TLSConfigurationError/Code/unsupported`` there. Create a PKCS#12 archive instead:
     /// openssl pkcs12 -export -in certificate.pem -inkey key.pem -out identity.p12
     /// ```
     /// - Parameters:
-    ///   - certificate: the file of the certificates.
-    ///   - privateKey: the file of the key; it may be the same one.
-    ///   - password: the key's, where it is encrypted.
+    ///   - certificate: the file with the certificates.
+    ///   - privateKey: the file with the key. It may be the same file.
+    ///   - password: the key's password, if the key is encrypted.
     /// - Throws: ``TLSConfigurationError``.
     public init(certificate: URL, privateKey: URL, password: String? = nil) throws {
         let certificates = try TLSCertificate.all(in: certificate)
         storage = try Storage(certificates: certificates, privateKey: Self.read(privateKey), password: password)
     }
 
-    /// An identity from PEM texts in memory; see ``init(certificate:privateKey:password:)-(URL,_,_)``.
+    /// Creates an identity from PEM texts in memory. See ``init(certificate:privateKey:password:)-(URL,_,_)``.
     public init(certificate: Data, privateKey: Data, password: String? = nil) throws {
         let certificates = try TLSCertificate.all(certificate, source: "The content")
         storage = try Storage(certificates: certificates, privateKey: privateKey, password: password)
@@ -62,12 +60,12 @@ public struct ClientIdentity: Sendable, Hashable {
 }
 
 extension ClientIdentity: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// Whose it is, without the key.
+    /// The identity's subject, without the key.
     public var description: String { "ClientIdentity(\(storage.subject))" }
 
-    /// The same as ``description``.
+    /// Equal to ``description``.
     public var debugDescription: String { description }
 
-    /// Nothing of the key.
+    /// A mirror that shows the subject and nothing of the key.
     public var customMirror: Mirror { Mirror(self, children: ["subject": storage.subject]) }
 }

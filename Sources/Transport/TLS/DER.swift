@@ -1,9 +1,9 @@
-/// Reads the elements of a DER encoding one after the other (ITU-T X.690 §8, §10).
+/// Reads the elements of a DER encoding in order (ITU-T X.690 §8, §10).
 struct DERReader {
     struct Element {
         let tag: UInt8
         let content: ArraySlice<UInt8>
-        /// Tag and length included.
+        /// The whole element, including its tag and length.
         let encoding: ArraySlice<UInt8>
     }
 
@@ -16,10 +16,10 @@ struct DERReader {
 
     var isAtEnd: Bool { rest.isEmpty }
 
-    /// The next element; `nil` at the end and where the bytes are no DER.
+    /// The next element. `nil` at the end, and if the bytes aren't DER.
     mutating func next() -> Element? {
         let start = rest
-        // Tags of several bytes do not occur in a certificate's frame.
+        // The structure of a certificate has no multi-byte tags.
         guard let tag = rest.popFirst(), tag & 0x1F != 0x1F, let length = readLength(), length <= rest.count else {
             rest = []
             return nil
@@ -45,27 +45,27 @@ struct DERReader {
     }
 }
 
-/// Where the parts of an X.509 certificate lie that pins and messages need (RFC 5280 §4.1).
+/// The parts of an X.509 certificate that pins and messages need (RFC 5280 §4.1).
 struct CertificateLayout {
-    /// The SubjectPublicKeyInfo, tag and length included: what a pin is the digest of.
+    /// The SubjectPublicKeyInfo, including its tag and length. A public key pin is its digest.
     let publicKeyInfo: ArraySlice<UInt8>
-    /// The subject's common name, or its organisation, for messages.
+    /// The subject's common name, or else its organization, for messages.
     let subject: String
 
-    /// `nil` if this is no certificate.
+    /// Returns `nil` if the bytes aren't a certificate.
     init?(_ der: [UInt8]) {
         var outer = DERReader(der[...])
         guard let certificate = outer.next(DERReader.sequence), outer.isAtEnd else { return nil }
         var parts = DERReader(certificate.content)
         guard let toBeSigned = parts.next(DERReader.sequence) else { return nil }
-        // The signature's algorithm and the signature.
+        // The signature algorithm and the signature.
         guard parts.next(DERReader.sequence) != nil, parts.next(0x03) != nil, parts.isAtEnd else { return nil }
         var fields = DERReader(toBeSigned.content)
         guard var field = fields.next() else { return nil }
-        // The version stands only where it is not 1.
+        // The version field is present only if the version isn't 1.
         if field.tag == 0xA0, let next = fields.next() { field = next }
         guard field.tag == 0x02 else { return nil }
-        // Algorithm, issuer, validity.
+        // Skips algorithm, issuer and validity.
         for _ in 0..<3 where fields.next(DERReader.sequence) == nil { return nil }
         guard let subject = fields.next(DERReader.sequence), let key = fields.next(DERReader.sequence) else {
             return nil
@@ -91,7 +91,7 @@ struct CertificateLayout {
         return "no name"
     }
 
-    // A certificate comes from whoever answers: what it says is not to steer a terminal.
+    // Any server can send a certificate, so its text must not control a terminal.
     private static func printable(_ name: String) -> String {
         let kept = name.unicodeScalars.prefix(128).map {
             $0.properties.generalCategory == .control ? "?" : Character($0)

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// The hosts that a TLS setting is for.
+/// The hosts that a TLS setting applies to.
 ///
 /// | pattern | matches |
 /// | --- | --- |
@@ -9,9 +9,9 @@ internal import Foundation
 /// | `.example.com` | `example.com` and its subdomains, at any depth |
 /// | `*` | every host |
 ///
-/// Letter case and a final dot don't matter, an international name may be written either way, and an IP address matches
-/// only itself. Of several patterns that match a host, the most specific one holds, alone: the host itself, then the longest
-/// of its parents, then `*`.
+/// Letter case and a trailing dot are ignored, an international name may use either form, and an IP address matches only
+/// itself. If several patterns match a host, only the most specific applies: the host itself, then its longest parent domain,
+/// then `*`.
 ///
 /// ```swift
 /// let written: HostPattern = "*.example.com"
@@ -19,16 +19,16 @@ internal import Foundation
 /// ```
 public struct HostPattern: Sendable, Hashable {
     let text: String
-    /// Whether this is a pattern. Only a literal may be none: ``init(stringLiteral:)``.
+    /// Whether the pattern is valid. Only a literal can be invalid: see ``init(stringLiteral:)``.
     public let isValid: Bool
 
-    /// Every host.
+    /// Matches every host.
     public static let any = HostPattern(unchecked: "*")
 
-    /// A pattern from text that is known at run time.
+    /// Creates a pattern from text known at run time.
     ///
-    /// - Throws: ``TLSConfigurationError`` with ``TLSConfigurationError/Code/invalidHost`` if it holds anything but a host, such
-    ///   as a scheme or a port.
+    /// - Throws: ``TLSConfigurationError`` with ``TLSConfigurationError/Code/invalidHost`` if the text contains anything but a
+    ///   host pattern, such as a scheme or a port.
     public init(parsing text: String) throws {
         guard let pattern = Self(text: text) else { throw Self.invalid(text) }
         self = pattern
@@ -50,20 +50,20 @@ public struct HostPattern: Sendable, Hashable {
         self.init(unchecked: prefix + host)
     }
 
-    /// A host in the one spelling in which hosts are compared.
+    /// A host in the normal form used for comparison.
     static func normalized(_ host: String) -> String {
         var host = host.lowercased()
         if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
         if host.hasSuffix("."), host.count > 1 { host.removeLast() }
         if !host.utf8.allSatisfy({ $0 < 0x80 }) || host.contains("%") {
-            // International names in ASCII, and percent-encoding undone.
+            // Converts international names to ASCII and removes percent-encoding.
             host = host.removingPercentEncoding ?? host
             host = URL(string: "https://\(host)")?.host(percentEncoded: false)?.lowercased() ?? host
         }
         return address(host) ?? host
     }
 
-    /// An IP address in its usual form, since whoever connects takes others too: `127.1`, `0x7f.0.0.1` and `2130706433` are
+    /// An IP address in its usual form. Connecting accepts other forms too: `127.1`, `0x7f.0.0.1` and `2130706433` all mean
     /// `127.0.0.1`.
     private static func address(_ host: String) -> String? {
         var text = [CChar](repeating: 0, count: 64)
@@ -105,7 +105,7 @@ public struct HostPattern: Sendable, Hashable {
         }
     }
 
-    /// The patterns that match a host, the most specific one first.
+    /// The patterns that match a host, most specific first.
     static func candidates(for host: String) -> [HostPattern] {
         var candidates = [HostPattern(unchecked: host)]
         if !isAddress(host) {
@@ -131,18 +131,18 @@ public struct HostPattern: Sendable, Hashable {
 }
 
 extension HostPattern: ExpressibleByStringLiteral, CustomStringConvertible, CustomDebugStringConvertible {
-    /// A pattern written in code, in the form of ``init(parsing:)``.
+    /// Creates a pattern from a literal in the form of ``init(parsing:)``.
     ///
-    /// A literal in any other form makes a pattern that is not ``isValid`` and matches no host: a transport with such a
-    /// pattern sends nothing, and each call fails with ``TransportError/Code/unsupported`` and the pattern's text. Swift uses
-    /// this initialiser for `HostPattern("…")`, too (SE-0213).
+    /// A literal in another form creates a pattern that isn't ``isValid`` and matches no host. A transport with such a pattern
+    /// sends nothing, and each call fails with ``TransportError/Code/unsupported`` and the pattern's text. Swift also uses this
+    /// initializer for `HostPattern("…")` (SE-0213).
     public init(stringLiteral text: String) {
         self = Self(text: text) ?? Self(unchecked: text, isValid: false)
     }
 
-    /// The pattern, in lower case; an invalid one as it was written.
+    /// The pattern in lower case; an invalid pattern as written.
     public var description: String { text }
 
-    /// The same as ``description``.
+    /// Equal to ``description``.
     public var debugDescription: String { text }
 }

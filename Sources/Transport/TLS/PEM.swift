@@ -11,10 +11,10 @@ enum PEM {
     private static let end = "-----END "
     private static let dashes = "-----"
 
-    /// Whether the content claims to be PEM.
+    /// Whether the content contains a PEM header.
     static func isText(_ content: Data) -> Bool { content.range(of: Data(begin.utf8)) != nil }
 
-    /// Its blocks; `nil` if one is broken.
+    /// The blocks of a PEM text. `nil` if any block is malformed.
     static func blocks(_ content: Data) -> [Block]? {
         var blocks: [Block] = []
         var open: (label: String, base64: String)?
@@ -36,7 +36,7 @@ enum PEM {
         return open == nil ? blocks : nil
     }
 
-    /// DER as a PEM text.
+    /// DER data as a PEM text.
     static func text(_ label: String, _ der: Data) -> String {
         let base64 = der.base64EncodedString(options: [.lineLength64Characters, .endLineWithLineFeed])
         return "\(begin)\(label)\(dashes)\n\(base64)\n\(end)\(label)\(dashes)\n"

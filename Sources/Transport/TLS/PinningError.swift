@@ -1,17 +1,17 @@
 public import Foundation
 
-/// A server's chain is trusted, but holds none of the pins of its host. Nothing of the request was sent.
+/// Thrown when a server's trusted chain contains none of its host's pins. Nothing of the request was sent.
 ///
-/// It is the ``TransportError/underlying`` of a ``TransportError`` with ``TransportError/Code/tlsFailed``.
+/// The error is the ``TransportError/underlying`` of a ``TransportError`` with ``TransportError/Code/tlsFailed``.
 public struct PinningError: Error, Sendable, Hashable {
     /// The host that was called.
     public let host: String
-    /// The pins of which one was to be found.
+    /// The host's pins. The chain had to contain at least one.
     public let expected: [CertificatePin]
-    /// The certificates of the server's verified chain, its own first, with their pins.
+    /// The certificates of the server's verified chain with their pins, the server's own first.
     public let chain: [TLSCertificate]
 
-    /// An error.
+    /// Creates an error.
     public init(host: String, expected: [CertificatePin], chain: [TLSCertificate]) {
         self.host = host
         self.expected = expected
@@ -20,7 +20,7 @@ public struct PinningError: Error, Sendable, Hashable {
 }
 
 extension PinningError: CustomStringConvertible, CustomDebugStringConvertible, LocalizedError {
-    /// Host, expected pins and those of the chain, so that the right one can be copied.
+    /// The host, the expected pins and the chain's pins, so that the right pin can be copied.
     public var description: String {
         let wanted = expected.isEmpty ? "  (none: an empty list matches nothing)" : Self.list(expected)
         let note =
@@ -39,9 +39,9 @@ extension PinningError: CustomStringConvertible, CustomDebugStringConvertible, L
         items.map { "  \($0)" }.joined(separator: "\n")
     }
 
-    /// The same as ``description``.
+    /// Equal to ``description``.
     public var debugDescription: String { description }
 
-    /// The same as ``description``.
+    /// Equal to ``description``.
     public var errorDescription: String? { description }
 }

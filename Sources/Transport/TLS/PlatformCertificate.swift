@@ -4,7 +4,7 @@ internal import Foundation
 internal import Security
 #endif
 
-/// What the platform's own library takes for a certificate.
+/// The platform library's judgment of whether bytes are a certificate.
 enum PlatformCertificate {
     static func isValid(_ der: Data) throws -> Bool {
         #if canImport(Security)

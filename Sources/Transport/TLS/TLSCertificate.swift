@@ -1,6 +1,6 @@
 public import Foundation
 
-/// An X.509 certificate: an anchor of trust, or what a pin is made of.
+/// An X.509 certificate, used as a trust anchor or as the source of a pin.
 ///
 /// ```swift
 /// let root = try TLSCertificate(file: rootURL)
@@ -9,39 +9,39 @@ public import Foundation
 public struct TLSCertificate: Sendable, Hashable {
     /// The certificate in DER.
     public let der: Data
-    /// The pin of its public key: the SHA-256 of its SubjectPublicKeyInfo (RFC 7469 §2.4).
+    /// The pin of the certificate's public key: the SHA-256 of its SubjectPublicKeyInfo (RFC 7469 §2.4).
     public let publicKeyPin: CertificatePin
     /// The pin of the certificate itself: the SHA-256 of its DER.
     public let certificatePin: CertificatePin
-    /// The common name of its subject as `CN=…`, or its organisation as `O=…`.
+    /// The subject's common name as `CN=…`, or else its organization as `O=…`.
     public let subject: String
 
-    /// A certificate in DER or PEM.
+    /// Creates a certificate from DER or PEM.
     ///
-    /// - Throws: ``TLSConfigurationError`` if it is none, or holds several.
+    /// - Throws: ``TLSConfigurationError`` if the content isn't exactly one certificate.
     public init(_ content: Data) throws {
         self = try Self.one(Self.all(content, source: "The content"), source: "The content")
     }
 
-    /// The certificate in a file, DER or PEM.
+    /// Reads the certificate in a DER or PEM file.
     ///
     /// - Parameters:
-    ///   - file: the file.
-    ///   - host: whose certificate it is, for the command line that the error for a missing file offers.
-    /// - Throws: ``TLSConfigurationError`` if there is no such file, or it doesn't hold exactly one certificate.
+    ///   - file: the file's URL.
+    ///   - host: the certificate's host, used only in the command that the error for a missing file suggests.
+    /// - Throws: ``TLSConfigurationError`` if there is no such file, or if it doesn't contain exactly one certificate.
     public init(file: URL, of host: String? = nil) throws {
         self = try Self.one(Self.all(in: file, of: host), source: file.path)
     }
 
-    /// All certificates in a file: several in PEM, or one in DER.
+    /// Reads all certificates in a file: any number in PEM, or one in DER.
     ///
-    /// - Throws: ``TLSConfigurationError`` if there is no such file, or it holds no certificate or a broken one.
+    /// - Throws: ``TLSConfigurationError`` if there is no such file, or if it contains no certificate or a malformed one.
     public static func all(in file: URL, of host: String? = nil) throws -> [TLSCertificate] {
         guard let content = try? RegularFile.contents(of: file) else { throw missing(file, host ?? "HOST") }
         return try all(content, source: file.path)
     }
 
-    /// A certificate that a peer sent, or one block of a file.
+    /// Creates a certificate from a peer's DER or a block of a file.
     init(der: Data, source: @autoclosure () -> String) throws {
         let bytes = [UInt8](der)
         guard let layout = CertificateLayout(bytes), try PlatformCertificate.isValid(der) else {
@@ -87,6 +87,6 @@ public struct TLSCertificate: Sendable, Hashable {
 }
 
 extension TLSCertificate: CustomStringConvertible {
-    /// Its subject and its public key's pin.
+    /// The certificate's public key pin and subject.
     public var description: String { "\(publicKeyPin) (\(subject))" }
 }

@@ -1,4 +1,4 @@
-/// Whom a transport trusts, and who it says it is: trust, pins, a client identity.
+/// The TLS settings of a transport: trusted roots, pins and a client identity.
 ///
 /// ```swift
 /// // The system's roots, and one of these keys in the chain:
@@ -9,38 +9,38 @@
 /// tls.pins = ["api.example.com": ["sha256/…", "sha256/…"], ".example.org": ["sha256/…"]]
 /// tls.identity = try ClientIdentity(pkcs12: archiveURL, password: password)
 /// ```
-/// - Whatever is set, the chain must lead to a trusted root, no certificate may have expired, and the host's name must be
-///   that of the certificate. Pins are demanded on top of it.
-/// - Pins are looked for in every certificate of the verified chain, not only in the server's own.
-/// - A host with pins is not called over `http`.
-/// - A connection that was not verified by these settings is never used. On Linux no TLS session is resumed under them, either.
-///   **Apple's platforms** give no way to switch that off for a session: where the same program also calls a pinned host
-///   without its pins, the system may resume the TLS session of such a call, and then asks nobody whether to trust the host.
-///   Call a host with its pins from all of the program. Nor can it be ruled out there that the system sends, over HTTP/2, the
-///   requests for a pinned host over a connection that it made for a host without pins, where the certificate of that one
-///   names both: pin the whole domain (`".example.com"`), or give the pinned hosts a transport of their own.
-/// - A proxy that is spoken to over TLS is verified by the same settings, as the host that it is.
-/// - Wrong input fails when it is made: a file that is missing, a certificate or a pin that is none. A literal can't throw:
-///   a transport with an invalid pin or host pattern sends nothing, and each call fails with its text.
-/// - What a transport can't do it refuses with an error, before anything is sent. On Linux, URLSession can do none of it;
-///   ``CurlTransport`` can, with OpenSSL.
+/// - Regardless of the settings, the chain must lead to a trusted root, no certificate may have expired, and the certificate
+///   must name the host. Pins are required in addition.
+/// - A pin may match any certificate of the verified chain, not only the server's own.
+/// - A host with pins is never called over `http`.
+/// - A connection that these settings haven't verified is never used. On Linux, no TLS session is resumed under them either.
+///   **Apple platforms** can't disable resumption for a session. If the same app also calls a pinned host without its pins, the
+///   system may resume that call's TLS session without checking trust again. Call a host with its pins everywhere in the app.
+///   Over HTTP/2, the system may also send a pinned host's requests over a connection to a host without pins whose certificate
+///   names both. Pin the whole domain (`".example.com"`), or use a separate transport for the pinned hosts.
+/// - A TLS proxy is verified by the same settings, as a host like any other.
+/// - Invalid input fails at creation: a missing file, or data that isn't a certificate or a pin. A literal can't throw. A
+///   transport with an invalid pin or host pattern sends nothing instead, and each call fails with the literal's text.
+/// - A transport refuses settings that it can't apply, with an error and before anything is sent. On Linux, URLSession supports
+///   none of these settings; ``CurlTransport`` supports all of them through OpenSSL.
 public struct TLSConfiguration: Sendable, Hashable {
-    /// Which roots are trusted; by default the system's.
+    /// The trusted roots. By default the system's.
     public var trust: TLSTrust
-    /// For which hosts one of which pins must be in the chain; by default for none. An empty list matches no chain.
+    /// The pins required for each host; the chain must contain at least one. By default no host has pins. An empty list matches
+    /// no chain.
     public var pins: [HostPattern: [CertificatePin]]
-    /// The oldest version of TLS to speak, by default 1.2.
+    /// The oldest TLS version to accept. By default 1.2.
     public var minimumVersion: TLSVersion
-    /// What is presented to servers that ask for a client certificate; by default nothing. Every server that asks is told:
-    /// give an identity a transport of its own.
+    /// The identity presented to servers that request a client certificate. By default none. Every server that requests a
+    /// certificate learns the identity, so use a separate transport for each identity.
     public var identity: ClientIdentity?
-    /// Pins that were fetched and signed, accepted beside ``pins``; by default none.
+    /// Fetched and signed pins, accepted beside ``pins``. By default none.
     public var signedPins: SignedPins?
 
     private(set) var hostsWithoutTrust: Set<String> = []
     private(set) var hostsWithoutName: Set<String> = []
 
-    /// Settings; by default those of the system.
+    /// Creates settings. By default the system's.
     public init(
         trust: TLSTrust = .system,
         pins: [HostPattern: [CertificatePin]] = [:],
@@ -55,34 +55,33 @@ public struct TLSConfiguration: Sendable, Hashable {
         self.signedPins = signedPins
     }
 
-    /// The system's roots, TLS 1.2 or later, no pins: the default of every transport.
+    /// The system's roots, TLS 1.2 or later, and no pins. Every transport's default.
     public static let system = TLSConfiguration()
 
-    /// One of these pins must be in the chain of every host.
+    /// Requires one of these pins in the chain of every host.
     public static func pinned(_ pins: [CertificatePin], trust: TLSTrust = .system) -> Self {
         Self(trust: trust, pins: [.any: pins])
     }
 
-    /// One of a host's pins must be in its chain. Hosts without pins are called as usual.
+    /// Requires one of a host's pins in its chain. Hosts without pins are called as usual.
     public static func pinned(_ pins: [HostPattern: [CertificatePin]], trust: TLSTrust = .system) -> Self {
         Self(trust: trust, pins: pins)
     }
 }
 
 extension TLSConfiguration {
-    /// **Dangerous:** the same settings, but whoever answers for this host is believed: any certificate, expired, self-signed
-    /// or of an unknown authority. Only for a server on the same machine or in a test.
+    /// **Dangerous:** these settings, except that any certificate is accepted for this host: expired, self-signed or from an
+    /// unknown authority. Anybody can impersonate the host. Use it only for a server on the same machine or in a test.
     ///
-    /// Where the host has pins, the certificate that the server presents as its own must match one: that is as safe as the
-    /// pin is.
+    /// If the host has pins, the server's own certificate must still match one of them, and is then as trustworthy as the pin.
     public func dangerouslyAcceptingInvalidCertificates(from host: String) -> Self {
         var copy = self
         copy.hostsWithoutTrust.insert(HostPattern.normalized(host))
         return copy
     }
 
-    /// **Dangerous:** the same settings, but for this host any trusted certificate will do, whatever host it was made for:
-    /// whoever has one can answer.
+    /// **Dangerous:** these settings, except that a trusted certificate for any host is accepted for this host. Anybody with
+    /// such a certificate can impersonate the host.
     public func dangerouslyAcceptingAnyHostName(from host: String) -> Self {
         var copy = self
         copy.hostsWithoutName.insert(HostPattern.normalized(host))
@@ -90,18 +89,18 @@ extension TLSConfiguration {
     }
 }
 
-/// The roots that are trusted.
+/// The trusted roots.
 public struct TLSTrust: Sendable, Hashable {
     let usesSystem: Bool
     let anchors: [TLSCertificate]
 
-    /// Those of the system.
+    /// The system's roots.
     public static let system = TLSTrust(usesSystem: true, anchors: [])
 
-    /// Those of the system, and these. An anchor may be a root, an intermediate or a server's own certificate.
+    /// The system's roots and the given anchors. An anchor may be a root, an intermediate or a server's own certificate.
     public static func system(adding anchors: [TLSCertificate]) -> Self { Self(usesSystem: true, anchors: anchors) }
 
-    /// These alone; none, if the list is empty.
+    /// Only the given anchors. An empty list trusts nobody.
     public static func only(_ anchors: [TLSCertificate]) -> Self { Self(usesSystem: false, anchors: anchors) }
 }
 
@@ -117,6 +116,6 @@ public struct TLSVersion: Sendable, Hashable, Comparable, CustomStringConvertibl
     /// The version, such as `TLS 1.3`.
     public var description: String { "TLS 1.\(number - 0x0301)" }
 
-    /// Older versions come first.
+    /// Orders older versions before newer ones.
     public static func < (one: Self, other: Self) -> Bool { one.number < other.number }
 }

@@ -1,45 +1,45 @@
 public import Foundation
 
-/// Why TLS settings can't be used: thrown when they are made, before any request. For an invalid literal, which can't throw,
-/// it is the ``TransportError/underlying`` error of each call.
+/// Thrown when TLS settings can't be used. The error is thrown when they are created, before any request. For an invalid
+/// literal, which can't throw, the error is each call's ``TransportError/underlying`` error.
 public struct TLSConfigurationError: Error, Sendable, Hashable {
-    /// What is wrong. An open set: handle the ones you know, and keep a default.
+    /// The kind of mistake. An open set: handle the codes you know, and keep a default.
     public struct Code: Sendable, Hashable, RawRepresentable, CustomStringConvertible {
         /// The name of the code, such as `notACertificate`.
         public let rawValue: String
-        /// A code by its name.
+        /// Creates a code from its name.
         public init(rawValue: String) { self.rawValue = rawValue }
         /// The name of the code.
         public var description: String { rawValue }
 
         /// There is no such file, or it can't be read.
         public static let unreadableFile = Self(rawValue: "unreadableFile")
-        /// The content is no X.509 certificate, neither PEM nor DER.
+        /// The content isn't an X.509 certificate in PEM or DER.
         public static let notACertificate = Self(rawValue: "notACertificate")
-        /// The content is no private key, or its password is wrong.
+        /// The content isn't a usable private key.
         public static let notAPrivateKey = Self(rawValue: "notAPrivateKey")
-        /// The private key is not that of the certificate.
+        /// The private key doesn't belong to the certificate.
         public static let keyMismatch = Self(rawValue: "keyMismatch")
-        /// The content is no PKCS#12 archive with a certificate and its key.
+        /// The content isn't a PKCS#12 archive with a certificate and its key.
         public static let notAnIdentity = Self(rawValue: "notAnIdentity")
-        /// The password does not open the archive.
+        /// The password for the archive or for an encrypted private key is wrong or missing.
         public static let wrongPassword = Self(rawValue: "wrongPassword")
-        /// A pin is not `sha256/` and the base64 of 32 bytes.
+        /// A pin's text isn't `sha256/` or `certificate-sha256/` and the base64 of 32 bytes.
         public static let invalidPin = Self(rawValue: "invalidPin")
-        /// A host pattern is none.
+        /// A host pattern's text isn't a valid pattern.
         public static let invalidHost = Self(rawValue: "invalidHost")
-        /// A public key for signed pins is none, or of an unknown kind.
+        /// A public key for signed pins is malformed or of an unsupported kind.
         public static let invalidPublicKey = Self(rawValue: "invalidPublicKey")
-        /// The platform can't do it.
+        /// The platform doesn't support the setting.
         public static let unsupported = Self(rawValue: "unsupported")
     }
 
-    /// What is wrong.
+    /// The kind of mistake.
     public let code: Code
-    /// What is wrong and what to do about it, for a person.
+    /// A message for a person: the mistake, and a remedy.
     public let message: String
 
-    /// An error.
+    /// Creates an error.
     public init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message
@@ -47,9 +47,9 @@ public struct TLSConfigurationError: Error, Sendable, Hashable {
 }
 
 extension TLSConfigurationError: CustomStringConvertible, LocalizedError {
-    /// Code and message.
+    /// The code and the message.
     public var description: String { "TLSConfigurationError.\(code): \(message)" }
 
-    /// The same as ``description``.
+    /// Equal to ``description``.
     public var errorDescription: String? { description }
 }

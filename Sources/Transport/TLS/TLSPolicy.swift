@@ -1,15 +1,15 @@
 internal import Foundation
 
-// The decisions that both platforms share.
+// Decisions that all platforms share.
 extension TLSConfiguration {
-    /// Whether libcurl and URLSession do as they are told without any check of ours.
+    /// Whether libcurl and URLSession can apply the settings by themselves, without checks of ours.
     var isPlain: Bool {
         var plain = self
         plain.minimumVersion = TLSConfiguration.system.minimumVersion
         return plain == .system
     }
 
-    /// What URLSession on Linux would have to ignore, in words; `nil` if there is nothing.
+    /// The settings that URLSession on Linux would have to ignore, as text. `nil` if there are none.
     var whatURLSessionOnLinuxCannotDo: String? {
         var needs: [String] = []
         if trust != .system { needs.append("trust anchors of its own") }
@@ -21,7 +21,7 @@ extension TLSConfiguration {
         return needs.isEmpty ? nil : needs.joined(separator: ", ")
     }
 
-    /// The refusal of a transport on URLSession on Linux, where the settings need more than it can do.
+    /// The error of a transport on URLSession on Linux, if the settings need more than it supports.
     func refusalOfURLSessionOnLinux(_ request: HTTPRequest?) -> TransportError? {
         whatURLSessionOnLinuxCannotDo.map { needs in
             TransportError(
@@ -33,7 +33,7 @@ extension TLSConfiguration {
         }
     }
 
-    /// The pins of a host, those fetched included; `nil` if it has none.
+    /// The pins of a host, including fetched ones. `nil` if the host has none.
     func pins(for host: String) -> [CertificatePin]? {
         let candidates = HostPattern.candidates(for: HostPattern.normalized(host))
         let builtIn = candidates.lazy.compactMap { pins[$0] }.first
@@ -48,18 +48,18 @@ extension TLSConfiguration {
         hostsWithoutName.contains(HostPattern.normalized(host)) || acceptsAnyCertificate(from: host)
     }
 
-    /// What is wrong with the pins in a chain; `nil` if nothing is.
+    /// The error for a chain without a required pin, or `nil` if the chain satisfies the host's pins.
     ///
     /// - Parameters:
-    ///   - chain: the verified chain, the server's own certificate first; that one alone where it could not be verified,
-    ///     since a server can send along what it likes.
+    ///   - chain: the verified chain, the server's own certificate first. For an unverified chain, only the server's own
+    ///     certificate, because a server can append any other.
     func pinningError(host: String, chain: [TLSCertificate]) -> PinningError? {
         guard let expected = pins(for: host) else { return nil }
         let isMatch = chain.contains { expected.contains($0.publicKeyPin) || expected.contains($0.certificatePin) }
         return isMatch ? nil : PinningError(host: host, expected: expected, chain: chain)
     }
 
-    /// What a literal in the settings says wrongly; `nil` if all of them are valid.
+    /// The error of an invalid literal in the settings, or `nil` if all are valid.
     var literalError: TLSConfigurationError? {
         for (pattern, pins) in pins {
             if let error = pattern.literalError ?? pins.lazy.compactMap(\.literalError).first { return error }
@@ -67,14 +67,14 @@ extension TLSConfiguration {
         return nil
     }
 
-    /// Throws if a literal in the settings is invalid: whatever was meant by it would not be checked.
+    /// Throws if a literal in the settings is invalid, because the intended check would be skipped.
     func checkLiterals(_ request: HTTPRequest) throws {
         guard let error = literalError else { return }
         let message = "The TLS settings can't be used, and nothing is sent with them: \(error.message)"
         throw TransportError(.unsupported, message, request: request, underlying: error)
     }
 
-    /// Throws if a literal in the settings is invalid, or a host with pins would be called without TLS.
+    /// Throws if a literal in the settings is invalid, or if a host with pins would be called without TLS.
     func check(_ request: HTTPRequest) throws {
         try checkLiterals(request)
         guard !pins.isEmpty || signedPins != nil, !request.url.isHTTPS,

@@ -3,9 +3,10 @@ internal import Foundation
 internal import Security
 
 extension ClientIdentity {
-    /// What Security needs of an identity. Identities with the same certificates are the same: one certificate has one key.
+    /// Security's form of an identity. Two identities with the same certificates are equal, because a certificate has exactly
+    /// one key.
     struct Storage: Sendable, Hashable {
-        /// The client's own in DER, then those between it and its root.
+        /// The client's certificate in DER, then the intermediates up to its root.
         private let certificates: [Data]
         private let reference: SecurityReference
         let subject: String
@@ -25,7 +26,7 @@ extension ClientIdentity {
             )
         }
 
-        /// An identity of a keychain, or of an archive that was imported.
+        /// Creates the storage from a keychain's identity, or from an imported archive's.
         init(_ identity: SecIdentity, chain: [SecCertificate]) throws {
             var certificate: SecCertificate?
             guard SecIdentityCopyCertificate(identity, &certificate) == errSecSuccess, let certificate else {
@@ -36,7 +37,7 @@ extension ClientIdentity {
             subject = CertificateLayout([UInt8](SecCertificateCopyData(certificate) as Data))?.subject ?? "no name"
         }
 
-        /// What answers a challenge for a client certificate.
+        /// The credential that answers a challenge for a client certificate.
         var credential: URLCredential {
             URLCredential(identity: reference.identity, certificates: reference.chain, persistence: .forSession)
         }
@@ -46,7 +47,7 @@ extension ClientIdentity {
         func hash(into hasher: inout Hasher) { hasher.combine(certificates) }
 
         private static func item(of archive: Data, password: String) throws -> [String: Any] {
-            // In memory alone: on a Mac the identity would otherwise stay in the user's keychain.
+            // Imported into memory only; on a Mac the identity would otherwise stay in the user's keychain.
             let options: [String: Any] = [
                 kSecImportExportPassphrase as String: password,
                 kSecImportToMemoryOnly as String: true,
@@ -76,10 +77,11 @@ extension ClientIdentity {
         }
     }
 
-    /// Security's objects of an identity.
+    /// References to Security's objects of an identity.
     ///
-    /// `@unchecked Sendable`: identities and certificates never change, and Security's functions on them may be called from
-    /// several threads at once ("Certificate, Key, and Trust Services", Threading). Older SDKs do not say so to the compiler.
+    /// `@unchecked Sendable` is safe: identities and certificates never change, and Security's functions may use them from
+    /// several threads at once ("Certificate, Key, and Trust Services", Threading). Older SDKs don't declare this to the
+    /// compiler.
     private final class SecurityReference: @unchecked Sendable {
         let identity: SecIdentity
         let chain: [SecCertificate]

@@ -2,7 +2,7 @@
 internal import CryptoKit
 internal import Foundation
 
-/// An Ed25519 public key, which Security does not know.
+/// An Ed25519 public key, a kind that Security doesn't support.
 struct Ed25519Key {
     private let key: Curve25519.Signing.PublicKey
 

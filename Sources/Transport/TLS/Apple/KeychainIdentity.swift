@@ -2,7 +2,8 @@
 public import Security
 
 extension ClientIdentity {
-    /// An identity of a keychain: one that device management has installed, or whose key is in the Secure Enclave.
+    /// Creates an identity from a keychain item, such as one installed by device management or with a key in the Secure
+    /// Enclave.
     ///
     /// ```swift
     /// let query: [String: Any] = [
@@ -12,13 +13,14 @@ extension ClientIdentity {
     /// guard SecItemCopyMatching(query as CFDictionary, &item) == errSecSuccess else { throw NoIdentity() }
     /// tls.identity = try ClientIdentity(item as! SecIdentity)
     /// ```
-    /// The key stays in the keychain, which is asked for a signature in each handshake. Where the keychain refuses, such as on
-    /// a locked device, the handshake fails with ``TransportError/Code/tlsFailed``.
+    /// The key stays in the keychain, which signs each handshake. If the keychain refuses, for example because the device is
+    /// locked, the handshake fails with ``TransportError/Code/tlsFailed``.
     ///
     /// - Parameters:
     ///   - identity: the certificate with its key.
-    ///   - intermediates: the certificates between the identity's own and its root, to be sent along; none by default.
-    /// - Throws: ``TLSConfigurationError`` with ``TLSConfigurationError/Code/notAnIdentity`` if its certificate can't be read.
+    ///   - intermediates: the certificates between the identity's certificate and its root, sent along in the handshake. By
+    ///     default none.
+    /// - Throws: ``TLSConfigurationError`` with ``TLSConfigurationError/Code/notAnIdentity`` if the certificate can't be read.
     public init(_ identity: SecIdentity, intermediates: [SecCertificate] = []) throws {
         storage = try Storage(identity, chain: intermediates)
     }

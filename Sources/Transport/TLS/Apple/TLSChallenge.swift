@@ -2,11 +2,11 @@
 internal import Foundation
 internal import Security
 
-/// What URLSession's delegate answers to a server that proves who it is, or asks who the client is.
+/// The delegate's answer to a URLSession challenge: a server's certificate, or a request for the client's.
 struct TLSChallengeAnswer: Sendable {
     let disposition: URLSession.AuthChallengeDisposition
     let credential: URLCredential?
-    /// Why the server was refused: the task's own error then says no more than that it was cancelled.
+    /// The reason for refusing the server. The task's own error would only say that it was cancelled.
     let failure: TransportError?
 
     private init(
@@ -41,7 +41,7 @@ extension ChallengeRule {
 }
 
 extension TLSConfiguration {
-    /// Answers a challenge as the settings say, now or when the server's chain has been evaluated.
+    /// Answers a challenge according to the settings, immediately or after the server's chain has been evaluated.
     func answer(
         _ challenge: URLAuthenticationChallenge,
         completion: @escaping @Sendable (TLSChallengeAnswer) -> Void
@@ -50,14 +50,14 @@ extension TLSConfiguration {
         case .reject: completion(.rejected)
         case .leaveToSystem: completion(.leftToSystem)
         case .presentIdentity: completion(identity.map { .presenting($0.storage.credential) } ?? .leftToSystem)
-        // Left to the system where nothing was asked for.
+        // Left to the system if the settings demand no extra check.
         case .judgeServer where isPlain: completion(.leftToSystem)
         case .judgeServer: judge(challenge, completion: completion)
         }
     }
 
-    // The session's delegate queue is serial, and to evaluate a chain may take the look-up of a revocation over the network:
-    // no other call waits for it. The evaluation must be begun on the queue that it reports to, so that each has one.
+    // Each evaluation runs on a separate queue, because SecTrust must be started on the queue it reports to. On the session's
+    // serial delegate queue, a revocation check over the network would delay all other calls.
     private func judge(
         _ challenge: URLAuthenticationChallenge,
         completion: @escaping @Sendable (TLSChallengeAnswer) -> Void
@@ -88,7 +88,7 @@ extension TLSConfiguration {
         SecTrustSetAnchorCertificatesOnly(trust, !self.trust.usesSystem)
     }
 
-    /// What is wrong with a server's chain that was evaluated; `nil` if nothing is.
+    /// The error for a server's evaluated chain, or `nil` if the chain is accepted.
     private func verdict(_ trust: SecTrust, _ host: String, isTrusted: Bool, _ reason: CFError?) -> TransportError? {
         guard isTrusted || acceptsAnyCertificate(from: host) else {
             let text = reason.map { "\($0)" } ?? "no reason given"
@@ -100,7 +100,7 @@ extension TLSConfiguration {
             let chain = try sent.map {
                 try TLSCertificate(der: SecCertificateCopyData($0) as Data, source: "A certificate of the chain")
             }
-            // Of a chain that is not verified, only the server's own certificate proves anything.
+            // In an unverified chain, only the server's own certificate proves anything.
             guard let error = pinningError(host: host, chain: isTrusted ? chain : Array(chain.prefix(1))) else {
                 return nil
             }
@@ -110,7 +110,7 @@ extension TLSConfiguration {
         }
     }
 
-    /// Sets what URLSession is told beforehand.
+    /// Applies the settings that URLSession enforces itself.
     func apply(to configuration: URLSessionConfiguration) {
         configuration.tlsMinimumSupportedProtocolVersion = minimumVersion >= .tls13 ? .TLSv13 : .TLSv12
     }

@@ -2,10 +2,10 @@
 internal import COpenSSL
 internal import Foundation
 
-/// Verifies the chains of servers as TLS settings say, in the place of OpenSSL's own verification.
+/// Verifies servers' chains according to the TLS settings, in place of OpenSSL's own verification.
 ///
-/// It verifies with a store of its own: which roots libcurl has loaded, and whether it shares them among connections,
-/// differs from version to version.
+/// The verifier has a separate trust store, because libcurl's versions differ in which roots they load and whether connections
+/// share them.
 final class ChainVerifier: Sendable {
     private let tls: TLSConfiguration
     private let store: OpenSSLObject
@@ -27,10 +27,10 @@ final class ChainVerifier: Sendable {
     private static func store(_ trust: TLSTrust) throws -> OpenSSLObject {
         guard let pointer = cossl_X509_STORE_new() else { throw outOfMemory }
         let store = OpenSSLObject(pointer) { cossl_X509_STORE_free($0) }
-        // An anchor need not be a root: that of a test may be the server's own certificate.
+        // An anchor need not be a root: a test may trust a server's own certificate.
         _ = cossl_X509_STORE_set_flags(pointer, UInt(COSSL_X509_V_FLAG_PARTIAL_CHAIN.rawValue))
         if trust.usesSystem {
-            // A store without roots trusts nobody: a failure here can only refuse too much.
+            // Errors are ignored, because a store without roots trusts nobody and so can only refuse too much.
             if let path = CertificateBundle.system.path {
                 _ = cossl_X509_STORE_load_locations(pointer, path, nil)
             } else {
@@ -59,14 +59,14 @@ final class ChainVerifier: Sendable {
 }
 
 extension ChainVerifier {
-    /// Gives the client's identity to a client's SSL_CTX, where there is one. Returns whether it took it.
+    /// Sets the client identity, if any, on a client's SSL_CTX. Returns whether OpenSSL accepted it.
     func present(to sslContext: UnsafeMutableRawPointer) -> Bool {
         guard let identity else { return true }
         guard cossl_SSL_CTX_use_certificate(sslContext, identity.certificate.pointer) == 1,
             cossl_SSL_CTX_use_PrivateKey(sslContext, identity.key.pointer) == 1
         else { return false }
         return identity.others.allSatisfy { other in
-            // 1: it keeps a reference of its own.
+            // 1: OpenSSL takes an additional reference.
             cossl_SSL_CTX_ctrl(sslContext, Int32(COSSL_SSL_CTRL_CHAIN_CERT.rawValue), 1, other.pointer) == 1
         }
     }
@@ -74,9 +74,9 @@ extension ChainVerifier {
     /// Verifies the chain that a server has sent.
     ///
     /// - Parameters:
-    ///   - handshake: OpenSSL's X509_STORE_CTX of the handshake, which gets the result.
-    ///   - namedHost: the host that was named, which counts if its name is not sent to it; `nil` if it is unknown.
-    /// - Returns: what is wrong; `nil` if nothing is.
+    ///   - handshake: the handshake's X509_STORE_CTX, which receives the result.
+    ///   - namedHost: the requested host, used if the handshake sends no server name. `nil` if unknown.
+    /// - Returns: the error, or `nil` if the chain is accepted.
     func verify(_ handshake: UnsafeMutableRawPointer, namedHost: String?) -> TransportError? {
         let failure = judge(handshake, namedHost: namedHost)
         if failure == nil {
@@ -89,7 +89,7 @@ extension ChainVerifier {
     }
 
     private func judge(_ handshake: UnsafeMutableRawPointer, namedHost: String?) -> TransportError? {
-        // The name that goes to the server says more than the URL. An address is never sent.
+        // The server name in the handshake takes precedence over the URL's host. IP addresses are never sent as a server name.
         let name = Self.serverName(handshake)
         let host = name ?? namedHost ?? "the proxy"
         let mayBeExempt = name != nil || namedHost.map { HostPattern.isAddress(HostPattern.normalized($0)) } ?? false
@@ -150,13 +150,13 @@ extension ChainVerifier {
         }
     }
 
-    /// Whether a certificate names a host or an address in its subjectAltName. Without one OpenSSL and libcurl would compare the
+    /// Whether a certificate's subjectAltName contains a host or an address. Without one, OpenSSL and libcurl would compare the
     /// common name, which RFC 9525 §6.3 forbids.
     static func namesHost(_ certificate: UnsafeMutableRawPointer) -> Bool {
         let kind = Int32(COSSL_NID_subject_alt_name.rawValue)
         guard let names = cossl_X509_get_ext_d2i(certificate, kind, nil, nil) else { return false }
         defer { cossl_GENERAL_NAMES_free(names) }
-        // A GENERAL_NAME begins with its type, an int.
+        // A GENERAL_NAME begins with its type, a C int.
         return elements(names).contains {
             let type = $0.load(as: Int32.self)
             return type == COSSL_GEN_DNS.rawValue || type == COSSL_GEN_IPADD.rawValue
@@ -167,7 +167,7 @@ extension ChainVerifier {
         ssl(handshake).flatMap { cossl_SSL_get_servername($0, 0) }.map { String(cString: $0) }
     }
 
-    /// The SSL of a handshake.
+    /// The SSL object of a handshake.
     static func ssl(_ handshake: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
         cossl_X509_STORE_CTX_get_ex_data(handshake, cossl_SSL_get_ex_data_X509_STORE_CTX_idx())
     }

@@ -3,9 +3,9 @@ internal import COpenSSL
 internal import Foundation
 
 extension ClientIdentity {
-    /// What OpenSSL needs of an identity.
+    /// OpenSSL's form of an identity.
     struct Storage: Sendable, Hashable {
-        /// The client's own first, then those between it and its root.
+        /// The client's certificate first, then the intermediates up to its root.
         let certificates: [TLSCertificate]
         /// PKCS#8 in DER.
         let privateKey: Data
@@ -38,7 +38,7 @@ extension ClientIdentity {
             }
             guard cossl_PKCS12_verify_mac(archive.pointer, password, -1) == 1 || password.isEmpty else {
                 let reason = OpenSSLLibrary.takeError()
-                // Of a digest that differs, OpenSSL has nothing to say.
+                // OpenSSL reports no error for a digest that merely differs.
                 let isWrong = reason == OpenSSLLibrary.noReason || reason.contains("mac verify")
                 throw TLSConfigurationError(
                     isWrong ? .wrongPassword : .notAnIdentity,
@@ -57,7 +57,7 @@ extension ClientIdentity {
                 )
             guard cossl_PKCS12_parse(archive.pointer, password, &key, &certificate, &others) == 1 else {
                 let reason = OpenSSLLibrary.takeError()
-                // What old tools write needs ciphers that OpenSSL 3 has put aside.
+                // Archives by old tools use ciphers that OpenSSL 3 moved to its legacy provider.
                 let hint =
                     reason.contains("unsupported")
                     ? " Write it anew: openssl pkcs12 -legacy -in OLD.p12 -out all.pem && openssl pkcs12 -export -in all.pem -out NEW.p12"
@@ -100,7 +100,7 @@ extension ClientIdentity {
                 throw TLSConfigurationError(.notAPrivateKey, "Out of memory.")
             }
             defer { _ = cossl_BIO_free(bio) }
-            // Without a callback OpenSSL would ask on the terminal.
+            // Without a callback, OpenSSL would prompt on the terminal.
             let key = withExtendedLifetime(bytes) {
                 withUnsafePointer(to: password ?? "") { password in
                     cossl_PEM_read_bio_PrivateKey(bio, nil, givePassword, UnsafeMutableRawPointer(mutating: password))
@@ -130,7 +130,7 @@ private let givePassword: cossl_password_callback = { buffer, size, _, argument 
 }
 
 extension TLSCertificate {
-    /// The same certificate, from OpenSSL's form of it.
+    /// Creates a certificate from OpenSSL's object.
     init(_ object: OpenSSLObject) throws {
         guard let der = OpenSSLLibrary.encode(object, { cossl_i2d_X509($0, $1) }) else {
             throw TLSConfigurationError(.notACertificate, "OpenSSL can't encode a certificate.")

@@ -2,18 +2,18 @@
 internal import COpenSSL
 package import Foundation
 
-/// The system's OpenSSL, as far as it is there.
+/// The system's OpenSSL, if installed.
 package enum OpenSSLLibrary {
-    /// Throws what makes OpenSSL unusable: it is missing, or another version.
+    /// Throws if OpenSSL is unusable, because it is missing or has another version.
     package static func load() throws {
         guard let reason = cossl_load() else { return }
         throw TLSConfigurationError(.unsupported, "TLS settings need OpenSSL: \(String(cString: reason)).")
     }
 
-    /// What stands for a reason where OpenSSL gives none.
+    /// Text used when OpenSSL gives no reason.
     static let noReason = "no reason given"
 
-    /// What OpenSSL says of its last failure on this thread; forgets it and those before.
+    /// OpenSSL's reason for the last failure on this thread. Clears the thread's whole error queue.
     package static func takeError() -> String {
         var last: UInt = 0
         while case let code = cossl_ERR_get_error(), code != 0 { last = code }
@@ -21,7 +21,7 @@ package enum OpenSSLLibrary {
         return String(cString: reason)
     }
 
-    /// The DER of an object, by its i2d function.
+    /// The DER of an object, encoded by its i2d function.
     package static func encode(
         _ object: OpenSSLObject,
         _ encode: (UnsafeRawPointer?, UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> Int32
@@ -43,7 +43,7 @@ package enum OpenSSLLibrary {
         return Int(written) == count ? Data(bytes) : nil
     }
 
-    /// An object of its DER, by its d2i function; `nil` unless the bytes are exactly one.
+    /// Decodes an object from DER by its d2i function. Returns `nil` unless the bytes are exactly one object.
     package static func decode(
         _ der: Data,
         free: @escaping OpenSSLObject.Free,
@@ -65,17 +65,17 @@ package enum OpenSSLLibrary {
     }
 }
 
-/// An object of OpenSSL's, freed with its last owner.
+/// An OpenSSL object, freed with its last reference.
 ///
-/// `@unchecked Sendable`: certificates, keys, trust stores and SSL_CTXs may be used by several threads at once as long as
-/// none changes them (openssl-threads(7)), and nobody here changes one after it was made; their counts are atomic.
+/// `@unchecked Sendable` is safe: several threads may use certificates, keys, trust stores and SSL_CTXs at once while nobody
+/// changes them (openssl-threads(7)). This code changes no object after creating it, and OpenSSL's reference counts are atomic.
 package final class OpenSSLObject: @unchecked Sendable {
     package typealias Free = @Sendable (UnsafeMutableRawPointer?) -> Void
 
     package let pointer: UnsafeMutableRawPointer
     private let free: Free
 
-    /// Owns the object from now on.
+    /// Takes ownership of the object.
     package init(_ pointer: UnsafeMutableRawPointer, free: @escaping Free) {
         self.pointer = pointer
         self.free = free
@@ -85,12 +85,12 @@ package final class OpenSSLObject: @unchecked Sendable {
 }
 
 extension OpenSSLObject {
-    /// The certificate in DER; `nil` if it is none.
+    /// Decodes a certificate from DER. Returns `nil` if the data isn't a certificate.
     package static func certificate(_ der: Data) -> OpenSSLObject? {
         OpenSSLLibrary.decode(der, free: { cossl_X509_free($0) }) { cossl_d2i_X509($0, $1, $2) }
     }
 
-    /// The private key in DER (PKCS#8, or its traditional form); `nil` if it is none.
+    /// Decodes a private key from DER, in PKCS#8 or traditional form. Returns `nil` if the data isn't a private key.
     package static func privateKey(_ der: Data) -> OpenSSLObject? {
         OpenSSLLibrary.decode(der, free: { cossl_EVP_PKEY_free($0) }) { cossl_d2i_AutoPrivateKey($0, $1, $2) }
     }

@@ -1,13 +1,13 @@
 internal import Foundation
 
-/// A list of pins with its signature, verified.
+/// A verified list of pins with its signature.
 struct PinList: Sendable {
     static let sizeLimit = 1 << 20
 
     let serial: Int64
     let expires: Date
     let pins: [HostPattern: [CertificatePin]]
-    /// As they were fetched, to be kept.
+    /// The bytes as fetched, kept so that they can be verified again.
     let content: Data
     let signature: Data
 
@@ -18,9 +18,9 @@ struct PinList: Sendable {
         let pins: [String: [String]]
     }
 
-    /// Reads a list if one of the keys has signed it. Nothing of it is looked at before that is known.
+    /// Parses a list after verifying its signature with one of the keys. No byte of the list is interpreted before.
     ///
-    /// - Parameter signature: in base64.
+    /// - Parameter signature: the signature in base64.
     init(_ content: Data, signature: Data, keys: [PinListKey]) throws {
         let text = String(decoding: signature, as: UTF8.self).filter { !$0.isWhitespace }
         guard let bytes = Data(base64Encoded: text) else {
@@ -55,7 +55,7 @@ struct PinList: Sendable {
         }
     }
 
-    /// Throws what forbids its use.
+    /// Throws if the list has expired or is older than the last accepted list.
     func check(now: Date, lastSerial: Int64?) throws {
         guard now < expires else {
             throw SignedPinsError(.expired, "List \(serial) has expired on \(expires).")
@@ -69,7 +69,7 @@ struct PinList: Sendable {
     }
 }
 
-/// The file in which the last accepted list is kept: list and signature, so that it is verified anew when it is read.
+/// The file that keeps the last accepted list with its signature. Each read verifies the signature again.
 struct PinListFile: Sendable {
     let url: URL
 

@@ -1,9 +1,9 @@
 public import Foundation
 
-/// The public key that verifies signed lists of pins: RSA of at least 2048 bits or an elliptic curve, both with SHA-256, or
+/// A public key that verifies signed lists of pins: RSA of at least 2048 bits or an elliptic curve, both with SHA-256, or
 /// Ed25519.
 ///
-/// `Scripts/sign-pins keygen` makes one.
+/// `Scripts/sign-pins keygen` creates a key pair.
 public struct PinListKey: Sendable, Hashable {
     enum Kind: Sendable, Hashable {
         case rsa, ec, ed25519
@@ -12,10 +12,10 @@ public struct PinListKey: Sendable, Hashable {
     let kind: Kind
     /// The SubjectPublicKeyInfo.
     let der: Data
-    /// The key without its frame: what Security and CryptoKit want.
+    /// The raw key inside the SubjectPublicKeyInfo, as Security and CryptoKit require.
     let bits: Data
 
-    /// A key in PEM (`PUBLIC KEY`) or DER.
+    /// Creates a key from PEM (`PUBLIC KEY`) or DER.
     ///
     /// - Throws: ``TLSConfigurationError`` with ``TLSConfigurationError/Code/invalidPublicKey``.
     public init(_ content: Data) throws {
@@ -35,7 +35,7 @@ public struct PinListKey: Sendable, Hashable {
         try checkUsable()
     }
 
-    /// A key in PEM.
+    /// Creates a key from PEM.
     ///
     /// - Throws: ``TLSConfigurationError`` with ``TLSConfigurationError/Code/invalidPublicKey``.
     public init(pem: String) throws { try self.init(Data(pem.utf8)) }
@@ -78,14 +78,14 @@ extension PinListKey {
         OpenSSLLibrary.decode(der, free: { cossl_EVP_PKEY_free($0) }) { cossl_d2i_PUBKEY($0, $1, $2) }
     }
 
-    /// Whether the signature of these bytes was made with the key's private part.
+    /// Whether the signature of these bytes was made with the matching private key.
     func verifies(_ signature: Data, of bytes: Data) -> Bool {
         guard let key, let context = cossl_EVP_MD_CTX_new() else { return false }
         defer {
             cossl_EVP_MD_CTX_free(context)
             cossl_ERR_clear_error()
         }
-        // Ed25519 has a digest of its own.
+        // Ed25519 includes its own digest.
         let digest = kind == .ed25519 ? nil : cossl_EVP_sha256()
         guard cossl_EVP_DigestVerifyInit(context, nil, digest, nil, key.pointer) == 1 else { return false }
         let (signature, bytes) = ([UInt8](signature), [UInt8](bytes))
@@ -115,7 +115,7 @@ extension PinListKey {
         return SecKeyCreateWithData(bits as CFData, attributes as CFDictionary, nil)
     }
 
-    /// Whether the signature of these bytes was made with the key's private part.
+    /// Whether the signature of these bytes was made with the matching private key.
     func verifies(_ signature: Data, of bytes: Data) -> Bool {
         if kind == .ed25519 { return Ed25519Key(bits)?.verifies(signature, of: bytes) ?? false }
         guard let key else { return false }

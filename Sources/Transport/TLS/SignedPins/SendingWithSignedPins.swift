@@ -1,9 +1,9 @@
 extension TLSConfiguration {
-    /// Sends a request, and once more with the pins that a signed list brings, if it failed for those it had.
+    /// Sends a request. If its host's pins didn't match, fetches the signed list and sends once more with the new pins.
     ///
     /// - Parameters:
-    ///   - timeouts: the limits of the call: that for the whole holds for both sendings and the wait for the list together.
-    ///   - clock: since the call began.
+    ///   - timeouts: the time limits of the call. The limit for the whole call covers both attempts and the wait for the list.
+    ///   - clock: measures the time since the call began.
     func sendUpdatingPins(
         _ request: HTTPRequest,
         _ timeouts: Timeouts,
@@ -35,14 +35,14 @@ extension TLSConfiguration {
     }
 }
 
-/// What is left of the time that a call may take.
+/// The remaining part of a call's overall time limit.
 private struct WholeLimit {
     private let limit: Duration?
     private let clock: CallClock
     private let passed: TransportError
 
     init(_ limit: Duration?, _ clock: CallClock, _ request: HTTPRequest) {
-        // So far away, it is none, and instants of clocks can overflow.
+        // A limit this far away is treated as none, because adding it to a clock's instant could overflow.
         self.limit = limit.flatMap { $0 < Deadlines.farthest ? $0 : nil }
         self.clock = clock
         let message = "The call took longer than its limit of \(limit ?? .zero), while it waited for signed pins."
@@ -56,7 +56,7 @@ private struct WholeLimit {
         return remaining
     }
 
-    /// Runs an operation, which is cancelled when the time is over.
+    /// Runs an operation and cancels it when the time limit passes.
     func bound<Value: Sendable>(_ operation: @escaping @Sendable () async throws -> Value) async throws -> Value {
         guard let limit else { return try await operation() }
         return try await withThrowingTaskGroup(of: Value.self) { [clock, passed] group in

@@ -1,7 +1,7 @@
 public import Foundation
 internal import Synchronization
 
-/// Pins that are fetched when the built-in ones no longer match, and believed because of their signature.
+/// Pins that are fetched when the built-in pins no longer match, and accepted because of their signature.
 ///
 /// ```swift
 /// let signed = SignedPins(
@@ -13,23 +13,24 @@ internal import Synchronization
 /// var tls = TLSConfiguration.pinned(["api.example.com": ["sha256/…", "sha256/…"]])
 /// tls.signedPins = signed
 /// ```
-/// When a server's chain holds none of the pins of its host, the list and its signature (at the same URL with `.sig`) are
-/// fetched once for all calls that wait for it. The list is accepted only if
+/// If a server's chain contains none of its host's pins, the list and its signature (the same URL with `.sig`) are fetched. All
+/// calls that need the list share one fetch. The list is accepted only if
 /// - one of the keys has signed it,
 /// - it names the host,
-/// - it has not expired,
-/// - its serial number is not less than that of the last one accepted, in this run or an earlier one.
+/// - it hasn't expired,
+/// - its serial number isn't less than the last accepted list's, in this run or an earlier one.
 ///
-/// Its pins are then accepted **beside** the built-in ones, until it expires, and the call that had failed is sent: nothing of
-/// it had gone out. The call's time limit for the whole holds for all of it together, and the fetching has limits of its own:
-/// 30 seconds, or a silence of 15, for the list and for its signature. The format is described in `Docs/SignedPinLists.md`; `Scripts/sign-pins` makes keys and signs lists.
+/// The list's pins then apply **beside** the built-in pins until the list expires, and the failed call is sent again: nothing
+/// of it had been sent. The call's overall time limit covers the fetch too. The list and the signature each have 30 seconds to
+/// arrive, with at most 15 seconds of silence. `Docs/SignedPinLists.md` describes the format; `Scripts/sign-pins` creates keys
+/// and signs lists.
 ///
-/// Fetch it over a transport that does not need it, such as one with the system's trust; that of the pinned host itself may
-/// be what can't be reached.
+/// Fetch the list over a transport that doesn't depend on it, such as one with the system's trust. Don't host the list on the
+/// pinned host, which may be unreachable just when the list is needed.
 public final class SignedPins: Sendable {
-    /// Where the list is.
+    /// The URL of the list.
     public let url: URL
-    /// Where its signature is: the list's URL with `.sig` at the end of its path.
+    /// The URL of the signature: the list's URL with `.sig` appended to its path.
     public let signatureURL: URL
 
     private struct State {
@@ -47,20 +48,20 @@ public final class SignedPins: Sendable {
     private let elapsed: @Sendable () -> Duration
     private let now: @Sendable () -> Date
     private let state = Mutex(State())
-    // All calls that need the list wait for one fetching: whoever draws it out must not hold them up for long.
+    // All calls that need the list wait for a single fetch, so a slow server must not hold them up for long.
     private static let timeouts = Timeouts(idle: .seconds(15), whole: .seconds(30))
 
-    /// Pins that are fetched when they are needed, beginning with those that an earlier run has kept.
+    /// Creates signed pins, starting with the list that an earlier run has kept, if any.
     ///
     /// - Parameters:
-    ///   - url: where the list is.
-    ///   - keys: the keys, one of which must have signed it.
-    ///   - file: where the last list that was accepted is kept across runs; without it, an older one would be accepted
-    ///     after a restart. A file that no key has signed is ignored.
-    ///   - transport: what fetches it.
-    ///   - minimumInterval: how long not to try again after an attempt, 60 seconds by default.
-    ///   - clock: what that is measured by.
-    ///   - now: the date, which expiry is compared with.
+    ///   - url: the URL of the list.
+    ///   - keys: the accepted keys. One of them must have signed the list.
+    ///   - file: the file that keeps the last accepted list across runs. Without it, an older list would be accepted after a
+    ///     restart. A file that no key has signed is ignored.
+    ///   - transport: the transport that fetches the list.
+    ///   - minimumInterval: the shortest time between two automatic fetches. By default 60 seconds.
+    ///   - clock: the clock that measures `minimumInterval`.
+    ///   - now: returns the current date, which is compared with the list's expiry.
     public init(
         url: URL,
         keys: [PinListKey],
@@ -86,12 +87,13 @@ public final class SignedPins: Sendable {
         }
     }
 
-    /// The serial number of the last list accepted, in this run or an earlier one.
+    /// The serial number of the last accepted list, in this run or an earlier one.
     public var serial: Int64? { state.withLock(\.lastSerial) }
 
-    /// Fetches the list now, whenever the last attempt was, and uses it if it is accepted.
+    /// Fetches the list now, regardless of `minimumInterval`, and uses it if accepted.
     ///
-    /// - Throws: ``SignedPinsError``, or `CancellationError`; then the fetching goes on for others who wait.
+    /// - Throws: ``SignedPinsError``, or `CancellationError` if the task is cancelled. The fetch then continues for other
+    ///   waiters.
     public func refresh() async throws {
         if let error = try await fetched() { throw error }
     }
@@ -109,15 +111,15 @@ public final class SignedPins: Sendable {
 }
 
 extension SignedPins {
-    /// The pins of the list that was accepted last, while it has not expired.
+    /// The pins for a pattern in the last accepted list, unless the list has expired.
     func pins(for pattern: HostPattern) -> [CertificatePin]? {
         guard let list = state.withLock(\.list), now() < list.expires else { return nil }
         return list.pins[pattern]
     }
 
-    /// Tries to learn a host's pins.
+    /// Fetches the list to learn a host's pins.
     ///
-    /// - Returns: why it could not; `nil` if the list in use now names the host.
+    /// - Returns: the reason for a failure, or `nil` if the current list names the host.
     func update(for host: String) async throws -> SignedPinsError? {
         let isTooEarly = state.withLock { state in
             state.lastAttempt.map { elapsed() - $0 < minimumInterval && !state.isFetching } ?? false
@@ -128,10 +130,11 @@ extension SignedPins {
         return isNamed ? nil : SignedPinsError(.hostMissing, "The list at \(url) has no pins for \(host).")
     }
 
-    /// Whether this is a request for the list itself: it can't wait for the list.
+    /// Whether the request fetches the list or its signature, and therefore can't wait for the list.
     func isOwn(_ request: HTTPRequest) -> Bool { request.url == url || request.url == signatureURL }
 
-    // Joins the fetching in progress, or begins one. It goes on when whoever waits is cancelled.
+    // Joins the fetch in progress, or starts one. The lock guards the waiters and the flag, so exactly one task fetches and
+    // resumes every waiter outside the lock. The fetch isn't cancelled with the task that started it.
     private func fetched() async throws -> SignedPinsError? {
         let (results, continuation) = AsyncStream<SignedPinsError?>.makeStream()
         let mustBegin = state.withLock { state in
@@ -169,7 +172,7 @@ extension SignedPins {
         do {
             let content = try await get(url)
             list = try PinList(content, signature: try await get(signatureURL), keys: keys)
-            // Another process may have been first.
+            // Another process may have accepted a newer list.
             let kept = file?.read(keys: keys)?.serial
             let last = [kept, serial].compactMap(\.self).max()
             try list.check(now: now(), lastSerial: last)
@@ -205,7 +208,7 @@ extension SignedPins {
 }
 
 extension SignedPins: Hashable {
-    /// Whether they are the same object.
+    /// Whether both are the same object.
     public static func == (one: SignedPins, other: SignedPins) -> Bool { one === other }
 
     /// Hashes the object's identity.

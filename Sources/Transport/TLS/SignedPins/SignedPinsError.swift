@@ -1,35 +1,35 @@
 public import Foundation
 
-/// Why a signed list of pins was not accepted.
+/// Thrown when a signed list of pins isn't accepted.
 public struct SignedPinsError: Error, Sendable, Hashable {
-    /// What is wrong. An open set: handle the ones you know, and keep a default.
+    /// The kind of failure. An open set: handle the codes you know, and keep a default.
     public struct Code: Sendable, Hashable, RawRepresentable, CustomStringConvertible {
         /// The name of the code, such as `expired`.
         public let rawValue: String
-        /// A code by its name.
+        /// Creates a code from its name.
         public init(rawValue: String) { self.rawValue = rawValue }
         /// The name of the code.
         public var description: String { rawValue }
 
-        /// The list or its signature could not be fetched.
+        /// The list or its signature couldn't be fetched.
         public static let unavailable = Self(rawValue: "unavailable")
-        /// No key that is trusted has made the signature.
+        /// None of the trusted keys has made the signature.
         public static let wrongSignature = Self(rawValue: "wrongSignature")
-        /// The list is not in the format, or in a later version of it.
+        /// The list isn't in the expected format, or has a later version of the format.
         public static let malformed = Self(rawValue: "malformed")
-        /// Its time is over.
+        /// The list has expired.
         public static let expired = Self(rawValue: "expired")
-        /// A newer one was accepted before.
+        /// A newer list was accepted before.
         public static let outdated = Self(rawValue: "outdated")
-        /// It has no pins for the host that was called.
+        /// The list has no pins for the called host.
         public static let hostMissing = Self(rawValue: "hostMissing")
-        /// The list is in use, but could not be written to its file.
+        /// The list is in use, but couldn't be written to its file.
         public static let notKept = Self(rawValue: "notKept")
     }
 
-    /// What is wrong.
+    /// The kind of failure.
     public let code: Code
-    /// What is wrong, for a person.
+    /// A message for a person.
     public let message: String
 
     init(_ code: Code, _ message: String) {
@@ -39,9 +39,9 @@ public struct SignedPinsError: Error, Sendable, Hashable {
 }
 
 extension SignedPinsError: CustomStringConvertible, LocalizedError {
-    /// Code and message.
+    /// The code and the message.
     public var description: String { "SignedPinsError.\(code): \(message)" }
 
-    /// The same as ``description``.
+    /// Equal to ``description``.
     public var errorDescription: String? { description }
 }
