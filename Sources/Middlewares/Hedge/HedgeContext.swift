@@ -2,13 +2,13 @@ extension HTTPContext {
     private enum WinnerKey: HTTPContextKey { static var defaultValue: Int? { nil } }
     private enum HedgeKey: HTTPContextKey { static var defaultValue: Bool { false } }
 
-    /// On a response: which try of `hedge` it answers, 1 or 2; `nil` if there was no second one.
+    /// On a response: which attempt of `hedge` it came from, 1 or 2; `nil` if there was no second attempt.
     public internal(set) var hedgeWinner: Int? {
         get { self[WinnerKey.self] }
         set { self[WinnerKey.self] = newValue }
     }
 
-    /// On a request: whether it is the second try that `hedge` makes.
+    /// On a request: whether it is the second attempt of `hedge`.
     public internal(set) var isHedge: Bool {
         get { self[HedgeKey.self] }
         set { self[HedgeKey.self] = newValue }
@@ -16,13 +16,13 @@ extension HTTPContext {
 }
 
 extension Interceptor where Self == HedgeInterceptor {
-    /// Sends a request a second time when the answer is late: see ``HedgeInterceptor``.
+    /// Sends a request a second time if the response is late. See ``HedgeInterceptor``.
     ///
     /// - Parameters:
-    ///   - delay: how late the answer must be.
-    ///   - budget: a limit for the second tries of many requests together; none by default.
-    ///   - isGood: whether an answer is worth winning; by default any response but a 429 or 5xx.
-    ///   - clock: what the delay is measured by.
+    ///   - delay: the time to wait for a response before the second attempt.
+    ///   - budget: a limit on the second attempts of many requests together; no limit by default.
+    ///   - isGood: whether an outcome may win; by default any response except a 429 or 5xx.
+    ///   - clock: measures the delay.
     public static func hedge(
         after delay: Duration,
         budget: RetryBudget? = nil,

@@ -1,4 +1,4 @@
-/// Sends a request a second time when the answer is late, and takes whichever answer comes first.
+/// Sends a request a second time if the response is late, and returns the response that comes first.
 ///
 /// ```swift
 /// interceptors: [
@@ -9,28 +9,29 @@
 ///     .timeout(.seconds(10), of: "one attempt"),
 /// ]
 /// ```
-/// A few slow answers of a large service make many calls slow. With a delay that 95 of 100 answers come within, a second try
-/// for the other five costs five more requests, and the slowest calls become about as fast as the others (Dean, Barroso: The
-/// Tail at Scale, 2013).
+/// A few slow responses of a large service make many calls slow. If 95 of 100 responses arrive within the delay, second
+/// attempts for the other five cost five more requests, and make the slowest calls about as fast as the others (Dean, Barroso:
+/// The Tail at Scale, 2013).
 ///
-/// ## Its place
-/// Inside of what answers without the network, of `coalesce`, of `retry`, and of what must be the same for both tries (token,
-/// transaction ID). Outside of what counts or limits requests, since there are two (`limitConcurrency`, `rateLimit`,
-/// `circuitBreaker`, a `timeout` of one attempt), and of what each must have of its own (a signature).
+/// ## Order
+/// Place it inside interceptors that can respond without the network, inside `coalesce` and `retry`, and inside those whose
+/// work must be the same for both attempts (token, transaction ID). Place it outside interceptors that count or limit
+/// requests, since there can be two (`limitConcurrency`, `rateLimit`, `circuitBreaker`, a `timeout` of one attempt), and
+/// outside those that must run for each attempt (a signature).
 ///
-/// ## What it promises
-/// - Only safe requests (RFC 9110 §9.2.1) whose body can be sent again get a second try; any other just goes its way. There is
-///   none if the first try is answered before the delay is over, well or badly; if the budget is used up; or if the call's
-///   deadline (``HTTPContext/deadline``) leaves no time for it.
-/// - The first good answer wins. A bad one, by default an error or a status 429 or 5xx, waits for the other try while that is
-///   under way; if both are bad, that of the first try is the call's. A bad response that is streamed is not kept waiting,
-///   since it would hold the connection and the permit that the other try may need: it is discarded, and the other answer is
-///   the call's.
-/// - The other try is cancelled, and waited for, so that nothing of it runs on; its response is discarded. What doesn't honour
-///   cancellation delays the answer.
-/// - Cancelling the call cancels both tries.
-/// - The response says which try won (``HTTPContext/hedgeWinner``); the second request says that it is one
-///   (``HTTPContext/isHedge``), and reports no progress.
+/// ## Behaviour
+/// - Only safe requests (RFC 9110 §9.2.1) whose body can be sent again get a second attempt; all others are passed on once.
+///   There is no second attempt if the first ends within the delay, with any outcome; if the budget is used up; or if the
+///   call's deadline (``HTTPContext/deadline``) leaves no time for it.
+/// - The first good outcome wins. A bad outcome, by default an error or a status 429 or 5xx, waits for the other attempt. If
+///   both are bad, the call ends with the outcome of the first attempt.
+/// - A bad streamed response doesn't wait, because it holds the connection and the permit that the other attempt may need.
+///   The interceptor discards it, and the call ends with the other attempt's outcome.
+/// - The losing attempt is cancelled and awaited, so that no work continues after the call; its response is discarded. An
+///   inner interceptor or transport that ignores cancellation delays the call.
+/// - Cancelling the call cancels both attempts.
+/// - The response names the winning attempt (``HTTPContext/hedgeWinner``). The second request is marked
+///   (``HTTPContext/isHedge``) and reports no progress.
 public struct HedgeInterceptor: Interceptor {
     private typealias Answer = Result<HTTPResponse, any Error>
     private typealias Race = HedgeRace<Answer>
@@ -46,14 +47,14 @@ public struct HedgeInterceptor: Interceptor {
     private let isGood: @Sendable (Result<HTTPResponse, any Error>) -> Bool
     private let clock: any Clock<Duration>
 
-    /// An interceptor that sends a second time.
+    /// Creates an interceptor that hedges requests.
     ///
     /// - Parameters:
-    ///   - delay: how late the answer must be.
-    ///   - budget: a limit for the second tries of many requests together: each request that might get one earns its share,
-    ///     and each second try costs one. None by default.
-    ///   - isGood: whether an answer is worth winning. It must not consume the response's body.
-    ///   - clock: what the delay is measured by.
+    ///   - delay: the time to wait for a response before the second attempt.
+    ///   - budget: a limit on the second attempts of many requests together: each request that may get a second attempt
+    ///     deposits its share, and each second attempt withdraws one. No limit by default.
+    ///   - isGood: whether an outcome may win. The closure must not consume the response's body.
+    ///   - clock: measures the delay.
     public init(
         after delay: Duration,
         budget: RetryBudget? = nil,
@@ -66,15 +67,16 @@ public struct HedgeInterceptor: Interceptor {
         self.clock = clock
     }
 
-    /// What is good by default: any response but a 429 or 5xx, also where `validateStatus` inside has made an error of it.
+    /// The default of `isGood`: accepts any response except a 429 or 5xx, also one that an inner `validateStatus` turned into
+    /// an error.
     public static func isUsual(_ answer: Result<HTTPResponse, any Error>) -> Bool {
         guard let response = answer.answered else { return false }
         return response.status != 429 && response.status.kind != .serverError
     }
 
-    /// Passes the request on, and a second time if the answer is late.
+    /// Passes the request on, and a second time if the response is late.
     ///
-    /// - Throws: what the first try throws if no try was better; `CancellationError`.
+    /// - Throws: the first attempt's error if no attempt was better; `CancellationError`.
     public func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         guard request.method.isSafe, request.body.isRestartable else { return try await next(request) }
         budget?.deposit()
@@ -113,13 +115,13 @@ public struct HedgeInterceptor: Interceptor {
             }
             return result
         }
-        // The first try always answers, and so ends the race at the latest when the second has, too.
+        // The first attempt always ends, and the race is over at the latest when both have.
         guard let result else { throw CancellationError() }
         return result
     }
 
     private func worth(_ answer: Answer, of number: Race.Try) -> Race.Worth {
-        // A cancellation is the call's, unless it is only the second try that something inside has cancelled.
+        // A cancellation is the call's, unless an inner interceptor cancelled only the second attempt.
         if Task.isCancelled { return .final }
         if case .failure(is CancellationError) = answer { return number == .first ? .final : .bad }
         if isGood(answer) { return .good }

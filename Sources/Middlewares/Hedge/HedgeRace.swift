@@ -1,39 +1,39 @@
-/// Which of two tries of a request wins: a value that decides, and does nothing.
+/// Decides which of two attempts wins, as a value without side effects.
 struct HedgeRace<Answer> {
-    /// One of the tries.
+    /// One of the two attempts.
     enum Try: Int, Sendable { case first = 1, second }
 
-    /// What an answer is worth.
+    /// The rank of an attempt's outcome.
     enum Worth: Sendable {
-        /// It wins.
+        /// Wins at once.
         case good
-        /// It wins unless the other one is good.
+        /// Wins unless the other attempt is good.
         case bad
-        /// The same, but it can't wait to be compared: it is a stream, and holds what the other try may need to go on.
+        /// Wins only if the other attempt has already ended: an unread stream holds resources that the other attempt may need.
         case badStream
-        /// It ends the race, whatever the other one would say: a cancellation.
+        /// Ends the race, whatever the other attempt brings. A cancellation is final.
         case final
     }
 
-    /// What is to be done.
+    /// The next action for the interceptor.
     enum Step {
         case wait
         case startSecond
-        /// It is over: that try wins, and the answer of the other one, if there is one, is to be discarded.
+        /// The race is over: return the winner's outcome, and discard the other one, if there is any.
         case finish(Try, Answer, discarded: Answer?)
-        /// It was over already: the answer is to be discarded.
+        /// The race was over already, or a bad stream can't wait: discard this outcome.
         case discard(Answer)
     }
 
     private var running: Set<Try> = [.first]
     private var held: Answer?
     private var isOver = false
-    /// Whether there was a second try.
+    /// Whether the second attempt was started.
     private(set) var hasSecond = false
 
-    /// The delay is over.
+    /// Handles the end of the delay.
     ///
-    /// - Parameter mayHedge: asked last, whether another try may be made.
+    /// - Parameter mayHedge: whether a second attempt is allowed. Called last, because it may withdraw from a budget.
     mutating func delayIsOver(mayHedge: () -> Bool) -> Step {
         guard !isOver, !hasSecond, running.contains(.first), mayHedge() else { return .wait }
         hasSecond = true
@@ -41,7 +41,7 @@ struct HedgeRace<Answer> {
         return .startSecond
     }
 
-    /// A try was answered.
+    /// Handles the end of an attempt.
     mutating func answer(_ number: Try, _ answer: Answer, _ worth: Worth) -> Step {
         running.remove(number)
         if isOver { return .discard(answer) }
@@ -55,7 +55,7 @@ struct HedgeRace<Answer> {
         isOver = true
         guard let other = held else { return .finish(number, answer, discarded: nil) }
         held = nil
-        // Where both are bad, the caller gets what it would have got without a second try.
+        // If both are bad, the caller gets the outcome it would have had without a second attempt.
         return worth != .good && worth != .final && number == .second
             ? .finish(.first, other, discarded: answer) : .finish(number, answer, discarded: other)
     }
