@@ -1,7 +1,7 @@
-/// The moment at which a call must have ended, on a clock of any kind.
+/// The moment by which a call must end, on any kind of clock.
 ///
-/// It travels in a request's context (``HTTPContext/deadline``), so that whoever would wait or begin again knows what time is
-/// left: a retry does not begin an attempt, nor wait for one, that can't end in time.
+/// A deadline travels in a request's context (``HTTPContext/deadline``), so that every interceptor knows how much time is
+/// left. A retry, for example, starts no attempt and no wait that can't end in time.
 ///
 /// ```swift
 /// request.context.deadline = Deadline(after: .seconds(5))
@@ -9,14 +9,14 @@
 public struct Deadline: Sendable {
     private let remainingNow: @Sendable () -> Duration
     private let sleepNow: @Sendable () async throws -> Void
-    /// Whether a `timeout` further outside ends the call when it passes, so that nobody inside has to.
+    /// Whether an outer `timeout` ends the call when the deadline passes, so that inner interceptors need no timer.
     var isEnforced = false
 
-    /// A deadline a while from now. One that lies more than thirty years away never passes.
+    /// Creates a deadline that lies a duration from now. A deadline more than about thirty years away never passes.
     ///
     /// - Parameters:
-    ///   - duration: how long from now; zero or less for one that has passed.
-    ///   - clock: what the time is measured by.
+    ///   - duration: the time from now; zero or less for a deadline that has already passed.
+    ///   - clock: measures the time.
     public init(after duration: Duration, clock: any Clock<Duration> = ContinuousClock()) {
         self = Self.make(duration, clock)
     }
@@ -29,23 +29,23 @@ public struct Deadline: Sendable {
         sleepNow = sleep
     }
 
-    /// The time that is left; zero or less once it has passed.
+    /// The time that is left; zero or less once the deadline has passed.
     public var remaining: Duration { remainingNow() }
 
     /// Whether no time is left.
     public var hasPassed: Bool { remaining <= .zero }
 
-    /// The one of two that passes first, whatever their clocks.
+    /// The deadline with less time remaining, even if the two use different clocks.
     public static func earlier(_ left: Deadline, _ right: Deadline) -> Deadline {
         right.remaining < left.remaining ? right : left
     }
 
-    /// Returns when it passes.
+    /// Returns when the deadline passes.
     ///
-    /// - Throws: `CancellationError` at once when the task is cancelled.
+    /// - Throws: `CancellationError` at once if the task is cancelled.
     func sleep() async throws { try await sleepNow() }
 
-    // Instants of clocks that lie farther away can overflow.
+    // About thirty years. Clock instants that lie further away can overflow.
     static let farthest = Duration.seconds(1_000_000_000)
 
     private static func make(_ duration: Duration, _ clock: some Clock<Duration>) -> Deadline {
@@ -63,10 +63,10 @@ public struct Deadline: Sendable {
 extension HTTPContext {
     private enum DeadlineKey: HTTPContextKey { static var defaultValue: Deadline? { nil } }
 
-    /// On a request: when the whole call must have ended, `nil` for no such moment.
+    /// On a request: the moment by which the whole call must end; `nil` for no limit.
     ///
-    /// `timeout` sets it, or brings it forward, for those further inside; it ends calls at a deadline that the caller set.
-    /// `retry` begins nothing that can't end before it.
+    /// `timeout` sets the deadline, or brings it forward, for inner interceptors, and also ends calls at a deadline that the
+    /// caller set. `retry` starts no attempt that can't end before the deadline.
     public var deadline: Deadline? {
         get { self[DeadlineKey.self] }
         set { self[DeadlineKey.self] = newValue }

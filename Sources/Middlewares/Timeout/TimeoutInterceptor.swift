@@ -1,4 +1,4 @@
-/// Ends what stands further inside when it takes too long.
+/// Cancels the rest of the chain if it takes too long.
 ///
 /// ```swift
 /// interceptors: [
@@ -7,43 +7,49 @@
 ///     .timeout(.seconds(10), of: "one attempt"),
 /// ]
 /// ```
-/// What it limits is told by its place: outside of a retry, a refresh or redirects the whole of them, inside of them each run.
+/// ## Order
+/// The position decides what is limited: outside a retry, a refresh or redirects, all of their attempts together; inside, each
+/// attempt.
 ///
-/// - It passes on when the time is up (``HTTPContext/deadline``), so that a retry further inside does not begin what can't end
-///   in time. A deadline that the caller set on the request is kept too: `.timeout()` without a limit does only that.
-/// - When the time is up the rest of the chain is cancelled, and waited for, so that nothing of it runs on; then the call
-///   fails with ``TransportError/Code/timedOut`` and a message that says which limit it was. An answer that comes in spite
-///   of it is discarded. What doesn't honour cancellation delays the failure. Its context has what those inside noted, such
-///   as the attempts of a retry (``HTTPContext/attempts``).
-/// - Cancelling the caller's task stays `CancellationError`.
-/// - The time runs on while an app is suspended, since somebody waits; with a `SuspendingClock`, not while the machine sleeps.
-/// - The time runs until the response is here: with its content if that is buffered, otherwise with its head. For the
-///   content of a streamed response there is ``Timeouts/whole`` and ``Timeouts/idle``: ``HTTPContext/timeouts``.
+/// ## Behaviour
+/// - The interceptor passes its deadline on (``HTTPContext/deadline``), so that an inner retry doesn't start an attempt that
+///   can't end in time. It also enforces a deadline that the caller set on the request; `.timeout()` without a limit does
+///   only that.
+/// - At the deadline it cancels the rest of the chain and waits for it to end, so that no work continues after the call. The
+///   call then fails with ``TransportError/Code/timedOut`` and a message that names the limit. A late response is discarded.
+///   An inner interceptor or transport that ignores cancellation delays the failure.
+/// - The error's context holds facts noted by inner interceptors, such as a retry's attempts (``HTTPContext/attempts``).
+/// - Cancelling the caller's task still throws `CancellationError`.
+/// - The time keeps running while an app is suspended, because the caller keeps waiting. With a `SuspendingClock`, the time
+///   stops while the machine sleeps.
+/// - The time runs until the response is returned: with its content if the response is buffered, otherwise with its head. To
+///   limit the content of a streamed response, use ``Timeouts/whole`` and ``Timeouts/idle`` in ``HTTPContext/timeouts``.
 public struct TimeoutInterceptor: Interceptor {
     private let limit: Duration?
     private let name: String?
     private let clock: any Clock<Duration>
 
-    /// An interceptor that limits the time of what stands further inside.
+    /// Creates an interceptor that limits the time of the rest of the chain.
     ///
     /// - Parameters:
-    ///   - limit: the most time from a request's arrival here to its response; zero or less fails every request unsent.
-    ///     `nil`, or more than thirty years, for the request's own deadline alone.
-    ///   - name: what is limited, for the message of the error.
-    ///   - clock: what the time is measured by.
+    ///   - limit: the maximum time from a request's arrival here to its response. Zero or less fails every request unsent.
+    ///     `nil`, the default, or more than about thirty years, enforces only the request's own deadline.
+    ///   - name: the name of the limited part, for the error's message.
+    ///   - clock: measures the time.
     public init(_ limit: Duration? = nil, of name: String? = nil, clock: any Clock<Duration> = ContinuousClock()) {
         self.limit = limit.flatMap { $0 < Deadline.farthest ? $0 : nil }
         self.name = name
         self.clock = clock
     }
 
-    /// Passes the request on with its deadline, and waits until then.
+    /// Passes the request on with its deadline, and cancels the rest of the chain when the deadline passes.
     ///
-    /// - Throws: ``TransportError`` with ``TransportError/Code/timedOut``; `CancellationError`; what the rest throws.
+    /// - Throws: ``TransportError`` with ``TransportError/Code/timedOut``; `CancellationError`; errors of the rest of the
+    ///   chain.
     public func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         let own = limit.map { Deadline(after: $0, clock: clock) }
         let given = request.context.deadline
-        // One that a timeout further outside set is that one's to enforce.
+        // If an outer timeout set the deadline, it also enforces the deadline.
         let callers = given.flatMap { $0.isEnforced ? nil : $0 }
         guard let deadline = Self.earlier(own, callers) else { return try await next(request) }
         let isOwn = callers.map { callers in own.map { $0.remaining <= callers.remaining } ?? false } ?? true
@@ -73,7 +79,7 @@ public struct TimeoutInterceptor: Interceptor {
         case timerEnded
     }
 
-    /// The answer of the rest of the chain, `nil` if there was none in time.
+    /// The outcome of the rest of the chain; `nil` if the deadline passed first.
     private static func answer(
         of next: Next,
         to request: HTTPRequest,
@@ -117,12 +123,13 @@ public struct TimeoutInterceptor: Interceptor {
 }
 
 extension Interceptor where Self == TimeoutInterceptor {
-    /// Ends what stands further inside when it takes too long: see ``TimeoutInterceptor``.
+    /// Cancels the rest of the chain if it takes too long. See ``TimeoutInterceptor``.
     ///
     /// - Parameters:
-    ///   - limit: the most time from a request's arrival here to its response; `nil` for the request's own deadline alone.
-    ///   - name: what is limited, for the message of the error.
-    ///   - clock: what the time is measured by.
+    ///   - limit: the maximum time from a request's arrival here to its response; `nil` to enforce only the request's own
+    ///     deadline.
+    ///   - name: the name of the limited part, for the error's message.
+    ///   - clock: measures the time.
     public static func timeout(
         _ limit: Duration? = nil,
         of name: String? = nil,
