@@ -1,33 +1,36 @@
-/// Whether requests to one host go, as a value that decides, and does nothing.
+/// Decides whether requests to one origin may be sent, as a value without side effects.
 ///
-/// | state | a request | what ends the state |
+/// | state | a request | the state ends with |
 /// | --- | --- | --- |
-/// | closed | goes, and is counted | too many failures: open |
-/// | open | is refused | time, and a request: half-open |
-/// | half-open | goes as a probe, while fewer do than must still succeed; else it is refused | a probe's failure: open; enough successes: closed |
+/// | closed | is sent, and its outcome counts | too many failures: open |
+/// | open | is refused | the first request after the wait: half-open |
+/// | half-open | is sent as a probe if a slot is free, otherwise refused | a probe's failure: open; enough successes: closed |
 ///
-/// An answer counts only in the state that its request was let go in. A probe that was not answered in the time for which
-/// the circuit had been open makes room for another: one that hangs keeps nobody out for ever.
+/// In the half-open state, the number of slots is the number of probes that must still succeed. A probe without an outcome
+/// after `openFor` frees its slot, so that a hung probe can't block recovery.
+///
+/// An outcome counts only in the state in which its request was admitted: a pass carries the circuit's number and the period,
+/// which increases with each change of state, and outcomes with an old pass are ignored.
 struct Circuit: Sendable {
-    /// How a circuit behaves.
+    /// The configuration of a circuit.
     struct Rules: Sendable {
         var trip: CircuitTrip
         var openFor: Duration
         var probes: Int
     }
 
-    /// What lets a request go, and its answer be counted.
+    /// Proof that a request was admitted, needed to record its outcome.
     struct Pass: Sendable, Hashable {
         fileprivate let circuit: Int
         fileprivate let period: Int
-        /// Its number, if it is a probe.
+        /// The probe's number; `nil` if the request isn't a probe.
         let probe: Int?
     }
 
-    /// What is to be done with a request.
+    /// The decision about a request.
     enum Admission: Sendable, Hashable {
         case go(Pass)
-        /// The next probe may go after so much time, at the latest.
+        /// The request may not be sent. The next probe may be sent after this time, or earlier if a running probe ends.
         case refused(nextProbe: Duration)
     }
 
@@ -40,13 +43,13 @@ struct Circuit: Sendable {
     private let number: Int
     private let rules: Rules
     private var phase: Phase
-    // Goes up with each change of the state.
+    // Increases with each change of state, so that outcomes from an earlier state are ignored.
     private var period = 0
     private var lastProbe = 0
 
-    /// A closed circuit.
+    /// Creates a closed circuit.
     ///
-    /// - Parameter number: tells it from others of which an answer may come late.
+    /// - Parameter number: distinguishes this circuit from a forgotten one of the same origin, whose outcomes may still arrive.
     init(_ rules: Rules, number: Int = 0) {
         self.number = number
         self.rules = rules
@@ -61,12 +64,12 @@ struct Circuit: Sendable {
         }
     }
 
-    /// Whether it is as a new one is, and may be forgotten.
+    /// Whether the circuit is in its initial state, so that it can be forgotten.
     func isIdle(at now: Duration) -> Bool {
         if case .closed(let count) = phase { count.isEmpty(at: now) } else { false }
     }
 
-    /// Asks whether a request may go.
+    /// Decides whether a request may be sent now.
     mutating func admit(at now: Duration) -> Admission {
         switch phase {
         case .closed: return .go(Pass(circuit: number, period: period, probe: nil))
@@ -86,7 +89,7 @@ struct Circuit: Sendable {
         }
     }
 
-    /// Takes note of what came of a request that was let go.
+    /// Records the outcome of an admitted request.
     mutating func record(_ verdict: CircuitVerdict, of pass: Pass, at now: Duration) {
         guard pass.circuit == number, pass.period == period else { return }
         switch phase {

@@ -1,6 +1,9 @@
 internal import Synchronization
 
-/// Acts on what each ``Circuit`` decides, and tells of its changes.
+/// Holds a ``Circuit`` for each origin, and reports changes of state.
+///
+/// All circuits live under one lock, and so does the queue of changes. Changes are reported outside the lock and in order,
+/// because only one thread at a time drains the queue; the others append to it and return.
 final class CircuitBreaker: Sendable {
     private struct Remembered {
         var circuit: Circuit
@@ -12,7 +15,7 @@ final class CircuitBreaker: Sendable {
         var limitOfCircuits = 64
         var lastNumber = 0
         var lastUse = 0
-        // Told in their order, outside of the lock, by one task at a time.
+        // Changes still to report. While `isTelling` is true, one thread drains them.
         var changes: [CircuitChange] = []
         var isTelling = false
 
@@ -30,7 +33,7 @@ final class CircuitBreaker: Sendable {
     private let onChange: @Sendable (CircuitChange) -> Void
     private let state = Mutex(State())
 
-    // Those of hosts that failed and were never asked again would otherwise be kept for ever.
+    // A bound for circuits that failed and whose origins are never used again, since these never become idle.
     private static let mostCircuits = 1024
 
     init(_ rules: Circuit.Rules, clock: any Clock<Duration>, onChange: @escaping @Sendable (CircuitChange) -> Void) {
@@ -39,12 +42,12 @@ final class CircuitBreaker: Sendable {
         self.onChange = onChange
     }
 
-    /// How many circuits are remembered.
+    /// The number of circuits in memory.
     var count: Int { state.withLock { $0.circuits.count } }
 
-    /// Lets a request go, or not.
+    /// Admits a request.
     ///
-    /// - Throws: ``CircuitOpenError``.
+    /// - Throws: ``CircuitOpenError`` if the circuit refuses the request.
     func admit(_ request: borrowing HTTPRequest, to origin: Origin) throws -> Circuit.Pass {
         let (admission, state) = withCircuit(of: origin) { ($0.admit(at: $1), $0.state) }
         switch admission {
@@ -54,7 +57,7 @@ final class CircuitBreaker: Sendable {
         }
     }
 
-    /// Takes note of what came of a request.
+    /// Records the outcome of an admitted request.
     func record(_ verdict: CircuitVerdict, of pass: Circuit.Pass, to origin: Origin) {
         withCircuit(of: origin) { $0.record(verdict, of: pass, at: $1) }
     }
@@ -79,7 +82,7 @@ final class CircuitBreaker: Sendable {
     }
 
     private static func add(to state: inout State, _ rules: Circuit.Rules, _ now: Duration) -> Circuit {
-        // Hosts that were asked once are not remembered for ever.
+        // Forgets idle circuits, so that origins used once don't stay in memory.
         if state.circuits.count >= state.limitOfCircuits {
             state.circuits = state.circuits.filter { !$0.value.circuit.isIdle(at: now) }
             if state.circuits.count >= mostCircuits { forgetHalf(&state) }
@@ -89,7 +92,7 @@ final class CircuitBreaker: Sendable {
         return Circuit(rules, number: state.lastNumber)
     }
 
-    /// Forgets those that were not asked for longest.
+    /// Forgets the half that was used least recently.
     private static func forgetHalf(_ state: inout State) {
         let uses = state.circuits.values.map(\.lastUse).sorted()
         let middle = uses[uses.count / 2]

@@ -1,4 +1,4 @@
-/// Stops sending to a host that keeps failing, and tries now and then whether it works again.
+/// Stops sending requests to a host that keeps failing, and probes from time to time whether the host has recovered.
 ///
 /// ```swift
 /// interceptors: [
@@ -9,40 +9,40 @@
 ///     .timeout(.seconds(10), of: "one attempt"),
 /// ]
 /// ```
-/// A host that is down gets no requests that would only wait for their time-outs, and a host that struggles gets room to
-/// recover. Each host, told by scheme, host and port, has a circuit of its own:
-/// - *closed*: requests go. Too many failures (``CircuitTrip``) open it.
-/// - *open*: requests fail at once with ``CircuitOpenError``, which says when the next probe may go.
-/// - *half-open*: when it has been open for the given time, the next requests go as probes, never more at once than must
-///   still succeed. If one fails, the circuit is open again for the same time; when enough have succeeded, it is closed.
+/// Callers of a host that is down fail at once instead of waiting for timeouts, and an overloaded host gets time to recover.
+/// Each origin (scheme, host and port) has a separate circuit:
+/// - *closed*: requests are sent. Too many failures (``CircuitTrip``) open the circuit.
+/// - *open*: requests fail at once with ``CircuitOpenError``, which says when the next probe may be sent.
+/// - *half-open*: after `openFor`, the next requests are sent as probes, never more at once than must still succeed. If a
+///   probe fails, the circuit opens again for the same time; after enough successes, the circuit closes.
 ///
-/// At most 1,024 hosts are remembered; beyond that, those go that work, and then those that were not asked for longest.
+/// At most 1,024 origins are remembered. Beyond that, healthy origins are forgotten first, then those least recently used.
 ///
-/// ## Its place
-/// Inside of `retry`, so that each attempt counts and an open circuit ends the attempts, and of a cache, which can answer
-/// with what it has. Outside of a `timeout` of one attempt: a time-out inside of it is a failure of the host, one outside is
-/// a cancellation like any other. Best inside of `limitConcurrency` too, so that it decides at the moment of sending.
-/// Its copies share their circuits: the same value may stand in several chains.
+/// ## Order
+/// Place it inside `retry`, so that each attempt counts and an open circuit ends the attempts, and inside a cache, which can
+/// serve stored responses. Place it outside a `timeout` of one attempt: an inner timeout counts as a failure of the host, an
+/// outer one as a cancellation. Place it inside `limitConcurrency` too, so that it decides at the moment of sending.
+/// Copies share their circuits, so the same value can be part of several chains.
 ///
-/// ## What counts
-/// What ``CircuitVerdict/standard(_:)`` says, or a closure of your own. A cancelled request never counts; nor does an
-/// answer that comes when the state of the circuit has changed since its request was sent. A response is judged when it
-/// is here; what happens to a streamed body later doesn't count. A probe that is cancelled, or takes longer than the time
-/// for which a circuit is open, makes room for another.
+/// ## Which outcomes count
+/// ``CircuitVerdict/standard(_:)`` decides, or a closure you pass. Cancelled requests never count, nor do outcomes of requests
+/// that were sent before the circuit's last change of state. A response is judged when it arrives; later errors of a streamed
+/// body don't count. A probe that is cancelled, or that takes longer than `openFor`, makes room for another.
 public struct CircuitBreakerInterceptor: Interceptor {
     let breaker: CircuitBreaker
     private let judge: @Sendable (Result<HTTPResponse, any Error>) -> CircuitVerdict
 
-    /// A circuit breaker.
+    /// Creates a circuit breaker.
     ///
     /// - Parameters:
     ///   - trip: when a circuit opens, by default after five failures in a row.
-    ///   - openFor: how long it is open before the first probe, 30 s by default.
-    ///   - probes: how many probes must succeed to close it, at least 1; never more are under way.
-    ///   - verdict: what an answer says about the host. It must not consume the response's body. Cancellations are not shown
-    ///     to it.
-    ///   - clock: what the time is measured by.
-    ///   - onChange: told of each change of state, in their order, outside of any lock; it must return quickly.
+    ///   - openFor: the time from opening to the first probe, 30 s by default.
+    ///   - probes: the number of probes that must succeed to close the circuit, and the maximum sent at once; at least 1, and 1
+    ///     by default.
+    ///   - verdict: judges the host by an outcome. The closure must not consume the response's body, and never sees
+    ///     cancellations.
+    ///   - clock: measures the time.
+    ///   - onChange: called for each change of state, in order and outside any lock. The closure must return quickly.
     public init(
         _ trip: CircuitTrip = .consecutiveFailures(5),
         openFor: Duration = .seconds(30),
@@ -57,11 +57,11 @@ public struct CircuitBreakerInterceptor: Interceptor {
         judge = verdict
     }
 
-    /// Passes the request on unless the circuit of its host is open.
+    /// Passes the request on unless the circuit of its origin is open.
     ///
-    /// - Throws: ``CircuitOpenError``; what the rest throws.
+    /// - Throws: ``CircuitOpenError``; errors of the rest of the chain.
     public func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
-        // Without a host there is nothing to judge, and no transport sends it.
+        // A URL without a host has no circuit, and no transport sends it.
         guard let origin = Origin(request.url) else { return try await next(request) }
         let pass = try breaker.admit(request, to: origin)
         let answer: Result<HTTPResponse, any Error>
@@ -80,7 +80,8 @@ public struct CircuitBreakerInterceptor: Interceptor {
 }
 
 extension Interceptor where Self == CircuitBreakerInterceptor {
-    /// Stops sending to a host that keeps failing: see ``CircuitBreakerInterceptor``, and its initialiser for the parameters.
+    /// Stops sending requests to a host that keeps failing. See ``CircuitBreakerInterceptor``, and its initialiser for the
+    /// parameters.
     public static func circuitBreaker(
         _ trip: CircuitTrip = .consecutiveFailures(5),
         openFor: Duration = .seconds(30),

@@ -1,18 +1,18 @@
 public import Foundation
 
-/// A request that ``CircuitBreakerInterceptor`` did not send, because its host has failed too often.
+/// The error of a request that ``CircuitBreakerInterceptor`` refused to send, because the host failed too often.
 public struct CircuitOpenError: ContextualError, RefusedRequestError, Sendable {
-    /// The host, told by scheme, host and port.
+    /// The scheme, host and port whose circuit is open.
     public let origin: Origin
-    /// How long until the next probe may go, at the latest: until then, a request is not worth making.
+    /// The longest time until the next probe may be sent. A request before then is likely to be refused too.
     public let nextProbe: Duration
-    /// What happened and what to do about it, for a person.
+    /// A message for people: the cause, and when to try again.
     public let message: String
     /// The method of the request.
     public let method: HTTPRequest.Method
     /// The URL of the request, with secrets redacted.
     public let url: String
-    /// What is to be known about the failed call beyond the failure itself, such as the attempts that were made.
+    /// Further facts about the failed call, such as its attempts.
     public var context = HTTPContext()
 
     var refusedMethod: HTTPRequest.Method? { method }
@@ -33,12 +33,12 @@ public struct CircuitOpenError: ContextualError, RefusedRequestError, Sendable {
 }
 
 extension CircuitOpenError: CustomStringConvertible, CustomDebugStringConvertible, LocalizedError {
-    /// Message and request, without secrets.
+    /// The message and the request on one line, without secrets.
     public var description: String { "CircuitOpenError: \(message) (\(method) \(url))" }
 
-    /// The same as ``description``.
+    /// Equal to ``description``.
     public var debugDescription: String { description }
 
-    /// The same as ``description``.
+    /// Equal to ``description``.
     public var errorDescription: String? { description }
 }

@@ -1,42 +1,45 @@
-/// Whether requests to a host go.
+/// Whether requests to an origin are sent.
 public enum CircuitState: String, Sendable, CaseIterable, CustomStringConvertible {
-    /// They go.
+    /// Requests are sent.
     case closed
-    /// They are refused, until some time has passed.
+    /// Requests are refused for some time.
     case open
-    /// A few go as probes; the others are refused.
+    /// A few requests are sent as probes; others are refused.
     case halfOpen
 
-    /// The name of the state.
+    /// The name of the state, such as `halfOpen`.
     public var description: String { rawValue }
 }
 
-/// A change of the state of a circuit.
+/// A change of a circuit's state.
 public struct CircuitChange: Sendable, Hashable, CustomStringConvertible {
-    /// The host, told by scheme, host and port.
+    /// The scheme, host and port that the circuit belongs to.
     public let origin: Origin
-    /// The state before.
+    /// The state before the change.
     public let from: CircuitState
-    /// The state now.
+    /// The state after the change.
     public let to: CircuitState
 
-    /// Such as `https://api.example.com:443: closed -> open`.
+    /// The change on one line, such as `https://api.example.com:443: closed -> open`.
     public var description: String { "\(origin): \(from) -> \(to)" }
 }
 
-/// What an answer says about the host.
+/// The meaning of an outcome for the health of the host.
 public enum CircuitVerdict: Sendable, Hashable, CaseIterable {
-    /// It works.
+    /// The host works.
     case success
-    /// It doesn't.
+    /// The host failed.
     case failure
-    /// Nothing: the request never got there, or ended for a reason of our own.
+    /// The outcome says nothing about the host: the request never got there, or failed for a reason on the client's side.
     case ignored
 
-    /// The usual verdict. Failures are the statuses 500, 502, 503 and 504, and a ``TransportError`` with `cannotFindHost`,
-    /// `cannotConnect`, `tlsFailed`, `connectionLost`, `timedOut`, `truncated` or `invalidResponse`; any other response is a
-    /// success, also where an interceptor inside has made an error of it, as `validateStatus` does; and any other error is ignored, as is the `timedOut` of a request that had not been sent by its deadline,
-    /// because it waited in `limitConcurrency` or `rateLimit`.
+    /// The default verdict on an outcome.
+    ///
+    /// - **Failures**: the statuses 500, 502, 503 and 504, and a ``TransportError`` with `cannotFindHost`, `cannotConnect`,
+    ///   `tlsFailed`, `connectionLost`, `timedOut`, `truncated` or `invalidResponse`.
+    /// - **Successes**: all other responses, also if an inner interceptor such as `validateStatus` turned one into an error.
+    /// - **Ignored**: all other errors, and the `timedOut` of a request that wasn't sent before its deadline because it waited
+    ///   in `limitConcurrency` or `rateLimit`.
     public static func standard(_ answer: Result<HTTPResponse, any Error>) -> CircuitVerdict {
         if let response = answer.answered { return failures.contains(response.status.code) ? .failure : .success }
         guard case .failure(let error as TransportError) = answer else { return .ignored }

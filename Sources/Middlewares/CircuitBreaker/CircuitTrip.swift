@@ -1,4 +1,4 @@
-/// When a circuit opens.
+/// The rule for when a circuit opens.
 public struct CircuitTrip: Sendable, Hashable {
     enum Kind: Sendable, Hashable {
         case consecutive(Int)
@@ -7,16 +7,16 @@ public struct CircuitTrip: Sendable, Hashable {
 
     let kind: Kind
 
-    /// After so many failures in a row, at least 1.
+    /// Opens after this number of failures in a row, at least 1.
     public static func consecutiveFailures(_ count: Int) -> Self { Self(kind: .consecutive(max(1, count))) }
 
-    /// When so many of the requests of the last while have failed.
+    /// Opens when this share of recent requests has failed.
     ///
     /// - Parameters:
-    ///   - rate: the share of failures, above 0 up to 1, at which it opens.
-    ///   - requests: how many requests there must have been in that time, at least 1: one failure of one request is no
-    ///     outage.
-    ///   - span: how far back it looks, in ten steps.
+    ///   - rate: the share of failures, from 0 to 1, at which the circuit opens.
+    ///   - requests: the minimum number of requests in that time, at least 1 and 20 by default, because one failed request
+    ///     isn't an outage.
+    ///   - span: the length of the sliding window, which moves in steps of a tenth.
     public static func failureRate(_ rate: Double, ofAtLeast requests: Int = 20, within span: Duration) -> Self {
         let slice = min(max(.milliseconds(1), span / Count.slices), Deadline.farthest)
         return Self(kind: .rate(min(max(0, rate), 1), atLeast: max(1, requests), slice: slice))
@@ -24,7 +24,7 @@ public struct CircuitTrip: Sendable, Hashable {
 }
 
 extension CircuitTrip {
-    /// What a closed circuit remembers: a number, or ten slices of time, however many the requests.
+    /// The counts of a closed circuit: a single number, or ten slices of time, so memory doesn't grow with the requests.
     enum Count: Sendable, Hashable {
         struct Slice: Sendable, Hashable {
             let index: Int
@@ -37,7 +37,7 @@ extension CircuitTrip {
         case consecutive(Int)
         case window([Slice], slice: Duration)
 
-        /// Whether nothing in it matters any more.
+        /// Whether no counted outcome still matters.
         func isEmpty(at now: Duration) -> Bool {
             switch self {
             case .consecutive(let failures): failures == 0
@@ -46,7 +46,7 @@ extension CircuitTrip {
             }
         }
 
-        /// Counts an answer.
+        /// Counts an outcome.
         ///
         /// - Returns: whether the circuit opens.
         mutating func add(_ verdict: CircuitVerdict, at now: Duration, _ trip: CircuitTrip) -> Bool {
@@ -73,7 +73,7 @@ extension CircuitTrip {
         private static func index(of now: Duration, _ slice: Duration) -> Int { Int(now / slice) }
     }
 
-    /// What nothing was counted in yet.
+    /// An empty counter.
     var count: Count {
         switch kind {
         case .consecutive: .consecutive(0)
