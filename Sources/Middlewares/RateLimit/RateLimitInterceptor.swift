@@ -1,4 +1,4 @@
-/// Sends no more requests in a time than allowed; the others wait, first come, first served.
+/// Limits how many requests are sent in a period; further requests wait, first come, first served.
 ///
 /// ```swift
 /// interceptors: [
@@ -7,37 +7,39 @@
 ///     .timeout(.seconds(10), of: "one attempt"),          // its time doesn't run while it waits
 /// ]
 /// ```
-/// It is a token bucket: with 100 a minute a token comes every 0.6 s, and up to `burst` of them can be saved for when many
-/// requests come at once. In any span of time there go at most `burst` requests, and one more for each token that comes
-/// in it. A server that counts in fixed windows of the same length and allows exactly as many is only safe with a `burst`
-/// of 1.
+/// The limiter is a token bucket. With 100 requests a minute, it gains a token every 0.6 s, and saves up to `burst` tokens for
+/// sudden demand. Any span of time sees at most `burst` requests, plus one for each token gained in that span. If a server
+/// counts in fixed windows with the same limit and period, only a `burst` of 1 is safe.
 ///
-/// ## Its place
-/// Inside of what answers without the network (a cache), and of `retry`, so that each attempt counts. Outside of a
-/// `timeout` of one attempt, unless waiting is to count. Outside of `limitConcurrency`, whose permits then are not held by
-/// those who wait here. Its copies share their tokens: the same value may stand in several chains.
+/// ## Order
+/// Place it inside interceptors that can respond without the network (a cache), and inside `retry`, so that each attempt
+/// counts. Place it outside a `timeout` of one attempt, unless the timeout should include the wait, and outside
+/// `limitConcurrency`, so that requests waiting here hold no permits there. Copies share their tokens, so the same value can be
+/// part of several chains.
 ///
-/// ## What it promises
-/// - First come, first served; each host on its own, where hosts are limited one by one.
-/// - A cancelled request leaves at once with `CancellationError`, and takes no token: those behind it go earlier.
-/// - A request that can't have its turn before the deadline of the call (``HTTPContext/deadline``) fails at once, and one
-///   that waits at the deadline, with ``TransportError/Code/timedOut``. One that finds as many waiting as may, or would wait
-///   longer than it may, fails at once with ``RateLimitError``.
-/// - A request that belongs to the refresh of a credential (``CredentialRefresh/isCurrent``) doesn't wait, since others wait
-///   for it; it takes its token all the same.
+/// ## Behaviour
+/// - First come, first served. With `perHost`, each host has a separate waiting line.
+/// - A cancelled request stops waiting at once with `CancellationError` and takes no token; the requests behind it move up.
+/// - A request that can't get a token before the call's deadline (``HTTPContext/deadline``) fails at once, and a request still
+///   waiting at the deadline fails then, both with ``TransportError/Code/timedOut``.
+/// - A request that finds the waiting line full, or would have to wait longer than allowed, fails at once with
+///   ``RateLimitError``.
+/// - A request that refreshes a credential (``CredentialRefresh/isCurrent``) takes a token but doesn't wait, because other
+///   requests wait for the refresh.
 public struct RateLimitInterceptor: Interceptor {
     let limiter: RateLimiter
 
-    /// A limit.
+    /// Creates a rate limit.
     ///
     /// - Parameters:
-    ///   - count: how many requests may be sent in each `period` in the long run, at least 1.
-    ///   - period: the time in which so many may be sent.
-    ///   - burst: the most requests that may go at once after a pause, from 1 to a million; by default `count`.
-    ///   - perHost: whether each host, told by scheme, host and port, has a limit of its own; by default they share one.
-    ///   - waiting: the most requests that wait, for each host if these have limits of their own; `nil` for no limit.
-    ///   - longestWait: the longest that a request may have to wait; `nil` for no limit.
-    ///   - clock: what the time is measured by.
+    ///   - count: the number of requests allowed per `period` in the long run, at least 1.
+    ///   - period: the period in which `count` requests may be sent.
+    ///   - burst: the maximum number of requests sent at once after a pause, from 1 to a million; by default `count`.
+    ///   - perHost: whether each host (scheme, host and port) has a separate limit; by default all hosts share one limit.
+    ///   - waiting: the maximum number of waiting requests, counted per host if `perHost` is set; `nil`, the default, for no
+    ///     limit.
+    ///   - longestWait: the maximum time that a request may have to wait; `nil`, the default, for no limit.
+    ///   - clock: measures the time.
     public init(
         _ count: Int,
         per period: Duration,
@@ -60,17 +62,17 @@ public struct RateLimitInterceptor: Interceptor {
         limiter = RateLimiter(limits, clock: clock, observe: observe)
     }
 
-    // Within these bounds no sum of durations overflows.
+    // These bounds keep every sum of durations from overflowing.
     static func bucket(_ count: Int, per period: Duration, burst: Int?) -> TokenBucket {
         let count = max(1, count)
         let interval = min(max(.zero, period), Deadline.farthest) / count
         return TokenBucket(interval: interval, capacity: min(max(1, burst ?? count), 1_000_000))
     }
 
-    /// Passes the request on when it is its turn.
+    /// Passes the request on once a token is available.
     ///
-    /// - Throws: ``RateLimitError``; ``TransportError`` with ``TransportError/Code/timedOut`` if its turn is not before the
-    ///   deadline; `CancellationError`; what the rest throws.
+    /// - Throws: ``RateLimitError``; ``TransportError`` with ``TransportError/Code/timedOut`` if no token is available before
+    ///   the deadline; `CancellationError`; errors of the rest of the chain.
     public func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         if CredentialRefresh.isCurrent {
             limiter.overtake(request)
@@ -82,7 +84,7 @@ public struct RateLimitInterceptor: Interceptor {
 }
 
 extension Interceptor where Self == RateLimitInterceptor {
-    /// Sends no more requests in a time than allowed: see ``RateLimitInterceptor``, and its initialiser for the parameters.
+    /// Limits how many requests are sent in a period. See ``RateLimitInterceptor``, and its initialiser for the parameters.
     public static func rateLimit(
         _ count: Int,
         per period: Duration,

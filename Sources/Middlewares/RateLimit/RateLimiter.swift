@@ -1,8 +1,8 @@
 internal import Synchronization
 
-/// Acts on what each ``RateLine`` decides: tasks that wait and sleep, cancellation, deadlines.
+/// Runs the waiting lines: keeps one ``RateLine`` per scope under a lock, and suspends, sleeps and resumes tasks outside it.
 final class RateLimiter: Sendable {
-    /// What is limited, and how.
+    /// The configuration of a limiter.
     struct Limits: Sendable {
         var bucket: TokenBucket
         var isPerHost = false
@@ -10,7 +10,7 @@ final class RateLimiter: Sendable {
         var longest: Duration?
     }
 
-    /// What one who waits in line is told.
+    /// The message that ends a task's wait in line.
     private enum Call: Sendable {
         case lead
         case gaveUp(GivingUp)
@@ -26,24 +26,24 @@ final class RateLimiter: Sendable {
     private let observe: @Sendable (_ waiting: Int) -> Void
     private let state = Mutex(State())
 
-    /// A limiter.
+    /// Creates a limiter.
     ///
-    /// - Parameter observe: told how many wait when one more does, for tests that must know.
+    /// - Parameter observe: called with the number of waiting requests whenever a request starts to wait; for tests.
     init(_ limits: Limits, clock: any Clock<Duration>, observe: @escaping @Sendable (_ waiting: Int) -> Void) {
         self.limits = limits
         self.timeline = Timeline(clock)
         self.observe = observe
     }
 
-    /// How many wait, and how many lines are remembered.
+    /// The number of waiting requests, and the number of lines in memory.
     var counts: (waiting: Int, lines: Int) {
         state.withLock { ($0.lines.values.reduce(0) { $0 + $1.waiting }, $0.lines.count) }
     }
 
     /// Waits for a token.
     ///
-    /// - Throws: ``RateLimitError`` if it may not wait; ``TransportError`` with ``TransportError/Code/timedOut`` if the deadline
-    ///   of the request leaves no time for it, or passes; `CancellationError` at once when the task is cancelled.
+    /// - Throws: ``RateLimitError`` if the request may not wait; ``TransportError`` with ``TransportError/Code/timedOut`` if no
+    ///   token is available before the request's deadline; `CancellationError` at once if the task is cancelled.
     func take(for request: borrowing HTTPRequest) async throws {
         let scope = LimitScope(of: request, isPerHost: limits.isPerHost)
         let deadline = request.context.deadline
@@ -75,7 +75,7 @@ final class RateLimiter: Sendable {
         }
     }
 
-    /// Takes a token without waiting: it is missing to the others.
+    /// Takes a token without waiting, at the expense of the waiting requests.
     func overtake(_ request: borrowing HTTPRequest) {
         withLine(LimitScope(of: request, isPerHost: limits.isPerHost)) { line, now in line.overtake(at: now) }
     }
@@ -113,7 +113,7 @@ final class RateLimiter: Sendable {
         }
     }
 
-    // Remembered are those who have not got all their tokens back: no limit could be kept without them.
+    // A line that still lacks tokens must stay in memory: a new one would start with a full bucket and break the limit.
     private static func forgetIdle(_ state: inout State, _ now: Duration) {
         state.lines = state.lines.filter { !$0.value.isIdle(at: now) }
         state.limitOfLines = max(64, 2 * state.lines.count)

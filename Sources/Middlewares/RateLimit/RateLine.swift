@@ -1,29 +1,29 @@
-/// Those who wait for a token of one bucket: a value that decides, and does nothing.
+/// The waiting line for one bucket's tokens, as a value without side effects.
 ///
-/// What happens is told to it by its mutating methods, under a lock; what they return is done outside of the lock.
+/// Call its mutating methods under a lock, and act on their results outside the lock.
 ///
-/// The first in line, the leader, sleeps until its token is there; all others wait to be made leaders. So one sleeps at a
-/// time, no token is promised to anyone who may leave, and each who leaves brings all behind nearer.
+/// The first waiter is the leader: it sleeps until a token is available. All other waiters wait to become the leader. So only
+/// one task sleeps at a time, no token is reserved for a waiter that may leave, and each departure moves the others up.
 struct RateLine<Waiter: Sendable>: Sendable {
-    /// What is to be done for one who asks.
+    /// The next action of a request that asked for a token.
     enum Step: Sendable {
-        /// Go: it has a token.
+        /// The request has a token: send it.
         case go
-        /// It leads: ask ``lead(_:at:)``.
+        /// The request is the leader: call ``lead(_:at:)``.
         case lead(ticket: Int)
-        /// Wait to be told to lead: it is in line, where the ticket finds it.
+        /// Wait until the waiter is told to lead. The ticket finds the waiter in the line.
         case wait(ticket: Int, Waiter)
-        /// As many as may wait do.
+        /// The maximum number of requests is already waiting.
         case full(waiting: Int)
-        /// It would have to wait longer than it may.
+        /// The request would have to wait longer than allowed.
         case tooLong(wait: Duration)
     }
 
-    /// What a leader does.
+    /// The next action of the leader.
     enum Lead: Sendable {
-        /// Go: it has a token. The next leader, if there is one, is to be told.
+        /// The leader has a token: send its request, and tell the next leader, if there is one.
         case go(next: Waiter?)
-        /// Sleep until then, and ask again.
+        /// Sleep until this time, then call ``lead(_:at:)`` again.
         case sleep(until: Duration)
     }
 
@@ -34,18 +34,18 @@ struct RateLine<Waiter: Sendable>: Sendable {
 
     init(_ bucket: TokenBucket) { self.bucket = bucket }
 
-    /// How many wait, the leader included.
+    /// The number of waiters, including the leader.
     var waiting: Int { line.count + (leader == nil ? 0 : 1) }
 
-    /// Whether it is as a new one is, and may be forgotten.
+    /// Whether the line is in its initial state, so that it can be forgotten.
     func isIdle(at now: Duration) -> Bool { leader == nil && bucket.isFull(at: now) }
 
     /// Asks for a token.
     ///
     /// - Parameters:
-    ///   - limit: the most who may wait; `nil` for no limit.
-    ///   - longest: the longest it may wait; `nil` for no limit.
-    ///   - waiter: made if it has to wait to lead.
+    ///   - limit: the maximum number of waiters; `nil` for no limit.
+    ///   - longest: the maximum wait; `nil` for no limit.
+    ///   - waiter: created only if the request has to wait in line behind a leader.
     mutating func enter(
         at now: Duration,
         limit: Int?,
@@ -69,7 +69,7 @@ struct RateLine<Waiter: Sendable>: Sendable {
         return .wait(ticket: lastTicket, waiter)
     }
 
-    /// Asks, as the leader, whether its token is there.
+    /// Called by the leader: takes a token if one is available.
     mutating func lead(_ ticket: Int, at now: Duration) -> Lead {
         let wait = bucket.wait(at: now)
         guard wait == .zero else { return .sleep(until: now + wait) }
@@ -77,17 +77,17 @@ struct RateLine<Waiter: Sendable>: Sendable {
         return .go(next: passOn(from: ticket))
     }
 
-    /// Gives up leading, without a token.
+    /// Called by the leader: gives up without a token.
     ///
-    /// - Returns: the next leader, who is to be told.
+    /// - Returns: the next leader, which the caller must tell.
     mutating func resign(_ ticket: Int) -> Waiter? { passOn(from: ticket) }
 
-    /// Gives up waiting in line.
+    /// Removes a waiter from the line.
     ///
-    /// - Returns: the waiter, which is to be told; `nil` if it leads already, or has gone.
+    /// - Returns: the waiter, which the caller must tell; `nil` if the waiter already leads or has left.
     mutating func leave(_ ticket: Int) -> Waiter? { line.remove(ticket) }
 
-    /// Takes a token without waiting, even one that is not there yet: all others then wait longer.
+    /// Takes a token without waiting, even if none is available; all waiters then wait longer.
     mutating func overtake(at now: Duration) { bucket.take(at: now) }
 
     private mutating func passOn(from ticket: Int) -> Waiter? {

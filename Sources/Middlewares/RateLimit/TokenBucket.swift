@@ -1,30 +1,30 @@
-/// A token bucket: a token comes in each interval, up to a number of them, and each request takes one.
+/// A token bucket: gains one token per interval, up to its capacity, and loses one for each request.
 ///
-/// It is kept as the time at which it is going to be full (the generic cell rate algorithm): nothing has to be filled up,
-/// and nothing is rounded.
+/// The only state is the time at which the bucket will be full (the generic cell rate algorithm), so there is nothing to
+/// refill and no rounding.
 struct TokenBucket: Sendable, Hashable {
-    /// The time between two tokens.
+    /// The time in which the bucket gains one token.
     let interval: Duration
-    /// The most tokens.
+    /// The maximum number of tokens.
     let capacity: Int
     private var full = Duration.zero
 
-    /// A full bucket.
+    /// Creates a full bucket.
     init(interval: Duration, capacity: Int) {
         self.interval = interval
         self.capacity = capacity
     }
 
-    /// Whether it holds all the tokens it can, as a new one does.
+    /// Whether the bucket is full, as a new one is.
     func isFull(at now: Duration) -> Bool { full <= now }
 
-    /// How long until a token is there for the one before whom so many take one.
+    /// The time until a token is available for a request with this many others before it.
     func wait(at now: Duration, behind others: Int = 0) -> Duration {
-        // An empty bucket has its first token an interval later, and is full again `capacity` intervals later.
+        // An empty bucket gains its first token after one interval, and is full after `capacity` intervals.
         let due = max(full, now) + interval * others - interval * (capacity - 1)
         return max(.zero, due - now)
     }
 
-    /// Takes a token, even one that is not there yet: then the next ones come later.
+    /// Takes a token, even if none is available; later tokens are then delayed.
     mutating func take(at now: Duration) { full = max(full, now) + interval }
 }
