@@ -1,29 +1,29 @@
 public import Foundation
 
-/// Why ``LimitConcurrencyInterceptor`` did not send a request.
+/// The error of a request that ``LimitConcurrencyInterceptor`` refused to send.
 public struct ConcurrencyLimitError: ContextualError, RefusedRequestError, Sendable {
-    /// What went wrong. An open set: handle the ones you know, and keep a default.
+    /// The reason for a refusal. An open set: handle the codes you know, and keep a default.
     public struct Code: Sendable, Hashable, RawRepresentable, CustomStringConvertible {
         /// The name of the code, such as `queueFull`.
         public let rawValue: String
-        /// A code by its name.
+        /// Creates a code from its name.
         public init(rawValue: String) { self.rawValue = rawValue }
         /// The name of the code.
         public var description: String { rawValue }
 
-        /// As many requests as may wait do so already.
+        /// The maximum number of requests is already waiting.
         public static let queueFull = Self(rawValue: "queueFull")
     }
 
-    /// What went wrong.
+    /// The reason for the refusal.
     public let code: Code
-    /// What went wrong and what to do about it, for a person.
+    /// A message for people: the cause and the remedy.
     public let message: String
     /// The method of the request.
     public let method: HTTPRequest.Method
     /// The URL of the request, with secrets redacted.
     public let url: String
-    /// What is to be known about the failed call beyond the failure itself, such as the attempts that were made.
+    /// Further facts about the failed call, such as its attempts.
     public var context = HTTPContext()
 
     var refusedMethod: HTTPRequest.Method? { method }
@@ -46,12 +46,12 @@ public struct ConcurrencyLimitError: ContextualError, RefusedRequestError, Senda
 }
 
 extension ConcurrencyLimitError: CustomStringConvertible, CustomDebugStringConvertible, LocalizedError {
-    /// Code, message and request, without secrets.
+    /// The code, message and request on one line, without secrets.
     public var description: String { "ConcurrencyLimitError.\(code): \(message) (\(method) \(url))" }
 
-    /// The same as ``description``.
+    /// Equal to ``description``.
     public var debugDescription: String { description }
 
-    /// The same as ``description``.
+    /// Equal to ``description``.
     public var errorDescription: String? { description }
 }

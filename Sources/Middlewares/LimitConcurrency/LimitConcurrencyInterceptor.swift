@@ -1,4 +1,4 @@
-/// Lets only so many requests be under way at a time, in total and to each host; the others wait, first come, first served.
+/// Limits how many requests run at a time, in total and per host; further requests wait, first come, first served.
 ///
 /// ```swift
 /// interceptors: [
@@ -9,34 +9,35 @@
 ///     .timeout(.seconds(10), of: "one attempt"),          // its time doesn't run while it waits
 /// ]
 /// ```
-/// ## Its place
-/// Inside of what waits or answers by itself: a cache (a hit needs no permit), `retryOnUnauthorized` (a request that waits
-/// for a refresh holds none), `retry` (nor does one in its backoff). Outside of a `timeout` of one attempt, or inside of it
-/// if waiting is to count. Its copies share their permits: the same value may stand in several chains.
+/// ## Order
+/// Place it inside interceptors that wait or can respond without the network: a cache (a hit needs no permit),
+/// `retryOnUnauthorized` (a request that waits for a refresh holds no permit) and `retry` (nor does a request that waits for
+/// its next attempt). Place it outside a `timeout` of one attempt, or inside if the timeout should include the wait.
+/// Copies share their permits, so the same value can be part of several chains.
 ///
-/// ## What it promises
-/// - First come, first served. Only whoever waits for a host that is at its limit is passed by those for other hosts.
-/// - A cancelled request leaves the line at once with `CancellationError`, and no permit is lost by it.
-/// - Waiting ends at the deadline of the call (``HTTPContext/deadline``) with ``TransportError/Code/timedOut``.
-/// - Where the line is limited, a request that finds it full fails at once: ``ConcurrencyLimitError``.
-/// - The permit of a buffered response is given back when it is here; that of a streamed one when its body has been read to
-///   the end, has failed, was discarded (``HTTPBody/discard()``), or is held by nobody any more. Until then the connection is
-///   in use. Whoever keeps a streamed response without reading it keeps its permit.
-/// - A request that belongs to the refresh of a credential passes without a permit (``CredentialRefresh/isCurrent``): the
-///   permits may be held by requests that wait for it.
+/// ## Behaviour
+/// - First come, first served, with one exception: a request for a host at its limit is passed by requests for other hosts.
+/// - A cancelled request leaves the line at once with `CancellationError`, and no permit is lost.
+/// - Waiting ends at the call's deadline (``HTTPContext/deadline``) with ``TransportError/Code/timedOut``.
+/// - If the line is limited, a request that finds it full fails at once with ``ConcurrencyLimitError``.
+/// - A buffered response releases its permit when it arrives. A streamed response keeps the connection busy, so it holds its
+///   permit until its body is read to the end, fails, is discarded (``HTTPBody/discard()``) or is deallocated. Code that
+///   keeps a streamed response without reading it keeps the permit.
+/// - A request that refreshes a credential needs no permit (``CredentialRefresh/isCurrent``), because the requests that hold
+///   the permits may be waiting for the refresh.
 ///
-/// What holds a permit must not wait for another request through the same limit: with all permits held by such requests,
-/// none goes on.
+/// Work that holds a permit must not wait for another request through the same limit. If such work held all permits, no
+/// request could continue.
 public struct LimitConcurrencyInterceptor: Interceptor {
     let pool: PermitPool
 
-    /// A limit.
+    /// Creates a concurrency limit.
     ///
     /// - Parameters:
-    ///   - total: the most requests at a time, at least 1; `nil` for no such limit.
-    ///   - perHost: the most requests at a time to each host, told by scheme, host and port, at least 1; `nil` for no such
-    ///     limit.
-    ///   - waiting: the most requests that wait, beyond which they fail; `nil` for no such limit.
+    ///   - total: the maximum number of requests at a time, at least 1; `nil`, the default, for no limit.
+    ///   - perHost: the maximum number of requests at a time to each host (scheme, host and port), at least 1; `nil`, the
+    ///     default, for no limit.
+    ///   - waiting: the maximum number of waiting requests, beyond which requests fail; `nil`, the default, for no limit.
     public init(_ total: Int? = nil, perHost: Int? = nil, waiting: Int? = nil) {
         self.init(total, perHost: perHost, waiting: waiting) { _ in }
     }
@@ -51,10 +52,10 @@ public struct LimitConcurrencyInterceptor: Interceptor {
         )
     }
 
-    /// Passes the request on when there is a permit for it.
+    /// Passes the request on once it has a permit.
     ///
     /// - Throws: ``ConcurrencyLimitError``; ``TransportError`` with ``TransportError/Code/timedOut`` if the deadline passes
-    ///   before its turn; `CancellationError`; what the rest throws.
+    ///   while the request waits; `CancellationError`; errors of the rest of the chain.
     public func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         if CredentialRefresh.isCurrent { return try await next(request) }
         let scope = pool.scope(of: request)
@@ -76,12 +77,12 @@ public struct LimitConcurrencyInterceptor: Interceptor {
 }
 
 extension Interceptor where Self == LimitConcurrencyInterceptor {
-    /// Lets only so many requests be under way at a time: see ``LimitConcurrencyInterceptor``.
+    /// Limits how many requests run at a time. See ``LimitConcurrencyInterceptor``.
     ///
     /// - Parameters:
-    ///   - total: the most requests at a time, at least 1; `nil` for no such limit.
-    ///   - perHost: the most requests at a time to each host, at least 1; `nil` for no such limit.
-    ///   - waiting: the most requests that wait, beyond which they fail; `nil` for no such limit.
+    ///   - total: the maximum number of requests at a time, at least 1; `nil`, the default, for no limit.
+    ///   - perHost: the maximum number of requests at a time to each host, at least 1; `nil`, the default, for no limit.
+    ///   - waiting: the maximum number of waiting requests, beyond which requests fail; `nil`, the default, for no limit.
     public static func limitConcurrency(_ total: Int? = nil, perHost: Int? = nil, waiting: Int? = nil) -> Self {
         Self(total, perHost: perHost, waiting: waiting)
     }

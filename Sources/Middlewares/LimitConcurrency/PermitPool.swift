@@ -1,8 +1,8 @@
 internal import Synchronization
 
-/// Acts on what ``Permits`` decide: tasks that wait, cancellation, deadlines.
+/// Runs the waiting lines: keeps ``Permits`` under a lock, and suspends and resumes tasks outside it.
 final class PermitPool: Sendable {
-    /// What one who waits is told.
+    /// The message that ends a task's wait.
     private enum Admission: Sendable {
         case permit
         case gaveUp(GivingUp)
@@ -12,30 +12,29 @@ final class PermitPool: Sendable {
     private let limits: Permits<Turn<Admission>>.Limits
     private let observe: @Sendable (_ waiting: Int) -> Void
 
-    /// A pool.
+    /// Creates a pool.
     ///
-    /// - Parameter observe: told how many wait when one more does, for tests that must know.
+    /// - Parameter observe: called with the number of waiting requests whenever a request starts to wait; for tests.
     init(total: Int?, perHost: Int?, waiting: Int?, observe: @escaping @Sendable (_ waiting: Int) -> Void) {
         limits = .init(total: total, perHost: perHost, waiting: waiting)
         permits = Mutex(Permits(limits))
         self.observe = observe
     }
 
-    /// How many permits are in use, how many wait, and how many hosts are remembered.
+    /// The number of permits in use, of waiting requests, and of hosts in memory.
     var counts: (inUse: Int, waiting: Int, scopes: Int) {
         permits.withLock { ($0.inUse, $0.waiting, $0.scopeCount) }
     }
 
-    /// What a request needs a permit of.
+    /// The scope whose limit applies to a request.
     func scope(of request: borrowing HTTPRequest) -> LimitScope {
         LimitScope(of: request, isPerHost: limits.perHost != nil)
     }
 
-    /// Waits for a permit, which is to be given back.
+    /// Waits for a permit. The caller must release it with `giveBack(for:)`.
     ///
-    /// - Throws: ``ConcurrencyLimitError`` if too many wait already; ``TransportError`` with
-    ///   ``TransportError/Code/timedOut`` at the deadline of the request; `CancellationError` at once when the task is
-    ///   cancelled. Then no permit was taken.
+    /// - Throws: ``ConcurrencyLimitError`` if the line is full; ``TransportError`` with ``TransportError/Code/timedOut`` at the
+    ///   request's deadline; `CancellationError` at once if the task is cancelled. If this throws, no permit is held.
     func take(for scope: LimitScope, _ request: borrowing HTTPRequest) async throws {
         let (step, count) = permits.withLock { ($0.take(for: scope, Turn()), $0.waiting) }
         switch step {
@@ -48,7 +47,7 @@ final class PermitPool: Sendable {
             }
             switch admission {
             case .permit:
-                // Cancelled after it was its turn: what is not sent needs no permit.
+                // The task was cancelled after it got the permit, and won't send its request.
                 guard Task.isCancelled else { return }
                 giveBack(for: scope)
                 throw CancellationError()
@@ -58,7 +57,7 @@ final class PermitPool: Sendable {
         }
     }
 
-    /// Gives a permit back, to whoever waits for it.
+    /// Releases a permit, which passes to the next waiter.
     func giveBack(for scope: LimitScope) {
         permits.withLock { $0.giveBack(for: scope) }?.tell(.permit)
     }

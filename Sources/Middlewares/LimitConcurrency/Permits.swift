@@ -1,24 +1,24 @@
-/// How many may go at a time, and who goes next: a value that decides, and does nothing.
+/// Decides how many requests may run at a time, and which goes next, as a value without side effects.
 ///
-/// What happens is told to it by its mutating methods, under a lock; what they return is done outside of the lock.
+/// Call its mutating methods under a lock, and act on their results outside the lock.
 ///
-/// Those who wait go in the order in which they came, but for those of a host that is at its limit: they keep their place,
-/// and whoever came after them for another host passes. At any time, nobody waits who could go.
+/// Waiters go in order of arrival, except that waiters for a host at its limit are passed by later ones for other hosts.
+/// Invariant: no request waits that could go.
 struct Permits<Waiter: Sendable>: Sendable {
-    /// The limits; `nil` for none.
+    /// The configured limits; `nil` for no limit.
     struct Limits: Sendable, Hashable {
         var total: Int?
         var perHost: Int?
         var waiting: Int?
     }
 
-    /// What is to be done for one who asks.
+    /// The next action of a request that asked for a permit.
     enum Step: Sendable {
-        /// Go: it has a permit, and is to give it back.
+        /// The request has a permit: send it, and release the permit afterwards.
         case go
-        /// Wait: it is in line, where the ticket finds it.
+        /// Wait until the waiter is told. The ticket finds the waiter in its line.
         case wait(ticket: Int, Waiter)
-        /// It can neither go nor wait: so many wait already.
+        /// No permit is free, and the maximum number of requests is already waiting.
         case full(waiting: Int)
     }
 
@@ -28,26 +28,26 @@ struct Permits<Waiter: Sendable>: Sendable {
     }
 
     let limits: Limits
-    /// How many permits are in use.
+    /// The number of permits in use.
     private(set) var inUse = 0
-    /// How many wait.
+    /// The number of waiters.
     private(set) var waiting = 0
-    // Only those with a permit in use or somebody who waits.
+    // Only scopes with a permit in use or a waiter.
     private var scopes: [LimitScope: Scope] = [:]
     private var lastTicket = 0
-    // Not all that it says holds: a host whose first in line has gone, or left, is still in it.
+    // May contain stale entries: those of hosts whose first waiter has since gone or left. `holds(_:)` detects them.
     private(set) var ready = ReadyHosts()
 
     init(_ limits: Limits) { self.limits = limits }
 
-    /// How many scopes it has to remember.
+    /// The number of scopes in memory.
     var scopeCount: Int { scopes.count }
 
-    /// Asks for a permit.
+    /// Acquires a permit or joins the line.
     ///
     /// - Parameters:
-    ///   - scope: what the limit for each host counts the request to.
-    ///   - waiter: made if it has to wait.
+    ///   - scope: the scope whose limit applies to the request.
+    ///   - waiter: created only if the request has to wait.
     mutating func take(for scope: LimitScope, _ waiter: @autoclosure () -> Waiter) -> Step {
         if isBelow(limits.total, inUse), isBelow(limits.perHost, scopes[scope]?.inUse ?? 0) {
             scopes[scope, default: Scope()].inUse += 1
@@ -63,16 +63,16 @@ struct Permits<Waiter: Sendable>: Sendable {
         return .wait(ticket: lastTicket, waiter)
     }
 
-    /// Gives a permit back.
+    /// Releases a permit.
     ///
-    /// - Returns: whoever has it now, and is to be told.
+    /// - Returns: the waiter that now holds the permit, which the caller must tell; `nil` if no waiter can go.
     mutating func giveBack(for scope: LimitScope) -> Waiter? {
         let wasTotalReached = !isBelow(limits.total, inUse)
         inUse -= 1
         let wasHostReached = !isBelow(limits.perHost, scopes[scope]?.inUse ?? 0)
         scopes[scope]?.inUse -= 1
         if wasHostReached { noteIfReady(scope) }
-        // Below the total, all that hosts wait for is a permit of their own.
+        // If the total wasn't reached, hosts only wait because of their own limits: this release can only help its own scope.
         let next = wasTotalReached && sortsHosts ? takeLongestWaiting() : isReady(scope) ? scope : nil
         defer { forget(scope) }
         guard let next, let first = scopes[next]?.line.removeFirst() else { return nil }
@@ -83,9 +83,9 @@ struct Permits<Waiter: Sendable>: Sendable {
         return first.waiter
     }
 
-    /// Gives up waiting.
+    /// Removes a waiter from its line.
     ///
-    /// - Returns: the waiter, which is to be told; `nil` if it has a permit already.
+    /// - Returns: the waiter, which the caller must tell; `nil` if the waiter already has a permit.
     mutating func leave(_ ticket: Int, for scope: LimitScope) -> Waiter? {
         let wasFirst = scopes[scope]?.line.first == ticket
         guard let waiter = scopes[scope]?.line.remove(ticket) else { return nil }
@@ -95,7 +95,7 @@ struct Permits<Waiter: Sendable>: Sendable {
         return waiter
     }
 
-    /// Whether there can be several hosts that wait for a permit of all.
+    /// Whether waiters of several hosts can compete for the total. Only then is `ready` in use.
     private var sortsHosts: Bool { limits.total != nil && limits.perHost != nil }
 
     private mutating func takeLongestWaiting() -> LimitScope? {
@@ -110,7 +110,7 @@ struct Permits<Waiter: Sendable>: Sendable {
         isReady(entry.scope) && scopes[entry.scope]?.line.first == entry.ticket
     }
 
-    // To be called whenever a host may have become ready, or has another first in its line.
+    // Must be called whenever a host may have become ready, or its first waiter has changed.
     private mutating func noteIfReady(_ scope: LimitScope) {
         guard sortsHosts, isReady(scope), let ticket = scopes[scope]?.line.first else { return }
         ready.insert(ticket, scope)

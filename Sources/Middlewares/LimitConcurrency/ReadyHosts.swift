@@ -1,7 +1,6 @@
-/// The hosts that wait for nothing but a permit of all, in the order in which the first in their lines came: a heap.
+/// A heap of the hosts that wait only for the total limit, ordered by the arrival of each host's first waiter.
 ///
-/// Whoever asks must see for itself whether what it says still holds, and drop it if not: nobody looks through it for what has
-/// changed meanwhile.
+/// Entries can be stale, because no change searches the heap. The user checks the first entry and drops it if it is stale.
 struct ReadyHosts: Sendable {
     struct Entry: Sendable {
         let ticket: Int
@@ -37,9 +36,9 @@ struct ReadyHosts: Sendable {
         }
     }
 
-    /// Keeps what still holds.
+    /// Keeps only the entries for which `holds` returns `true`.
     mutating func filter(_ holds: (Entry) -> Bool) {
-        // What is sorted is a heap.
+        // A sorted array is a valid heap.
         heap = heap.filter(holds).sorted { $0.ticket < $1.ticket }
     }
 }
