@@ -1,4 +1,4 @@
-/// Lets identical GETs that are in flight at the same time share one exchange.
+/// Lets identical GET requests that run at the same time share one exchange.
 ///
 /// ```swift
 /// interceptors: [
@@ -8,38 +8,38 @@
 ///     .retry(.exponential(maxAttempts: 3)),
 /// ]
 /// ```
-/// ## Its place
-/// Inside of whatever adds credentials (`bearerAuth`, cookies, basic authentication): only so does it see who asks, and
-/// users never share an answer. Inside of it credentials are refused (``ChainOrderError``), unless the request names a
-/// partition (``HTTPContext/cachePartition``). Outside of a cache, a retry, and what limits or counts requests: what they
-/// do is done once for all who share.
+/// ## Order
+/// Place it inside interceptors that add credentials (`bearerAuth`, cookies, basic authentication). Only there can it see the
+/// caller's identity, so that users never share a response. If credentials are added inside it, the call fails with
+/// ``ChainOrderError``, unless the request names a partition (``HTTPContext/cachePartition``). Place it outside a cache, a
+/// retry, and interceptors that limit or count requests, so that they run once for all callers that share.
 ///
-/// ## What is identical
-/// A GET without content, with the same URL, the same header fields, the same client origin, time limits and buffer limit,
-/// and the same use of a cache (``HTTPContext/cacheMode``, ``HTTPContext/cachePartition``).
-/// Every field counts but those that only tell requests apart (``defaultIgnored``). Every field with a sensitive name
-/// (``Redaction/isSensitive(_:)``) always counts, even if `ignoring` names it. What else must tell requests apart goes
-/// into `apart`.
+/// ## When requests are identical
+/// Both are GETs without content, and have the same URL, header fields, client origin, time limits, buffer limit and cache
+/// use (``HTTPContext/cacheMode``, ``HTTPContext/cachePartition``).
 ///
-/// These go by themselves: what asks for a streamed response (a stream can be read once, and the slowest reader would hold
-/// up the others) or for its progress, and what belongs to the refresh of a credential (``CredentialRefresh/isCurrent``),
-/// which must not wait for an exchange that may wait for it.
+/// Every field counts, except those that only label requests (``defaultIgnored``). A field with a sensitive name
+/// (``Redaction/isSensitive(_:)``) always counts, even if `ignoring` names it. Use `apart` for anything else that must keep
+/// requests separate.
 ///
-/// ## What it promises
-/// - The exchange runs in a task of its own. Cancelling one of those who wait, the one for whom it was begun too, ends its
-///   waiting at once with `CancellationError` and nothing else; when the last one leaves, the exchange is cancelled, and the
-///   next request begins a new one.
-/// - Cookies that the response sets go to the request for which the exchange was begun, and to no other.
-/// - An error is thrown to all who wait, and the next request begins a new exchange.
-/// - Each who waits leaves at its own deadline; the exchange has that of the one who can wait longest
-///   (``HTTPContext/deadline``).
-/// - After a request that may change something (one that is not safe, RFC 9110 §9.2.1) nobody joins a GET to the same origin
-///   that was begun before it ended: whoever writes and then reads sees what was written.
+/// These requests never share: those for a streamed response (a stream can be read once, and the slowest reader would delay
+/// the others), those that report progress, and those that refresh a credential (``CredentialRefresh/isCurrent``), which
+/// must not wait for an exchange that may wait for the refresh.
 ///
-/// The exchange has the context, the priority and the task-local values of the request for which it was begun. A response
-/// that was begun for another request says so: ``HTTPContext/isCoalesced``.
+/// ## Behaviour
+/// - The exchange runs in a separate task. Cancelling a caller, even the one that started the exchange, only ends that
+///   caller's wait, at once and with `CancellationError`. When the last caller leaves, the exchange is cancelled, and the
+///   next request starts a new one.
+/// - Cookies that the response sets go only to the request that started the exchange.
+/// - All waiting callers get the exchange's error, and the next request starts a new exchange.
+/// - Each caller leaves at its deadline (``HTTPContext/deadline``); the exchange has the latest of these deadlines.
+/// - After an unsafe request (RFC 9110 §9.2.1) ends, no request joins a GET to the same origin that started before. So a
+///   caller that writes and then reads sees the change.
+///
+/// The exchange has the context, the priority and the task-local values of the request that started it. A response to any
+/// other request is marked ``HTTPContext/isCoalesced``.
 public struct CoalesceInterceptor: Interceptor {
-    /// The fields that make no difference by default: `TransactionId`, `X-Request-ID`, `X-Correlation-ID`, `traceparent`,
+    /// The fields that are ignored by default: `TransactionId`, `X-Request-ID`, `X-Correlation-ID`, `traceparent`,
     /// `tracestate` and `baggage`.
     public static let defaultIgnored: Set<HTTPField.Name> = [
         .transactionID, "X-Request-ID", "X-Correlation-ID", "traceparent", "tracestate", "baggage",
@@ -49,11 +49,12 @@ public struct CoalesceInterceptor: Interceptor {
     private let ignored: Set<HTTPField.Name>
     private let apart: (@Sendable (HTTPRequest) -> String?)?
 
-    /// An interceptor that lets identical GETs share. Its copies share the exchanges.
+    /// Creates an interceptor that coalesces identical GET requests. Its copies share their exchanges.
     ///
     /// - Parameters:
-    ///   - ignored: names of header fields that make no difference to the answer.
-    ///   - apart: what else tells requests apart, such as a value of their context; by default nothing.
+    ///   - ignored: names of header fields that don't affect the response.
+    ///   - apart: returns a further value that must be equal for requests to share, such as a value of their context; by
+    ///     default none.
     public init(
         ignoring ignored: Set<HTTPField.Name> = CoalesceInterceptor.defaultIgnored,
         apart: (@Sendable (HTTPRequest) -> String?)? = nil
@@ -71,10 +72,10 @@ public struct CoalesceInterceptor: Interceptor {
         coalescer = Coalescer(observe: observe)
     }
 
-    /// Passes the request on, or waits for an exchange that is in flight for an identical one.
+    /// Passes the request on, or waits for the exchange of an identical one.
     ///
-    /// - Throws: what the rest throws, to whichever request; ``TransportError`` with ``TransportError/Code/timedOut`` at the
-    ///   deadline; `CancellationError`.
+    /// - Throws: the error of the exchange, whichever request started it; ``TransportError`` with
+    ///   ``TransportError/Code/timedOut`` at the deadline; `CancellationError`.
     public func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         if !request.method.isSafe, let origin = Origin(request.url) {
             defer { coalescer.close(origin) }
@@ -89,11 +90,12 @@ public struct CoalesceInterceptor: Interceptor {
 }
 
 extension Interceptor where Self == CoalesceInterceptor {
-    /// Lets identical GETs that are in flight at the same time share one exchange: see ``CoalesceInterceptor``.
+    /// Lets identical GET requests that run at the same time share one exchange. See ``CoalesceInterceptor``.
     ///
     /// - Parameters:
-    ///   - ignored: names of header fields that make no difference to the answer.
-    ///   - apart: what else tells requests apart, such as a value of their context; by default nothing.
+    ///   - ignored: names of header fields that don't affect the response.
+    ///   - apart: returns a further value that must be equal for requests to share, such as a value of their context; by
+    ///     default none.
     public static func coalesce(
         ignoring ignored: Set<HTTPField.Name> = CoalesceInterceptor.defaultIgnored,
         apart: (@Sendable (HTTPRequest) -> String?)? = nil

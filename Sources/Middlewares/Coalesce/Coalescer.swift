@@ -1,18 +1,18 @@
 internal import Synchronization
 
-/// What goes on inside of a ``Coalescer``.
+/// An internal event of a ``Coalescer``, for tests.
 enum CoalesceEvent: Sendable {
-    /// One more waits for an exchange, and so many do now, for any.
+    /// A caller started to wait for an exchange; the value is the number of callers that wait for any exchange.
     case waiting(Int)
     /// An exchange began.
     case began
-    /// An exchange ended, an abandoned one included.
+    /// An exchange ended, or was abandoned.
     case ended
 }
 
-/// Acts on what ``SharedExchanges`` decide: the task of each exchange, those who wait, cancellation, deadlines.
+/// Runs shared exchanges: keeps ``SharedExchanges`` under a lock, and starts, cancels and resumes tasks outside it.
 final class Coalescer: Sendable {
-    /// One who waits for an exchange.
+    /// A caller that waits for an exchange.
     private struct Waiter: Sendable {
         let turn: Turn<End>
         let deadline: Deadline?
@@ -26,19 +26,19 @@ final class Coalescer: Sendable {
     private let exchanges = Mutex(SharedExchanges<Waiter, Task<Void, Never>>())
     private let observe: @Sendable (CoalesceEvent) -> Void
 
-    /// - Parameter observe: told what goes on, for tests that must know.
+    /// - Parameter observe: called for each event, for tests.
     init(observe: @escaping @Sendable (CoalesceEvent) -> Void) { self.observe = observe }
 
-    /// How many exchanges are in flight, and how many wait for them.
+    /// The number of running exchanges, and of callers that wait for them.
     var counts: (exchanges: Int, waiters: Int) { exchanges.withLock(\.counts) }
 
-    /// Lets nobody more join what is in flight to an origin.
+    /// Lets no further request join the running exchanges with an origin.
     func close(_ origin: Origin) { exchanges.withLock { $0.close(origin) } }
 
-    /// The answer of an exchange that all requests of this identity share.
+    /// Returns the response of the exchange that all requests with this identity share.
     ///
-    /// - Throws: what the exchange throws; ``TransportError`` with ``TransportError/Code/timedOut`` at the deadline of the
-    ///   request; `CancellationError` at once when the task is cancelled. The exchange goes on for the others.
+    /// - Throws: the error of the exchange; ``TransportError`` with ``TransportError/Code/timedOut`` at the request's deadline;
+    ///   `CancellationError` at once if the task is cancelled. The exchange continues for the other callers.
     func response(
         to request: HTTPRequest,
         _ identity: ExchangeIdentity,
@@ -60,7 +60,7 @@ final class Coalescer: Sendable {
             var response = try answer.get()
             if !place.isFirst {
                 response.context.isCoalesced = true
-                // A session that begins is one client's alone.
+                // A cookie may start a session, which belongs to a single caller.
                 response.headerFields.remove(.setCookie)
             }
             return response
@@ -74,7 +74,7 @@ final class Coalescer: Sendable {
         }
     }
 
-    // A task of its own: it lives for all who wait, not for the one for whom it was begun.
+    // An unstructured task, because the exchange must outlive the caller that started it while others wait.
     private func begin(_ exchange: Int, _ request: HTTPRequest, _ next: Next) {
         var shared = request
         shared.shareResponse(by: "coalesce")
@@ -93,7 +93,7 @@ final class Coalescer: Sendable {
         if !exchanges.withLock({ $0.attach(work, to: exchange) }) { work.cancel() }
     }
 
-    // What can be read once can't be shared.
+    // Buffers a one-shot body, which several callers couldn't read.
     private static func shareable(_ response: HTTPResponse, _ request: HTTPRequest) async throws -> HTTPResponse {
         guard !response.body.isRestartable, let limit = request.context.responseBody.bufferLimit else {
             return response
@@ -103,17 +103,17 @@ final class Coalescer: Sendable {
         return response
     }
 
-    /// The deadline of the one who can wait longest, of those who wait at the time. Each is seen to leave at its own, and the
-    /// exchange is cancelled when the last one has.
+    /// The latest deadline of the callers that wait at the moment of asking. Each caller leaves at its own deadline, and the
+    /// exchange is cancelled when the last one leaves.
     private func deadline(of exchange: Int) -> Deadline {
         Deadline.latest { [self] in exchanges.withLock { $0.waiters(of: exchange) }.map(\.deadline) }
     }
 }
 
 extension Deadline {
-    /// The one of several that passes last, told anew each time; it never passes while one of them is none.
+    /// The latest of several deadlines, computed again at each use. It never passes while one of them is `nil`.
     ///
-    /// It counts as enforced: whoever has one of these deadlines sees to it.
+    /// The result counts as enforced, because the owners of the single deadlines enforce those.
     static func latest(of deadlines: @escaping @Sendable () -> [Deadline?]) -> Deadline {
         let remaining: @Sendable () -> Duration = {
             deadlines().map { $0?.remaining ?? farthest }.max() ?? .zero
@@ -132,7 +132,7 @@ extension Deadline {
 extension HTTPContext {
     private enum CoalescedKey: HTTPContextKey { static var defaultValue: Bool { false } }
 
-    /// On a response: whether it is that of an exchange which another request had begun.
+    /// On a response: whether another request started the exchange that produced it.
     public internal(set) var isCoalesced: Bool {
         get { self[CoalescedKey.self] }
         set { self[CoalescedKey.self] = newValue }

@@ -1,8 +1,8 @@
 internal import Foundation
 
-/// What must be the same for two requests to share an exchange: whatever could make their answers differ.
+/// All properties of a request that could affect its response. Requests with equal identities may share an exchange.
 struct ExchangeIdentity: Sendable, Hashable {
-    // By bytes: a String takes é for e with an accent.
+    // Compared as bytes, because `String` treats different encodings of the same character as equal.
     private struct Field: Sendable, Hashable {
         let name: [UInt8]
         let values: [[UInt8]]
@@ -18,17 +18,17 @@ struct ExchangeIdentity: Sendable, Hashable {
     private let authorization: AuthorizationMode
     private let apart: String?
 
-    /// The identity of a request; `nil` if it shares with none: it is no GET, has content or wants its response as a stream
-    /// or its progress told.
+    /// The identity of a request; `nil` if the request never shares: if it isn't a GET, has content, or asks for a streamed
+    /// response or for progress.
     ///
     /// - Parameters:
-    ///   - ignored: names of fields that make no difference, unless they are sensitive.
-    ///   - apart: what else makes one.
+    ///   - ignored: names of fields that don't affect the response; sensitive fields always count.
+    ///   - apart: a further value that must be equal.
     init?(of request: borrowing HTTPRequest, ignoring ignored: Set<HTTPField.Name>, apart: String? = nil) {
         guard request.method == .get, request.body.isEmpty, request.context.responseBody.bufferLimit != nil,
             request.context.downloadProgress == nil, request.context.uploadProgress == nil
         else { return nil }
-        // A fragment is not sent (RFC 9110 §4.2.5).
+        // The fragment isn't sent (RFC 9110 §4.2.5).
         url = Array(request.url.absoluteString.utf8.prefix { $0 != UInt8(ascii: "#") })
         fields = Self.fields(of: request.headerFields, ignoring: ignored)
         responseBody = request.context.responseBody
@@ -40,10 +40,10 @@ struct ExchangeIdentity: Sendable, Hashable {
         self.apart = apart
     }
 
-    // The order of different names makes no difference, that of the values of one does (RFC 9110 §5.3).
+    // The order of fields with different names is irrelevant; the order of one name's values isn't (RFC 9110 §5.3).
     private static func fields(of fields: HTTPFields, ignoring ignored: Set<HTTPField.Name>) -> [Field] {
         var values: [[UInt8]: [[UInt8]]] = [:]
-        // A credential is never ignored: two users would share a response.
+        // A credential is never ignored, or two users could share a response.
         for field in fields where !ignored.contains(field.name) || Redaction.standard.isSensitive(field.name) {
             values[field.name.rawName.utf8.map(ASCII.lowercased), default: []].append(Array(field.value.utf8))
         }

@@ -1,15 +1,15 @@
-/// The exchanges in flight and who waits for each: a value that decides, and does nothing.
+/// The running exchanges and the waiters of each, as a value without side effects.
 ///
-/// What happens is told to it by its mutating methods, under a lock; what they return is done outside of the lock.
+/// Call its mutating methods under a lock, and act on their results outside the lock.
 ///
-/// An exchange goes on while anyone waits for it. It can be joined until it ends, its last waiter leaves, or it is closed;
-/// those who wait for a closed one wait on.
+/// An exchange runs while it has waiters. Requests can join it until it ends, its last waiter leaves, or it is closed. The
+/// waiters of a closed exchange keep waiting for it.
 struct SharedExchanges<Waiter: Sendable, Work: Sendable>: Sendable {
-    /// Where a waiter is to be found.
+    /// The key to find a waiter by.
     struct Place: Sendable, Hashable {
         let exchange: Int
         fileprivate let ticket: Int
-        /// Whether the exchange is begun for it.
+        /// Whether this waiter must start the exchange.
         let isFirst: Bool
     }
 
@@ -25,10 +25,11 @@ struct SharedExchanges<Waiter: Sendable, Work: Sendable>: Sendable {
     private var lastNumber = 0
     private var waiting = 0
 
-    /// How many exchanges are in flight, and how many wait for them.
+    /// The number of running exchanges, and of their waiters.
     var counts: (exchanges: Int, waiters: Int) { (exchanges.count, waiting) }
 
-    /// Joins an exchange, or begins one: then it is to be begun, and ``attach(_:to:)`` called.
+    /// Joins an open exchange or adds a new one. If `isFirst` is true, the caller must start the work and call
+    /// ``attach(_:to:)``.
     mutating func join(_ identity: ExchangeIdentity, origin: Origin?, _ waiter: Waiter) -> Place {
         let number = open[identity] ?? begin(identity, origin)
         let isFirst = exchanges[number]?.waiters.isEmpty ?? true
@@ -38,23 +39,23 @@ struct SharedExchanges<Waiter: Sendable, Work: Sendable>: Sendable {
         return Place(exchange: number, ticket: ticket, isFirst: isFirst)
     }
 
-    /// Says what does the work of an exchange.
+    /// Stores the work of an exchange, so that it can be cancelled.
     ///
-    /// - Returns: `false` if nobody waits for it any more: the work is to be cancelled.
+    /// - Returns: `false` if the exchange has ended or has no waiters any more; the caller must then cancel the work.
     mutating func attach(_ work: Work, to exchange: Int) -> Bool {
         exchanges[exchange]?.work = work
         return exchanges[exchange] != nil
     }
 
-    /// The waiters of an exchange, in the order in which they came.
+    /// The waiters of an exchange, in order of arrival.
     func waiters(of exchange: Int) -> [Waiter] {
         (exchanges[exchange]?.waiters ?? [:]).sorted { $0.key < $1.key }.map(\.value)
     }
 
-    /// Gives up waiting.
+    /// Removes a waiter.
     ///
-    /// - Returns: the waiter, which is to be told, unless it was told already; and the work that nobody waits for any more,
-    ///   which is to be cancelled.
+    /// - Returns: the waiter, which the caller must tell, or `nil` if it was told already; and, if it was the last one, the
+    ///   abandoned work, which the caller must cancel.
     mutating func leave(_ place: Place) -> (waiter: Waiter?, abandoned: Work?) {
         guard let waiter = exchanges[place.exchange]?.waiters.removeValue(forKey: place.ticket) else {
             return (nil, nil)
@@ -65,16 +66,16 @@ struct SharedExchanges<Waiter: Sendable, Work: Sendable>: Sendable {
         return (waiter, exchange.work)
     }
 
-    /// Ends an exchange.
+    /// Removes an exchange that has ended.
     ///
-    /// - Returns: those who are to be told, in the order in which they came; nobody if the last one had left.
+    /// - Returns: the waiters to tell, in order of arrival; empty if all had left.
     mutating func finish(_ exchange: Int) -> [Waiter] {
         let waiters = waiters(of: exchange)
         remove(exchange)
         return waiters
     }
 
-    /// Lets nobody more join what is in flight to an origin.
+    /// Lets no further request join the running exchanges with an origin.
     mutating func close(_ origin: Origin) {
         for (number, exchange) in exchanges where exchange.origin == origin && open[exchange.identity] == number {
             open[exchange.identity] = nil
