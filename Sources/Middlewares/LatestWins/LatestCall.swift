@@ -1,10 +1,13 @@
 internal import Foundation
 internal import Synchronization
 
-/// A call that a later one under the same key may cancel, at any moment until its response has been read.
+/// A call that a later one with the same key can cancel, until the call's response has been read.
+///
+/// The state under the lock decides the race between `supersede()` and the call's progress. A superseded call never leaves
+/// that state: `supersede()` cancels the stored task or body, and `run(_:next:)` cancels or discards any that comes later.
 final class LatestCall: Sendable {
     private enum State {
-        /// It is about to begin, or was answered with nothing left to cancel.
+        /// The call hasn't started yet, or its response is complete and there is nothing to cancel.
         case idle
         case running(Task<HTTPResponse, any Error>)
         case streaming(HTTPBody)
@@ -17,7 +20,7 @@ final class LatestCall: Sendable {
         state.withLock { if case .superseded = $0 { true } else { false } }
     }
 
-    /// Cancels it: whatever it is doing.
+    /// Cancels the call, whatever its state.
     func supersede() {
         let previous = state.withLock { state in
             defer { state = .superseded }
@@ -30,9 +33,9 @@ final class LatestCall: Sendable {
         }
     }
 
-    /// Runs the rest of the chain where it can be cancelled apart from its caller.
+    /// Runs the rest of the chain in a separate task, which can be cancelled without cancelling the caller's task.
     ///
-    /// - Throws: `CancellationError` if it was superseded, whatever came of it; what the rest throws.
+    /// - Throws: `CancellationError` if the call was superseded, whatever its outcome; errors of the rest of the chain.
     func run(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
         let work = Task { try await next(request) }
         if !advance(to: .running(work)) { work.cancel() }
@@ -58,7 +61,7 @@ final class LatestCall: Sendable {
     }
 }
 
-/// The body of a call that may yet be superseded: reading it on then throws `CancellationError`.
+/// The body of a call that can still be superseded. After that, `next()` throws `CancellationError`.
 struct LatestChunks: AsyncSequence, Sendable {
     let body: HTTPBody
     let call: LatestCall

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Cancels a request when a later one comes under the same key.
+/// Cancels a call when a later one with the same key arrives.
 ///
 /// ```swift
 /// // A cell of a list that is used again for another picture; the text of a search that goes on being typed.
@@ -8,30 +8,30 @@ internal import Synchronization
 /// context.latestKey = LatestKey(cell.id)
 /// let picture: Data = try await api.get("/pictures/7", context: context)
 /// ```
-/// The earlier request throws `CancellationError`, as if its task had been cancelled, but only the call is: its task goes on.
-/// A request without a key goes its way, and cancels nothing.
+/// The earlier call throws `CancellationError`, as if its task had been cancelled, but the task itself isn't. A request without
+/// a key is passed on, and cancels nothing.
 ///
-/// ## Its place
-/// Outermost: whoever is overtaken is done with everything, a retry and a refresh too, and needs no permit. Inside of it,
-/// `coalesce` goes on for others who share the exchange.
+/// ## Order
+/// Outermost, so that a superseded call also ends its retries and its wait for a refresh or a permit. An inner `coalesce`
+/// continues the exchange for other callers that share it.
 ///
-/// ## What it promises
-/// - Of the requests under a key, only the last that came is under way, wherever they were sent. An interceptor has keys of
-///   its own, which its copies share.
-/// - The earlier request ends as soon as what stands inside honours its cancellation. An answer that comes in spite of it is
+/// ## Behaviour
+/// - At most one call per key runs, the latest, whatever its URL. Each interceptor has a separate set of keys, which its
+///   copies share.
+/// - The earlier call ends as soon as the inner interceptors and the transport honour its cancellation. A late response is
 ///   discarded.
-/// - A streamed response belongs to its request until it has been read: when a later request comes, its body is discarded,
-///   and reading on throws `CancellationError`.
-/// - A key is forgotten when its last request has ended.
+/// - A streamed response can be superseded until it is read to the end. A later call discards its body, and further reads
+///   throw `CancellationError`.
+/// - A key is forgotten when its last call ends.
 ///
-/// The request runs in a task of its own, with the priority and the task-local values of its caller's.
+/// The call runs in a separate task, with the priority and the task-local values of the caller's.
 public struct LatestWinsInterceptor: Interceptor {
     final class Calls: Sendable {
         private let calls = Mutex<[LatestKey: LatestCall]>([:])
 
         var count: Int { calls.withLock(\.count) }
 
-        /// Makes a call the latest, and gives the one that was.
+        /// Makes a call the latest, and returns the previous one.
         func begin(_ call: LatestCall, _ key: LatestKey) -> LatestCall? {
             calls.withLock { $0.updateValue(call, forKey: key) }
         }
@@ -43,12 +43,12 @@ public struct LatestWinsInterceptor: Interceptor {
 
     let calls = Calls()
 
-    /// An interceptor with keys of its own.
+    /// Creates an interceptor with a new set of keys.
     public init() {}
 
-    /// Passes the request on, and cancels the one that is under way under the same key.
+    /// Passes the request on, and cancels the running call with the same key.
     ///
-    /// - Throws: `CancellationError`; what the rest throws.
+    /// - Throws: `CancellationError`; errors of the rest of the chain.
     public func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         guard let key = request.context.latestKey else { return try await next(request) }
         let call = LatestCall()
@@ -71,14 +71,14 @@ public struct LatestWinsInterceptor: Interceptor {
     }
 }
 
-/// What requests have in common of which only the latest is wanted: anything that can be compared.
+/// Identifies calls of which only the latest is wanted, by any hashable value.
 public struct LatestKey: Sendable, Hashable, ExpressibleByStringLiteral {
     private let value: any Hashable & Sendable
 
-    /// A key that is equal to those made of equal values of the same type.
+    /// Creates a key from a value. Keys are equal if their values are.
     public init(_ value: some Hashable & Sendable) { self.value = value }
 
-    /// A key that is a text.
+    /// Creates a key from a string literal.
     public init(stringLiteral value: String) { self.value = value }
 
     /// Whether the values are equal.
@@ -91,7 +91,7 @@ public struct LatestKey: Sendable, Hashable, ExpressibleByStringLiteral {
 extension HTTPContext {
     private enum LatestKeyKey: HTTPContextKey { static var defaultValue: LatestKey? { nil } }
 
-    /// On a request: what `latestWins` knows it by; `nil` for a request that cancels none and is cancelled by none.
+    /// On a request: its key for `latestWins`; `nil` if the request neither cancels others nor is cancelled by them.
     public var latestKey: LatestKey? {
         get { self[LatestKeyKey.self] }
         set { self[LatestKeyKey.self] = newValue }
@@ -99,7 +99,6 @@ extension HTTPContext {
 }
 
 extension Interceptor where Self == LatestWinsInterceptor {
-    /// Cancels a request when a later one comes under the same key (``HTTPContext/latestKey``): see
-    /// ``LatestWinsInterceptor``.
+    /// Cancels a call when a later one with the same key (``HTTPContext/latestKey``) arrives. See ``LatestWinsInterceptor``.
     public static func latestWins() -> Self { Self() }
 }
