@@ -1,4 +1,4 @@
-/// Looking ahead in text. Calls on the bytes alone cost less than calls on a redactor, whose state would be copied.
+/// Lookahead helpers. As methods of the bytes they cost less than as methods of a redactor, whose state would be copied.
 extension RandomAccessCollection where Element == UInt8, Index == Int {
     func skippingWhitespace(from start: Int) -> Int {
         var index = start
@@ -30,13 +30,13 @@ extension RandomAccessCollection where Element == UInt8, Index == Int {
         index + 2 < endIndex && self[index + 1] == self[index] && self[index + 2] == self[index]
     }
 
-    /// Whether a `:` opens the authority of a URL.
+    /// Whether a `:` precedes `//` and so starts the authority of a URL.
     func isStartOfAuthority(at colon: Int) -> Bool {
         colon + 2 < endIndex && self[colon] == UInt8(ascii: ":") && self[colon + 1] == UInt8(ascii: "/")
             && self[colon + 2] == UInt8(ascii: "/")
     }
 
-    /// The `:` or `=` that makes a word a name, also after a quote that belongs to the word.
+    /// The `:` or `=` that makes a word a name. A closing quote may come between the two.
     func sign(afterWord end: Int) -> Int? {
         var index = skippingBackslashes(from: end)
         if isQuote(at: index) {
@@ -48,21 +48,21 @@ extension RandomAccessCollection where Element == UInt8, Index == Int {
         return isSign(at: index) && !isStartOfAuthority(at: index) ? index : nil
     }
 
-    /// Where a `:` or `=` would follow a string, also behind the bracket of `AnyHashable("token")` or `["token"]`.
+    /// The index where a `:` or `=` would follow a string, also after the bracket of `AnyHashable("token")` or `["token"]`.
     func signAfterString(_ end: Int) -> Int {
         let next = skippingWhitespace(from: end)
         guard next < endIndex, self[next] == UInt8(ascii: ")") || self[next] == UInt8(ascii: "]") else { return next }
         return skippingWhitespace(from: next + 1)
     }
 
-    /// Past a `:`, a `=`, or one of their combinations, such as `=>`.
+    /// The index after a `:`, a `=` or a combination such as `=>`.
     func afterSign(_ sign: Int) -> Int {
         var index = sign
         while index < endIndex, isSign(at: index) || self[index] == UInt8(ascii: ">") { index += 1 }
         return index
     }
 
-    /// The index after the closing quote. In JSON that is itself in a string, quotes stand behind 1, 3, 7 … backslashes.
+    /// The index after the closing quote. In JSON nested in JSON strings, 1, 3, 7 … backslashes precede each quote.
     func endOfString(from start: Int, quote: UInt8, backslashes: Int) -> Int? {
         var run = 0
         var index = start + 1
@@ -79,7 +79,7 @@ extension RandomAccessCollection where Element == UInt8, Index == Int {
         return nil
     }
 
-    /// The quote of a string with a prefix of one or two letters, such as `b'…'` in Python.
+    /// The opening quote of a string with a prefix of one or two letters, such as Python's `b'…'`.
     func quoteBehindPrefix(from start: Int) -> Int? {
         var index = start
         while index < endIndex, index - start <= 2 {
@@ -91,7 +91,7 @@ extension RandomAccessCollection where Element == UInt8, Index == Int {
         return nil
     }
 
-    /// The length of a quote as HTML writes it in an attribute, such as `&quot;`.
+    /// The length of an HTML quote entity, such as `&quot;`.
     func lengthOfQuoteEntity(at index: Int) -> Int? {
         guard index < endIndex, self[index] == UInt8(ascii: "&") else { return nil }
         let text = Array(self[index..<Swift.min(index + 7, endIndex)])

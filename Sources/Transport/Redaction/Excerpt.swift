@@ -1,18 +1,18 @@
 public import Foundation
 
 extension Redaction {
-    /// The beginning of a body as text for an error or a log, with secrets replaced as by ``text(_:)``. What is not
-    /// UTF-8 text is only described.
+    /// The beginning of a body as text for an error or a log, with secrets replaced as by ``text(_:)``. Anything but UTF-8 text
+    /// is only described.
     ///
     /// - Parameters:
-    ///   - body: the bytes, of which no more than `limit` are looked at.
-    ///   - limit: the most bytes to show.
+    ///   - body: the bytes, of which at most `limit` are read.
+    ///   - limit: the maximum number of bytes to show. By default 1024.
     public func excerpt(of body: Data, limit: Int = 1024) -> String {
         excerpt(of: body, limit: limit, isComplete: true)
     }
 
-    /// The same; `isComplete` says whether the body is all there is. Where a body was cut, the end of a secret may be
-    /// missing.
+    /// The beginning of a body as text, with secrets replaced. Pass `false` for `isComplete` if the body itself was cut: the
+    /// end of a secret may then be missing, so unfinished values are hidden too.
     package func excerpt(of body: Data, limit: Int = 1024, isComplete: Bool) -> String {
         guard !body.isEmpty else { return "" }
         let shown = Array(body.prefix(max(0, limit)))
@@ -23,7 +23,7 @@ extension Redaction {
         return isShortened ? "\(redacted)… (\(body.count) bytes)" : redacted
     }
 
-    /// UTF-8 text, or `nil` for anything else; a scalar that was cut in two at the end is dropped.
+    /// The bytes as UTF-8 text, or `nil` for anything else. A scalar cut in two at the end is dropped.
     private static func text(_ bytes: [UInt8], isCut: Bool) -> [UInt8]? {
         guard !bytes.contains(0) else { return nil }
         for dropped in 0...(isCut ? min(3, bytes.count) : 0) {

@@ -1,20 +1,20 @@
-/// What a member says of the others in its group, by its name.
+/// The meaning of a group's member for the other members, given by its name.
 enum MemberRole {
-    /// `name`, `key`, `header` and their like.
+    /// `name`, `key`, `header` and similar names.
     case name
-    /// `type`, `id`, `label`: a name too, but hardly ever of a `code` or a `key`.
+    /// `type`, `id`, `label`: these name the group too, but rarely mean a secret by `code` or `key`.
     case type
     case value
-    /// `data`, `text`, `content`: a value where a name stands beside it.
+    /// `data`, `text`, `content`: a value if the group also has a name.
     case content
-    /// `kty`, which makes an object a JSON Web Key (RFC 7517 §4.1).
+    /// `kty`, which marks an object as a JSON Web Key (RFC 7517 §4.1).
     case keyType
     /// A secret part of a JSON Web Key, such as `d` (RFC 7518 §6).
     case partOfKey
-    /// `k`: the name in `{"k":…,"v":…}`, and the secret of a symmetric key.
+    /// `k`: the name in `{"k":…,"v":…}`, or the secret of a symmetric key.
     case nameOrPartOfKey
 
-    /// The names of members, prepared so that a name is looked up without allocating.
+    /// The known member names, packed so that lookups don't allocate.
     struct Table: Sendable {
         static let shared = Table()
 
@@ -34,8 +34,7 @@ enum MemberRole {
             self.words = words.flatMap { role, words in words.map { (Self.packed($0), role) } }
         }
 
-        /// The role of a member, or `nil` if its name tells none. In `fields[0][name]` and `field.name`, the last part
-        /// counts.
+        /// The role of a member, or `nil` if its name has none. In `fields[0][name]` and `field.name`, the last part counts.
         func role(of range: Range<Int>, in bytes: UnsafeBufferPointer<UInt8>, isEscaped: Bool) -> MemberRole? {
             var hasEscapes = false
             let role = role(of: bytes[range], escape: isEscaped ? UInt8(ascii: "\\") : UInt8(ascii: "%"), &hasEscapes)
@@ -50,7 +49,7 @@ enum MemberRole {
             escape: UInt8,
             _ hasEscapes: inout Bool
         ) -> MemberRole? {
-            // The last eight letters, and the first five.
+            // The last eight letters, and the first five, packed into words.
             var (last, first, count): (UInt64, UInt64, Int) = (0, 0, 0)
             for byte in text {
                 let letter = byte | 0x20

@@ -1,38 +1,39 @@
-/// A value whose name stands beside it, as in `{"name":"password","value":"…"}`, and which the text must not show.
+/// A secret value whose name is a separate member beside it, as in `{"name":"password","value":"…"}`.
 struct NamedValue {
-    /// Where the value begins, its quotes included in JSON.
+    /// The value's first index. In JSON the value includes its quotes.
     let start: Int
-    /// Where the value ends; the end of the text while its closing bracket is not found.
+    /// The index after the value. Until a closing bracket is found, the end of the text.
     var end: Int
-    /// Whether the placeholder needs quotes, so that JSON stays JSON.
+    /// Whether the placeholder needs quotes to keep the JSON valid.
     let isQuoted: Bool
 }
 
-/// Finds those values in one pass, before anything is replaced: the name may follow the value.
+/// Finds named values in one pass, before anything is replaced, because a name may follow its value.
 ///
-/// A group is an object, a list or the text outside of all brackets. A group whose `name`, `key` or `type` is a sensitive
-/// name hides its `value`, wherever both stand in it. Broken text closes a group late or never, which hides more.
-/// Not copyable: the compiler would copy the state for each call of a method.
+/// A group is an object, a list, or the text outside all brackets. If a group's `name`, `key` or `type` is a sensitive name,
+/// the group's `value` is hidden, in either order. Malformed text closes a group late or never, which hides more.
+///
+/// Not copyable, because the compiler would copy the state for each method call.
 struct NamedValues: ~Copyable {
     /// A value that its group may hide.
     private struct Candidate {
         var value: NamedValue
         let role: MemberRole
-        /// The candidate before it in the same group.
+        /// The index of the previous candidate in the same group.
         let previous: Int?
         var isHidden = false
     }
 
     private struct Group {
-        /// The bracket that opens the group; zero outside of all brackets.
+        /// The bracket that opens the group. Zero outside all brackets.
         var opening: UInt8 = 0
-        /// The candidate that is this group as a whole.
+        /// The candidate whose value is this whole group, if any.
         var whole: Int?
         var lastCandidate: Int?
         var hasName = false
         var namesSecret = false
         var isJSONWebKey = false
-        /// Whether a member with a name was found: the group is no list.
+        /// Whether a named member was found, so that the group isn't a list.
         var hasMembers = false
         /// The number of elements before the current one.
         var index = 0
@@ -45,7 +46,7 @@ struct NamedValues: ~Copyable {
     private var group = Group()
     private var outer: [Group] = []
     private var candidates: [Candidate] = []
-    /// Whether a single quote ahead may close a string: text full of apostrophes is not searched again and again.
+    /// Whether a later single quote may close a string. Once false, text full of apostrophes isn't searched again.
     var hasSingleQuotes = true
 
     private let roles = MemberRole.Table.shared
@@ -56,7 +57,7 @@ struct NamedValues: ~Copyable {
         self.isCut = isCut
     }
 
-    /// The values to hide, by their beginnings.
+    /// The values to hide, ordered by their start.
     static func found(in bytes: [UInt8], by redaction: Redaction, isCut: Bool) -> [NamedValue] {
         bytes.withUnsafeBufferPointer { bytes in
             var search = NamedValues(bytes, redaction, isCut: isCut)
@@ -112,7 +113,7 @@ struct NamedValues: ~Copyable {
 
     /// Hides the values of a group that ends here.
     private mutating func decide(isClosed: Bool) {
-        // Cut off before its name, the value may be that of a secret.
+        // The cut may have removed the group's name, so the value may be a secret.
         let isUnnamed = !isClosed && isCut && !group.hasName && group.opening == UInt8(ascii: "{")
         var next = group.lastCandidate
         while let index = next {
@@ -129,7 +130,7 @@ struct NamedValues: ~Copyable {
         group.lastCandidate = nil
     }
 
-    /// Outside of brackets, an empty line and an item of YAML begin a new group.
+    /// Outside brackets, an empty line or a YAML item starts a new group.
     private mutating func readLineBreak() {
         position += 1
         guard group.opening == 0 else { return }
@@ -151,7 +152,7 @@ struct NamedValues: ~Copyable {
     private mutating func readString() {
         let start = position
         if start > 0, bytes[start - 1] == UInt8(ascii: "\\") || bytes.isNamedWord(bytes[start - 1]) {
-            // In a text cut from its middle, a quote behind a word closes a name, and an escaped one opens nothing.
+            // If the text was cut out of a string, a quote after a word closes a name, and an escaped quote opens nothing.
             let next = bytes.skippingWhitespace(from: start + 1)
             let isClosing = bytes.isSign(at: next)
             if isClosing || bytes[start - 1] == UInt8(ascii: "\\") { return position = isClosing ? next : start + 1 }
@@ -180,7 +181,7 @@ struct NamedValues: ~Copyable {
         }
     }
 
-    /// Looks back for the word before a sign: most words have none after them.
+    /// Reads the word before a sign. Looking back from signs is cheaper, because most words have no sign after them.
     private mutating func readSign() {
         let sign = position
         position += 1
@@ -208,7 +209,7 @@ struct NamedValues: ~Copyable {
         }
     }
 
-    /// Reads the text of a `name`, `key` or `type`.
+    /// Reads the value of a `name`, `key` or `type` member.
     private mutating func readName(_ role: MemberRole) {
         group.hasName = true
         guard let value = scalar(at: position) else { return }
@@ -216,7 +217,7 @@ struct NamedValues: ~Copyable {
         if value.isOpen && isCut || isSensitive(value.content, as: role) { group.namesSecret = true }
     }
 
-    /// In `[["password", "…"]]` and `("password", "…")` the second element is the value of the first.
+    /// In `[["password", "…"]]` and `("password", "…")`, the second element is the value of the first.
     private mutating func readElement(_ content: Range<Int>) {
         guard !group.hasMembers, group.index == 0, isListOfPairs, content.count <= 64 else { return }
         var next = bytes.skippingWhitespace(from: position)
@@ -252,7 +253,8 @@ struct NamedValues: ~Copyable {
             guard let value = scalar(at: start) else { return }
             position = value.end
             guard !isLiteral(value.content) else { return }
-            // A string in double quotes is replaced with them: the redactor takes such a string as a whole.
+            // The placeholder replaces a double-quoted string including its quotes, because the redactor reads such strings
+            // whole.
             let isString = bytes[value.end - 1] == 0x22 && value.content.upperBound < value.end
             if isQuoted && bytes[start] != 0x27 && !isPrefixOfString(at: start) || isString {
                 add(NamedValue(start: start, end: value.end, isQuoted: true), role)
@@ -269,15 +271,15 @@ struct NamedValues: ~Copyable {
     }
 
     private struct Scalar {
-        /// The text without its quotes.
+        /// The range of the text inside the quotes.
         var content: Range<Int>
-        /// The index behind the value.
+        /// The index after the value, quotes included.
         var end: Int
         /// Whether the closing quote is missing.
         var isOpen = false
     }
 
-    /// A string, or words up to what ends them; `nil` for anything in brackets.
+    /// A string, or a run of unquoted words. `nil` for anything in brackets.
     private func scalar(at start: Int) -> Scalar? {
         var quote = start
         quote = bytes.skippingBackslashes(from: quote)
@@ -301,7 +303,7 @@ struct NamedValues: ~Copyable {
         }
     }
 
-    /// Up to a delimiter, the end of the line, or the next name.
+    /// The end of an unquoted value: a delimiter, the end of the line, or the next name.
     private func endOfBareValue(from start: Int) -> Int {
         var end = start
         while end < bytes.count {
@@ -323,7 +325,7 @@ struct NamedValues: ~Copyable {
     private func isSensitive(_ content: Range<Int>, as role: MemberRole) -> Bool {
         guard !content.isEmpty, content.count <= 256 else { return false }
         let text = Array(bytes[content])[...]
-        // A type is often that of a piece of text or of an index.
+        // A `type` of `code` or `key` usually means source code or an index, not a secret.
         if role == .type, TextRedactor.isOneOf(["code", "key"], text) { return false }
         if redaction.isSensitive(text) { return true }
         guard text.contains(where: { $0 == UInt8(ascii: "\\") || $0 == UInt8(ascii: "%") }) else { return false }

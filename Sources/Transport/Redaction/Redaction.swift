@@ -1,25 +1,25 @@
 public import Foundation
 
-/// What is secret in a message, and how it is printed: errors, descriptions and logs go through it.
+/// Decides which parts of a message are secret, and replaces them. Errors, descriptions and logs print redacted text only.
 ///
-/// Names are compared by their letters and digits alone and without regard to ASCII case: `api_key`, `apiKey` and
-/// `API-Key` are one name. The parts of a name such as `user[pin]` or `user.pin` count as names too, and a leading `X-`
-/// is ignored: `X-Session` is a secret because `session` is one.
+/// Names are compared by letters and digits alone, ignoring ASCII case: `api_key`, `apiKey` and `API-Key` are the same name.
+/// Parts of a name such as `user[pin]` or `user.pin` count as names too. A leading `X-` is ignored: `X-Session` is sensitive
+/// because `session` is.
 ///
-/// The same rule decides which fields of a request tell its sender apart: a cache keeps their values in different
-/// partitions, a coalescer never ignores them, and a redirect to another origin drops them.
+/// The same rule decides which request fields identify a user: a cache partitions by their values, a coalescer never ignores
+/// them, and a redirect to another origin drops them.
 public struct Redaction: Sendable {
-    /// What stands in the place of a secret.
+    /// The text that replaces a secret.
     public let placeholder: String
 
     private let names: SensitiveNames
 
-    /// A redaction of these names.
+    /// Creates a redaction of the given names.
     ///
     /// - Parameters:
-    ///   - sensitiveParts: parts of a name that make its value a secret.
-    ///   - sensitiveNames: whole names whose values are secret, also behind a leading `X-`.
-    ///   - placeholder: what stands in the place of a secret.
+    ///   - sensitiveParts: parts of names. A name that contains one of them is sensitive.
+    ///   - sensitiveNames: whole names, which are sensitive also after a leading `X-`.
+    ///   - placeholder: the text that replaces a secret. By default `<redacted>`.
     public init(sensitiveParts: [String], sensitiveNames: [String], placeholder: String = "<redacted>") {
         self.init(
             placeholder: placeholder,
@@ -32,13 +32,13 @@ public struct Redaction: Sendable {
         self.names = names
     }
 
-    /// Credentials, tokens, cookies, signatures and keys, by their usual names.
+    /// Redacts credentials, tokens, cookies, signatures and keys under their usual names.
     public static let standard = Redaction(
         placeholder: "<redacted>",
         names: SensitiveNames(parts: standardParts, wholes: standardNames, endings: standardEndings)
     )
 
-    /// Parts of names that make their values secret.
+    /// Parts of names that make a value secret.
     static let standardParts = [
         "password", "passwd", "passphrase", "passcode", "pwd", "secret", "token", "authorization", "credential",
         "signature", "cookie", "sessionid", "sessid", "jwt", "assertion", "csrf", "xsrf", "saml", "cardnumber",
@@ -47,7 +47,7 @@ public struct Redaction: Sendable {
         "subscriptionkey", "authcode", "backupcode", "devicecode", "recoverycode", "verificationcode",
     ]
 
-    /// Whole names of secrets, and of fields that gateways use to say who the user is.
+    /// Whole names of secrets, and of fields in which gateways name the user.
     static let standardNames = [
         "auth", "bearer", "code", "codeverifier", "cvc", "cvv", "dpop", "key", "otp", "pass", "pin", "rspauth",
         "session", "sid", "sig", "ssn", "ticket", "xauth", "xlogin", "xuser", "xuserid", "xusername", "xuseremail",
@@ -55,31 +55,31 @@ public struct Redaction: Sendable {
         "xforwardeduser", "xforwardedemail", "xremoteuser", "remoteuser",
     ]
 
-    /// Names of secrets that also count behind a hyphen or underscore at the end of a longer name.
+    /// Names of secrets that also count after the last hyphen or underscore of a longer name.
     static let standardEndings = [
         "auth", "bearer", "cvc", "cvv", "dpop", "otp", "pass", "pin", "session", "sid", "sig", "ssn", "ticket",
     ]
 
-    /// The same with more names.
+    /// This redaction with additional sensitive names.
     public func adding(names more: [String]) -> Redaction {
         Redaction(placeholder: placeholder, names: names.adding(wholes: more))
     }
 
-    /// Whether the value under this name is a secret: in a header field, a query or a JSON object.
+    /// Whether a value under this name is secret, in a header field, a query or a JSON object.
     public func isSensitive(_ name: some StringProtocol) -> Bool {
         if let isSensitive = name.utf8.withContiguousStorageIfAvailable({ names.contains($0) }) { return isSensitive }
         return isSensitive(Array(name.utf8)[...])
     }
 
-    /// Whether the value of a field of this name is a secret.
+    /// Whether the value of a field with this name is secret.
     package func isSensitive(_ name: HTTPField.Name) -> Bool { names.contains(name) }
 
     func isSensitive(_ name: ArraySlice<UInt8>) -> Bool {
         name.withUnsafeBufferPointer { names.contains($0) }
     }
 
-    /// A field's value as it may be printed: a URL such as that of `Location` as by ``string(for:)``, any other value that
-    /// isn't secret by its name as by ``text(_:)``.
+    /// A field's value in printable form. A sensitive field's value is replaced as a whole. A URL, such as `Location`'s, is
+    /// redacted as by ``string(for:)``, and any other value as by ``text(_:)``.
     public func value(of field: HTTPField) -> String {
         switch names.kind(of: field.name) {
         case .secret: placeholder
@@ -88,21 +88,20 @@ public struct Redaction: Sendable {
         }
     }
 
-    /// A URL as it may be printed: without user, password and fragment, and with the values of sensitive names in its query
-    /// and in its path's parameters replaced. A value that holds another URL, a form or JSON with a secret in it is
-    /// replaced as a whole.
+    /// A URL in printable form. The user, password and fragment are removed, and so are the values of sensitive names in the
+    /// query and in path parameters. A value that contains another URL, a form or JSON with a secret is replaced as a whole.
     public func string(for url: URL) -> String { redactingURL(url.absoluteString) }
 
-    /// Text as it may be printed.
+    /// Text in printable form.
     ///
-    /// In JSON (complete, cut off, or in a string of other JSON) the values under sensitive names are replaced, at any
-    /// depth, but for `true`, `false`, `null`, and under `code` a negative number or one of up to three digits; in a form,
-    /// those of sensitive fields. In any other text, what looks like them: `name=value`, lines such as `Name: value`,
-    /// elements and attributes of XML, parts of a multipart form, users and passwords of URLs, `Bearer` and `Basic`
-    /// credentials, JSON Web Tokens. Where the end of a secret can't be told, too much is replaced rather than too little. A
-    /// secret that neither its name nor its form gives away can't be found.
+    /// In JSON (complete, cut off, or nested in a JSON string), values under sensitive names are replaced at any depth. `true`,
+    /// `false` and `null` are kept; so are, under `code`, negative numbers and numbers of up to three digits. In a form, the
+    /// values of sensitive fields are replaced. In other text, anything that looks like a secret is replaced: `name=value`,
+    /// lines such as `Name: value`, XML elements and attributes, parts of a multipart form, users and passwords in URLs,
+    /// `Bearer` and `Basic` credentials, JSON Web Tokens. If the end of a secret is unclear, too much is replaced rather than
+    /// too little. A secret without a telling name or form can't be found.
     public func text(_ text: String) -> String {
-        // Where none of these is, there is neither a name with a value nor a token.
+        // Text without any of these bytes contains neither a named value nor a token.
         guard text.utf8.withContiguousStorageIfAvailable({ Self.mayReveal($0) }) ?? true else { return text }
         return String(decoding: redacting(Array(text.utf8), isCut: false), as: UTF8.self)
     }
@@ -113,7 +112,7 @@ public struct Redaction: Sendable {
 
     static func mayReveal(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
         let isFound = ByteWord.contains(in: UnsafeRawBufferPointer(text)) { word in
-            // What isn't asked for, `!`, `#` and `$`, is rare; `=` is `<` with a bit more.
+            // All bytes below `&` count, although `!`, `#` and `$` reveal nothing: those are rare, and one comparison suffices.
             let isHarmless =
                 word.isLow(atLeast: 0x26) & word.isLow(otherThan: UInt8(ascii: ":"))
                 & word.isLow(otherThan: UInt8(ascii: "<")) & word.isLow(otherThan: UInt8(ascii: "="))

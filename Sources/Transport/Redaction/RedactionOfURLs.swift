@@ -1,7 +1,7 @@
 extension Redaction {
-    /// A URL, a relative one or one that is none too, as it may be printed.
+    /// A URL in printable form. The text may also be a relative URL, or not a URL at all.
     func redactingURL(_ text: String) -> String {
-        // Most URLs hold nothing of the kind, and a log asks for each twice.
+        // Most URLs contain nothing to hide, and a log redacts each URL twice.
         let isHarmless = text.utf8.withContiguousStorageIfAvailable { !Self.mayHideSecret($0) }
         if isHarmless == true { return text }
         let bytes = Array(text.utf8)
@@ -17,7 +17,7 @@ extension Redaction {
         return String(decoding: output, as: UTF8.self)
     }
 
-    // A `J` is part of what a JSON Web Token begins with.
+    // Tests for `J` because JSON Web Tokens begin with `eyJ`.
     static func mayHideSecret(_ url: UnsafeBufferPointer<UInt8>) -> Bool {
         ByteWord.contains(in: UnsafeRawBufferPointer(url)) { word in
             let isHarmless =
@@ -28,7 +28,7 @@ extension Redaction {
         }
     }
 
-    /// Scheme, authority and path.
+    /// Appends scheme, authority and path.
     private func appendHead(_ head: ArraySlice<UInt8>, to output: inout [UInt8]) {
         var path = head
         if let slashes = startOfAuthority(head) {
@@ -58,7 +58,7 @@ extension Redaction {
         return colon + 3
     }
 
-    /// A segment of a path, with parameters such as `;jsessionid=…` (RFC 3986 §3.3).
+    /// Appends a path segment, which may have parameters such as `;jsessionid=…` (RFC 3986 §3.3).
     private func appendSegment(_ segment: ArraySlice<UInt8>, to output: inout [UInt8]) {
         let own = segment.prefix { $0 != UInt8(ascii: ";") }
         appendWithoutHiddenSecrets(own, to: &output)
@@ -67,9 +67,9 @@ extension Redaction {
         appendPairs(segment[(own.endIndex + 1)...], to: &output)
     }
 
-    /// `name=value` pairs divided by `&` or `;`. The value of a sensitive name ends at a `&` alone: it may hold a `;`.
+    /// Appends `name=value` pairs separated by `&` or `;`. A sensitive value ends only at a `&`, because it may contain a `;`.
     private func appendPairs(_ query: ArraySlice<UInt8>, to output: inout [UInt8]) {
-        // `name=password&value=…`
+        // Finds pairs such as `name=password&value=…`.
         let named = Set(NamedValues.found(in: Array(query), by: self, isCut: false).map { $0.start + query.startIndex })
         for (index, group) in query.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false).enumerated() {
             if index > 0 { output.append(UInt8(ascii: "&")) }
@@ -96,7 +96,8 @@ extension Redaction {
         appendWithoutHiddenSecrets(pair[(name.endIndex + 1)...], to: &output)
     }
 
-    /// Copies text but for secrets in it, or in what is encoded in it, such as another URL.
+    /// Appends text without its secrets. If its percent-decoded form, such as another URL, contains a secret, all of it is
+    /// replaced.
     private func appendWithoutHiddenSecrets(_ text: ArraySlice<UInt8>, to output: inout [UInt8]) {
         let isPlain = !text.contains { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "=") || $0 == UInt8(ascii: "@") }
         if isPlain, !text.starts(with: "eyJ".utf8) { return output += text }

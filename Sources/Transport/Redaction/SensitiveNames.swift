@@ -1,12 +1,12 @@
-/// How the value of a field is printed.
+/// The way a field's value is printed.
 enum FieldKind: Sendable {
     case secret
     case url
     case text
 }
 
-/// What is a secret by its name. It is asked for every field of every logged message: what it has to say of the usual ones
-/// it has found out beforehand.
+/// Decides by name whether a value is secret. Each field of each logged message is looked up, so the result for usual names is
+/// computed in advance.
 final class SensitiveNames: Sendable {
     private let words: SensitiveWords
     private let parts: [String]
@@ -14,12 +14,12 @@ final class SensitiveNames: Sendable {
     private let endings: [String]
     private let kindsOfUsual: [FieldKind]
 
-    /// The words of a redaction.
+    /// Prepares the words of a redaction.
     ///
     /// - Parameters:
-    ///   - parts: parts of a name that make its value a secret.
+    ///   - parts: parts of names that make a value secret.
     ///   - wholes: whole names whose values are secret.
-    ///   - endings: last words of a name, behind a hyphen or underscore, that make its value a secret.
+    ///   - endings: words that make a value secret after the last hyphen or underscore of a name.
     init(parts: [String], wholes: [String], endings: [String]) {
         self.parts = parts
         self.wholes = wholes
@@ -60,7 +60,7 @@ final class SensitiveNames: Sendable {
     }
 }
 
-/// The names that most fields have, found by the hash that a name carries.
+/// The names of most fields, found by the hash that each name carries.
 enum UsualFieldNames {
     static let all: [HTTPField.Name] = [
         .accept, .acceptEncoding, .acceptLanguage, .acceptRanges, .age, .allow, .authorization, .cacheControl,
@@ -74,7 +74,7 @@ enum UsualFieldNames {
         "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-Request-ID",
     ]
 
-    // Four times as many places as names: a search ends at once, or at the next free place.
+    // Four times as many slots as names: a probe ends at once or at a nearby free slot.
     private static let places = 256
     private static let table: [(hash: UInt32, index: Int)] = {
         var table = Array(repeating: (hash: UInt32(0), index: -1), count: places)
@@ -88,7 +88,7 @@ enum UsualFieldNames {
 
     private static func place(of name: HTTPField.Name) -> Int { Int(name.foldedHash % UInt32(places)) }
 
-    /// Where a name stands among them, whatever the case of its letters.
+    /// The index of a name in `all`, ignoring case.
     static func index(of name: HTTPField.Name) -> Int? {
         var place = place(of: name)
         while table[place].index >= 0 {

@@ -1,4 +1,4 @@
-/// Names and parts of names, prepared so that a name is looked up without allocating.
+/// Sensitive names and parts of names, prepared so that lookups don't allocate.
 struct SensitiveWords: Sendable {
     private let parts: WordTable
     private let wholes: WordTable
@@ -15,9 +15,9 @@ struct SensitiveWords: Sendable {
         return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: name.count) { folded in
             var count = 0
             var component = 0
-            // Where the last word begins, behind a hyphen or underscore.
+            // The index of the last word, after a hyphen or underscore.
             var last = 0
-            // A bit for each place, of the first 64, where a word may begin: at most places none does.
+            // One bit for each of the first 64 indices, set if a part may begin there. Most names have no bit set.
             var starts: UInt64 = 0
             var seconds: UInt32 = 0
             for byte in name {
@@ -25,13 +25,13 @@ struct SensitiveWords: Sendable {
                 let isLetter = lowercase &- 0x61 < 26
                 if isLetter || byte &- 0x30 < 10 || byte >= 0x80 {
                     let letter = isLetter ? lowercase : byte
-                    // After 64 letters the bits are those of other places: they are not asked for.
+                    // Beyond 64 letters the bits wrap around; `hasPart` ignores them for such names.
                     starts |= UInt64(seconds &>> UInt32(letter) & 1) &<< (UInt64(truncatingIfNeeded: count) &- 1)
                     seconds = parts.seconds(of: letter)
                     folded.initializeElement(at: count, to: letter)
                     count &+= 1
                 } else if Self.isDivider(byte) {
-                    // In `user[pin]` and `user.pin`, `pin` is a name of its own.
+                    // In `user[pin]` and `user.pin`, `pin` counts as a whole name.
                     if isWhole(UnsafeBufferPointer(rebasing: folded[component..<count])) { return true }
                     component = count
                     last = count
@@ -42,7 +42,7 @@ struct SensitiveWords: Sendable {
             let whole = UnsafeBufferPointer(rebasing: folded[..<count])
             if component > 0, isWhole(UnsafeBufferPointer(rebasing: folded[component..<count])) { return true }
             if last > component, endings.hasWord(at: last, of: whole, toItsEnd: true) { return true }
-            // In `X-Session`, `session` is the name.
+            // In `X-Session`, `session` counts as a whole name.
             if Self.hasPrefixX(name), wholes.hasWord(at: 1, of: whole, toItsEnd: true) { return true }
             return isWhole(whole) || hasPart(whole, at: starts)
         }
@@ -55,7 +55,7 @@ struct SensitiveWords: Sendable {
     }
 
     private func hasPart(_ name: UnsafeBufferPointer<UInt8>, at starts: UInt64) -> Bool {
-        // Of words of a single letter, and of what comes after 64 letters, the bits tell nothing.
+        // The bits say nothing about single-letter words, or about indices beyond 64.
         guard !parts.hasLetters, name.count <= 64 else {
             return name.indices.contains { parts.hasWord(at: $0, of: name, toItsEnd: false) }
         }
@@ -87,14 +87,14 @@ struct SensitiveWords: Sendable {
     }
 }
 
-/// Words in a row of bytes, each after its length, grouped by the letter that they begin with.
+/// Words in one byte array, each after its length, grouped by first letter.
 private struct WordTable: Sendable {
     private let bytes: [UInt8]
-    // Where a group begins, and at the end where the last one ends. What is no letter shares the groups of letters.
+    // The start of each group, and the end of the last. Bytes that aren't letters share the letters' groups.
     private let groups: [Int]
-    // For the first letter of a word, a bit for each second one.
+    // For each first letter, a bit set of the second letters.
     private let pairs: [UInt32]
-    /// Whether there are words of a single letter, of which the pairs tell nothing.
+    /// Whether any word is a single letter, which `pairs` can't represent.
     let hasLetters: Bool
 
     init(_ words: [[UInt8]]) {
@@ -104,7 +104,7 @@ private struct WordTable: Sendable {
         for word in words where word.count > 1 { pairs[Int(word[0] & 31)] |= 1 << UInt32(word[1] & 31) }
         for group in 0..<32 {
             for word in words where word.first.map({ Int($0 & 31) == group }) ?? false {
-                // A longer word is cut: that finds more, not less.
+                // A longer word is truncated, which matches more, never less.
                 bytes.append(UInt8(clamping: word.count))
                 bytes += word.prefix(255)
             }
@@ -116,11 +116,11 @@ private struct WordTable: Sendable {
         hasLetters = words.contains { $0.count == 1 }
     }
 
-    /// With which letters a word goes on that begins with this one: a bit for each.
+    /// The second letters of all words with this first letter, as a bit set.
     @inline(__always)
     func seconds(of first: UInt8) -> UInt32 { pairs[Int(first & 31)] }
 
-    /// Whether one of the words stands at a place of a name; and, if asked, nothing after it.
+    /// Whether a word begins at an index of a name and, if `toItsEnd`, also ends where the name ends.
     func hasWord(at start: Int, of name: UnsafeBufferPointer<UInt8>, toItsEnd: Bool) -> Bool {
         guard start < name.count else { return false }
         let group = Int(name[start] & 31)

@@ -1,36 +1,37 @@
-/// Copies text but for what is secret in it. One pass, whatever the text is: JSON, a form, XML, a line of a log.
+/// Copies text without its secrets. A single pass handles JSON, forms, XML and log lines alike.
 ///
-/// What it can't make out it takes for part of the secret: text may be cut off, broken or made to confuse.
+/// The invariant is that bytes up to `copied` are in `output` without secrets, and bytes from `copied` to `position` are safe
+/// to copy. If the text is cut off, malformed or deliberately confusing, the unclear part counts as secret.
 ///
-/// Not copyable: the compiler would copy the state for each call of a method.
+/// Not copyable, because the compiler would copy the state for each method call.
 struct TextRedactor: ~Copyable {
-    // Text within strings within text … beyond this depth is a secret.
+    // Text nested in strings more deeply than this counts as secret.
     private static let maximalDepth = 6
 
     let redaction: Redaction
     let bytes: [UInt8]
-    /// Whether there was more text, so that what ends here is not known to be complete.
+    /// Whether more text followed, so that a value at the end may be incomplete.
     let isCut: Bool
     let depth: Int
-    /// Whether quotes come in pairs, as in JSON; in prose one may stand alone.
+    /// Whether quotes come in pairs, as in JSON. In prose, a quote may be single.
     let isJSON: Bool
-    /// What stands before each part of a multipart form (RFC 2046 §5.1.1), if it is one.
+    /// The line before each part of a multipart form (RFC 2046 §5.1.1). `nil` for any other text.
     private let boundary: [UInt8]?
     var position = 0
-    /// The text without secrets, up to what has been copied: nothing while there was none.
+    /// The redacted text up to `copied`. Empty until the first secret is found.
     private var output: [UInt8] = []
     private var copied = 0
-    /// Values that are secret by a name beside them, by their beginnings, and how many of them are behind.
+    /// Values made secret by a separate name, ordered by their start, and the number of them already passed.
     private let named: [NamedValue]
     private var namedBehind = 0
-    /// The start of an element of XML whose name stands in the element before it, as in a property list.
+    /// The start of an XML element whose name is the text of its sibling, as in a property list.
     var namedElement: Int?
-    /// Nothing encoded before this index is secret: a text full of `=` is not searched again and again.
+    /// No encoded value before this index is secret. A text full of `=` isn't searched again.
     private var plainUntil = 0
-    /// Whether the text ended where the value of a sensitive name should have begun.
+    /// Whether the text ended where a sensitive name's value should begin.
     private(set) var endsBeforeSecret = false
 
-    /// The text without its secrets, or `nil` if it holds none.
+    /// The text without its secrets, or `nil` if it contains none.
     static func redacted(_ bytes: [UInt8], by redaction: Redaction, isCut: Bool, depth: Int) -> [UInt8]? {
         var redactor = TextRedactor(bytes, by: redaction, isCut: isCut, depth: depth)
         return redactor.run()
@@ -67,13 +68,13 @@ struct TextRedactor: ~Copyable {
         return output + bytes[copied...]
     }
 
-    /// Puts the placeholder in the place of what lies between an index and the current position.
+    /// Replaces the text from an index to the current position with the placeholder.
     mutating func hide(from start: Int, quoted: Bool = false) {
         let quotes = quoted ? "\"" : ""
         replace(from: start, with: Array((quotes + redaction.placeholder + quotes).utf8))
     }
 
-    /// Hides a value that is secret by a name beside it, or as much as is left of the value.
+    /// Hides a value made secret by a separate name, or the rest of that value if its beginning was already replaced.
     private mutating func hideNamedValue() {
         let value = named[namedBehind]
         namedBehind += 1
@@ -115,7 +116,7 @@ struct TextRedactor: ~Copyable {
         }
     }
 
-    /// Hides what is secret within a string; `true` if the string ends where a secret should have begun.
+    /// Hides secrets inside a string. Returns `true` if the string ends where a secret should begin.
     private mutating func redactContent(_ content: ArraySlice<UInt8>, from start: Int, isClosed: Bool) -> Bool {
         guard content.contains(where: Redaction.mayReveal) || content.starts(with: "eyJ".utf8) else { return false }
         var inner = TextRedactor(Array(content), by: redaction, isCut: isCut && !isClosed, depth: depth + 1)
@@ -189,7 +190,7 @@ struct TextRedactor: ~Copyable {
         if !value.isEmpty { hide(from: value.lowerBound) }
     }
 
-    /// `next=https%3A%2F%2F…`: what a value that isn't secret by its name holds.
+    /// Hides the percent-encoded value in `next=https%3A%2F%2F…` if a secret is inside, although its name isn't sensitive.
     private mutating func redactEncodedValue(sign: Int) {
         let end = bytes[(sign + 1)...].firstIndex { Self.endsValue($0) } ?? bytes.count
         position = sign + 1
@@ -201,8 +202,8 @@ struct TextRedactor: ~Copyable {
         }
     }
 
-    /// What follows `Bearer` or `Basic`, unless it is prose or a parameter; the parameters of `Digest` that answer a
-    /// challenge (RFC 7616 §3.4).
+    /// Hides the credentials after `Bearer` or `Basic`, unless prose or a parameter follows. For `Digest`, hides the parameters
+    /// that answer a challenge (RFC 7616 §3.4).
     private mutating func redactCredentials(_ scheme: ArraySlice<UInt8>) {
         let start = bytes.skippingSpaces(from: position)
         if Self.isOneOf(["digest"], scheme) {
@@ -229,7 +230,7 @@ struct TextRedactor: ~Copyable {
 
     // MARK: URLs, multipart
 
-    /// The user and password of a URL.
+    /// Hides the user and password of a URL.
     private mutating func redactUser() {
         guard bytes[position...].starts(with: "//".utf8) else { return position += 1 }
         let start = position + 2
@@ -245,14 +246,14 @@ struct TextRedactor: ~Copyable {
         }
     }
 
-    /// `name="password"` in the head of a part (RFC 7578 §4.2).
+    /// Whether this is `name="password"` in the head of a part (RFC 7578 §4.2).
     private func isPartOfSecretName(_ name: ArraySlice<UInt8>, sign: Int) -> Bool {
         guard name.elementsEqual("name".utf8) else { return false }
         let value = bytes[(sign + 1)...].prefix(256).drop { $0 == UInt8(ascii: "\"") }
         return redaction.isSensitive(value.prefix { $0 > 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: ";") })
     }
 
-    /// From the end of the line to the next boundary.
+    /// Hides the part's content, from the end of this line to the next boundary.
     private mutating func hidePart() {
         let end = bytes[position...].firstRange(of: [0x0A] + (boundary ?? []))?.lowerBound ?? bytes.count
         let lineEnd = bytes[position..<end].firstIndex { $0 == 0x0A || $0 == 0x0D } ?? end

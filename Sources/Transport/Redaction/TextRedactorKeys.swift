@@ -1,8 +1,8 @@
 extension TextRedactor {
     // MARK: Private keys and arguments
 
-    /// The content of a private key in PEM (RFC 7468) or in a form like it, between its two boundaries; to the end of the
-    /// text if the last one is missing.
+    /// The content between the two boundaries of a private key in PEM (RFC 7468) or a similar form. Without a closing boundary,
+    /// the rest of the text.
     func privateKey(at start: Int) -> Range<Int>? {
         var index = start
         let limit = min(start + 6, bytes.count)
@@ -29,8 +29,8 @@ extension TextRedactor {
         }
     }
 
-    /// The argument of an option such as `--password`, the user and password of curl's `-u`, or the text in
-    /// `password '…'`.
+    /// The argument of an option such as `--password`, the user and password of curl's `-u`, or the quoted text in `password
+    /// '…'`.
     func secretArgument(after word: ArraySlice<UInt8>) -> Range<Int>? {
         guard position + 1 < bytes.count else { return nil }
         let isOption = bytes[word.startIndex] == UInt8(ascii: "-")

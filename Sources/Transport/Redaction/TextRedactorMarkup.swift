@@ -8,10 +8,10 @@ extension TextRedactor {
         let isNamed = namedElement == position
         position = nameStart
         guard let first = name.first, ASCII.isAlphanumeric(first), name.last != UInt8(ascii: ":") else { return }
-        // Not beyond another `<`: to look there from each would take quadratic time.
+        // Stops at another `<`: searching beyond it from each `<` would take quadratic time.
         let stop = bytes[nameEnd...].firstIndex { $0 == UInt8(ascii: ">") || $0 == UInt8(ascii: "<") } ?? bytes.count
         let isTag = stop < bytes.count && bytes[stop] == UInt8(ascii: ">")
-        // A code is that of an error here, and a key names an object.
+        // In XML, `code` usually means an error's code, and `key` an object's name.
         var isSecret = isNamed || redaction.isSensitive(name) && !Self.isOneOf(["code", "key"], name)
         let attributes = isTag ? attributes(nameEnd..<stop) : TagAttributes()
         if attributes.nameSecret, !Self.isVoidElement(name) { isSecret = true }
@@ -29,11 +29,11 @@ extension TextRedactor {
         bytes[start...].firstRange(of: Array("</".utf8) + name)?.lowerBound ?? bytes.count
     }
 
-    /// What the attributes of a tag say.
+    /// The secrets that the attributes of a tag contain or announce.
     struct TagAttributes {
-        /// Whether one of them holds a secret, as in `<input name="password" value="…">`.
+        /// Whether an attribute holds a secret, as in `<input name="password" value="…">`.
         var holdSecret = false
-        /// Whether they give a secret's name to the content, as in `<string name="api_key">…</string>`.
+        /// Whether the attributes give the content a sensitive name, as in `<string name="api_key">…</string>`.
         var nameSecret = false
     }
 
@@ -50,7 +50,7 @@ extension TextRedactor {
         )
     }
 
-    /// `<key>password</key><string>…</string>`, and the same with the value before its name.
+    /// Handles `<key>password</key><string>…</string>`, in either order of name and value.
     private mutating func lookAtSiblings(of name: ArraySlice<UInt8>, from start: Int) {
         let local = localName(name)
         let isName = Self.isOneOf(["name", "key", "field", "param", "td", "th", "dt", "n", "k"], local)
@@ -76,7 +76,7 @@ extension TextRedactor {
         name.lastIndex(of: UInt8(ascii: ":")).map { name[($0 + 1)...] } ?? name
     }
 
-    /// Where the text of an element without children ends, and where the next element begins.
+    /// The end of an element's text, if the element has no children, and the start of the next element.
     private func endOfText(from start: Int, in name: ArraySlice<UInt8>) -> (text: Int, sibling: Int)? {
         guard let text = bytes[start...].firstIndex(of: UInt8(ascii: "<")),
             bytes[(text + 1)...].first == UInt8(ascii: "/"), bytes[(text + 2)...].starts(with: name)

@@ -3,7 +3,7 @@ internal import Foundation
 extension TextRedactor {
     // MARK: Values of sensitive names
 
-    /// Whether a value is worth more than it could give away: a literal of JSON, or a short number as a code.
+    /// Whether a value can't be a secret: a JSON literal, or a short number under `code`.
     func isHarmless(at start: Int, name: ArraySlice<UInt8>) -> Bool {
         let value = bytes[start...].prefix { ASCII.isAlphanumeric($0) || $0 == UInt8(ascii: "-") }
         let end = bytes.skippingSpaces(from: value.endIndex)
@@ -16,16 +16,16 @@ extension TextRedactor {
             && digits.allSatisfy { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
     }
 
-    /// What is redacted already stays as it is.
+    /// Whether the text at an index is already redacted.
     func isPlaceholder(at start: Int) -> Bool { bytes[start...].starts(with: redaction.placeholder.utf8) }
 
-    /// Secrets of several words.
+    /// Names whose secret values may contain spaces.
     static let valuesWithSpaces = Redaction(
         sensitiveParts: ["pass", "pwd", "secret", "cookie", "authorization", "credential"],
         sensitiveNames: []
     )
 
-    /// Up to the `,`, `}` or `]` after the value, wherever the quotes are.
+    /// Skips to the `,`, `}` or `]` after the value, ignoring those inside strings.
     mutating func skipJSONValue() {
         let start = position
         var nesting = 0
@@ -46,12 +46,12 @@ extension TextRedactor {
         while position > start, bytes[position - 1] <= 0x20 { position -= 1 }
     }
 
-    /// A text within quotes, something in brackets, a private key, a line or a word.
+    /// The range of a value: quoted text, text in brackets, a private key, a line or a word.
     ///
     /// - Parameters:
-    ///   - isLine: whether the value goes to the end of its line.
-    ///   - isForm: whether `&` and a name end the value.
-    ///   - indent: the indentation of the line that the name begins: deeper lines below it continue the value.
+    ///   - isLine: whether the value extends to the end of its line.
+    ///   - isForm: whether `&` ends the value.
+    ///   - indent: the indentation of the name's line. More deeply indented lines below continue the value.
     func textValue(isLine: Bool, isForm: Bool, indent: Int?) -> Range<Int> {
         var start = position
         if let length = bytes.lengthOfQuoteEntity(at: start) {
@@ -72,14 +72,14 @@ extension TextRedactor {
         }
     }
 
-    /// The text between quotes, also between three, and with what follows the closing one without a space.
+    /// The text between quotes or triple quotes, including any text attached to the closing quote.
     private func quotedValue(at quote: Int, backslashes: Int) -> Range<Int> {
         let three = [UInt8](repeating: bytes[quote], count: 3)
         if backslashes == 0, bytes[quote...].starts(with: three) {
             return (quote + 3)..<(bytes[(quote + 3)...].firstRange(of: three)?.lowerBound ?? bytes.count)
         }
         var end = bytes.endOfString(from: quote, quote: bytes[quote], backslashes: backslashes)
-        // A quote within is written twice in SQL, and closed and opened again in a shell.
+        // SQL doubles a quote inside a string; a shell closes and reopens the string around an escaped quote.
         while backslashes == 0, let closed = end, closed < bytes.count, isContinued(at: closed, quote: bytes[quote]) {
             let next = bytes[closed...].firstIndex(of: bytes[quote]) ?? bytes.count
             end = next < bytes.count ? bytes.endOfString(from: next, quote: bytes[quote], backslashes: 0) : nil
@@ -91,7 +91,8 @@ extension TextRedactor {
         bytes[index] == quote || bytes[index...].starts(with: [UInt8(ascii: "\\"), quote])
     }
 
-    /// Of the line, or if the secret stands below its name, of the next one; and of the deeper lines that continue it.
+    /// The end of a line's value. If the value begins below its name, the end of the next line. Includes more deeply indented
+    /// lines.
     private func endOfLine(isForm: Bool, indent: Int?) -> Int {
         let line = endOfLine(from: position, isForm: isForm)
         let isBelow = bytes[position..<line].allSatisfy { $0 <= 0x20 || "|>-+0123456789".utf8.contains($0) }
@@ -112,12 +113,12 @@ extension TextRedactor {
         bytes[start...].firstIndex { $0 == 0x0A || $0 == 0x0D || isForm && $0 == UInt8(ascii: "&") } ?? bytes.count
     }
 
-    /// How far the line that begins with the byte at an index is indented, the mark of an item of YAML included.
+    /// The indentation of the byte at an index within its line, counting a YAML item's dash as indentation.
     func indent(ofLineAt index: Int) -> Int {
         index - (bytes[..<index].lastIndex { $0 == 0x0A || $0 == 0x0D }.map { $0 + 1 } ?? 0)
     }
 
-    /// Of a word, with what is in parentheses after it, or of two if the first names a scheme.
+    /// The end of a word, including parentheses after it, or of two words if the first names an authentication scheme.
     private func endOfWords(isForm: Bool) -> Int {
         var end = position
         while end < bytes.count, !Self.endsBareValue(bytes[end]) {
@@ -125,7 +126,7 @@ extension TextRedactor {
                 end = endOfNested(at: end)
             } else if bytes[end] == 0x20 || bytes[end] == 0x09 {
                 let next = bytes.skippingSpaces(from: end)
-                // `string(4) "…"`, as PHP prints a value.
+                // PHP prints a value as `string(4) "…"`.
                 if bytes[end - 1] == UInt8(ascii: ")"), next < bytes.count, bytes[next] == UInt8(ascii: "\"") {
                     return bytes.endOfString(from: next, quote: bytes[next], backslashes: 0) ?? bytes.count
                 }
@@ -141,8 +142,8 @@ extension TextRedactor {
         return end
     }
 
-    /// What stands between the parentheses after a word, if it begins with a text in quotes: so Swift prints the value of
-    /// an enumeration's case, such as `badPassword("…")`.
+    /// The range between the parentheses after a word, if a quoted text comes first. Swift prints an enum case's value this
+    /// way: `badPassword("…")`.
     func quotedArguments(at open: Int) -> Range<Int>? {
         let quote = bytes[(open + 1)...].firstIndex { $0 != UInt8(ascii: "\\") } ?? bytes.count
         guard quote < bytes.count, bytes[quote] == UInt8(ascii: "\"") else { return nil }
@@ -199,7 +200,7 @@ extension TextRedactor {
         }
     }
 
-    /// Whether a `:` or `=` may come after this byte, or is it.
+    /// Whether the byte is a `:` or `=`, or may precede one.
     static func mayPrecedeSign(_ byte: UInt8) -> Bool {
         switch byte {
         case 0x20, 0x09, 0x0A, 0x0D, UInt8(ascii: "\""), UInt8(ascii: "'"), UInt8(ascii: "\\"), UInt8(ascii: "&"),
@@ -219,7 +220,7 @@ extension TextRedactor {
 
     static func endsAuthority(_ byte: UInt8) -> Bool { byte <= 0x20 || "/?#\"'<>\\".utf8.contains(byte) }
 
-    /// Whether a JSON Web Token begins in the word: Base64 of `{"`.
+    /// Whether a JSON Web Token begins in the word. `eyJ` is Base64 for `{"`.
     static func holdsToken(_ word: ArraySlice<UInt8>) -> Bool {
         for start in word.indices.dropLast(9) where word[start] == UInt8(ascii: "e") {
             guard start == word.startIndex || !ASCII.isAlphanumeric(word[start - 1]) else { continue }
@@ -242,7 +243,7 @@ extension TextRedactor {
         }
     }
 
-    /// Whether it is a word of a sentence, such as "settings" after "Basic", rather than credentials.
+    /// Whether the word belongs to a sentence, such as "settings" after "Basic", rather than being credentials.
     static func isProse(_ word: ArraySlice<UInt8>) -> Bool {
         word.count < 16 && word.dropFirst().allSatisfy { UInt8(ascii: "a")...UInt8(ascii: "z") ~= $0 || $0 == 0x2E }
     }
@@ -258,7 +259,7 @@ extension TextRedactor {
 
     // MARK: Escapes of JSON
 
-    /// The content of a string. An escape that JSON doesn't know stands for its second byte.
+    /// The content of a JSON string without escapes. An unknown escape becomes its second byte.
     static func unescaped(_ quoted: ArraySlice<UInt8>) -> [UInt8] {
         guard quoted.contains(UInt8(ascii: "\\")) else { return Array(quoted) }
         var text: [UInt8] = []
@@ -285,7 +286,7 @@ extension TextRedactor {
         return text
     }
 
-    /// The scalar of `\uXXXX`, or of two of them; gives the index after it.
+    /// Appends the scalar of one `\uXXXX`, or of a surrogate pair, and returns the index after it.
     private static func appendScalar(_ quoted: ArraySlice<UInt8>, at index: Int, to text: inout [UInt8]) -> Int {
         func unit(_ start: Int) -> UInt16? {
             guard start + 6 <= quoted.endIndex, quoted[start...].starts(with: "\\u".utf8) else { return nil }
