@@ -1,5 +1,5 @@
 extension NamedValues {
-    /// Whether a value or an element may begin here, so that a single quote is no apostrophe.
+    /// Whether a value or an element may begin at the index, so that a single quote there is no apostrophe.
     func isStartOfValue(_ index: Int) -> Bool {
         guard index > 0 else { return true }
         switch bytes[index - 1] {
@@ -10,7 +10,7 @@ extension NamedValues {
         }
     }
 
-    /// Whether this is the `b` or `u` of a Python string such as `b'…'`.
+    /// Whether the index holds the prefix of a Python string such as `b'…'`.
     func isPrefixOfString(at index: Int) -> Bool { bytes.quoteBehindPrefix(from: index) != nil }
 
     mutating func endOfSingleQuoted(at start: Int) -> Int? {
@@ -31,7 +31,8 @@ extension NamedValues {
 }
 
 extension UnsafeBufferPointer<UInt8> {
-    /// The word before a sign; in brackets such as those of `fields[0][name]`, the last one. A quote may stand between.
+    /// The word before a sign. In brackets such as those of `fields[0][name]`, the last part. A quote may come between word and
+    /// sign.
     func namedWord(beforeSign sign: Int) -> Range<Int>? {
         var end = sign
         while end > 0, self[end - 1] == 0x20 || self[end - 1] == 0x09 { end -= 1 }

@@ -1,6 +1,6 @@
 /// Copies text without its secrets. A single pass handles JSON, forms, XML and log lines alike.
 ///
-/// The invariant is that bytes up to `copied` are in `output` without secrets, and bytes from `copied` to `position` are safe
+/// Between two steps, the text up to `copied` is in `output` without secrets, and the text from there to `position` is safe
 /// to copy. If the text is cut off, malformed or deliberately confusing, the unclear part counts as secret.
 ///
 /// Not copyable, because the compiler would copy the state for each method call.

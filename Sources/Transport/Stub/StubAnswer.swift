@@ -1,6 +1,6 @@
 public import Foundation
 
-/// What a ``StubTransport`` answers to one request.
+/// The answer of a ``StubTransport`` to one request.
 ///
 /// ```swift
 /// .json(#"{"id":42}"#)
@@ -19,7 +19,7 @@ public struct StubAnswer: Sendable {
         self.make = make
     }
 
-    /// A status, with fields and content if given.
+    /// A response with a status and, if given, fields and content.
     public static func status(
         _ status: HTTPResponse.Status,
         headers: HTTPFields = [:],
@@ -28,14 +28,15 @@ public struct StubAnswer: Sendable {
         Self("\(status), \(body)") { _, _ in HTTPResponse(status: status, headerFields: headers, body: body) }
     }
 
-    /// JSON as text, sent exactly as it is: it isn't parsed, so that a broken document can be answered as well.
+    /// A response with JSON text, sent exactly as given. The text isn't parsed, so it may be malformed on purpose.
     public static func json(_ text: String, status: HTTPResponse.Status = 200) -> Self {
         data(Data(text.utf8), contentType: "application/json", status: status)
     }
 
-    /// A value encoded as JSON, now. If it can't be encoded, the request that is answered fails with the encoder's error.
+    /// A response with a value encoded as JSON. The value is encoded immediately; if that fails, the answered request throws
+    /// the encoder's error.
     ///
-    /// - Parameter encoder: by default one that sorts keys, so that the bytes are the same each time.
+    /// - Parameter encoder: the encoder. By default it sorts keys, so that the bytes are the same each time.
     public static func encodable(
         _ value: some Encodable,
         encoder: JSONEncoder? = nil,
@@ -50,16 +51,16 @@ public struct StubAnswer: Sendable {
         }
     }
 
-    /// Bytes; without a `Content-Type` unless one is given.
+    /// A response with bytes. It has a `Content-Type` only if one is given.
     public static func data(_ bytes: Data, contentType: String? = nil, status: HTTPResponse.Status = 200) -> Self {
         let fields: HTTPFields = contentType.map { [.contentType: $0] } ?? [:]
         return Self.status(status, headers: fields, body: HTTPBody(bytes))
     }
 
-    /// The content of a file, read when a request is answered. If it can't be, the request fails with
-    /// ``TransportError/Code/unreadableFile``.
+    /// A response with the content of a file, read when a request is answered. If the file can't be read, the request fails
+    /// with ``TransportError/Code/unreadableFile``.
     ///
-    /// - Parameter contentType: by default told by the file's extension for the common ones, otherwise left out.
+    /// - Parameter contentType: the media type. By default derived from a common file extension, and otherwise left out.
     public static func file(_ url: URL, contentType: String? = nil, status: HTTPResponse.Status = 200) -> Self {
         let fields: HTTPFields = (contentType ?? Self.contentType(of: url)).map { [.contentType: $0] } ?? [:]
         return Self("\(status), file \(url.lastPathComponent)") { _, _ in
@@ -67,12 +68,13 @@ public struct StubAnswer: Sendable {
         }
     }
 
-    /// Content of unknown length in chunks, as a server streams it.
+    /// A response with content of unknown length in chunks, as a server would stream it.
     ///
     /// - Parameters:
-    ///   - chunks: what a streamed response gives, chunk by chunk; a buffered one has them in one.
+    ///   - chunks: the chunks of a streamed response. A buffered response joins them.
     ///   - pause: the wait before each chunk after the first, on the transport's clock.
-    ///   - error: what ends the content instead of its proper end, such as a ``TransportError/Code/truncated``.
+    ///   - error: an error after the last chunk, in place of the content's normal end, such as
+    ///     ``TransportError/Code/truncated``.
     public static func chunks(
         _ chunks: [Data],
         every pause: Duration? = nil,
@@ -84,33 +86,33 @@ public struct StubAnswer: Sendable {
         }
     }
 
-    /// No response but an error, thrown as it is.
+    /// An error instead of a response. The call throws it unchanged.
     public static func failure(_ error: any Error) -> Self {
         Self("failure \(type(of: error))") { _, _ in throw error }
     }
 
-    /// Whatever the closure gives or throws, called for each request that is answered.
+    /// The response or error of a closure, which is called for each request that is answered.
     ///
-    /// A time limit of the request cancels the task that runs it, and so does the cancellation of the call.
+    /// If the request's time limit passes or the call is cancelled, the task that runs the closure is cancelled.
     public static func answer(_ body: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse) -> Self {
         Self("a closure") { request, pace in try await pace.limit { try await body(request) } }
     }
 
-    /// The same after a wait on the transport's clock, in addition to any that is there.
+    /// This answer after an additional wait on the transport's clock.
     ///
-    /// Cancelling the task ends it at once, and so does a shorter time limit of the request.
+    /// The wait ends early if the task is cancelled or a time limit of the request passes.
     public func delayed(by duration: Duration) -> Self {
         var answer = self
         answer.delay += duration
         return answer
     }
 
-    /// The same with another status.
+    /// This answer with another status.
     public func with(status: HTTPResponse.Status) -> Self {
         changed("status \(status)") { $0.status = status }
     }
 
-    /// The same with more fields, which replace those of the same names.
+    /// This answer with additional fields, which replace fields with the same names.
     public func with(headers: HTTPFields) -> Self {
         changed(nil) { $0.headerFields.override(with: headers) }
     }
@@ -142,7 +144,7 @@ public struct StubAnswer: Sendable {
     }
 }
 
-/// The waits of one exchange, on the clock of its transport and within the time limits of its request.
+/// The waits of one exchange, on its transport's clock and within its request's time limits.
 struct StubPace: Sendable {
     let clock: any Clock<Duration>
     let timeouts: Timeouts?
@@ -166,7 +168,7 @@ struct StubPace: Sendable {
         elapsed += duration
     }
 
-    /// Gives what a closure makes, unless a time limit passes before.
+    /// Returns the closure's response, unless a time limit passes first.
     func limit(_ make: @escaping @Sendable () async throws -> HTTPResponse) async throws -> HTTPResponse {
         guard let limit else { return try await make() }
         return try await withThrowingTaskGroup(of: HTTPResponse.self) { group in

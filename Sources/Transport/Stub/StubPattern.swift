@@ -1,4 +1,4 @@
-/// What a URL must look like for a stub, or a route of a server, to take it; ``StubTransport`` documents the syntax.
+/// A URL pattern of a stub, or of a server's route. ``StubTransport`` documents the syntax.
 package struct StubPattern: Sendable {
     package let text: String
     private let scheme: [UInt8]?
@@ -22,7 +22,7 @@ package struct StubPattern: Sendable {
         items = parts.items.map { ($0.name.percentDecoded, $0.value.map { Glob($0) }) }
     }
 
-    /// Whether a URL matches, absolute or from its path on.
+    /// Whether a URL matches, given as an absolute URL or as path and query.
     package func matches(_ url: String) -> Bool {
         let parts = URLParts(url)
         if let scheme {
@@ -36,7 +36,7 @@ package struct StubPattern: Sendable {
         return hasItems && matches(path: parts.segments.map(\.percentDecoded))
     }
 
-    // One `**` is tried at a time: an earlier one that took less never helps a later one.
+    // Backtracks only to the last `**`: letting an earlier one match more segments never helps.
     private func matches(path: [[UInt8]]) -> Bool {
         var inPath = 0
         var inPattern = 0
@@ -62,7 +62,7 @@ package struct StubPattern: Sendable {
     }
 }
 
-/// Text in which `*` stands for any bytes.
+/// Text in which `*` matches any number of bytes.
 private struct Glob: Sendable {
     private let pieces: [[UInt8]]
 
@@ -71,7 +71,7 @@ private struct Glob: Sendable {
             .map { Array($0).percentDecoded }
     }
 
-    /// As ``matches(_:)``, but a lone `*` asks for at least one byte.
+    /// Matches like ``matches(_:)``, except that an empty segment doesn't match a pattern with `*`.
     func matchesSegment(_ bytes: [UInt8]) -> Bool {
         !(bytes.isEmpty && pieces.count > 1) && matches(bytes)
     }
@@ -90,7 +90,7 @@ private struct Glob: Sendable {
     }
 }
 
-/// A URL or a pattern of one, taken apart in the same way.
+/// The parts of a URL or of a URL pattern, split by the same rules.
 private struct URLParts {
     var scheme: [UInt8]?
     var host: [UInt8]?

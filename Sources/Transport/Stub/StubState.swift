@@ -1,6 +1,7 @@
-/// What a ``StubTransport`` knows: a value, whose methods say what to do outside the lock.
+/// The mutable state of a ``StubTransport``. A state machine: mutate it under the lock, and resume the returned watchers
+/// outside.
 struct StubState {
-    /// One registration.
+    /// One registered stub.
     struct Stub: Sendable {
         let id: Int
         let name: String
@@ -60,7 +61,7 @@ struct StubState {
         queue += answers.map { Queued(answer: $0, place: place) }
     }
 
-    /// Notes a request, and gives the watchers that waited for it.
+    /// Records a request, and returns the watchers to resume.
     mutating func record(_ request: HTTPRequest) -> [Watcher] {
         requests.append(request)
         let due = watchers.filter { $0.count <= requests.count }
@@ -68,13 +69,13 @@ struct StubState {
         return due
     }
 
-    /// The stubs in the order in which they are asked: limited ones, the oldest first, then the others, the newest first.
+    /// The stubs in matching order: limited stubs, oldest first, then unlimited stubs, newest first.
     var candidates: [Stub] {
         let open = stubs.filter { !$0.isExhausted }
         return open.filter { $0.times != nil } + open.filter { $0.times == nil }.reversed()
     }
 
-    /// Takes a stub for one request; `false` if another request has used it up meanwhile.
+    /// Uses a stub for one request. Returns `false` if other requests have used it up in the meantime.
     mutating func claim(_ id: Int) -> Bool {
         guard let index = stubs.firstIndex(where: { $0.id == id }), !stubs[index].isExhausted else { return false }
         stubs[index].used += 1
@@ -95,7 +96,8 @@ struct StubState {
 
     mutating func closeBody(_ id: Int) { openBodies.remove(id) }
 
-    /// `false` if there is nothing to wait for.
+    /// Adds a watcher. Returns `false` if it was cancelled or its requests have already arrived, so the caller resumes it at
+    /// once.
     mutating func add(_ watcher: Watcher) -> Bool {
         if cancelledWatchers.remove(watcher.id) != nil || requests.count >= watcher.count { return false }
         watchers.append(watcher)
@@ -112,14 +114,14 @@ struct StubState {
 
     mutating func forgetWatcher(_ id: Int) { cancelledWatchers.remove(id) }
 
-    /// A line for each stub and for the queue.
+    /// One line for each stub, and one for the queue if it has run empty.
     var offer: [String] {
         let count = dequeued == 1 ? "1 answer" : "\(dequeued) answers"
         let queued = queue.isEmpty && dequeued > 0 ? ["the queue: empty after \(count)"] : []
         return stubs.map(\.description) + queued
     }
 
-    /// A line for each registration that was not used as often as it should have been.
+    /// One line for each stub or queued answer that was used less often than registered.
     var unused: [String] {
         stubs.filter(\.isUnused).map(\.description)
             + queue.map { "queued: \($0.answer.summary) (\($0.place))" }

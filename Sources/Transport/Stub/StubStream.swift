@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// Reports how far a body has got.
+/// Reports the progress of a body.
 struct StubProgress: Sendable {
     private let report: (@Sendable (TransferProgress) -> Void)?
     private let total: Int64?
@@ -17,7 +17,7 @@ struct StubProgress: Sendable {
     }
 }
 
-/// The body of a streamed answer, which tells when it has ended.
+/// The body of a streamed response. Calls `close` when the body has ended or failed.
 struct StubStream: AsyncSequence, Sendable {
     let body: HTTPBody
     let progress: StubProgress
@@ -43,7 +43,7 @@ struct StubStream: AsyncSequence, Sendable {
                     return chunk
                 }
             } catch {
-                // A cancelled reader lets the rest go, as it would a connection.
+                // A cancelled reader discards the rest, as closing a connection would.
                 source.discard()
                 close()
                 throw error

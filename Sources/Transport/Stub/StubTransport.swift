@@ -16,32 +16,36 @@ internal import Synchronization
 /// try stub.verifyAllUsed()
 /// ```
 ///
-/// ## Who answers
-/// A request is matched when it arrives, that is when its body has been read: a stub registered between two requests is
-/// there for the second. The first of these answers:
-/// 1. stubs registered with `times:` that are not used up, the oldest first: a sequence reads in its order;
-/// 2. stubs without a limit, the newest first: a test overrides what its set-up registered;
+/// ## Order
+/// A request is matched once its body has been read. A stub registered between two requests therefore applies to the second.
+/// The first match in this order answers:
+/// 1. stubs registered with `times:` that aren't used up, oldest first, so that a sequence reads in order;
+/// 2. stubs without a limit, newest first, so that a test overrides its set-up;
 /// 3. the queue of ``enqueue(_:fileID:line:)``;
-/// 4. the closure or the fallback transport that it was made with.
+/// 4. the closure or the fallback transport given at creation.
 ///
-/// With none of these the request fails with ``TransportError/Code/noStub``, which says what was on offer.
+/// If none of these answers, the request fails with ``TransportError/Code/noStub`` and a message that lists the stubs.
 ///
 /// ## Patterns
-/// - `/users/42`: this path, on any host, with any query. Case matters, and so does a slash at the end.
-/// - `/users/*`, `/files/*.json`: `*` is any text within one segment of the path; as a whole segment it isn't empty.
-/// - `/users/**`: any segments from here on, also none. `**` alone takes every URL.
-/// - `/search?q=swift&page=*`: the query must hold these items, in any order and among others; `*` is any text. An item
-///   without `=` may have any value.
-/// - `https://api.example.com/users`: scheme, host and port too (443 and 80 are understood); the host may hold `*`.
+/// - `/users/42`: this path, on any host, with any query. Case and a trailing slash matter.
+/// - `/users/*`, `/files/*.json`: `*` matches any text within one path segment. A whole segment must not be empty.
+/// - `/users/**`: any number of segments from here on, including zero. `**` alone matches every URL.
+/// - `/search?q=swift&page=*`: the query must contain these items, in any order and among others; `*` matches any text. An item
+///   without `=` matches any value.
+/// - `https://api.example.com/users`: also matches scheme, host and port (443 and 80 are the defaults). The host may contain
+///   `*`.
 ///
-/// Both sides are compared with percent-encoding undone, so `/caf%C3%A9` and `/café` are one; `%2F` divides no segments,
-/// and `%2A` is a star.
+/// Both sides are compared without percent-encoding, so `/caf%C3%A9` and `/café` are equal. `%2F` doesn't separate segments,
+/// and `%2A` is a literal star.
 ///
-/// ## As a real transport
-/// It refuses what ``HTTPRequest/validate()`` refuses, reads the request's body once (a one-shot body sent a second time
-/// fails with ``TransportError/Code/bodyNotReplayable``), reports progress, and honours ``HTTPContext/responseBody``:
-/// buffered up to the limit, or a one-shot stream. Responses to HEAD, and 204 and 304, have no body. The request's idle
-/// and whole time limits end a longer wait, on the stub's clock; without any, it has none. A cancelled call ends at once.
+/// ## Like a real transport
+/// A stub transport refuses requests that fail ``HTTPRequest/validate()``, and reports progress. It reads a request's body
+/// once: a one-shot body sent a second time fails with ``TransportError/Code/bodyNotReplayable``. It honors
+/// ``HTTPContext/responseBody``: buffered up to the limit, or a one-shot stream. Responses to HEAD, and 204 and 304, have no
+/// body.
+///
+/// The request's idle and overall time limits end a longer wait, on the stub's clock; there are no default limits. A cancelled
+/// call ends at once.
 public final class StubTransport: Transport {
     private static let recordedBodyLimit = 16 << 20
 
@@ -50,18 +54,18 @@ public final class StubTransport: Transport {
     private let everything: StubAnswer?
     private let state = Mutex(StubState())
 
-    /// A transport without answers.
+    /// Creates a transport without answers.
     ///
     /// - Parameters:
-    ///   - clock: measures the delays.
-    ///   - fallback: gets the requests that no stub and no queued answer takes.
+    ///   - clock: the clock that measures delays and time limits.
+    ///   - fallback: receives the requests that no stub and no queued answer matches.
     public init(clock: any Clock<Duration> = ContinuousClock(), fallback: (any Transport)? = nil) {
         self.clock = clock
         self.fallback = fallback
         self.everything = nil
     }
 
-    /// A transport whose closure answers whatever no stub and no queued answer takes; without any of these, everything.
+    /// Creates a transport whose closure answers every request that no stub and no queued answer matches.
     public init(
         clock: any Clock<Duration> = ContinuousClock(),
         _ answer: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse
@@ -71,16 +75,16 @@ public final class StubTransport: Transport {
         self.everything = .answer(answer)
     }
 
-    /// The requests that have arrived, in order, the unanswered ones too.
+    /// The requests that have arrived, in order, including unanswered ones.
     ///
-    /// Each has its body in memory, so that a test can read what was sent; of a file or stream beyond 16 MiB, the first
-    /// 16 MiB.
+    /// Each request has its body in memory, so that tests can read it. A file or stream is recorded up to its first 16 MiB.
     public var requests: [HTTPRequest] { state.withLock(\.requests) }
 
-    /// How many streamed responses have neither been read to their end nor discarded: each would hold a connection.
+    /// The number of streamed responses neither read to the end nor discarded. On a real transport, each would hold a
+    /// connection.
     public var openBodies: Int { state.withLock { $0.openBodies.count } }
 
-    /// Waits until so many requests have arrived, or until the task is cancelled.
+    /// Waits until this many requests have arrived in total, or until the task is cancelled.
     public func received(_ count: Int) async {
         let id = state.withLock { $0.nextID() }
         await withTaskCancellationHandler {
@@ -94,9 +98,9 @@ public final class StubTransport: Transport {
         state.withLock { $0.forgetWatcher(id) }
     }
 
-    /// Checks that every stub was used, as often as its `times:` says or at least once, and every queued answer.
+    /// Checks that every queued answer was used, and every stub as often as its `times:`, or at least once without a limit.
     ///
-    /// - Throws: ``TransportError`` with ``TransportError/Code/unusedStubs``, whose message lists those that were not, and
+    /// - Throws: ``TransportError`` with ``TransportError/Code/unusedStubs`` and a message that lists the unused answers and
     ///   where they were registered.
     public func verifyAllUsed() throws {
         let unused = state.withLock(\.unused)
@@ -105,13 +109,13 @@ public final class StubTransport: Transport {
 }
 
 extension StubTransport {
-    /// Answers the requests of a method whose URLs match a pattern.
+    /// Answers requests with a given method whose URL matches a pattern.
     ///
     /// - Parameters:
-    ///   - method: the method, `nil` for any.
-    ///   - pattern: a path or a URL, with `*` and `**`; see ``StubTransport``.
+    ///   - method: the method, or `nil` for any.
+    ///   - pattern: a path or a URL, optionally with `*` and `**`. See ``StubTransport``.
     ///   - answer: the answer.
-    ///   - times: how many requests get it, `nil` for all.
+    ///   - times: the number of requests to answer, or `nil` for all.
     public func on(
         _ method: HTTPRequest.Method?,
         _ pattern: String,
@@ -129,12 +133,12 @@ extension StubTransport {
         }
     }
 
-    /// Answers the requests for which a closure says yes.
+    /// Answers requests that a closure accepts.
     ///
     /// - Parameters:
-    ///   - matches: whether to answer a request, whose body is in memory.
+    ///   - matches: returns whether to answer a request. The request's body is in memory.
     ///   - answer: the answer.
-    ///   - times: how many requests get it, `nil` for all.
+    ///   - times: the number of requests to answer, or `nil` for all.
     public func on(
         _ matches: @escaping @Sendable (HTTPRequest) -> Bool,
         _ answer: StubAnswer,
@@ -145,7 +149,7 @@ extension StubTransport {
         state.withLock { $0.add("a predicate", "\(fileID):\(line)", times: times, answer: answer, matches: matches) }
     }
 
-    /// Adds answers for requests that no stub takes: each is given once, in order.
+    /// Adds answers for requests that no stub matches. Each answer is used once, in order.
     public func enqueue(_ answers: StubAnswer..., fileID: String = #fileID, line: Int = #line) {
         state.withLock { $0.enqueue(answers, place: "\(fileID):\(line)") }
     }
@@ -166,7 +170,7 @@ extension StubTransport {
         return try await fallback.send(recorded)
     }
 
-    /// The request with its body in memory, and whether that is all of it.
+    /// The request with its body in memory, and whether the recorded body is complete.
     private func read(_ request: HTTPRequest) async throws -> (recorded: HTTPRequest, isComplete: Bool) {
         var progress = StubProgress(request.context.uploadProgress, total: request.body.length)
         if let bytes = request.body.bytes {
@@ -191,7 +195,7 @@ extension StubTransport {
         return (recorded, isComplete)
     }
 
-    // The predicates are the user's: they are called outside the lock.
+    // Called outside the lock, because the predicates are user code.
     private func answer(to request: HTTPRequest) -> StubAnswer? {
         for stub in state.withLock(\.candidates) where stub.matches(request) {
             if state.withLock({ $0.claim(stub.id) }) { return stub.answer }
@@ -245,6 +249,6 @@ extension StubTransport {
 }
 
 extension TransportError.Code {
-    /// A ``StubTransport`` has stubs that no request used.
+    /// Some stubs or queued answers of a ``StubTransport`` weren't used.
     public static let unusedStubs = Self(rawValue: "unusedStubs")
 }
