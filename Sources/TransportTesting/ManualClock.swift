@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// A clock that stands still until a test advances it.
+/// A clock whose time moves only when a test advances it.
 ///
 /// ```swift
 /// let clock = ManualClock()
@@ -9,19 +9,19 @@ internal import Synchronization
 /// clock.advance(by: .seconds(2))
 /// ```
 public final class ManualClock: Clock, Sendable {
-    /// A point in the time of a ``ManualClock``.
+    /// A point in time of a ``ManualClock``.
     public struct Instant: InstantProtocol, CustomStringConvertible {
-        /// The time since the clock was made.
+        /// The time since the clock was created.
         public let elapsed: Duration
-        /// A point in time.
+        /// Creates a point in time.
         public init(elapsed: Duration = .zero) { self.elapsed = elapsed }
-        /// The point that lies a duration later.
+        /// The point in time a duration later.
         public func advanced(by duration: Duration) -> Self { Self(elapsed: elapsed + duration) }
-        /// The duration to another point.
+        /// The duration until another point in time.
         public func duration(to other: Self) -> Duration { other.elapsed - elapsed }
-        /// Whether one point comes before the other.
+        /// Whether one point is earlier than the other.
         public static func < (left: Self, right: Self) -> Bool { left.elapsed < right.elapsed }
-        /// The time since the clock was made.
+        /// The time since the clock was created.
         public var description: String { "\(elapsed)" }
     }
 
@@ -55,7 +55,8 @@ public final class ManualClock: Clock, Sendable {
             return Array(due.values)
         }
 
-        /// Those who are due, the earliest first; of those due at once, the one that began to sleep first.
+        /// Removes and returns the due sleepers, earliest deadline first. Among equal deadlines, the first to sleep comes
+        /// first.
         mutating func takeDueSleepers() -> [Sleeper] {
             let due = sleepers.filter { $0.value.deadline <= now }
             for id in due.keys { sleepers[id] = nil }
@@ -65,24 +66,24 @@ public final class ManualClock: Clock, Sendable {
 
     private let state = Mutex(State())
 
-    /// A clock at time zero.
+    /// Creates a clock at time zero.
     public init() {}
 
-    /// The clock's time.
+    /// The clock's current time.
     public var now: Instant { state.withLock(\.now) }
 
-    /// The smallest difference between two instants that can be told.
+    /// The smallest difference between two instants: 1 ns.
     public var minimumResolution: Duration { .nanoseconds(1) }
 
-    /// How many tasks sleep on this clock now.
+    /// The number of tasks now sleeping on this clock.
     public var pendingSleeps: Int { state.withLock { $0.sleepers.count } }
 
-    /// When the next sleeper is due, if there is one.
+    /// The deadline of the next sleeper, or `nil` if nobody sleeps.
     public var nextDeadline: Instant? { state.withLock { $0.sleepers.values.map(\.deadline).min() } }
 
     /// Sleeps until the clock has been advanced to the deadline.
     ///
-    /// - Throws: `CancellationError` at once when the task is cancelled.
+    /// - Throws: `CancellationError`, immediately when the task is cancelled.
     public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
         let id = state.withLock { $0.nextID() }
         try await withTaskCancellationHandler {
@@ -100,21 +101,22 @@ public final class ManualClock: Clock, Sendable {
         } onCancel: {
             cancel(id)
         }
-        // A cancellation that came after the sleep was over has left its mark.
+        // A cancellation after the end of the sleep has left its ID in `cancelled`.
         state.withLock { _ = $0.cancelled.remove(id) }
     }
 
-    /// Moves the time on, and wakes those whose deadline it reaches, in the order of their deadlines.
+    /// Moves the time forward and wakes the sleepers whose deadlines it reaches, in the order of their deadlines.
     ///
-    /// Whoever is woken finds the clock at its new time, however much earlier its deadline was: a task that then sleeps
-    /// again sleeps from there. To see several sleeps in a row, advance to ``nextDeadline`` and await ``sleepers(_:)``, by
-    /// turns.
+    /// All woken tasks see the new time, even if their deadline was much earlier, so a task that sleeps again starts from
+    /// there. To step through several consecutive sleeps, alternate between advancing to ``nextDeadline`` and awaiting
+    /// ``sleepers(_:)``.
     public func advance(by duration: Duration) {
-        // One step, so that of two tasks that advance the clock at once none is lost.
+        // A single locked step, so that concurrent calls add up.
         advance { $0.advanced(by: duration) }
     }
 
-    /// Moves the time on to a point, and wakes those whose deadline it reaches. A point in the past changes nothing.
+    /// Moves the time forward to a point and wakes the sleepers whose deadlines it reaches. A point in the past changes
+    /// nothing.
     public func advance(to instant: Instant) {
         advance { _ in instant }
     }
@@ -128,12 +130,12 @@ public final class ManualClock: Clock, Sendable {
         for watcher in watchers { watcher.continuation.resume() }
     }
 
-    /// Waits until at least so many tasks sleep on this clock, or the waiting task is cancelled.
+    /// Waits until at least this many tasks sleep on this clock, or until the waiting task is cancelled.
     public func sleepers(_ count: Int) async {
         await watch { $0 >= count }
     }
 
-    /// Waits until no task sleeps on this clock, or the waiting task is cancelled.
+    /// Waits until no task sleeps on this clock, or until the waiting task is cancelled.
     public func noSleepers() async {
         await watch { $0 == 0 }
     }
@@ -155,7 +157,7 @@ public final class ManualClock: Clock, Sendable {
         state.withLock { _ = $0.cancelled.remove(id) }
     }
 
-    // Of a sleeper or a watcher: they share their numbers.
+    // Cancels a sleeper or a watcher; both draw their IDs from the same sequence.
     private func cancel(_ id: Int) {
         let (sleeper, watchers): (Sleeper?, [Watcher]) = state.withLock { state in
             if let watcher = state.watchers.removeValue(forKey: id) { return (nil, [watcher]) }

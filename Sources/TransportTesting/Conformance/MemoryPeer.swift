@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Interceptors
 
-/// The other side of a transport that answers in memory: the routes and the queue of a server, without its connections.
+/// The peer of a transport that answers in memory: a server's routes and queue, without its connections.
 struct MemoryPeer: Sendable {
     let core: ServerCore
 
@@ -69,8 +69,8 @@ struct MemoryPeer: Sendable {
         }
     }
 
-    /// A stream that gives at most one chunk and then nothing, until its reader goes away: as a client that closes its
-    /// connection does, that counts.
+    /// A stream that yields at most one chunk and then waits until its reader goes away. Its end counts as a connection closed
+    /// by the client.
     private func endless(after chunk: Data?) -> (stream: AsyncStream<Data>, end: @Sendable () -> Void) {
         let (stream, continuation) = AsyncStream.makeStream(of: Data.self)
         continuation.onTermination = { [core] _ in core.update { $0.closedByPeer += 1 } }

@@ -170,14 +170,14 @@ extension TransportConformance {
         },
     ]
 
-    /// "hello hello hello" in the content codings that are in use, by their names.
+    /// "hello hello hello" in the common content codings, each with its name.
     private static var codings: [(name: String, bytes: Data)] {
         let plain = Array("hello hello hello".utf8)
         let deflated: [UInt8] = [0xCB, 0x48, 0xCD, 0xC9, 0xC9, 0x57, 0xC8, 0x40, 0x90, 0x00]
         let gzip: [UInt8] =
             [0x1F, 0x8B, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00, 0x02, 0x03] + deflated
             + [0x80, 0x88, 0xF9, 0xE5, 0x11, 0x00, 0x00, 0x00]
-        // RFC 7932 §9.2: a block that is not compressed, and an empty one that is the last.
+        // RFC 7932 §9.2: an uncompressed block, then an empty last block.
         let brotli: [UInt8] = [0x00, 0x01, 0x10] + plain + [0x03]
         // RFC 8878 §3.1.1: a frame of one raw block.
         let zstd: [UInt8] = [0x28, 0xB5, 0x2F, 0xFD, 0x20, 0x11, 0x89, 0x00, 0x00] + plain

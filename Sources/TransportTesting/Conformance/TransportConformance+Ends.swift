@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Interceptors
 
-// How calls end before their answer: by a time limit, by a cancellation.
+// Calls that end before their response: by a time limit or by cancellation.
 extension TransportConformance {
     static let timeRules: [Rule] = [
         rule("theWholeCallHasALimit") { bench in
@@ -43,7 +43,7 @@ extension TransportConformance {
                 group.addTask { _ = try await bench.send(request) }
                 _ = await bench.server.received(1)
                 await bench.clock.sleepers(1)
-                // A little late: the limit may have begun to count a moment after the clock was read.
+                // Slightly past the limit, which may have started a moment after the clock was read.
                 bench.clock.advance(by: limit + .milliseconds(1))
                 try await group.waitForAll()
             }

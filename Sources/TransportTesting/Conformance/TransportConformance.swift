@@ -1,9 +1,9 @@
 internal import Foundation
 public import Interceptors
 
-/// The promises of ``Transport``, each as a check that runs against a ``MockServer``.
+/// The promises of ``Transport``, each as a check against a ``MockServer``.
 ///
-/// For authors of transports. With Swift Testing, each rule becomes a test of its own:
+/// For authors of transports. With Swift Testing, each rule becomes a separate test:
 ///
 /// ```swift
 /// @Test(.timeLimit(.minutes(1)), arguments: TransportConformance.rules)
@@ -11,15 +11,15 @@ public import Interceptors
 ///     try await rule.check { clock in MyTransport(clock: clock) }
 /// }
 /// ```
-/// The clock stands still until a rule moves it: a transport that measures its time limits by another will not be seen to
-/// keep them. A transport that never ends a call makes its rule wait: give the test a time limit.
+/// Time moves only when a rule advances the clock, so a transport that measures its time limits by another clock fails those
+/// rules. If a transport never ends a call, the rule waits forever: give the test a time limit.
 ///
-/// A rule that your transport can't keep, and documents, is left out by its name:
-/// `TransportConformance.rules.filter { $0.name != "repeatedFieldsStayApart" }`.
+/// If your transport documents that it can't keep a rule, leave the rule out by name: `TransportConformance.rules.filter {
+/// $0.name != "repeatedFieldsStayApart" }`.
 ///
 /// ## Without a network
-/// A transport that answers in memory opens no connection that could break or be kept alive. It is held to the rules that
-/// need none, and gets its answers, those of the same server, from a closure:
+/// A transport that answers in memory has no connections that could break or be kept alive. Check it only against the rules
+/// that need no connections. A closure provides the same server's responses:
 ///
 /// ```swift
 /// @Test(.timeLimit(.minutes(1)), arguments: TransportConformance.rulesInMemory)
@@ -28,28 +28,27 @@ public import Interceptors
 /// }
 /// ```
 public enum TransportConformance {
-    /// Makes the transport under test; its time limits run on the given clock.
+    /// Creates the transport under test. Its time limits must use the given clock.
     public typealias Factory = @Sendable (_ clock: any Clock<Duration>) throws -> any Transport
 
-    /// Makes a transport that answers in memory, by the given closure; its time limits run on the given clock.
+    /// Creates a transport that answers in memory through the given closure. Its time limits must use the given clock.
     public typealias MemoryFactory =
         @Sendable (
             _ clock: any Clock<Duration>,
             _ answer: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse
         ) throws -> any Transport
 
-    /// One promise.
+    /// One promise of a transport.
     public struct Rule: Sendable, Hashable, CustomStringConvertible {
-        /// The promise, as the name of a test.
+        /// The promise, in the form of a test's name.
         public let name: String
-        /// Whether the promise is about connections and what travels on them, so that only a transport that opens some can
-        /// break it.
+        /// Whether the promise concerns connections and their bytes, so that only a transport with connections can break it.
         public let needsConnections: Bool
         let body: @Sendable (Bench) async throws -> Void
 
-        /// Checks that a transport keeps the promise, over loopback.
+        /// Checks over loopback that a transport keeps the promise.
         ///
-        /// - Throws: ``Violation`` if it doesn't, or what the transport throws where it shouldn't.
+        /// - Throws: ``Violation`` if the transport breaks the promise. Rethrows unexpected errors of the transport.
         public func check(_ make: @escaping Factory) async throws {
             let clock = ManualClock()
             let server = try MockServer()
@@ -59,8 +58,8 @@ public enum TransportConformance {
 
         /// Checks that a transport without connections keeps the promise.
         ///
-        /// - Throws: ``Violation`` if it doesn't, or if the rule ``needsConnections``; or what the transport throws where it
-        ///   shouldn't.
+        /// - Throws: ``Violation`` if the transport breaks the promise, or if the rule ``needsConnections``. Rethrows
+        ///   unexpected errors of the transport.
         public func check(inMemory make: @escaping MemoryFactory) async throws {
             guard !needsConnections else {
                 throw Violation(description: "\(name) can't be checked in memory: it needs connections.")
@@ -74,7 +73,7 @@ public enum TransportConformance {
             try TransportConformance.expect(server.connectionsOpened, is: 0, "connections of a transport in memory")
         }
 
-        /// Rules are told apart by their names.
+        /// Whether both rules have the same name.
         public static func == (left: Self, right: Self) -> Bool { left.name == right.name }
 
         /// Hashes the name.
@@ -84,9 +83,9 @@ public enum TransportConformance {
         public var description: String { name }
     }
 
-    /// How a transport broke a promise.
+    /// Thrown when a transport breaks a promise.
     public struct Violation: Error, Sendable, CustomStringConvertible {
-        /// What was expected, and what came.
+        /// The expected and the actual value.
         public let description: String
     }
 
@@ -98,7 +97,7 @@ public enum TransportConformance {
 }
 
 extension TransportConformance {
-    /// What a check works with.
+    /// The server, clock and transport of one check.
     struct Bench: Sendable {
         let server: MockServer
         let clock: ManualClock
@@ -127,7 +126,7 @@ extension TransportConformance {
             String(decoding: try await response.body.collect(upTo: 64 << 20), as: UTF8.self)
         }
 
-        /// Both ways in which content can be asked for.
+        /// Runs a check in both response body modes.
         func inBothModes(_ check: (ResponseBodyMode) async throws -> Void) async throws {
             for mode in [ResponseBodyMode.buffered, .streamed] { try await check(mode) }
         }
@@ -143,7 +142,7 @@ extension TransportConformance {
         throw Violation(description: what)
     }
 
-    /// Runs what must fail with one of these codes, content included.
+    /// Runs a call, including reading its content, that must fail with one of the given codes.
     static func expectFailure(_ codes: TransportError.Code..., of call: () async throws -> Void) async throws {
         do {
             try await call()
@@ -159,7 +158,7 @@ extension TransportConformance {
         Rule(name: name, needsConnections: false, body: body)
     }
 
-    /// A rule about connections and what travels on them.
+    /// A rule about connections and their bytes.
     static func wireRule(_ name: String, _ body: @escaping @Sendable (Bench) async throws -> Void) -> Rule {
         Rule(name: name, needsConnections: true, body: body)
     }

@@ -1,8 +1,8 @@
-/// What came of an attempt to move bytes.
+/// The result of one attempt to move bytes.
 enum Transfer {
-    /// So many bytes, at least one unless none were offered.
+    /// The number of bytes moved: at least one, unless none were offered.
     case moved(Int)
-    /// Nothing yet: try again when `poll` reports these events.
+    /// No bytes could be moved. Try again when `poll` reports these events.
     case wait(Int16)
     /// The peer sends no more.
     case end
@@ -10,20 +10,20 @@ enum Transfer {
     case failed
 }
 
-/// The bytes of one connection, as its thread uses them. No call blocks.
+/// The bytes of one connection, used only by the connection's thread. No call blocks.
 protocol ByteStream: AnyObject {
-    /// What to wait for between attempts. Only after an attempt said so: a stream may hold bytes that the system no
-    /// longer reports.
+    /// The descriptor to poll after an attempt returned `wait`. Polling earlier may hang, because a stream can buffer bytes
+    /// that the system no longer reports.
     var descriptor: Int32 { get }
-    /// Takes the bytes that have arrived.
+    /// Reads bytes that have arrived.
     func read(into buffer: UnsafeMutableRawBufferPointer) -> Transfer
-    /// Hands over bytes to be sent, or some of them.
+    /// Writes all or some of the bytes.
     func write(_ bytes: UnsafeRawBufferPointer) -> Transfer
-    /// Says that nothing more will be sent, and goes on reading.
+    /// Ends the sending direction. Reading remains possible.
     func endWriting()
-    /// Closes the connection. Called once, as the last of all calls.
+    /// Closes the connection. Called exactly once, as the last call.
     ///
-    /// - Parameter byReset: whether the peer is to see a reset instead of an orderly end.
+    /// - Parameter byReset: whether the peer sees a reset instead of an orderly end.
     func close(byReset: Bool)
 }
 
@@ -31,7 +31,7 @@ protocol ByteStream: AnyObject {
 final class PlainStream: ByteStream {
     let descriptor: Int32
 
-    /// Owns the descriptor from now on.
+    /// Takes ownership of the descriptor.
     init(_ descriptor: Int32) { self.descriptor = descriptor }
 
     func read(into buffer: UnsafeMutableRawBufferPointer) -> Transfer { Descriptors.receive(descriptor, into: buffer) }

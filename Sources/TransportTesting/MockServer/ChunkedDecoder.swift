@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Interceptors
 
-/// Takes the chunked coding off a content, as its bytes arrive (RFC 9112 §7.1).
+/// Removes the chunked coding from content as its bytes arrive (RFC 9112 §7.1).
 struct ChunkedDecoder {
     private enum State {
         case size
@@ -12,22 +12,23 @@ struct ChunkedDecoder {
     }
 
     private var state = State.size
-    // The line in progress, with what it has of its CR LF.
+    // The current line so far, including a CR.
     private var line: [UInt8] = []
     private var trailerLines: [[UInt8]] = []
     private var trailerSize = 0
     private let lineLimit: Int
-    /// The fields after the last chunk.
+    /// The trailer fields after the last chunk.
     private(set) var trailerFields = HTTPFields()
 
     init(lineLimit: Int) { self.lineLimit = lineLimit }
 
-    /// Whether the whole content has been seen.
+    /// Whether the content is complete.
     var isDone: Bool { if case .done = state { true } else { false } }
 
-    /// Decodes what has arrived.
+    /// Decodes the next bytes.
     ///
-    /// - Returns: how many of the bytes belong to the content and its framing; what follows is the next request's.
+    /// - Returns: the number of bytes that belong to this content and its framing. The remaining bytes belong to the next
+    ///   request.
     mutating func decode(
         _ bytes: ArraySlice<UInt8>,
         into receive: (ArraySlice<UInt8>) throws(BadRequest) -> Void
@@ -68,7 +69,7 @@ struct ChunkedDecoder {
         state = .done
     }
 
-    // The line without its end once that has arrived.
+    // Returns the line without its CR LF once complete; until then `nil`.
     private mutating func takeLine(_ rest: inout ArraySlice<UInt8>) throws(BadRequest) -> [UInt8]? {
         while let byte = rest.popFirst() {
             if byte == UInt8(ascii: "\n") {
@@ -86,7 +87,7 @@ struct ChunkedDecoder {
 
     private static func size(_ line: [UInt8]?) throws(BadRequest) -> Int? {
         guard let line else { return nil }
-        // An extension may follow; it means nothing here.
+        // A chunk extension may follow; the server ignores it.
         let digits = line.prefix { $0 != UInt8(ascii: ";") && $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\t") }
         let text = String(decoding: digits, as: UTF8.self)
         guard !text.isEmpty,

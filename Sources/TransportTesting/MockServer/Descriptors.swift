@@ -6,19 +6,19 @@ internal import Glibc
 internal import Musl
 #endif
 
-/// The system calls of the server, under names that no method hides.
+/// The server's system calls, under names that no method shadows.
 enum Descriptors {
-    // An enumeration in glibc, a number elsewhere, and 1 everywhere.
+    // SOCK_STREAM has different types in glibc and elsewhere, but always the value 1.
     private static let streamSocket: Int32 = 1
 
-    /// A socket that listens on an ephemeral port of 127.0.0.1.
+    /// Creates a socket that listens on an ephemeral port of 127.0.0.1.
     static func listen() throws -> (descriptor: Int32, port: UInt16) {
         let descriptor = socket(AF_INET, streamSocket, 0)
         guard descriptor >= 0 else { throw MockServerError("open a socket", code: errno) }
         do {
             prepare(descriptor)
             try bind(descriptor)
-            // A burst of clients waits in the queue instead of being refused.
+            // A long backlog queues a burst of clients instead of refusing them.
             try check(listenCall(descriptor, 1024), "listen")
             return (descriptor, try port(of: descriptor))
         } catch {
@@ -27,7 +27,7 @@ enum Descriptors {
         }
     }
 
-    /// The next connection, or `nil` if there is none (any more).
+    /// The next connection, or `nil` if none is waiting any more.
     static func accept(on listener: Int32) -> Int32? {
         let descriptor = acceptCall(listener)
         guard descriptor >= 0 else { return nil }
@@ -36,10 +36,10 @@ enum Descriptors {
         return descriptor
     }
 
-    /// Whether ``accept(on:)``, having given nothing, failed for a reason that was that connection's own.
+    /// Whether the last failure of ``accept(on:)`` concerned only that connection, so that accepting can continue.
     static var acceptMayBeTriedAgain: Bool { ![EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(errno) }
 
-    /// Both ends of a pipe; neither blocks.
+    /// Creates a pipe whose ends don't block.
     static func pipe() throws -> (reading: Int32, writing: Int32) {
         var ends: [Int32] = [-1, -1]
         guard pipeCall(&ends) == 0 else { throw MockServerError("open a pipe", code: errno) }
@@ -49,24 +49,24 @@ enum Descriptors {
 
     static func close(_ descriptor: Int32) { closeCall(descriptor) }
 
-    /// Makes the closing of a socket a reset instead of an orderly end.
+    /// Makes closing the socket send a reset instead of an orderly end.
     static func resetOnClose(_ descriptor: Int32) {
         set(descriptor, level: SOL_SOCKET, option: SO_LINGER, to: linger(l_onoff: 1, l_linger: 0))
     }
 
     /// Ends the sending direction of a socket.
     static func endSending(_ descriptor: Int32) {
-        // SHUT_WR, an enumeration in glibc.
+        // 1 is SHUT_WR, which is an enumeration in glibc.
         _ = shutdown(descriptor, 1)
     }
 
-    /// Writes a byte that says that something happened.
+    /// Writes one byte, to wake the reader.
     static func signal(_ descriptor: Int32) {
         var byte: UInt8 = 1
         _ = write(descriptor, &byte, 1)
     }
 
-    /// Takes what ``signal(_:)`` wrote.
+    /// Reads and drops all bytes that ``signal(_:)`` wrote.
     static func drain(_ descriptor: Int32) {
         var bytes = [UInt8](repeating: 0, count: 64)
         while readCall(descriptor, &bytes, bytes.count) > 0 {}
@@ -91,17 +91,17 @@ enum Descriptors {
         }
     }
 
-    /// Waits until one of the entries is ready, or for so many milliseconds; below zero, without end.
+    /// Waits until one of the entries is ready, at most for the given time. A negative number waits forever.
     static func wait(_ entries: inout [pollfd], milliseconds: Int32 = -1) {
         while poll(&entries, nfds_t(entries.count), milliseconds) < 0, errno == EINTR || errno == EAGAIN {}
     }
 
     private static func prepare(_ descriptor: Int32) {
         _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
-        // A process that a test starts does not inherit it.
+        // Child processes must not inherit the descriptor.
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         #if canImport(Darwin)
-        // SO_NOSIGPIPE: writing to a connection that is gone is an error, not the end of the process.
+        // SO_NOSIGPIPE: writing to a closed connection returns an error instead of ending the process.
         set(descriptor, level: SOL_SOCKET, option: 0x1022, to: Int32(1))
         #endif
     }
@@ -139,7 +139,7 @@ enum Descriptors {
     }
 }
 
-// The names of these calls are those of the functions above.
+// Wrappers, because the functions above have the names of these system calls.
 private func closeCall(_ descriptor: Int32) { _ = close(descriptor) }
 private func readCall(_ descriptor: Int32, _ bytes: inout [UInt8], _ count: Int) -> Int {
     read(descriptor, &bytes, count)

@@ -1,14 +1,14 @@
 internal import Foundation
 internal import Interceptors
 
-/// A response in the terms of HTTP, which becomes steps once the request is known.
+/// A response in HTTP terms. It becomes steps once its request is known.
 struct MockMessage: Sendable {
     enum Body: Sendable {
         case bytes(Data)
         case chunks([Data], trailers: HTTPFields, pause: Duration?)
         case repeated(Data, times: Int, chunked: Bool)
         case untilClose(Data)
-        /// The beginning of a content of so many bytes, and then nothing more.
+        /// The beginning of a content with the given length, without the rest.
         case stalled(Data, of: Int)
     }
 
@@ -53,22 +53,22 @@ struct MockMessage: Sendable {
         return (Self.joined(head + (hasContent ? content(isChunked: isChunked) : [])), keepsOpen)
     }
 
-    /// The first line and the fields of a response.
+    /// The status line and the fields of a response.
     static func head(_ status: HTTPResponse.Status, _ fields: HTTPFields) -> Data {
         var text = "HTTP/1.1 \(status.code) \(status.reasonPhrase)\r\n"
         for field in fields { text += "\(field.name.rawName): \(field.value)\r\n" }
         return Data((text + "\r\n").utf8)
     }
 
-    /// A chunk in its frame (RFC 9112 §7.1).
+    /// A chunk with its framing (RFC 9112 §7.1).
     static func frame(_ chunk: Data) -> Data {
         Data("\(String(chunk.count, radix: 16))\r\n".utf8) + chunk + Data("\r\n".utf8)
     }
 
-    // RFC 9110 §6.4.1
+    // RFC 9110 §6.4.1.
     private var isWithoutContent: Bool { status.kind == .informational || status.code == 204 || status.code == 304 }
 
-    // HTTP/1.0 knows no transfer coding: its content ends with the connection.
+    // HTTP/1.0 has no transfer codings: its content ends with the connection.
     private func isChunked(for request: MockServer.Request) -> Bool {
         guard request.version != "1.0" else { return false }
         return switch body {
@@ -99,7 +99,7 @@ struct MockMessage: Sendable {
             return [.send(isChunked ? Self.frame(bytes) : bytes, times: times)]
                 + (isChunked ? [.send(Self.end([:]))] : [])
         case .chunks(let chunks, let trailers, let pause):
-            // A chunk of no bytes would end the content.
+            // An empty chunk would end the content.
             let pieces = chunks.filter { !$0.isEmpty }.flatMap { chunk in
                 (pause.map { [.wait($0)] } ?? []) + [MockResponse.Step.send(isChunked ? Self.frame(chunk) : chunk)]
             }
@@ -118,7 +118,7 @@ struct MockMessage: Sendable {
         }
     }
 
-    // What goes out together travels in one packet, as from most servers.
+    // Joins consecutive sends into one packet, as most servers do.
     private static func joined(_ steps: [MockResponse.Step]) -> [MockResponse.Step] {
         var joined: [MockResponse.Step] = []
         for step in steps {

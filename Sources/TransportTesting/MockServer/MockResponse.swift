@@ -1,7 +1,7 @@
 public import Foundation
 public import Interceptors
 
-/// What a ``MockServer`` does with a request: a proper answer, or a fault.
+/// A ``MockServer``'s reaction to a request: a proper response, or a fault.
 ///
 /// ```swift
 /// server.enqueue(MockResponse(status: 201, headers: [.location: "/users/42"], body: "made"))
@@ -10,10 +10,9 @@ public import Interceptors
 /// server.enqueue(MockResponse(steps: [.send("HTTP/1.1 200 OK\r\n"), .wait(.seconds(5)), .reset]))
 /// ```
 ///
-/// The server adds what frames the content, `Content-Length` or `Transfer-Encoding`, unless the fields hold one of
-/// them already: then they go out as they are, right or wrong. It adds `Connection` where the connection is not kept
-/// as the client expects, and nothing else. A `HEAD` request gets the fields without the content; so does every request
-/// that is answered 1xx, 204 or 304.
+/// The server adds `Content-Length` or `Transfer-Encoding`, unless the fields already contain either of them. Given framing
+/// fields are sent unchanged, right or wrong. The server adds `Connection` if the client wouldn't otherwise expect what happens
+/// to the connection, and no other field. Responses to `HEAD`, and 1xx, 204 and 304 responses, are sent without their content.
 public struct MockResponse: Sendable {
     enum Content: Sendable {
         case message(MockMessage)
@@ -23,17 +22,18 @@ public struct MockResponse: Sendable {
     let content: Content
     private(set) var before: [Step] = []
 
-    /// An answer with text.
+    /// Creates a response with text.
     public init(status: HTTPResponse.Status = 200, headers: HTTPFields = HTTPFields(), body: String = "") {
         self.init(status: status, headers: headers, body: Data(body.utf8))
     }
 
-    /// An answer with bytes.
+    /// Creates a response with bytes.
     public init(status: HTTPResponse.Status = 200, headers: HTTPFields = HTTPFields(), body: Data) {
         self.init(MockMessage(status: status, headerFields: headers, body: .bytes(body)))
     }
 
-    /// Steps, taken one after the other whatever the request was. After the last one the connection is kept.
+    /// Creates a response from steps, performed in order whatever the request is. The connection stays open after the last
+    /// step.
     ///
     /// ```swift
     /// MockResponse(steps: [.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n"), .run { await gate.opened() }, .send("ok")])
@@ -44,7 +44,7 @@ public struct MockResponse: Sendable {
 }
 
 extension MockResponse {
-    /// An answer of JSON text, as it is.
+    /// A response with JSON text, sent unchanged.
     public static func json(
         _ text: String,
         status: HTTPResponse.Status = 200,
@@ -55,9 +55,9 @@ extension MockResponse {
         return Self(status: status, headers: fields, body: text)
     }
 
-    /// An answer whose content goes out in the chunked coding, a chunk for each element that is not empty (RFC 9112 §7.1).
+    /// A response in the chunked coding, with one chunk for each non-empty element (RFC 9112 §7.1).
     ///
-    /// A client of HTTP/1.0 gets the same bytes without the coding, ended by the close of the connection.
+    /// An HTTP/1.0 client gets the same bytes without the coding, ended by closing the connection.
     public static func chunked(
         _ chunks: [Data],
         trailers: HTTPFields = HTTPFields(),
@@ -67,9 +67,9 @@ extension MockResponse {
         Self(MockMessage(status: status, headerFields: headers, body: .chunks(chunks, trailers: trailers, pause: nil)))
     }
 
-    /// An answer with the same bytes again and again: content of any size that takes no memory.
+    /// A response that repeats the same bytes: content of any size in little memory.
     ///
-    /// - Parameter chunked: whether it goes out in the chunked coding instead of with its length.
+    /// - Parameter chunked: whether to use the chunked coding instead of `Content-Length`. By default `false`.
     public static func repeating(
         _ bytes: Data,
         times: Int,
@@ -81,7 +81,7 @@ extension MockResponse {
         return Self(MockMessage(status: status, headerFields: headers, body: body))
     }
 
-    /// An answer whose content ends with the connection (RFC 9112 §6.3, the last case).
+    /// A response whose content ends with the connection (RFC 9112 §6.3, the last case).
     public static func untilClose(
         _ body: Data,
         status: HTTPResponse.Status = 200,
@@ -92,25 +92,25 @@ extension MockResponse {
 }
 
 extension MockResponse {
-    /// The same after a pause on the server's clock.
+    /// This response after a pause on the server's clock.
     public func delayed(by duration: Duration) -> Self { preceded(by: [.wait(duration)]) }
 
-    /// The same after an interim response (RFC 9110 §15.2), such as `103` with `Link` fields.
+    /// This response after an interim response (RFC 9110 §15.2), such as `103` with `Link` fields.
     public func preceded(byInterim status: HTTPResponse.Status, headers: HTTPFields = HTTPFields()) -> Self {
         preceded(by: [.send(MockMessage.head(status, headers))])
     }
 
-    /// The same after some steps.
+    /// This response after some steps.
     public func preceded(by steps: [Step]) -> Self {
         var copy = self
         copy.before = steps + before
         return copy
     }
 
-    /// The same, after which the connection is closed.
+    /// This response, after which the server closes the connection.
     ///
-    /// - Parameter announced: whether `Connection: close` says so. Otherwise the client learns it when it tries to use the
-    ///   connection again, as from a server that gives up idle connections.
+    /// - Parameter announced: whether a `Connection: close` field announces the close. If not, the client notices when it next
+    ///   uses the connection, as with a server that drops idle connections.
     public func closing(announced: Bool = true) -> Self {
         switch content {
         case .steps(let steps):
@@ -121,11 +121,11 @@ extension MockResponse {
         }
     }
 
-    /// What to do for a request, and whether the connection can be used for another.
+    /// The steps that answer a request, and whether the connection can be reused afterwards.
     func script(for request: MockServer.Request, keepsAlive: Bool) -> (steps: [Step], keepsAlive: Bool) {
         switch content {
         case .steps(let steps):
-            // Steps say themselves when to close.
+            // Steps close the connection explicitly.
             return (before + steps, true)
         case .message(let message):
             let script = message.script(for: request, keepsAlive: keepsAlive)

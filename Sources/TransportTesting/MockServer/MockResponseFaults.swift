@@ -1,12 +1,12 @@
 public import Foundation
 public import Interceptors
 
-// Faults. Each is a few steps, or a message that does not keep what its head promises; `init(steps:)` makes others.
+// Faults: a few steps each, or a message that breaks its head's promises. Build others with `init(steps:)`.
 extension MockResponse {
-    /// Reads the request and never answers; the connection stays open until the client closes it.
+    /// Reads the request and never answers. The connection stays open until the client closes it.
     public static var neverAnswer: Self { Self(steps: [.waitForever]) }
 
-    /// Sends the head at once, and then the pieces of the content, chunked, with a pause before each, on the server's clock.
+    /// Sends the head at once, then each piece of the content as a chunk, after a pause on the server's clock.
     public static func slow(
         _ pieces: [Data],
         every pause: Duration,
@@ -16,7 +16,7 @@ extension MockResponse {
         Self(MockMessage(status: status, headerFields: headers, body: .chunks(pieces, trailers: [:], pause: pause)))
     }
 
-    /// Sends the head in pieces, with a pause before each, on the server's clock, and then the content at once.
+    /// Sends the head in pieces, each after a pause on the server's clock, then the content at once.
     public static func slowHead(
         bytesAtATime count: Int = 1,
         every pause: Duration,
@@ -35,38 +35,37 @@ extension MockResponse {
     /// Closes the connection in the middle of a field line.
     public static var closeInHead: Self { Self(steps: [.send("HTTP/1.1 200 OK\r\nContent-Le"), .close]) }
 
-    /// Announces a content of so many bytes, and closes the connection after fewer.
+    /// Announces a content length in bytes, and closes the connection after fewer.
     public static func closeInBody(after sent: Int, of announced: Int) -> Self {
         wrongContentLength(announced: announced, body: Data(repeating: UInt8(ascii: "x"), count: max(0, sent)))
     }
 
-    /// Announces a content of so many bytes, sends the beginning of it, and then nothing more; the connection stays open until
-    /// the client closes it.
+    /// Announces a content length in bytes, sends only the beginning, and keeps the connection open until the client closes it.
     public static func stallInBody(after beginning: Data, of announced: Int) -> Self {
         Self(MockMessage(status: 200, headerFields: [:], body: .stalled(beginning, of: announced)))
     }
 
-    /// Closes the connection in the chunked coding: after the given chunks, without the last one that ends the content.
+    /// Sends the given chunks in the chunked coding, and closes the connection without the final chunk.
     public static func closeInChunks(after chunks: [Data]) -> Self {
         let frames = chunks.map { Step.send(MockMessage.frame($0)) }
         return Self(steps: [.send(MockMessage.head(200, [.transferEncoding: "chunked"]))] + frames + [.close])
     }
 
-    /// Announces one length of the content and sends another.
+    /// Announces one content length and sends another.
     ///
-    /// Where less is sent than announced, the connection is closed after it, so that the client can know. Where more is sent,
-    /// the connection stays open, and the excess stands before the next response.
+    /// If the content is shorter than announced, the connection is closed after it, so that the client can notice. If the
+    /// content is longer, the connection stays open, and the excess bytes precede the next response.
     public static func wrongContentLength(announced: Int, body: Data) -> Self {
         let answer = Self(headers: [.contentLength: String(announced)], body: body)
         return body.count < announced ? answer.closing(announced: false) : answer
     }
 
-    /// Announces one length of the content and sends another.
+    /// Announces one content length and sends text of another.
     public static func wrongContentLength(announced: Int, body: String) -> Self {
         wrongContentLength(announced: announced, body: Data(body.utf8))
     }
 
-    /// Sends bytes that are no HTTP, among them NUL and bytes that are not UTF-8, and closes the connection.
+    /// Sends bytes that aren't HTTP, including NUL and invalid UTF-8, and closes the connection.
     public static var garbage: Self {
         let bytes: [UInt8] = [0x00, 0xFF, 0xFE, 0x15, 0x03, 0x01] + Array("%$!\r\n\r\n\u{1B}[2J".utf8) + [0xC3, 0x28]
         return raw(Data(bytes))
@@ -75,9 +74,9 @@ extension MockResponse {
     /// Resets the connection instead of answering.
     public static var reset: Self { Self(steps: [.reset]) }
 
-    /// Sends bytes as they are, and closes the connection.
+    /// Sends bytes unchanged, and closes the connection.
     public static func raw(_ bytes: Data) -> Self { Self(steps: [.send(bytes), .close]) }
 
-    /// Sends text as it is, in UTF-8, and closes the connection.
+    /// Sends text unchanged in UTF-8, and closes the connection.
     public static func raw(_ text: String) -> Self { raw(Data(text.utf8)) }
 }

@@ -1,7 +1,7 @@
 public import Foundation
 
 extension MockResponse {
-    /// One thing that the server does for a response.
+    /// One action of the server in a response.
     public struct Step: Sendable {
         enum Action: Sendable {
             case send(Data)
@@ -15,13 +15,13 @@ extension MockResponse {
 
         let action: Action
 
-        /// Sends bytes, as they are.
+        /// Sends bytes unchanged.
         public static func send(_ bytes: Data) -> Self { Self(action: .send(bytes)) }
 
-        /// Sends text in UTF-8, as it is.
+        /// Sends text unchanged in UTF-8.
         public static func send(_ text: String) -> Self { Self(action: .send(Data(text.utf8))) }
 
-        /// Sends the same bytes so many times. They are held once.
+        /// Sends the same bytes a number of times, keeping them in memory once.
         public static func send(_ bytes: Data, times: Int) -> Self {
             Self(action: .sendRepeatedly(bytes, times: max(0, times)))
         }
@@ -29,20 +29,20 @@ extension MockResponse {
         /// Waits on the server's clock.
         public static func wait(_ duration: Duration) -> Self { Self(action: .wait(duration)) }
 
-        /// Waits until the client gives up or the server stops.
+        /// Waits until the client goes away or the server stops.
         public static var waitForever: Self { Self(action: .waitForever) }
 
-        /// Runs code, and goes on when it returns: a place for a test to look at what the client has seen so far.
+        /// Runs code and continues when it returns. A test can use this step to check what the client has received so far.
         ///
-        /// Its task is cancelled when the client goes away or the server stops; nobody waits for it then.
+        /// If the client goes away or the server stops, the code's task is cancelled and its end isn't awaited.
         public static func run(_ operation: @escaping @Sendable () async -> Void) -> Self {
             Self(action: .run(operation))
         }
 
-        /// Closes the connection. What was sent still arrives.
+        /// Closes the connection. Bytes already sent still arrive.
         public static var close: Self { Self(action: .close) }
 
-        /// Resets the connection (RST): the client's system may drop what it had received.
+        /// Resets the connection (RST). The client's system may drop bytes it has received.
         public static var reset: Self { Self(action: .reset) }
     }
 }

@@ -1,7 +1,7 @@
 public import Foundation
 public import Interceptors
 
-/// A real HTTP/1.1 server on 127.0.0.1, on a port of its own, for tests.
+/// A real HTTP/1.1 server on an ephemeral port of 127.0.0.1, for tests.
 ///
 /// ```swift
 /// let server = try MockServer()
@@ -14,26 +14,27 @@ public import Interceptors
 /// #expect(request.headerFields[.accept] == "application/json")
 /// ```
 ///
-/// - A request is answered by the route that matches it and was added last, else by the next response of the queue, else
-///   by a 404 whose text names the request and what was on offer. Those of one connection are answered in their order.
-/// - What is not HTTP/1.1 or 1.0 to the letter gets a 400 whose text says why, and the connection is closed; such a request
-///   is not recorded.
-/// - A client that closes its side while it is being answered is taken to have gone: the answer is given up, and the task of
-///   its route cancelled.
+/// - The last added route that matches a request answers it. Without a matching route, the next response of the queue does. If
+///   the queue is empty too, the server answers 404 with a text that names the request and the routes. Requests on the same
+///   connection are answered in order.
+/// - A request that isn't strictly HTTP/1.1 or 1.0 gets a 400 with the reason as text, and the connection is closed. Such
+///   requests aren't recorded.
+/// - A client that closes its sending side during a response counts as gone: the response is abandoned, and its route's task is
+///   cancelled.
 /// - `Expect: 100-continue` is answered before the content is read.
 ///
-/// It is safe to use from any task. It stops with ``stop()``, or when nobody holds it any more.
+/// The server is safe to use from any task. It runs until ``stop()`` or until its last reference is released.
 public final class MockServer: Sendable {
-    /// What the server takes.
+    /// The server's limits on requests, in bytes.
     public struct Limits: Sendable {
-        /// The most bytes of a request's head, 64 KiB by default; over it, the answer is a 431.
+        /// The maximum size of a request's head. By default 64 KiB; a larger head gets a 431.
         public var head: Int
-        /// The most bytes of a request's content, 1 GiB by default; over it, the answer is a 413.
+        /// The maximum size of a request's content. By default 1 GiB; larger content gets a 413.
         public var body: Int
-        /// How many bytes of a request's content are kept in ``Request/body``, 64 MiB by default; those after are counted.
+        /// The number of content bytes kept in ``Request/body``. By default 64 MiB; further bytes are only counted.
         public var keptBody: Int
 
-        /// Limits, in bytes.
+        /// Creates limits in bytes.
         public init(head: Int = 64 << 10, body: Int = 1 << 30, keptBody: Int = 64 << 20) {
             self.head = head
             self.body = body
@@ -41,9 +42,9 @@ public final class MockServer: Sendable {
         }
     }
 
-    /// Where the server is: `http://127.0.0.1:PORT`, without a slash at the end.
+    /// The server's URL: `http://127.0.0.1:PORT`, or `https` with TLS, without a trailing slash.
     public let url: URL
-    /// The port.
+    /// The server's port.
     public let port: Int
     private let core: ServerCore
     private let handshakes: @Sendable () -> (completed: Int, resumed: Int)
@@ -51,9 +52,9 @@ public final class MockServer: Sendable {
     /// Starts a server.
     ///
     /// - Parameters:
-    ///   - clock: what the pauses of answers are measured by.
-    ///   - limits: what the server takes.
-    /// - Throws: ``MockServerError`` if the system gives no socket or no thread.
+    ///   - clock: the clock that measures the pauses in responses.
+    ///   - limits: the limits on requests.
+    /// - Throws: ``MockServerError`` if the system provides no socket or no thread.
     public convenience init(clock: any Clock<Duration> = ContinuousClock(), limits: Limits = Limits()) throws {
         try self.init(scheme: "http", ServerCore(clock: clock, limits: limits) { PlainStream($0) })
     }
@@ -78,25 +79,25 @@ public final class MockServer: Sendable {
 
     var memoryPeer: MemoryPeer { MemoryPeer(core: core) }
 
-    /// Stops the server: closes every connection, cancels the tasks of routes, and waits for its threads to end.
+    /// Stops the server: closes every connection, cancels the routes' tasks, and waits for the server's threads to end.
     ///
-    /// When it returns, no thread and no descriptor of the server is left, and nobody listens on its port. What waits for a
-    /// request or a close goes on. The requests received can still be read. A second call does nothing.
+    /// Afterwards the server has no thread and no open descriptor, and its port is free. Tasks that wait for requests or closed
+    /// connections continue. The received requests can still be read. A second call does nothing.
     public func stop() { core.stop() }
 }
 
 extension MockServer {
-    /// Answers requests by a closure.
+    /// Answers requests with a closure.
     ///
     /// - Parameters:
-    ///   - method: the method, `nil` for any.
-    ///   - pattern: the path, as in a ``StubTransport``: `*` is any text within one segment, `**` any segments. A query in
-    ///     the pattern asks for its items; without one, any query will do.
-    ///   - readsBody: whether the content is read first. If not, the closure gets the request as soon as its head is
-    ///     there, with an empty body, no `100 Continue` is sent, and the connection is closed after the answer. Together
-    ///     with ``MockResponse/neverAnswer`` an upload comes to a halt.
-    ///   - answer: gives the answer. What it throws is told by a 500. A closure that holds the server keeps it running:
-    ///     let it hold the server weakly, or call ``stop()``.
+    ///   - method: the method, or `nil` for any.
+    ///   - pattern: the path, with the syntax of ``StubTransport``: `*` matches any text within one segment, `**` any segments.
+    ///     A query in the pattern requires its items; without one, any query matches.
+    ///   - readsBody: whether to read the content first. If `false`, the closure gets the request as soon as its head has
+    ///     arrived, with an empty body. No `100 Continue` is sent, and the connection is closed after the response. Combined
+    ///     with ``MockResponse/neverAnswer``, an upload stalls.
+    ///   - answer: returns the response. If it throws, the server answers 500 with the error's text. A closure that captures
+    ///     the server keeps it running: capture the server weakly, or call ``stop()``.
     public func on(
         _ method: HTTPRequest.Method?,
         _ pattern: String,
@@ -106,7 +107,7 @@ extension MockServer {
         add(Route(method: method, pattern: StubPattern(pattern), readsBody: readsBody, answer: .closure(answer)))
     }
 
-    /// Gives the same answer to all requests of a method to the targets of a pattern.
+    /// Answers all requests with a given method and a matching target with the same response.
     public func on(
         _ method: HTTPRequest.Method?,
         _ pattern: String,
@@ -118,13 +119,13 @@ extension MockServer {
 
     private func add(_ route: Route) { core.update { $0.routes.append(route) } }
 
-    /// Adds answers to the queue, one for each request that no route takes.
+    /// Adds responses to the queue. Each answers one request that no route matches.
     public func enqueue(_ responses: MockResponse...) { enqueue(responses) }
 
-    /// Adds answers to the queue, one for each request that no route takes.
+    /// Adds responses to the queue. Each answers one request that no route matches.
     public func enqueue(_ responses: [MockResponse]) { core.update { $0.queue += responses } }
 
-    /// Closes all connections that are open now, as a server does with idle ones. New ones are accepted.
+    /// Closes all open connections, as a server does with idle ones. The server still accepts new connections.
     public func closeConnections() { core.closeConnections() }
 }
 
@@ -132,34 +133,34 @@ extension MockServer {
     /// The requests received so far, in the order in which they were complete.
     public var requests: [Request] { core.read(\.requests) }
 
-    /// How many answers of the queue are left.
+    /// The number of responses left in the queue.
     public var queuedResponses: Int { core.read(\.queue.count) }
 
-    /// How many connections were accepted so far.
+    /// The number of connections accepted so far.
     public var connectionsOpened: Int { core.read(\.opened) }
 
-    /// How many TLS handshakes were completed, resumed ones included.
+    /// The number of completed TLS handshakes, including resumed ones.
     public var handshakesCompleted: Int { handshakes().completed }
 
-    /// How many TLS handshakes resumed an earlier session.
+    /// The number of TLS handshakes that resumed an earlier session.
     public var sessionsResumed: Int { handshakes().resumed }
 
-    /// How many connections are open.
+    /// The number of open connections.
     public var connectionsOpen: Int { core.read(\.connections.count) }
 
-    /// Waits until so many requests have been received, or the server has stopped, or the task is cancelled.
+    /// Waits until this many requests have been received in total, the server has stopped, or the task is cancelled.
     ///
-    /// - Returns: the requests received.
+    /// - Returns: the requests received so far.
     @discardableResult
     public func received(_ count: Int) async -> [Request] {
         await core.wait { $0.requests.count >= count }
         return requests
     }
 
-    /// Waits until so many connections were opened, or the server has stopped, or the task is cancelled.
+    /// Waits until this many connections have been opened in total, the server has stopped, or the task is cancelled.
     public func openedConnections(_ count: Int) async { await core.wait { $0.opened >= count } }
 
-    /// Waits until so many connections were closed or reset by their clients, or the server has stopped, or the task is
-    /// cancelled. A connection that the server itself was about to close does not count.
+    /// Waits until clients have closed or reset this many connections in total, the server has stopped, or the task is
+    /// cancelled. A connection that the server was about to close doesn't count.
     public func closedConnections(_ count: Int) async { await core.wait { $0.closedByPeer >= count } }
 }

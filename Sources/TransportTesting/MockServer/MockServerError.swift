@@ -1,8 +1,8 @@
 internal import Foundation
 
-/// Why a ``MockServer`` could not be started.
+/// Thrown when a ``MockServer`` can't be started.
 public struct MockServerError: Error, Sendable, CustomStringConvertible {
-    /// What the system refused, and why.
+    /// The action that the system refused, and the reason.
     public let message: String
     /// The system's error number.
     public let code: Int32

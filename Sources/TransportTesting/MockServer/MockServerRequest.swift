@@ -2,35 +2,35 @@ public import Foundation
 public import Interceptors
 
 extension MockServer {
-    /// A request as it arrived.
+    /// A request as received by the server.
     public struct Request: Sendable {
         /// The method.
         public let method: HTTPRequest.Method
-        /// The request target, as on the wire (RFC 9112 §3.2).
+        /// The request target as on the wire (RFC 9112 §3.2).
         public let target: String
         /// The path of the target, percent-encoded as on the wire; `*` for the asterisk form.
         public let path: String
-        /// What follows the first `?` of the target, percent-encoded as on the wire.
+        /// The part after the first `?` of the target, percent-encoded as on the wire.
         public let query: String?
         /// The HTTP version: `1.1` or `1.0`.
         public let version: String
-        /// The header fields, in the order and spelling of the wire. A value that is not UTF-8 is read as ISO 8859-1.
+        /// The header fields, in the order and spelling of the wire. A value that isn't UTF-8 is read as ISO 8859-1.
         public let headerFields: HTTPFields
-        /// The content with its transfer coding removed: of a content over ``MockServer/Limits/keptBody``, its beginning.
+        /// The content without its transfer coding. If it exceeds ``MockServer/Limits/keptBody``, only its beginning.
         public internal(set) var body = Data()
-        /// The count of all bytes of the content.
+        /// The number of bytes of the whole content.
         public internal(set) var bodyLength = 0
-        /// The fields that followed a chunked content.
+        /// The trailer fields after chunked content.
         public internal(set) var trailerFields = HTTPFields()
-        /// The number of the connection, from 1, in the order in which they were accepted.
+        /// The connection's number, counted from 1 in the order of acceptance.
         public internal(set) var connection = 0
-        /// The number of the request on its connection, from 1: over 1, the connection was used again.
+        /// The request's number on its connection, counted from 1. A number above 1 means that the connection was reused.
         public internal(set) var number = 0
 
-        /// The content as text; bytes that are not UTF-8 are replaced.
+        /// The content as text. Bytes that aren't UTF-8 are replaced.
         public var text: String { String(decoding: body, as: UTF8.self) }
 
-        /// The first value of a query parameter, decoded: `+` and `%20` are a space each.
+        /// The first value of a query parameter, decoded. Both `+` and `%20` become a space.
         public func queryValue(_ name: String) -> String? {
             for pair in (query ?? "").split(separator: "&") {
                 let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map { part in
@@ -44,6 +44,6 @@ extension MockServer {
 }
 
 extension MockServer.Request: CustomStringConvertible {
-    /// Method and target.
+    /// The method and the target.
     public var description: String { "\(method) \(target)" }
 }

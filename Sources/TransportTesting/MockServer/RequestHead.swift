@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Interceptors
 
-/// Why a request can't be taken: the status of the answer, after which the connection is closed.
+/// The status and text that answer an unacceptable request. The connection is closed afterwards.
 struct BadRequest: Error, Equatable {
     let status: HTTPResponse.Status
     let reason: String
@@ -14,20 +14,20 @@ struct BadRequest: Error, Equatable {
     init(_ reason: String) { self.init(400, reason) }
 }
 
-/// Looks for the empty line that ends a head, as the bytes arrive; it looks at each byte once.
+/// Finds the empty line that ends a head as bytes arrive, reading each byte once.
 struct HeadScanner {
     private var seen = 0
     private var lineLength = 0
 
-    /// The count of the bytes up to and including the empty line, once it is there.
+    /// The number of bytes up to and including the empty line, or `nil` if it hasn't arrived.
     ///
-    /// - Parameter bytes: all that has arrived: what was there at the last call, and what came since.
+    /// - Parameter bytes: all bytes received so far, including those of earlier calls.
     mutating func end(of bytes: ArraySlice<UInt8>) throws(BadRequest) -> Int? {
         for index in (bytes.startIndex + seen)..<bytes.endIndex {
             seen += 1
             lineLength += 1
             guard bytes[index] == UInt8(ascii: "\n") else { continue }
-            // Said at once: a client that ends its lines so would wait for an answer without end.
+            // Refused at once: a client with such line endings would otherwise wait forever.
             guard lineLength > 1, bytes[index - 1] == UInt8(ascii: "\r") else {
                 throw BadRequest("A line ends in LF without CR (RFC 9112 §2.2).")
             }
@@ -38,9 +38,9 @@ struct HeadScanner {
     }
 }
 
-/// The head of a request, parsed strictly (RFC 9112): what a lenient server would forgive is what a test wants to see.
+/// The head of a request, parsed strictly (RFC 9112), so that tests catch mistakes that lenient servers forgive.
 struct RequestHead {
-    /// How the content ends (RFC 9112 §6).
+    /// The framing of the content (RFC 9112 §6).
     enum Framing: Equatable {
         case length(Int)
         case chunked
@@ -53,7 +53,7 @@ struct RequestHead {
 
     /// Parses a head.
     ///
-    /// - Parameter bytes: the request line, the field lines and the empty line, each with its CR LF.
+    /// - Parameter bytes: the request line, the field lines and the empty line, each including its CR LF.
     init(_ bytes: some Collection<UInt8>) throws(BadRequest) {
         var lines = try Self.lines(of: bytes).dropLast()
         guard let first = lines.popFirst() else { throw BadRequest("There is no request line.") }
@@ -82,7 +82,7 @@ struct RequestHead {
         expectsContinue = isLatest && !expectations.isEmpty
     }
 
-    /// Stands for a request that could not be read, where its answer is made.
+    /// A stand-in for a request that couldn't be parsed, needed to build its response.
     static var unreadable: MockServer.Request {
         MockServer.Request(method: "", target: "", path: "", query: nil, version: "1.1", headerFields: [:])
     }
@@ -149,7 +149,7 @@ struct RequestHead {
         return .length(length)
     }
 
-    // The members of a list field, in lower case.
+    // The lowercased members of a list field.
     private static func elements(of fields: HTTPFields, _ name: HTTPField.Name) -> [String] {
         fields[values: name].flatMap { $0.split(separator: ",") }
             .map { $0.trimmingCharacters(in: .whitespaces).lowercased() }
@@ -183,7 +183,7 @@ struct RequestLine {
         guard version.hasPrefix("1.") else { throw BadRequest(505, "Only HTTP/1.1 and HTTP/1.0 are spoken here.") }
         self.method = method
         self.target = parts[1]
-        // A later minor version is answered as the highest that is known (RFC 9110 §2.5).
+        // A higher minor version is treated as 1.1, the highest known (RFC 9110 §2.5).
         self.version = version == "1.0" ? version : "1.1"
         (path, query) = try Self.pathAndQuery(of: parts[1], method: method)
     }
@@ -205,7 +205,7 @@ struct RequestLine {
         if target == "*" || method == .connect { return (target, nil) }
         var rest = target[...]
         if !rest.hasPrefix("/") {
-            // The absolute form, as a proxy gets it.
+            // The absolute form, which clients send to proxies.
             guard let authority = rest.range(of: "://") else {
                 throw BadRequest("The target is neither a path nor an absolute URI (RFC 9112 §3.2).")
             }

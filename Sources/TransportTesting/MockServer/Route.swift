@@ -1,9 +1,9 @@
 internal import Interceptors
 
-/// An answer for the requests of one method, or of any, to the targets of a pattern.
+/// An answer for requests with a given method, or any method, whose targets match a pattern.
 struct Route: Sendable {
     enum Answer: Sendable {
-        /// Known beforehand: the connection's thread gives it without a task.
+        /// A fixed response, which the connection's thread sends without a task.
         case response(MockResponse)
         case closure(@Sendable (MockServer.Request) async throws -> MockResponse)
     }

@@ -2,7 +2,7 @@ internal import Foundation
 internal import Interceptors
 
 extension ServerConnection {
-    /// Reads a request, answers it, and says whether another one may follow.
+    /// Reads and answers one request. Returns whether another may follow on this connection.
     func serveRequest(number: Int) throws(Ending) -> Bool {
         let head = try readHead()
         var request = head.request
@@ -42,7 +42,7 @@ extension ServerConnection {
 }
 
 extension ServerConnection {
-    /// The head of the next request.
+    /// Reads the head of the next request.
     private func readHead() throws(Ending) -> RequestHead {
         var scanner = HeadScanner()
         while true {
@@ -115,7 +115,7 @@ extension ServerConnection {
 }
 
 extension ServerConnection {
-    /// Takes the steps of a response.
+    /// Performs the steps of a response.
     func perform(_ steps: [MockResponse.Step]) throws(Ending) {
         for step in steps { try perform(step) }
     }
@@ -134,7 +134,7 @@ extension ServerConnection {
         }
     }
 
-    // Small pieces go out many at a time: a system call for each would make a big content slow.
+    // Groups small pieces into blocks, because a system call for each piece would make large content slow.
     private func send(_ bytes: Data, times: Int) throws(Ending) {
         guard !bytes.isEmpty, times > 0 else { return }
         let perBlock = min(times, max(1, (64 << 10) / bytes.count))

@@ -10,7 +10,7 @@ internal import Glibc
 internal import Musl
 #endif
 
-/// What reaches the thread of a connection from outside.
+/// Commands to the thread of a connection from other threads.
 final class ConnectionControl: Sendable {
     let wake: WakePipe
     private let isDropped = Atomic(false)
@@ -19,25 +19,26 @@ final class ConnectionControl: Sendable {
 
     var mustClose: Bool { isDropped.load(ordering: .acquiring) }
 
-    /// Has the connection closed, whatever it is doing.
+    /// Closes the connection, whatever its thread is doing.
     func drop() {
         isDropped.store(true, ordering: .releasing)
         wake.signal()
     }
 }
 
-/// One connection, as its thread lives it: it waits in `poll` alone, for the client, for the outside, and for the stop.
+/// One connection, owned by its thread. The thread blocks only in `poll`, where it waits for the client, for a command, and for
+/// the server's stop.
 final class ServerConnection {
-    /// Why a connection ends.
+    /// The reason a connection ends.
     enum Ending: Error, Equatable {
-        /// The client has closed or reset it.
+        /// The client closed or reset the connection.
         case peerGone
-        /// A step said so, the server stops, or it was told to drop it.
+        /// A step closed the connection, the server stopped, or `drop()` was called.
         case closed
         case reset
-        /// The server is done with it, but the client may still be sending.
+        /// The server is finished, but the client may still be sending.
         case done
-        /// The client sent what can't be taken.
+        /// The client sent an unacceptable request.
         case refused(BadRequest)
     }
 
@@ -47,7 +48,7 @@ final class ServerConnection {
     let server: ServerCore
     let control: ConnectionControl
     private let stream: any ByteStream
-    /// What has arrived and was not used yet.
+    /// Received bytes that haven't been used yet.
     var input: ArraySlice<UInt8> = []
     private var scratch = [UInt8](repeating: 0, count: 16 << 10)
 
@@ -58,9 +59,9 @@ final class ServerConnection {
         self.stream = stream
     }
 
-    /// Serves the connection to its end.
+    /// Serves the connection until it ends.
     ///
-    /// - Returns: whether the client was the one to end it.
+    /// - Returns: whether the client ended the connection.
     func run() -> Bool {
         let ending = serve()
         if ending == .done { linger() }
@@ -90,8 +91,8 @@ final class ServerConnection {
         }
     }
 
-    /// Reads on until the client has closed its side too: to close with bytes of it unread would reset the connection, and
-    /// the client might lose the answer (RFC 9112 §9.6).
+    /// Reads until the client has closed its side too. Closing with unread bytes would reset the connection, and the client
+    /// might lose the response (RFC 9112 §9.6).
     private func linger() {
         stream.endWriting()
         do {
@@ -100,13 +101,13 @@ final class ServerConnection {
                 try receive()
             }
         } catch {
-            // The client has closed, or the server stops.
+            // The client has closed its side, or the server has stopped.
         }
     }
 }
 
 extension ServerConnection {
-    /// Waits for bytes, and adds them to `input`. It may return with none: the caller asks again.
+    /// Waits for bytes and appends them to `input`. May return without new bytes, so callers loop.
     func receive() throws(Ending) {
         while try !receiveAvailable() { try wait(for: Int16(POLLIN)) }
     }
@@ -125,7 +126,7 @@ extension ServerConnection {
         }
     }
 
-    /// Runs an operation in a task, and waits for its value. The task is cancelled if the connection ends before.
+    /// Runs an operation in a task and waits for its value. If the connection ends first, the task is cancelled.
     func value<Value: Sendable>(_ operation: @escaping @Sendable () async -> Value) throws(Ending) -> Value {
         let outcome = Outcome<Value>()
         let wake = control.wake
@@ -144,16 +145,16 @@ extension ServerConnection {
         }
     }
 
-    /// Waits for something to happen: at least for the client to go.
+    /// Waits for an event: a command, the end of a task, or the client's departure.
     func watchClient() throws(Ending) {
-        // A client that sends on while it is answered is read ahead of, so that its end is seen, but not without bound.
+        // Reads ahead from a client that keeps sending, to notice when it leaves, but only up to a limit.
         while input.count < Self.readAheadLimit {
             guard try receiveAvailable() else { return try wait(for: Int16(POLLIN)) }
         }
         try wait(for: 0)
     }
 
-    /// - Returns: whether to try again at once, instead of waiting for bytes.
+    /// - Returns: whether to try again at once, rather than wait for bytes.
     private func receiveAvailable() throws(Ending) -> Bool {
         try checkOutside()
         switch scratch.withUnsafeMutableBytes({ stream.read(into: $0) }) {
@@ -162,7 +163,7 @@ extension ServerConnection {
             return true
         case .wait(let events):
             if events == Int16(POLLIN) { return false }
-            // An encrypted stream may have to write before it can read on.
+            // TLS may have to write before it can continue reading.
             try wait(for: events)
             return true
         case .end, .failed:
@@ -188,7 +189,7 @@ extension ServerConnection {
     }
 }
 
-/// What a task leaves for the thread that waits for it.
+/// Passes a task's value to the thread that waits for it.
 private final class Outcome<Value: Sendable>: Sendable {
     private let value = Mutex<Value?>(nil)
 

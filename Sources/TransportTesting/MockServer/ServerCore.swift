@@ -10,9 +10,10 @@ internal import Glibc
 internal import Musl
 #endif
 
-/// The running server: it is what its threads hold, so that ``MockServer`` itself can go.
+/// The running server. Its threads retain the core rather than ``MockServer``, so that the server can be released while they
+/// run.
 final class ServerCore: Sendable {
-    /// The threads of connections: those at work, and those that have only to be joined.
+    /// The server's threads: those at work, and those that have ended and must be joined.
     private struct Threads {
         var accepting: ServerThread?
         var working: [Int: ServerThread] = [:]
@@ -37,7 +38,7 @@ final class ServerCore: Sendable {
     private let stopping: WakePipe
     private let state = Mutex(ServerState())
     private let threads = Mutex(Threads())
-    // Held while the server stops, so that a second call returns when all is over, too.
+    // Held while the server stops, so that a concurrent second call also returns only after the stop.
     private let isStopped = Mutex(false)
 
     init(
@@ -79,7 +80,7 @@ final class ServerCore: Sendable {
             for thread in threads.withLock({ $0.takeAll() }) { thread.join() }
             stopping.close()
         }
-        // A route that holds the server would keep it alive, and so itself.
+        // Drops the routes, because a route that captures the server would otherwise keep both alive.
         let routes = state.withLock { state in
             defer { state.routes = [] }
             return state.routes
@@ -87,15 +88,15 @@ final class ServerCore: Sendable {
         withExtendedLifetime(routes) {}
     }
 
-    /// Whether the server has been told to stop; what `stopDescriptor` says without a system call.
+    /// Whether the server has been told to stop. Unlike polling `stopDescriptor`, this needs no system call.
     var hasStopped: Bool { state.withLock(\.isStopped) }
 
-    /// Readable from the moment when the server is told to stop.
+    /// Becomes readable when the server is told to stop.
     var stopDescriptor: Int32 { stopping.reading }
 
     func read<Value: Sendable>(_ read: (ServerState) -> Value) -> Value { state.withLock { read($0) } }
 
-    /// Changes the state, and resumes those who waited for the change.
+    /// Changes the state under the lock, then resumes due watchers outside.
     func update<Value: Sendable>(_ change: (inout ServerState) -> Value) -> Value {
         let (value, due) = state.withLock { state in (change(&state), state.takeDueWatchers()) }
         for watcher in due { watcher.continuation.resume() }
@@ -135,7 +136,7 @@ extension ServerCore {
                 accepted += 1
                 serve(descriptor, as: accepted)
             } else if !Descriptors.acceptMayBeTriedAgain {
-                // Out of descriptors: the listener stays readable, and only time can help.
+                // Out of descriptors or memory: the listener stays readable, so wait instead of spinning.
                 entries[1].fd = -1
                 Descriptors.wait(&entries, milliseconds: 10)
                 entries[1].fd = listener
@@ -146,7 +147,7 @@ extension ServerCore {
 
     private func serve(_ descriptor: Int32, as id: Int) {
         guard let wake = try? WakePipe() else { return Descriptors.close(descriptor) }
-        // Under the lock, so that the thread can't end before it is known.
+        // Under the lock, so that the thread can't end before `working` contains it.
         let isServed = threads.withLock { threads in
             threads.working[id] = ServerThread(named: threadName) {
                 self.run(id, ConnectionControl(wake: wake), descriptor)
@@ -165,7 +166,7 @@ extension ServerCore {
         }
         let connection = ServerConnection(id: id, server: self, control: control, stream: makeStream(descriptor))
         let isClosedByPeer = connection.run()
-        // Before anybody learns of the end: whoever does finds no descriptor left.
+        // Closed before the state changes, so that anybody who sees the connection gone also finds its descriptors closed.
         control.wake.close()
         update { state in
             state.connections[id] = nil

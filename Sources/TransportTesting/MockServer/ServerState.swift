@@ -1,9 +1,9 @@
 internal import Foundation
 internal import Interceptors
 
-/// What the threads of a server and its users share.
+/// The state shared by a server's threads and its users. Mutate it under the lock, and resume returned watchers outside.
 struct ServerState: Sendable {
-    /// Somebody who waits for something to be so.
+    /// A task that waits for a condition.
     struct Watcher: Sendable {
         let isDone: @Sendable (ServerState) -> Bool
         let continuation: CheckedContinuation<Void, Never>
@@ -12,23 +12,23 @@ struct ServerState: Sendable {
     var routes: [Route] = []
     var queue: [MockResponse] = []
     var requests: [MockServer.Request] = []
-    /// How many connections were accepted.
+    /// The number of accepted connections.
     var opened = 0
-    /// How many of them ended by an act of the client.
+    /// The number of connections that clients have ended.
     var closedByPeer = 0
-    /// Those that are open, with what reaches their threads.
+    /// The open connections, with the controls of their threads.
     var connections: [Int: ConnectionControl] = [:]
     var isStopped = false
     var watchers: [Int: Watcher] = [:]
     private var queueTaken = 0
     private var lastWatcher = 0
-    /// Watchers whose task was cancelled before they were there.
+    /// Watchers whose task was cancelled before they were added.
     private var cancelledWatchers: Set<Int> = []
 
-    /// Of the routes that match, the one added last: a test overrides what its set-up has added.
+    /// The last added route that matches, so that a test overrides its set-up.
     func route(for request: MockServer.Request) -> Route? { routes.last { $0.matches(request) } }
 
-    /// The next of the queue, or a 404 that says what was on offer.
+    /// The next response of the queue, or a 404 that lists the routes.
     mutating func takeQueued(for request: MockServer.Request) -> MockResponse {
         guard queue.isEmpty else {
             queueTaken += 1
@@ -46,24 +46,24 @@ struct ServerState: Sendable {
         return lastWatcher
     }
 
-    /// Adds a watcher; gives it back if it has nothing to wait for.
+    /// Adds a watcher, or returns it if there is nothing to wait for.
     mutating func add(_ watcher: Watcher, id: Int) -> Watcher? {
         if cancelledWatchers.remove(id) != nil || isStopped || watcher.isDone(self) { return watcher }
         watchers[id] = watcher
         return nil
     }
 
-    /// Takes a watcher out whose task is cancelled.
+    /// Removes and returns a watcher whose task was cancelled.
     mutating func cancelWatcher(_ id: Int) -> Watcher? {
         if let watcher = watchers.removeValue(forKey: id) { return watcher }
         cancelledWatchers.insert(id)
         return nil
     }
 
-    /// Forgets what a cancellation after the end of a wait has left.
+    /// Clears the mark of a cancellation that came after the wait had ended.
     mutating func forgetWatcher(_ id: Int) { cancelledWatchers.remove(id) }
 
-    /// Takes out those who have nothing to wait for any more.
+    /// Removes and returns the watchers with nothing left to wait for.
     mutating func takeDueWatchers() -> [Watcher] {
         guard !watchers.isEmpty else { return [] }
         let due = watchers.filter { isStopped || $0.value.isDone(self) }

@@ -8,10 +8,10 @@ internal import Glibc
 internal import Musl
 #endif
 
-/// A thread of the server: it may block, which a task must not, and it can be joined.
+/// A thread of the server. A thread may block, which a task must not, and can be joined.
 ///
-/// `@unchecked Sendable` because a `pthread_t` is a pointer on Darwin. It only names the thread, and whoever takes the
-/// value out of the server's state to join it is the only one to have it.
+/// `@unchecked Sendable` because `pthread_t` is a pointer on Darwin. The pointer only names the thread. Whoever removes the
+/// value from the server's state is the only one to join it.
 struct ServerThread: @unchecked Sendable {
     private let handle: pthread_t
 
@@ -25,9 +25,9 @@ struct ServerThread: @unchecked Sendable {
         }
     }
 
-    /// Starts a thread, or gives `nil` if the system has none left.
+    /// Starts a thread. Returns `nil` if the system has none left.
     ///
-    /// - Parameter name: what a debugger shows; Linux keeps 15 bytes of it.
+    /// - Parameter name: the name shown in a debugger. Linux keeps its first 15 bytes.
     init?(named name: String, _ run: @escaping @Sendable () -> Void) {
         let work = Unmanaged.passRetained(Work(name, run))
         let started = Self.started {
@@ -40,7 +40,7 @@ struct ServerThread: @unchecked Sendable {
         handle = started
     }
 
-    /// Waits until the thread has ended; called once. From the thread itself it only lets go of it.
+    /// Waits until the thread has ended. Call it once. On the thread itself, it detaches instead.
     func join() {
         if pthread_equal(handle, pthread_self()) != 0 {
             pthread_detach(handle)
@@ -49,7 +49,7 @@ struct ServerThread: @unchecked Sendable {
         }
     }
 
-    // The handle's type is inferred: pthread_create fills an optional one on Darwin, a plain one elsewhere.
+    // The handle's type is inferred, because pthread_create fills an optional on Darwin and a non-optional elsewhere.
     private static func started<Handle>(_ create: (UnsafeMutablePointer<Handle>) -> Int32) -> pthread_t? {
         let handle = UnsafeMutablePointer<Handle>.allocate(capacity: 1)
         defer { handle.deallocate() }

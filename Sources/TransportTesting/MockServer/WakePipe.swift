@@ -1,10 +1,11 @@
 internal import Synchronization
 
-/// Ends the `poll` of a thread from anywhere, also after the thread has closed it.
+/// Wakes a thread from `poll`. Any thread may signal, even after the polling thread has closed the pipe.
 final class WakePipe: Sendable {
-    /// What the thread polls.
+    /// The descriptor to poll.
     let reading: Int32
-    // The writing end, `nil` once closed: a signal that comes late must not reach a descriptor that is another's by then.
+    // The writing end, or `nil` once closed. The lock keeps a late signal from reaching a descriptor that the system has
+    // reused.
     private let writing: Mutex<Int32?>
 
     init() throws {
@@ -21,7 +22,7 @@ final class WakePipe: Sendable {
     /// Makes `reading` unreadable until the next signal.
     func drain() { Descriptors.drain(reading) }
 
-    /// Closes both ends. Only the thread that polls it, or one that has joined all who do.
+    /// Closes both ends. Call it only from the polling thread, or after joining all polling threads.
     func close() {
         writing.withLock { end in
             guard let open = end else { return }

@@ -38,7 +38,7 @@ struct CertificateMaker {
         return OpenSSLObject(key) { cossl_EVP_PKEY_free($0) }
     }
 
-    /// Makes one, signed by its own key if there is no issuer.
+    /// Makes a certificate, self-signed if there is no issuer.
     func make(key: OpenSSLObject, issuer: TLSCertificate?, issuerKey: OpenSSLObject) throws -> TLSCertificate {
         guard let pointer = cossl_X509_new() else { throw Self.failure }
         let certificate = OpenSSLObject(pointer) { cossl_X509_free($0) }
@@ -46,7 +46,7 @@ struct CertificateMaker {
         let start = validity?.lowerBound ?? Date(timeIntervalSinceNow: -3600)
         let end = validity?.upperBound ?? Date(timeIntervalSinceNow: 86400)
         let subject = cossl_X509_get_subject_name(pointer)
-        // 2 stands for version 3.
+        // The value 2 means version 3.
         _ = cossl_X509_set_version(pointer, 2)
         _ = cossl_ASN1_INTEGER_set_int64(cossl_X509_get_serialNumber(pointer), Int64.random(in: 1...Int64.max))
         _ = cossl_ASN1_TIME_set(cossl_X509_getm_notBefore(pointer), Int(start.timeIntervalSince1970))

@@ -5,16 +5,16 @@ public import Interceptors
 internal import Synchronization
 
 extension MockServer {
-    /// How a server speaks TLS. On Linux only: it uses the system's OpenSSL.
+    /// The TLS settings of a server. Linux only, because the server uses the system's OpenSSL.
     public struct TLS: Sendable {
-        /// Its certificate, key, and what it sends along.
+        /// The server's certificate, key, and additional certificates to send.
         public var identity: TestIdentity
-        /// The roots of the client certificates that it demands; by default it asks for none.
+        /// The roots of required client certificates. By default `nil`: the server requests none.
         public var clientRoots: [TLSCertificate]?
-        /// The newest version that it speaks.
+        /// The newest TLS version that the server accepts. By default 1.3.
         public var maximumVersion: TLSVersion
 
-        /// TLS with an identity.
+        /// Creates TLS settings.
         public init(
             identity: TestIdentity,
             clientRoots: [TLSCertificate]? = nil,
@@ -26,18 +26,18 @@ extension MockServer {
         }
     }
 
-    /// Starts a server that speaks TLS: its URL is `https://127.0.0.1:PORT`.
+    /// Starts a server that speaks TLS. Its URL is `https://127.0.0.1:PORT`.
     ///
     /// ```swift
     /// let root = try TestAuthority()
     /// let server = try MockServer(tls: .init(identity: root.issue()))
     /// ```
     /// - Parameters:
-    ///   - tls: its certificate, and whether it demands one of the client.
-    ///   - clock: what the pauses of answers are measured by.
-    ///   - limits: what the server takes.
-    /// - Throws: ``MockServerError`` if the system gives no socket or no thread, `TLSConfigurationError` if OpenSSL can't be
-    ///   used.
+    ///   - tls: the server's certificate, and the client certificates it requires.
+    ///   - clock: the clock that measures the pauses in responses.
+    ///   - limits: the limits on requests.
+    /// - Throws: ``MockServerError`` if the system provides no socket or no thread, and `TLSConfigurationError` if OpenSSL
+    ///   can't be used.
     public convenience init(
         tls: TLS,
         clock: any Clock<Duration> = ContinuousClock(),
@@ -50,7 +50,7 @@ extension MockServer {
     }
 }
 
-/// What all connections of a TLS server share.
+/// State shared by all connections of a TLS server.
 final class ServerTLS: Sendable {
     private let context: OpenSSLObject
     private let counts = Mutex((completed: 0, resumed: 0))
@@ -62,7 +62,7 @@ final class ServerTLS: Sendable {
         func control(_ command: cossl_number, _ number: Int, _ object: UnsafeMutableRawPointer? = nil) {
             _ = cossl_SSL_CTX_ctrl(pointer, Int32(command.rawValue), number, object)
         }
-        // The bytes to send may lie elsewhere at the next attempt, and need not go at once.
+        // A repeated write may pass the bytes at another address, and may send only some of them.
         let modes = COSSL_SSL_MODE_ENABLE_PARTIAL_WRITE.rawValue | COSSL_SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER.rawValue
         control(COSSL_SSL_CTRL_MODE, Int(modes))
         control(COSSL_SSL_CTRL_SET_MAX_PROTO_VERSION, tls.maximumVersion == .tls12 ? 0x0303 : 0x0304)
@@ -71,7 +71,7 @@ final class ServerTLS: Sendable {
             cossl_SSL_CTX_use_PrivateKey(pointer, tls.identity.key.pointer) == 1
         else { throw CertificateMaker.failure }
         for issuer in chain.dropFirst() { control(COSSL_SSL_CTRL_CHAIN_CERT, 1, issuer.pointer) }
-        // Sessions of a server that verifies its clients are bound to a name.
+        // OpenSSL requires a session ID context of servers that verify clients.
         _ = cossl_SSL_CTX_set_session_id_context(pointer, Array("mock".utf8), 4)
         if let roots = tls.clientRoots { try Self.demandClients(pointer, roots) }
     }
@@ -87,7 +87,7 @@ final class ServerTLS: Sendable {
         cossl_SSL_CTX_set_verify(context, Int32(mode), nil)
     }
 
-    /// How many handshakes were completed, and how many of them resumed a session.
+    /// The number of completed handshakes, and how many of them resumed a session.
     var handshakes: (completed: Int, resumed: Int) { counts.withLock { $0 } }
 
     func stream(_ descriptor: Int32) -> any ByteStream {

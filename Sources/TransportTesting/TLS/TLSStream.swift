@@ -3,7 +3,7 @@ internal import COpenSSL
 internal import Glibc
 internal import Interceptors
 
-/// A connection with TLS, on the server's side. The handshake is part of its first reading or writing.
+/// The server's side of a TLS connection. The first read or write performs the handshake.
 final class TLSStream: ByteStream {
     let descriptor: Int32
     private let ssl: UnsafeMutableRawPointer
@@ -11,14 +11,14 @@ final class TLSStream: ByteStream {
     private var isEstablished = false
     private var isBroken = false
 
-    /// Owns the descriptor and the SSL from now on. Made on the connection's thread, whose signals it sets.
+    /// Takes ownership of the descriptor and the SSL object. Must run on the connection's thread, whose signal mask it changes.
     init(_ descriptor: Int32, _ ssl: UnsafeMutableRawPointer, onHandshake: @escaping (_ isResumed: Bool) -> Void) {
         self.descriptor = descriptor
         self.ssl = ssl
         self.onHandshake = onHandshake
         _ = cossl_SSL_set_fd(ssl, descriptor)
         cossl_SSL_set_accept_state(ssl)
-        // OpenSSL writes so that a connection that is gone would end the process.
+        // OpenSSL writes without MSG_NOSIGNAL, so writing to a closed connection would raise SIGPIPE and end the process.
         var signals = sigset_t()
         sigemptyset(&signals)
         sigaddset(&signals, SIGPIPE)
@@ -29,8 +29,7 @@ final class TLSStream: ByteStream {
         if isBroken { return drain(into: buffer) }
         let transfer = outcome(cossl_SSL_read(ssl, buffer.baseAddress, Int32(clamping: buffer.count)))
         guard case .failed = transfer else { return transfer }
-        // The alert has gone out. To close with the client's bytes unread would reset the connection, and the client
-        // might lose it.
+        // The alert has been sent. Closing with unread bytes would reset the connection, and the client might lose the alert.
         isBroken = true
         Descriptors.endSending(descriptor)
         return drain(into: buffer)

@@ -3,23 +3,23 @@ public import Foundation
 public import Interceptors
 internal import COpenSSL
 
-/// A certificate authority for tests: a root of its own, and what it has issued.
+/// A certificate authority for tests: a new root, and the certificates it issues.
 ///
 /// ```swift
 /// let root = try TestAuthority()
 /// let server = try MockServer(tls: .init(identity: root.issue(for: ["localhost"])))
 /// let client = Client(baseURL: server.url, transport: .platform(tls: .init(trust: .only([root.certificate]))))
 /// ```
-/// Keys are made anew (P-256) each time, so that there is nothing to keep secret and nothing that expires in a repository.
-/// On Linux only: it uses the system's OpenSSL.
+/// Each authority generates new P-256 keys, so a repository contains no secrets and nothing that expires. Linux only, because
+/// the authority uses the system's OpenSSL.
 public struct TestAuthority: Sendable {
-    /// The authority's own certificate: the anchor, if it is a root.
+    /// The authority's certificate. For a root, this is the trust anchor.
     public let certificate: TLSCertificate
-    /// What is sent along with a certificate that it issues: itself and those above it, without the root.
+    /// The certificates sent along with an issued certificate: this authority's and those above it, without the root.
     let issuers: [TLSCertificate]
     private let key: OpenSSLObject
 
-    /// A root that has signed itself.
+    /// Creates a self-signed root.
     ///
     /// - Throws: `TLSConfigurationError` if OpenSSL can't be used.
     public init(name: String = "Test Root", validity: Range<Date>? = nil) throws {
@@ -36,7 +36,7 @@ public struct TestAuthority: Sendable {
         self.key = key
     }
 
-    /// An authority below this one.
+    /// Creates an authority below this one.
     public func intermediate(name: String = "Test Intermediate", validity: Range<Date>? = nil) throws -> TestAuthority {
         let key = try CertificateMaker.newKey()
         let maker = CertificateMaker(name: name, validity: validity, extensions: CertificateMaker.authority)
@@ -44,11 +44,11 @@ public struct TestAuthority: Sendable {
         return TestAuthority(certificate: certificate, issuers: [certificate] + issuers, key: key)
     }
 
-    /// A certificate for a server.
+    /// Issues a certificate for a server.
     ///
     /// - Parameters:
-    ///   - hosts: names and IP addresses, the first of which is its common name.
-    ///   - validity: from when until when; by default from an hour ago until tomorrow.
+    ///   - hosts: host names and IP addresses. The first becomes the common name.
+    ///   - validity: the period of validity. By default from an hour ago until 24 hours from now.
     public func issue(
         for hosts: [String] = ["localhost", "127.0.0.1"],
         validity: Range<Date>? = nil
@@ -58,12 +58,12 @@ public struct TestAuthority: Sendable {
         return try issue(maker)
     }
 
-    /// A certificate for a server that names its host in the common name alone, which clients must refuse (RFC 9525 §6.3).
+    /// Issues a server certificate with its host in the common name only, which clients must refuse (RFC 9525 §6.3).
     public func issue(commonNameOnly host: String) throws -> TestIdentity {
         try issue(CertificateMaker(name: host, validity: nil, extensions: CertificateMaker.server([])))
     }
 
-    /// A certificate for a client.
+    /// Issues a certificate for a client.
     public func issue(client name: String, validity: Range<Date>? = nil) throws -> TestIdentity {
         try issue(CertificateMaker(name: name, validity: validity, extensions: CertificateMaker.client))
     }
@@ -75,9 +75,9 @@ public struct TestAuthority: Sendable {
     }
 }
 
-/// A certificate with its key and the certificates between it and its root, for a server or a client in a test.
+/// A certificate with its key and intermediates, for a server or a client in a test.
 public struct TestIdentity: Sendable {
-    /// Its own certificate first.
+    /// The identity's certificate first, then the certificates sent along.
     public let chain: [TLSCertificate]
     let key: OpenSSLObject
 
@@ -86,7 +86,7 @@ public struct TestIdentity: Sendable {
         self.key = key
     }
 
-    /// A server's certificate that has signed itself.
+    /// Creates a self-signed server certificate.
     public static func selfSigned(
         for hosts: [String] = ["localhost", "127.0.0.1"],
         validity: Range<Date>? = nil
@@ -97,21 +97,21 @@ public struct TestIdentity: Sendable {
         return Self(chain: [try maker.make(key: key, issuer: nil, issuerKey: key)], key: key)
     }
 
-    /// The same, which sends further certificates along, as a server may that has nothing to do with them.
+    /// This identity with further certificates to send along, as a server may send certificates unrelated to its own.
     public func sendingAlong(_ certificates: [TLSCertificate]) -> Self { Self(chain: chain + certificates, key: key) }
 
-    /// The certificates in PEM, its own first.
+    /// The certificates in PEM, the identity's own first.
     public var certificatesPEM: Data { Data(chain.map { Self.pem("CERTIFICATE", $0.der) }.joined().utf8) }
 
     /// The private key in PEM.
     public var privateKeyPEM: Data { Data(Self.pem("PRIVATE KEY", key.privateKeyInfo ?? Data()).utf8) }
 
-    /// What a client presents.
+    /// The identity in the form that a client presents.
     public var clientIdentity: ClientIdentity {
         get throws { try ClientIdentity(certificate: certificatesPEM, privateKey: privateKeyPEM) }
     }
 
-    /// A PKCS#12 archive of certificates and key.
+    /// A PKCS#12 archive of the certificates and the key.
     public func pkcs12(password: String) throws -> Data {
         let certificates = chain.compactMap { OpenSSLObject.certificate($0.der) }
         let others = cossl_OPENSSL_sk_new_null()
