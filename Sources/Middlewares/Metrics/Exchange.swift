@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Synchronization
 
-/// One exchange, which ends once: when somebody says so, or when nobody is left who could.
+/// An exchange that reports its end exactly once: at the first call of `end`, or on deinitialisation as abandoned.
 final class Exchange: Sendable {
     private struct State {
         var hasEnded = false
@@ -28,9 +28,9 @@ final class Exchange: Sendable {
 
     deinit { end(.abandoned) }
 
-    /// The head of a response has come by.
+    /// Records the arrival of the response's head.
     func receive(_ response: HTTPResponse) {
-        // Without its body, which holds on to this exchange.
+        // Without the body, which would retain this exchange.
         let head = HTTPResponse(status: response.status, url: response.url, context: response.context)
         let time = elapsed()
         state.withLock { state in
@@ -64,7 +64,7 @@ final class Exchange: Sendable {
     }
 }
 
-/// The chunks of a body, counted as they go by.
+/// A body whose chunks are counted as they are read.
 struct MeteredChunks: AsyncSequence, Sendable {
     let body: HTTPBody
     let exchange: Exchange

@@ -1,27 +1,27 @@
-/// What a ``MetricsInterceptor`` tells of an exchange.
+/// An event that a ``MetricsInterceptor`` reports about an exchange.
 ///
-/// Each `began` is followed by exactly one `ended` of the same number; after that, by one `decodingFailed` for each caller who
-/// can't decode the response: there are several only where a `coalesce` outside shares it.
+/// Each `began` is followed by exactly one `ended` with the same number. After that comes one `decodingFailed` for each caller
+/// that can't decode the response. There can be several such callers only if an outer `coalesce` shares the response.
 public enum ExchangeEvent: Sendable {
-    /// A request has come by.
+    /// A request was passed on.
     case began(ExchangeStart)
-    /// The exchange is over, with the last byte of its response, or without.
+    /// The exchange ended, with a complete response or without.
     case ended(ExchangeEnd)
-    /// What came back was not what the caller wanted to decode.
+    /// The caller couldn't decode the response.
     case decodingFailed(ExchangeStart, DecodingFailure)
 }
 
-/// A request, as far as numbers are made of it.
+/// The properties of a request that metrics need.
 public struct ExchangeStart: Sendable {
-    /// Tells the exchanges of one interceptor apart, from 1.
+    /// The exchange's number, unique within one interceptor and counted from 1.
     public let number: UInt64
-    /// The method.
+    /// The request's method.
     public let method: HTTPRequest.Method
-    /// The origin, `nil` if the URL has none.
+    /// The request's origin; `nil` if the URL has none.
     public let origin: Origin?
-    /// The URL with secrets redacted.
+    /// The request's URL, with secrets redacted.
     public let url: String
-    /// The count of bytes of the request's content, where it is known beforehand.
+    /// The size of the request's content in bytes, if known in advance.
     public let requestBytes: Int64?
 
     init(number: UInt64, request: borrowing HTTPRequest) {
@@ -33,34 +33,34 @@ public struct ExchangeStart: Sendable {
     }
 }
 
-/// How an exchange ended.
+/// The result of an exchange: its outcome, status, sizes and times.
 public struct ExchangeEnd: Sendable {
-    /// What ended it.
+    /// The way an exchange ended.
     public enum Outcome: Sendable {
-        /// The response is there in full.
+        /// The response arrived completely.
         case completed
-        /// The call, or the reading of a streamed response, failed.
+        /// The call failed, or reading a streamed response did.
         case failed(any Error)
-        /// It was cancelled.
+        /// The call was cancelled, or reading a streamed response was.
         case cancelled
-        /// The response was streamed, and nobody read it to its end.
+        /// The response was streamed and wasn't read to its end.
         case abandoned
     }
 
     /// The request.
     public let start: ExchangeStart
-    /// What ended it.
+    /// The way the exchange ended.
     public let outcome: Outcome
-    /// The status, where a response came.
+    /// The response's status, if a response arrived.
     public let status: HTTPResponse.Status?
-    /// The count of bytes of the response's content that were read, after content codings were undone.
+    /// The number of content bytes that were read, after decoding of content codings.
     public let responseBytes: Int64
-    /// From the request until the head of the response came by, where one did.
+    /// The time from the request to the response's head, if a response arrived.
     public let timeToResponse: Duration?
-    /// From the request to the end.
+    /// The time from the request to the end of the exchange.
     public let duration: Duration
-    /// How long the steps of the exchange took, where the transport can tell.
+    /// The durations of the steps of the exchange, if the transport measures them.
     public let timings: TransferTimings?
-    /// What travels with the response: the attempts of a retry, the status of a cache, the trace.
+    /// The response's context, with facts such as the attempts of a retry, the cache status and the trace.
     public let context: HTTPContext
 }

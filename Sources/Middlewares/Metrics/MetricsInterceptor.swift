@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Tells a closure of each exchange: that it began, and once how it ended, with status, sizes and times.
+/// Reports each exchange to a closure: its start, and exactly once its end, with status, sizes and times.
 ///
 /// ```swift
 /// .metrics { event in
@@ -8,31 +8,32 @@ internal import Synchronization
 ///     latency.record(end.duration, labels: [end.start.method.rawValue, "\(end.status?.code ?? 0)"])
 /// }
 /// ```
-/// ## Its place
-/// Innermost it measures the wire: each attempt, hop and refresh is an exchange of its own. Outermost it measures what the
-/// caller waits for. Used in both places it tells what retries, refreshes and queues cost.
+/// ## Order
+/// Innermost, it measures the wire: each attempt, redirect and refresh is a separate exchange. Outermost, it measures the
+/// caller's wait. With one at each end, the difference is the cost of retries, refreshes and queues.
 ///
 /// ## When an exchange ends
-/// With the response, if its content is in memory or in a file; with its last byte, if it is streamed: or when reading it
-/// fails, is cancelled or given up, or when nobody holds the response any more. Each beginning has exactly one end.
+/// An exchange ends with the response, if its content is in memory or in a file. With a streamed response, the exchange ends
+/// with the last byte, when reading fails or is cancelled, when the body is discarded, or when the response is deallocated.
+/// Each start has exactly one end.
 ///
-/// A typed call of a ``Client`` that can't decode its response is told of after that, by
-/// ``ExchangeEvent/decodingFailed(_:_:)``.
+/// If a typed call of a ``Client`` can't decode its response, ``ExchangeEvent/decodingFailed(_:_:)`` is reported after the
+/// end.
 public struct MetricsInterceptor: Interceptor {
     private final class Shared: Sendable {
         let count = Atomic<UInt64>(0)
     }
 
     private let report: @Sendable (ExchangeEvent) -> Void
-    /// The time since the interceptor was made.
+    /// Returns the time since the interceptor's creation.
     private let elapsed: @Sendable () -> Duration
     private let shared = Shared()
 
-    /// A metrics interceptor.
+    /// Creates a metrics interceptor.
     ///
     /// - Parameters:
-    ///   - clock: measures how long an exchange takes.
-    ///   - report: is called on any thread, and must return quickly: the exchange waits for it.
+    ///   - clock: measures the durations.
+    ///   - report: called on any thread for each event. The exchange waits for the closure, so it must return quickly.
     public init(
         clock: any Clock<Duration> = ContinuousClock(),
         report: @escaping @Sendable (ExchangeEvent) -> Void
@@ -41,7 +42,7 @@ public struct MetricsInterceptor: Interceptor {
         elapsed = Self.elapsed(on: clock)
     }
 
-    /// Tells of the beginning, passes the request on, and sees to it that the end is told of.
+    /// Reports the start, passes the request on, and reports the end when it comes.
     public func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         let number = shared.count.wrappingAdd(1, ordering: .relaxed).newValue
         let begin = elapsed()
@@ -77,7 +78,7 @@ public struct MetricsInterceptor: Interceptor {
         }
     }
 
-    // The type of the clock's instants is known here alone: a closure keeps one without a box for each request.
+    // Only here is the type of the clock's instants known; a closure captures the instant without boxing it per request.
     private static func elapsed(on clock: some Clock<Duration>) -> @Sendable () -> Duration {
         let origin = clock.now
         return { origin.duration(to: clock.now) }
@@ -85,11 +86,11 @@ public struct MetricsInterceptor: Interceptor {
 }
 
 extension Interceptor where Self == MetricsInterceptor {
-    /// Tells a closure of the beginning and the end of each exchange: see ``MetricsInterceptor``.
+    /// Reports the start and the end of each exchange to a closure. See ``MetricsInterceptor``.
     ///
     /// - Parameters:
-    ///   - clock: measures how long an exchange takes.
-    ///   - report: is called on any thread, and must return quickly: the exchange waits for it.
+    ///   - clock: measures the durations.
+    ///   - report: called on any thread for each event. The exchange waits for the closure, so it must return quickly.
     public static func metrics(
         clock: any Clock<Duration> = ContinuousClock(),
         report: @escaping @Sendable (ExchangeEvent) -> Void
