@@ -1,20 +1,20 @@
-/// A place in a distributed trace (W3C Trace Context): which trace, which span in it, and whether it is recorded.
+/// A position in a distributed trace (W3C Trace Context): a trace, a span in it, and whether the trace is recorded.
 ///
 /// ```swift
 /// var request = HTTPRequest(url: url)
 /// request.context.trace = TraceContext(traceparent: incoming[.traceparent] ?? "", tracestate: incoming[.tracestate])
 /// ```
 public struct TraceContext: Sendable, Hashable {
-    /// The trace: 16 bytes, not all zero, in two halves.
+    /// The two halves of the trace's ID, which has 16 bytes that are not all zero.
     private let high: UInt64
     private let low: UInt64
-    /// The span: 8 bytes, not all zero.
+    /// The span's ID: 8 bytes that are not all zero.
     private let span: UInt64
     private let flags: UInt8
-    /// The value of `tracestate`: what tracing systems add of their own; `nil` for nothing.
+    /// The value of `tracestate`, which holds data specific to tracing systems; `nil` if there is none.
     public let tracestate: String?
 
-    // Of the flags only these are known: sampled, and that the trace's ID is random (level 2 of the recommendation).
+    // The known flags: sampled, and random trace ID (level 2 of the recommendation). All others are cleared.
     private static let knownFlags: UInt8 = 0b11
 
     init(high: UInt64, low: UInt64, span: UInt64, isSampled: Bool, tracestate: String? = nil) {
@@ -29,19 +29,19 @@ public struct TraceContext: Sendable, Hashable {
         self.tracestate = tracestate
     }
 
-    /// The ID of the trace: 32 hexadecimal digits in lower case.
+    /// The trace's ID, as 32 lower-case hexadecimal digits.
     public var traceID: String { Self.hexadecimal(high) + Self.hexadecimal(low) }
 
-    /// The ID of the span: 16 hexadecimal digits in lower case.
+    /// The span's ID, as 16 lower-case hexadecimal digits.
     public var spanID: String { Self.hexadecimal(span) }
 
     /// Whether the trace is recorded.
     public var isSampled: Bool { flags & 1 == 1 }
 
-    /// The value of `traceparent`, in version 00.
+    /// The value of a `traceparent` field for this span, in version 00 of the format.
     public var traceparent: String { "00-\(traceID)-\(spanID)-\([flags].hexadecimal)" }
 
-    /// Another span of the same trace.
+    /// A context with a new span ID in the same trace.
     func child(span: UInt64) -> TraceContext {
         TraceContext(high: high, low: low, span: span, flags: flags, tracestate: tracestate)
     }
@@ -54,9 +54,10 @@ public struct TraceContext: Sendable, Hashable {
 // MARK: Reading
 
 extension TraceContext {
-    /// What the two fields of a message say; `nil` if `traceparent` is not valid, and then `tracestate` counts for nothing.
+    /// Parses the two fields of a message. Returns `nil` if `traceparent` is invalid; its `tracestate` is then ignored too.
     ///
-    /// A later version than 00 is read as far as it agrees with it. An invalid `tracestate` is left out.
+    /// A version later than 00 is parsed like version 00, and anything after the flags is ignored. An invalid `tracestate` is
+    /// dropped.
     public init?(traceparent: String, tracestate: String? = nil) {
         let text = Array(traceparent.utf8)
         guard text.count >= 55, text[2] == Self.dash, text[35] == Self.dash, text[52] == Self.dash,
@@ -89,7 +90,7 @@ extension TraceContext {
         return value
     }
 
-    /// The list as it may be passed on: 32 members at most, each key once.
+    /// The normalised list; `nil` if it is empty or invalid, with more than 32 members or a repeated key.
     static func validated(_ tracestate: String) -> String? {
         var keys: Set<String> = []
         var members: [String] = []
@@ -106,7 +107,7 @@ extension TraceContext {
         return members.isEmpty ? nil : members.joined(separator: ",")
     }
 
-    // §3.3.1.3.1: a key, or one of a system of several tenants, `tenant@system`.
+    // §3.3.1.3.1: a simple key, or `tenant@system` for a multi-tenant system.
     private static func isKey(_ key: String) -> Bool {
         let parts = key.split(separator: "@", omittingEmptySubsequences: false)
         let lengths = parts.count == 1 ? [256] : [241, 14]
@@ -138,8 +139,8 @@ extension String {
 extension HTTPContext {
     private enum TraceKey: HTTPContextKey { static var defaultValue: TraceContext? { nil } }
 
-    /// On a request: the trace that it belongs to, for instance that of a request which a server is answering; `tracing`
-    /// goes on with it. On a response: the span that its request was sent as.
+    /// The trace context. On a request: the trace it belongs to, for instance that of an incoming request on a server;
+    /// `tracing` continues that trace. On a response: the span under which its request was sent.
     public var trace: TraceContext? {
         get { self[TraceKey.self] }
         set { self[TraceKey.self] = newValue }

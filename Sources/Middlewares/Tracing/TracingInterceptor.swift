@@ -1,4 +1,4 @@
-/// Tells servers which trace a request belongs to: `traceparent` and `tracestate` (W3C Trace Context).
+/// Sends trace IDs to servers in the fields `traceparent` and `tracestate` (W3C Trace Context).
 ///
 /// ```swift
 /// let interceptors: [any Interceptor] = [
@@ -8,32 +8,35 @@
 ///     .logging(.headers),
 /// ]
 /// ```
-/// ## Its place
-/// Where it stands decides what a span is. Outside of a retry, a redirect or a refresh it is the call: all attempts carry
-/// one span. Inside it is the attempt; used in both places, as above, the attempts are spans of one trace, of which the call's
-/// span is the parent. Outside of what logs; `sign` doesn't sign these fields.
+/// ## Order
+/// The position decides what a span covers. Outside a retry, a redirect or a refresh, it is the call: all attempts carry the
+/// same span. Inside, it is the attempt. With both, as above, the attempts are spans of one trace, and the call's span is
+/// their parent. Place it outside `logging`. Its order relative to `sign` matters only if a signer covers these fields, which
+/// the ready-made signers don't by default.
 ///
-/// A request that carries a valid `traceparent`, or has a trace in its context (``HTTPContext/trace``), stays in that trace,
-/// recorded or not as that says, and goes out as a new span of it. An invalid one is replaced by a new trace, and its
-/// `tracestate` dropped, as the recommendation demands. The response's context has the span.
+/// ## Behaviour
+/// If a request has a valid `traceparent`, or a trace in its context (``HTTPContext/trace``), it becomes a new span of that
+/// trace, with the same sampling decision. An invalid `traceparent` is replaced with a new trace and its `tracestate` is
+/// dropped, as the recommendation demands. The response's context has the span.
 public struct TracingInterceptor: Interceptor {
     private let sampling: Double
     private let origins: Set<Origin>?
     private let random: RandomSource
 
-    /// A tracing interceptor.
+    /// Creates a tracing interceptor.
     ///
     /// - Parameters:
-    ///   - sampling: the share of the traces begun here that is recorded, from 0 to 1.
-    ///   - origins: who is told of traces; `nil` for everyone. The fields are taken off requests to others.
-    ///   - random: where IDs and the choice come from.
+    ///   - sampling: the share of new traces to record, from 0 to 1; by default all.
+    ///   - origins: the origins that receive the fields; `nil`, the default, for all. The fields are removed from requests to
+    ///     other origins.
+    ///   - random: the source of IDs and of the sampling decision.
     public init(sampling: Double = 1, origins: Set<Origin>? = nil, random: RandomSource = .system) {
         self.sampling = sampling
         self.origins = origins
         self.random = random
     }
 
-    /// Gives the request its span, and passes it on.
+    /// Passes the request on as a new span.
     public func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         let trace = parent(of: request)?.child(span: identifier()) ?? newTrace()
         request.context.trace = trace
@@ -44,7 +47,7 @@ public struct TracingInterceptor: Interceptor {
             if let state = trace.tracestate { request.headerFields.append(.tracestate, state) }
         }
         var response = try await next(request)
-        // Of several on the way, the innermost sent it.
+        // If several tracing interceptors are on the way, the innermost one's span was sent.
         if response.context.trace == nil { response.context.trace = trace }
         return response
     }
@@ -70,7 +73,7 @@ public struct TracingInterceptor: Interceptor {
         )
     }
 
-    // Zero is no ID; a source that gives nothing else shall not hold up a request.
+    // Zero isn't a valid ID, and drawing again could loop forever on a source that returns only zeros.
     private func identifier() -> UInt64 {
         let number = random.next()
         return number == 0 ? 1 : number
@@ -78,7 +81,7 @@ public struct TracingInterceptor: Interceptor {
 }
 
 extension Interceptor where Self == TracingInterceptor {
-    /// Sends `traceparent` and `tracestate`: see ``TracingInterceptor``, and its initialiser for the parameters.
+    /// Sends `traceparent` and `tracestate`. See ``TracingInterceptor``, and its initialiser for the parameters.
     public static func tracing(
         sampling: Double = 1,
         origins: Set<Origin>? = nil,
