@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// Writes a request as a command line of curl, to be pasted into a shell (bash, zsh, ksh). Secrets are left out.
+/// Formats a request as a curl command to paste into a shell (bash, zsh or ksh), with secrets redacted.
 struct CurlCommand: Sendable {
     private let body: LoggedBody
     private let redaction: Redaction
@@ -10,16 +10,16 @@ struct CurlCommand: Sendable {
         self.redaction = redaction
     }
 
-    /// One line; or, in angle brackets, why there is none.
+    /// The command on one line, or the reason there is none, in angle brackets.
     func line(for request: HTTPRequest) -> String {
-        // curl reads files for some malformed fields, and this request will not be sent anyway.
+        // A malformed field could make curl read a file, and such a request won't be sent anyway.
         guard (try? request.validateForm()) != nil else {
             return "<no curl command: the request can't be sent as it is>"
         }
         var words = ["curl"] + methodOptions(of: request)
         for field in request.headerFields where field.name != .contentLength {
             let value = redaction.value(of: field)
-            // With a colon and nothing after it curl would drop the field.
+            // curl removes a field written with a colon and no value; a semicolon sends it empty.
             words += ["-H", Self.quoted(value.isEmpty ? "\(field.name);" : "\(field.name): \(value)")]
         }
         words += bodyOptions(of: request) + urlOptions(of: request)
@@ -37,7 +37,7 @@ struct CurlCommand: Sendable {
 
     private func bodyOptions(of request: HTTPRequest) -> [String] {
         guard !request.body.isEmpty else { return [] }
-        // Unless told otherwise curl says that content is a form.
+        // Without this, curl declares the content to be a form.
         let type = request.headerFields.contains(.contentType) ? [] : ["-H", "'Content-Type:'"]
         if let text = body.wholeText(of: request.body) { return type + ["--data-raw", Self.quoted(text)] }
         let source = request.body.file.map { "@" + $0.path } ?? "@-"
@@ -48,21 +48,21 @@ struct CurlCommand: Sendable {
         let url = request.url.absoluteString
         var options: [String] = []
         if request.headerFields[.acceptEncoding]?.contains("gzip") == true { options.append("--compressed") }
-        // Brackets and braces are patterns to curl, and steps such as `/../` it takes itself.
+        // curl treats brackets and braces as patterns, and resolves segments such as `/../` itself.
         if url.utf8.contains(where: { "[]{}".utf8.contains($0) }) { options.append("--globoff") }
         if url.contains("/.") { options.append("--path-as-is") }
         return options
     }
 
-    /// A word of a shell's command line: plain if it can be, otherwise quoted so that nothing in it is expanded.
+    /// A word of a shell command: unquoted if possible, otherwise quoted so that the shell expands nothing in it.
     static func quoted(_ word: String) -> String {
         if !word.isEmpty, word.utf8.allSatisfy(isPlain) { return word }
         guard word.unicodeScalars.contains(where: PrintableText.isUnfit) else {
-            // By bytes, as the shell does: to a search by characters, an apostrophe followed by a combining accent is none.
+            // Splits by bytes, as the shell does: for a `String`, an apostrophe with a combining accent isn't an apostrophe.
             let parts = word.utf8.split(separator: UInt8(ascii: "'"), omittingEmptySubsequences: false)
             return "'" + parts.map { Substring($0) }.joined(separator: #"'\''"#) + "'"
         }
-        // Line breaks and what could control a terminal are written as escapes.
+        // Line breaks and characters that could control a terminal are written as escapes.
         var quoted = "$'"
         for scalar in word.unicodeScalars {
             switch scalar {
@@ -70,7 +70,7 @@ struct CurlCommand: Sendable {
             case "\r": quoted += #"\r"#
             case "\t": quoted += #"\t"#
             case "'", "\\": quoted += "\\\(scalar)"
-            // Some shells look for events of their history even here.
+            // Some shells expand history events even inside these quotes.
             case "!": quoted += octal("!")
             default: quoted += PrintableText.isUnfit(scalar) ? octal(scalar) : String(scalar)
             }

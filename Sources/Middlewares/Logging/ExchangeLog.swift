@@ -1,11 +1,11 @@
 internal import Synchronization
 
-/// Numbers the exchanges of one logger, and hands their entries to the sink.
+/// Numbers the exchanges of one logger and passes their entries to the sink.
 final class ExchangeLog: Sendable {
     private let text: ExchangeText
     private let sink: LogSink
     private let count = Atomic<UInt64>(0)
-    /// The time since the log was made.
+    /// Returns the time since the log's creation.
     let elapsed: @Sendable () -> Duration
 
     init(text: ExchangeText, sink: LogSink, clock: any Clock<Duration>) {
@@ -14,11 +14,12 @@ final class ExchangeLog: Sendable {
         elapsed = Self.elapsed(on: clock)
     }
 
-    /// The number of a new exchange.
+    /// The number for a new exchange.
     func nextNumber() -> UInt64 { count.wrappingAdd(1, ordering: .relaxed).newValue }
 
-    /// Writes the first entry of an exchange, unless that takes time: then `false`, and it is for ``beginInFull(_:_:)``.
-    // What nearly never waits is no asynchronous call, of which each costs as much as a line of text.
+    /// Writes the first entry of an exchange. If the entry includes content, writes nothing and returns `false`: call
+    /// ``beginInFull(_:_:)`` instead.
+    // Synchronous: it rarely waits, and an async call costs as much as the log line.
     func begin(_ number: UInt64, _ request: borrowing HTTPRequest) -> Bool {
         guard !text.showsContent(of: request) else { return false }
         sink.write(LogEntry(event: .request, number: number, text: text.start(request, number)))
@@ -29,8 +30,8 @@ final class ExchangeLog: Sendable {
         sink.write(LogEntry(event: .request, number: number, text: await text.inFull(request, number)))
     }
 
-    /// Writes the last entry of an exchange that was answered, unless that takes time: then `false`, and it is for
-    /// ``endInFull(_:_:after:)``.
+    /// Writes the last entry of an exchange with a response. If the entry includes content, writes nothing and returns `false`:
+    /// call ``endInFull(_:_:after:)`` instead.
     func end(_ number: UInt64, _ response: borrowing HTTPResponse, after time: Duration) -> Bool {
         guard !text.showsContent(of: response) else { return false }
         sink.write(LogEntry(event: .response, number: number, text: text.end(response, number, after: time)))
@@ -42,14 +43,14 @@ final class ExchangeLog: Sendable {
         sink.write(LogEntry(event: .response, number: number, text: entry))
     }
 
-    /// Writes the last entry of an exchange that was not.
+    /// Writes the last entry of an exchange without a response.
     func end(_ number: UInt64, with error: any Error, after time: Duration) {
         let isCancelled = error is CancellationError
         let entry = isCancelled ? text.cancelled(number, after: time) : text.failed(number, with: error, after: time)
         sink.write(LogEntry(event: isCancelled ? .cancellation : .failure, number: number, text: entry))
     }
 
-    // The type of the clock's instants is known here alone: a closure keeps one without a box for each request.
+    // Only here is the type of the clock's instants known; a closure captures the instant without boxing it per request.
     private static func elapsed(on clock: some Clock<Duration>) -> @Sendable () -> Duration {
         if clock is ContinuousClock {
             let origin = ContinuousClock.now

@@ -1,8 +1,8 @@
 internal import Foundation
 
-/// The text of entries.
+/// Formats log entries as text.
 struct ExchangeText: Sendable {
-    /// Before each line of an entry but the first, so that no field and no body can pass for an entry.
+    /// The prefix of every line of an entry except the first, so that no field or body can imitate an entry.
     static let indent = "    "
     private static let newLine: StaticString = "\n    "
     private static let longestError = 4 << 10
@@ -46,7 +46,7 @@ struct ExchangeText: Sendable {
         }
     }
 
-    // To redact and to indent a body takes time: not on the caller's actor.
+    // Redacting and indenting a body takes time, so it leaves the caller's actor.
     @concurrent
     func inFull(_ request: HTTPRequest, _ number: UInt64) async -> String { start(request, number) }
 
@@ -63,7 +63,7 @@ struct ExchangeText: Sendable {
                 text.append(literal: " ")
                 text.append(line: phrase)
             }
-            // The request may have become another on its way: without the response's own word nothing is said of its URL.
+            // Inner interceptors may have changed the URL, so without the response's own URL none is logged.
             if let url = response.url {
                 text.append(literal: " ")
                 text.append(line: redaction.string(for: url))
@@ -106,9 +106,10 @@ struct ExchangeText: Sendable {
         }
     }
 
-    /// An error in words. Of one that has no words for itself only what is named is told: the redaction goes by names.
+    /// The text of an error. For an enum without a description, only the case's name: redaction finds secrets by their names,
+    /// and an associated value may have none.
     static func description(of error: any Error) -> String {
-        // Of the type, since every error itself can be cast to these where it is bridged to NSError.
+        // Checks the type, because the value of any error can be cast to these protocols where it is bridged to `NSError`.
         let type = type(of: error)
         if type is any CustomStringConvertible.Type || type is any CustomDebugStringConvertible.Type {
             return String(describing: error)

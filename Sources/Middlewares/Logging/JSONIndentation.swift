@@ -1,11 +1,12 @@
-/// Puts line breaks and indents into JSON text, and leaves the rest as it is: keys keep their order, numbers their digits,
+/// Adds line breaks and indents to JSON text, and changes nothing else: keys keep their order, numbers their digits and
 /// strings their escapes.
 enum JSONIndentation {
-    /// Deeper text is not indented: the indents would soon be longer than the text.
+    /// The maximum nesting depth. Deeper text isn't indented, because the indents would soon be longer than the text.
     static let deepest = 64
 
-    /// The text indented by two spaces a level, or `nil` for what is not JSON by its brackets, commas and quotes, is nested
-    /// too deep, or would grow too long. Several values one after the other, as in JSON lines, get a line break between.
+    /// The text with two spaces of indent per level; `nil` if its brackets, commas and quotes aren't those of JSON, it is
+    /// nested too deeply, or the result would be too long. Several values in a row, as in JSON Lines, are separated by line
+    /// breaks.
     static func indented(_ text: String) -> String? {
         let first = text.utf8.first { !Indenter.isSpace($0) }
         guard first == UInt8(ascii: "{") || first == UInt8(ascii: "[") else { return nil }
@@ -14,7 +15,7 @@ enum JSONIndentation {
     }
 }
 
-/// Goes through the bytes once, with a bit for each open bracket and no recursion.
+/// Makes a single pass over the bytes, with a bit for each open bracket and no recursion.
 private struct Indenter {
     private let bytes: [UInt8]
     private let longest: Int
@@ -30,7 +31,7 @@ private struct Indenter {
         output.reserveCapacity(bytes.count * 2)
     }
 
-    /// Whether the whole text was indented.
+    /// Indents the text. Returns `false` if the text can't be indented.
     mutating func run() -> Bool {
         while position < bytes.count {
             guard step(), output.count <= longest else { return false }
@@ -76,7 +77,7 @@ private struct Indenter {
 
     private mutating func beginValue() -> Bool {
         guard isAfterValue else { return true }
-        // Between values there is a comma, except at the top, where another may follow.
+        // Values need a comma between them, except at the top level, where another value may follow.
         guard depth == 0 else { return false }
         breakLine()
         isAfterValue = false

@@ -1,5 +1,6 @@
 extension LogEntry {
-    /// The text in parts of about so many bytes, cut between lines where it can be; each but the first says whose part it is.
+    /// The text in parts of about `limit` bytes, cut between lines if possible. Each part after the first begins with a header
+    /// line that names the exchange and the part's number.
     func parts(ofAtMost limit: Int) -> [String] {
         guard text.utf8.count > limit else { return [text] }
         var parts: [String] = []
@@ -22,7 +23,7 @@ extension LogEntry {
         var rest = line
         while rest.utf8.count > max(limit, 4) {
             var cut = rest.utf8.index(rest.startIndex, offsetBy: max(limit, 4))
-            // Not within a character's bytes.
+            // Never cuts inside a character's bytes.
             while rest.utf8[cut] & 0xC0 == 0x80 { cut = rest.utf8.index(before: cut) }
             pieces.append(rest[..<cut])
             rest = rest[cut...]

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Synchronization
 
-/// What takes the entries of a ``LoggingInterceptor``.
+/// The destination of a ``LoggingInterceptor``'s entries.
 ///
 /// ```swift
 /// .logging(.headers)                                          // standard error
@@ -11,15 +11,15 @@ internal import Synchronization
 public struct LogSink: Sendable {
     let write: @Sendable (LogEntry) -> Void
 
-    /// A sink that is a closure.
+    /// Creates a sink from a closure.
     ///
-    /// - Parameter write: takes an entry whole, on the task of the request and at once: a request waits for it. It is
-    ///   called from several tasks at a time.
+    /// - Parameter write: receives each entry. It runs on the request's task, and the request waits for it. Several tasks can
+    ///   call it at the same time.
     public init(_ write: @escaping @Sendable (LogEntry) -> Void) { self.write = write }
 
-    /// Standard error: each entry and a line break in one write, so that entries don't mingle.
+    /// A sink that writes to standard error, each entry with its line break as a unit, so that entries don't mix.
     ///
-    /// It writes at once, so that nothing is lost when the process ends.
+    /// Entries aren't buffered, so none are lost when the process ends.
     public static let standardError = LogSink(descriptor: STDERR_FILENO)
 
     init(descriptor: Int32) {
@@ -29,7 +29,7 @@ public struct LogSink: Sendable {
         }
     }
 
-    // A pipe takes a long entry in pieces: until it has the last one, no other entry may come between.
+    // A pipe accepts a long entry in pieces. The lock keeps other entries out until the last piece is written.
     private static let turn = Mutex(())
 
     private static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) {
@@ -50,41 +50,41 @@ public struct LogSink: Sendable {
         }
     }
 
-    /// Waits for a descriptor that doesn't block, but no longer than a second: a log is not worth more.
+    /// Waits up to a second for a non-blocking descriptor to accept data. After that, the rest of the entry is dropped.
     private static func isWritable(_ descriptor: Int32) -> Bool {
         var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         return poll(&waiting, 1, 1_000) > 0
     }
 }
 
-/// One entry of a log: several lines, which belong together.
+/// One entry of a log, which can have several lines.
 public struct LogEntry: Sendable, CustomStringConvertible {
-    /// What an entry tells. An open set: handle the ones you know, and keep a default.
+    /// The event that an entry reports. An open set: handle the events you know, and keep a default.
     public struct Event: Sendable, Hashable, RawRepresentable, CustomStringConvertible {
         /// The name of the event, such as `request`.
         public let rawValue: String
-        /// An event by its name.
+        /// Creates an event from its name.
         public init(rawValue: String) { self.rawValue = rawValue }
         /// The name of the event.
         public var description: String { rawValue }
 
-        /// A request came by.
+        /// A request was passed on.
         public static let request = Self(rawValue: "request")
-        /// It was answered, with whatever status.
+        /// A response arrived, with any status.
         public static let response = Self(rawValue: "response")
-        /// It failed.
+        /// The request failed.
         public static let failure = Self(rawValue: "failure")
-        /// It was cancelled.
+        /// The request was cancelled.
         public static let cancellation = Self(rawValue: "cancellation")
     }
 
-    /// What the entry tells.
+    /// The event that the entry reports.
     public let event: Event
-    /// Which exchange it is about: the first and the last entry of one have the same number. Each logger counts from 1.
+    /// The number of the exchange, equal in its first and last entry. Each logger counts from 1.
     public let number: UInt64
-    /// The lines, without secrets and control characters, and without a line break at the end.
+    /// The lines, without secrets and control characters, and without a final line break.
     public let text: String
 
-    /// The same as ``text``.
+    /// Equal to ``text``.
     public var description: String { text }
 }

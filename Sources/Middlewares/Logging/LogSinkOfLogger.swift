@@ -2,10 +2,10 @@
 public import os
 
 extension LogSink {
-    /// Apple's unified log: failures as errors, all else as information.
+    /// Apple's unified log. Failures are logged as errors, all other entries as information.
     ///
-    /// The entries are public in it, since they hold no secrets. It cuts messages of more than about a thousand bytes, so
-    /// longer entries are given to it in parts, numbered.
+    /// Entries are marked public, because they contain no secrets. The unified log truncates messages over about 1,000 bytes,
+    /// so longer entries are split into numbered parts.
     public static func logger(_ logger: Logger) -> LogSink {
         LogSink { entry in
             let type: OSLogType = entry.event == .failure ? .error : .info

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// What of a body is written: never more than the limit, and nothing that would have to be read first.
+/// Decides how much of a body is logged: never more than the limit, and nothing that would have to be read first.
 struct LoggedBody: Sendable {
     private let limit: Int
     private let isPretty: Bool
@@ -12,7 +12,7 @@ struct LoggedBody: Sendable {
         self.redaction = redaction
     }
 
-    /// The body as text, or in a few words.
+    /// The body as text, or a summary of it.
     func text(of body: HTTPBody) -> String {
         guard let bytes = body.bytes else { return "<\(body)>" }
         guard bytes.count <= limit else { return "<\(bytes.count) bytes, over the limit of \(limit)>" }
@@ -20,7 +20,7 @@ struct LoggedBody: Sendable {
         return isPretty ? JSONIndentation.indented(text) ?? text : text
     }
 
-    /// The body without its secrets, if it can be told in full as it is.
+    /// The body with secrets redacted; `nil` unless it is in memory, within the limit, and text without NUL characters.
     func wholeText(of body: HTTPBody) -> String? {
         guard let bytes = body.bytes, bytes.count <= limit, String(validating: bytes, as: UTF8.self) != nil,
             !bytes.contains(0)

@@ -1,12 +1,12 @@
 internal import Interceptors
 
 extension Duration {
-    /// A duration to three digits, in the unit that suits it.
+    /// The duration with about three digits, in µs, ms or s.
     var logged: String { TextBytes.making { $0.append(logged: self) } }
 }
 
 extension TextBytes {
-    /// Adds a duration to three digits, in the unit that suits it.
+    /// Adds a duration with about three digits, in µs, ms or s.
     mutating func append(logged time: Duration) {
         let (seconds, attoseconds) = time.components
         guard -1_000..<1_000 ~= seconds else { return append(seconds, " s") }

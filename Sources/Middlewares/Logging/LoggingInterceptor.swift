@@ -1,4 +1,4 @@
-/// Writes each exchange to a sink: an entry when a request comes by, and one when it has ended.
+/// Logs each exchange to a sink: one entry for the request, and one for the end of the exchange.
 ///
 /// ```swift
 /// let interceptors: [any Interceptor] = [
@@ -15,40 +15,39 @@
 /// <-- #7 200 OK https://api.example.com/users/42?page=2&token=<redacted> (34 ms, 512 bytes)
 ///     Content-Type: application/json
 /// ```
-/// ## Its place
-/// Innermost it reports the wire: each attempt, hop and refresh is an exchange of its own, with the fields as they are
-/// sent. Outermost it reports the caller's view: one exchange a call, with the time of all attempts, and the request as
-/// the caller made it, even if nothing was sent because a cache answered. Where both are wanted, use it twice, with a
-/// label each. A response is logged with its own URL, after redirects that of the last hop.
+/// ## Order
+/// Innermost, it logs the wire: each attempt, redirect and refresh is a separate exchange, with the fields as sent. Outermost,
+/// it logs the caller's view: one exchange per call, with the time of all attempts and the request as the caller made it, even
+/// if a cache answered and nothing was sent. For both views, use two loggers with different labels. A response is logged with
+/// its own URL, which after redirects is that of the last one.
 ///
-/// ## What it promises
-/// - Each `-->` is followed by exactly one `<--` of the same number, also when an interceptor inside answers by itself, when
-///   the call fails or is cancelled. A cancelled call is logged as cancelled, not as failed. Of a streamed response the
-///   end is that of its head.
-/// - Nothing is consumed and nothing waits for a body: one that is streamed, in a file, over the limit or not UTF-8 text is
+/// ## Behaviour
+/// - Each `-->` is followed by exactly one `<--` with the same number, even if an inner interceptor responds by itself, or the
+///   call fails or is cancelled. A cancelled call is logged as cancelled, not as failed. For a streamed response, the `<--`
+///   is written when its head arrives.
+/// - Logging never consumes a body or waits for one. A body that is streamed, in a file, over the limit or not UTF-8 text is
 ///   only summarised.
-/// - What ``Redaction`` takes for a secret is not written, at no level, whether it stands in a URL, a field, a body or an
-///   error.
-/// - Text from the other side can't pass for an entry, nor control a terminal: control characters are escaped, and
-///   all but the first line of an entry are indented.
+/// - No level logs a secret that ``Redaction`` recognises, whether it occurs in a URL, a field, a body or an error.
+/// - Text from a server can't imitate an entry or control a terminal: control characters are escaped, and all lines of an
+///   entry except the first are indented.
 ///
-/// At ``LogLevel/off`` it hands the request on, and that is all.
+/// At ``LogLevel/off`` the interceptor only passes requests on.
 public struct LoggingInterceptor: Interceptor {
     private let log: ExchangeLog?
 
-    /// A logger.
+    /// Creates a logger.
     ///
     /// - Parameters:
-    ///   - level: how much is written.
-    ///   - sink: what takes the entries.
-    ///   - label: told in each entry, to tell several loggers apart.
-    ///   - bodyLimit: the most bytes of a body that is written at ``LogLevel/body``, or for `curl`; longer ones are only
+    ///   - level: the amount of detail, ``LogLevel/basic`` by default.
+    ///   - sink: the destination of the entries, standard error by default.
+    ///   - label: a text in each entry that distinguishes several loggers.
+    ///   - bodyLimit: the maximum size of a body, in bytes, to log at ``LogLevel/body`` or with `curl`; longer bodies are only
     ///     summarised. 16 KiB by default.
-    ///   - prettyJSON: whether JSON is indented; its keys stay in order and its numbers as they are.
-    ///   - curl: whether a command line follows each request that sends the like of it. It has the fields and the body at
-    ///     every level, without their secrets.
-    ///   - redaction: what is a secret.
-    ///   - clock: measures how long an exchange takes.
+    ///   - prettyJSON: whether to indent JSON, which keeps the order of keys and the spelling of numbers; by default `true`.
+    ///   - curl: whether to add a curl command that sends an equivalent request. At every level, the command includes the
+    ///     fields and the body, with secrets redacted.
+    ///   - redaction: decides which values are secrets.
+    ///   - clock: measures the durations.
     public init(
         _ level: LogLevel = .basic,
         to sink: LogSink = .standardError,
@@ -68,7 +67,7 @@ public struct LoggingInterceptor: Interceptor {
         log = ExchangeLog(text: text, sink: sink, clock: clock)
     }
 
-    /// Logs the request, passes it on, and logs what came of it.
+    /// Logs the request, passes it on, and logs the outcome.
     @inline(__always)
     public func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         guard let log else { return try await next(request) }
@@ -87,20 +86,20 @@ public struct LoggingInterceptor: Interceptor {
     }
 }
 
-/// How much a ``LoggingInterceptor`` writes.
+/// The amount of detail that a ``LoggingInterceptor`` logs.
 public enum LogLevel: String, Sendable, CaseIterable {
     /// Nothing.
     case off
-    /// Method, URL, status, duration and sizes: a line each for request and response.
+    /// Method, URL, status, duration and sizes: one line for the request and one for the end of the exchange.
     case basic
-    /// The same, and the header fields.
+    /// The information of ``basic``, and the header fields.
     case headers
-    /// The same, and the bodies.
+    /// The information of ``headers``, and the bodies.
     case body
 }
 
 extension Interceptor where Self == LoggingInterceptor {
-    /// Writes each exchange to a sink, without secrets: see ``LoggingInterceptor``, and its initialiser for the parameters.
+    /// Logs each exchange to a sink, without secrets. See ``LoggingInterceptor``, and its initialiser for the parameters.
     public static func logging(
         _ level: LogLevel = .basic,
         to sink: LogSink = .standardError,
