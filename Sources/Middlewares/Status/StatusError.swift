@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A response that ``ValidateStatusInterceptor`` did not let through.
+/// The error for a response whose status ``ValidateStatusInterceptor`` didn't accept.
 ///
 /// ```swift
 /// do {
@@ -9,29 +9,29 @@ public import Foundation
 ///     let problem = try? JSONDecoder().decode(Problem.self, from: error.body)
 /// }
 /// ```
-/// What it prints, also by `dump`, holds no secret that ``Redaction/standard`` knows; ``response`` and ``body`` are as
-/// received.
+/// Its descriptions, and the output of `dump`, contain no secret that ``Redaction/standard`` recognises. ``response`` and
+/// ``body`` are unredacted.
 public struct StatusError: Error, Sendable {
-    /// The response as received, but that its body is in memory and no longer than the limit: ``isBodyComplete``.
+    /// The response as received, with its body in memory, up to the limit: see ``isBodyComplete``.
     public internal(set) var response: HTTPResponse
-    /// The body, up to the limit; as received, so possibly with secrets.
+    /// The response's body, up to the limit. It may contain secrets.
     public let body: Data
-    /// Whether ``body`` is all of it. If not, it was longer than the limit, or could not be read to its end.
+    /// Whether ``body`` is the complete body. `false` if the body was longer than the limit or couldn't be read to its end.
     public let isBodyComplete: Bool
-    /// The method of the request as it came to `validateStatus`.
+    /// The method of the request as `validateStatus` received it.
     public let method: HTTPRequest.Method
-    /// The URL that answered, with secrets redacted: ``HTTPResponse/url`` if the transport told it.
+    /// The URL of the response, with secrets redacted: ``HTTPResponse/url`` if the transport set it, otherwise the request's.
     public let url: String
-    /// What happened and what to do about it, for a person, without secrets.
+    /// A message for people: the cause and the remedy, without secrets.
     public let message: String
 
-    /// The status.
+    /// The status of ``response``.
     public var status: HTTPResponse.Status { response.status }
 
-    /// The beginning of the body as text, at most 1 KiB of it, with secrets redacted and control characters escaped.
+    /// The start of the body as text, up to 1 KiB, with secrets redacted and control characters escaped.
     public var excerpt: String { PrintableText.lines(Redaction.standard.excerpt(of: body, isComplete: isBodyComplete)) }
 
-    /// Takes over a response: its body is read up to the limit, the rest is discarded.
+    /// Creates the error from a response: reads its body up to the limit, and discards the rest.
     init(_ response: HTTPResponse, method: HTTPRequest.Method, url: URL, bodyLimit: Int) async throws {
         let answering = response.url ?? url
         (body, isBodyComplete) = try await Self.beginning(of: response.body, limit: bodyLimit)
@@ -47,10 +47,10 @@ public struct StatusError: Error, Sendable {
         self.message = Self.message(for: response, from: answering)
     }
 
-    // A body that breaks off, or was read already, must not hide the status behind an error of its own.
+    // A body that can't be read must not replace the status error with another error.
     private static func beginning(of body: HTTPBody, limit: Int) async throws -> (Data, isComplete: Bool) {
         if let bytes = body.bytes {
-            // A copy, so that a small excerpt doesn't keep a large buffer alive.
+            // Copied, so that a small excerpt doesn't keep a large buffer alive.
             return bytes.count <= limit ? (bytes, true) : (bytes.prefix(limit).withUnsafeBytes { Data($0) }, false)
         }
         var collected = Data()
@@ -110,21 +110,21 @@ extension StatusError: ContextualError {
 }
 
 extension StatusError: CustomStringConvertible, CustomDebugStringConvertible, LocalizedError, CustomReflectable {
-    /// Message, request and the beginning of the body, without secrets, on one line.
+    /// The message, the request and the start of the body on one line, without secrets.
     public var description: String {
         let text = "StatusError: \(message) (\(PrintableText.line(method.rawValue)) \(url))"
-        // What the server chose can't forge a line of a log.
+        // On one line, so that text from the server can't imitate a line of a log.
         let excerpt = PrintableText.line(Redaction.standard.excerpt(of: body, isComplete: isBodyComplete))
         return excerpt.isEmpty ? text : "\(text) Body: \(excerpt)"
     }
 
-    /// The same as ``description``.
+    /// Equal to ``description``.
     public var debugDescription: String { description }
 
-    /// The same as ``description``.
+    /// Equal to ``description``.
     public var errorDescription: String? { description }
 
-    /// What ``description`` shows, part by part.
+    /// The parts of ``description``, so that `dump` prints no secret either.
     public var customMirror: Mirror {
         Mirror(
             self,

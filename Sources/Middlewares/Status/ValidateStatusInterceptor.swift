@@ -1,4 +1,4 @@
-/// Throws a ``StatusError`` for a response whose status is not wanted.
+/// Throws a ``StatusError`` for a response whose status isn't accepted.
 ///
 /// ```swift
 /// let interceptors: [any Interceptor] = [
@@ -9,45 +9,44 @@
 ///     .retryOnUnauthorized(tokens),
 /// ]
 /// ```
-/// ## Its place
-/// Outermost, or nearly: outside all that handles a status itself (redirects, a refresh after a 401, a retry, a cache),
-/// which would otherwise never see it.
+/// ## Order
+/// Outermost, or nearly: outside all interceptors that handle a status (redirects, a refresh after a 401, a retry, a cache).
+/// Inside them, it would throw before they see the status.
 ///
 /// ## 304
-/// Without an argument it lets through 2xx, and a 304 that answers a GET or HEAD which was conditional already when it
-/// came here (`If-None-Match` or `If-Modified-Since`): who asks whether something has changed gets the answer (RFC 9110
-/// §15.4.5). Where a condition was added further inside, a 304 that comes out is an error. A range, a set or a closure is
-/// taken at its word.
+/// Without an argument, it accepts 2xx, and a 304 response to a GET or HEAD that was already conditional here
+/// (`If-None-Match` or `If-Modified-Since`): a caller that asks for changes gets that response (RFC 9110 §15.4.5). A 304 to a
+/// condition that an inner interceptor added is an error. A range, a set or a closure alone decides about 304.
 ///
 /// ## The body
-/// A response that is let through is not touched, except that one whose status isn't a 2xx is marked as accepted
-/// (``HTTPContext/isStatusAccepted``), so that a ``Client`` decodes it. The body of one that is not is read for the error up to a limit, and the
-/// rest is discarded; how long that may take is for the request's time limits.
+/// An accepted response stays unchanged, except that one with a status other than 2xx is marked as accepted
+/// (``HTTPContext/isStatusAccepted``), so that a ``Client`` decodes it. For a rejected response, the error keeps the body up
+/// to a limit, and the rest is discarded. The request's time limits also apply to reading that body.
 public struct ValidateStatusInterceptor: Interceptor {
     private let isAccepted: (@Sendable (HTTPResponse) -> Bool)?
     private let bodyLimit: Int
 
-    /// Lets through 2xx, and a 304 that was asked for.
+    /// Creates an interceptor that accepts 2xx, and a 304 to a request that was conditional.
     ///
-    /// - Parameter bodyLimit: the most bytes of the body that an error keeps; 64 KiB by default.
+    /// - Parameter bodyLimit: the maximum number of bytes of the body to keep in an error; 64 KiB by default.
     public init(bodyLimit: Int = 64 << 10) {
         self.isAccepted = nil
         self.bodyLimit = max(0, bodyLimit)
     }
 
-    /// Lets through what the closure accepts.
+    /// Creates an interceptor that accepts the responses for which a closure returns `true`.
     ///
     /// - Parameters:
-    ///   - bodyLimit: the most bytes of the body that an error keeps; 64 KiB by default.
-    ///   - isAccepted: whether a response is wanted.
+    ///   - bodyLimit: the maximum number of bytes of the body to keep in an error; 64 KiB by default.
+    ///   - isAccepted: whether to accept a response.
     public init(bodyLimit: Int = 64 << 10, where isAccepted: @escaping @Sendable (HTTPResponse) -> Bool) {
         self.isAccepted = isAccepted
         self.bodyLimit = max(0, bodyLimit)
     }
 
-    /// Passes the request on, and judges the response.
+    /// Passes the request on, and checks the response's status.
     ///
-    /// - Throws: ``StatusError``; `CancellationError` if the task is cancelled while the body of an error is read.
+    /// - Throws: ``StatusError``; `CancellationError` if the task is cancelled while a rejected response's body is read.
     @inline(__always)
     public func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         let method = request.method
@@ -77,12 +76,13 @@ public struct ValidateStatusInterceptor: Interceptor {
 }
 
 extension Interceptor where Self == ValidateStatusInterceptor {
-    /// Throws a ``StatusError`` unless the status is 2xx, or a 304 that was asked for: see ``ValidateStatusInterceptor``.
+    /// Throws a ``StatusError`` unless the status is 2xx, or 304 to a request that was conditional. See
+    /// ``ValidateStatusInterceptor``.
     ///
-    /// - Parameter bodyLimit: the most bytes of the body that an error keeps; 64 KiB by default.
+    /// - Parameter bodyLimit: the maximum number of bytes of the body to keep in an error; 64 KiB by default.
     public static func validateStatus(bodyLimit: Int = 64 << 10) -> Self { Self(bodyLimit: bodyLimit) }
 
-    /// Throws a ``StatusError`` unless the code lies in the range: see ``ValidateStatusInterceptor``.
+    /// Throws a ``StatusError`` unless the status code lies in the range. See ``ValidateStatusInterceptor``.
     public static func validateStatus(
         _ range: some RangeExpression<Int> & Sendable,
         bodyLimit: Int = 64 << 10
@@ -90,12 +90,12 @@ extension Interceptor where Self == ValidateStatusInterceptor {
         Self(bodyLimit: bodyLimit) { range.contains($0.status.code) }
     }
 
-    /// Throws a ``StatusError`` unless the code is one of these: see ``ValidateStatusInterceptor``.
+    /// Throws a ``StatusError`` unless the set contains the status code. See ``ValidateStatusInterceptor``.
     public static func validateStatus(_ codes: Set<Int>, bodyLimit: Int = 64 << 10) -> Self {
         Self(bodyLimit: bodyLimit) { codes.contains($0.status.code) }
     }
 
-    /// Throws a ``StatusError`` unless the closure accepts the response: see ``ValidateStatusInterceptor``.
+    /// Throws a ``StatusError`` unless the closure accepts the response. See ``ValidateStatusInterceptor``.
     public static func validateStatus(
         bodyLimit: Int = 64 << 10,
         where isAccepted: @escaping @Sendable (HTTPResponse) -> Bool
