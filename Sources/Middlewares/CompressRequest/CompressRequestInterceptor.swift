@@ -1,36 +1,38 @@
 internal import Foundation
 
-/// Compresses the content of requests with gzip, for servers that are known to take it (RFC 9110 §8.4.1.3).
+/// Compresses the content of requests with gzip, for servers that are known to accept it (RFC 9110 §8.4.1.3).
 ///
 /// ```swift
 /// .compressRequest(above: 1024)
 /// .compressRequest { $0.url.path().hasPrefix("/upload") }
 /// ```
-/// A server that doesn't take it answers 415 (RFC 9110 §15.5.16), or does worse: ask for it only where it is documented.
+/// A server that doesn't support gzip may answer 415 (RFC 9110 §15.5.16) or misread the content, so use this only where the
+/// server documents its support.
 ///
-/// ## Its place
-/// Outside of redirects and a retry the content is compressed once. Outside of `sign` and `digestAuth`, which cover what is sent, and of
-/// `logging` if it is to show the wire; inside of what looks into the content.
+/// ## Order
+/// Place it outside redirects and `retry`, so that the content is compressed only once. Place it outside `sign` and
+/// `digestAuth`, which cover the sent bytes, and outside a `logging` that logs the wire. Place it inside interceptors that
+/// inspect the content.
 ///
-/// ## What it does
-/// - Content over the size, or of unknown length, gets `Content-Encoding: gzip`; a `Content-Length` that the request has goes,
-///   and the transport sets the new one where there is one.
-/// - What is in memory stays in memory, and is sent as it was if it doesn't get smaller. A file and a stream are compressed
-///   while they are sent, without a known length: a restartable one stays restartable, with the same bytes each time, and
-///   a one-shot one is still read once.
-/// - A request stays as it is if it has a `Content-Encoding` already, a `Content-Range`, a digest of its content, or a type that
-///   is compressed by nature, such as images and archives; and where the system has no zlib.
+/// ## Behaviour
+/// - Content over the minimum, or of unknown length, is sent with `Content-Encoding: gzip`. The request's `Content-Length` is
+///   removed; the transport sets the new one if the length is known.
+/// - Content in memory stays in memory, and is sent uncompressed if compression doesn't make it smaller.
+/// - A file or stream is compressed while it is sent, so its length is unknown. A restartable body stays restartable, with
+///   the same bytes each time; a one-shot body is still read once.
+/// - A request stays unchanged if it has a `Content-Encoding`, a `Content-Range`, a digest of its content, or a type that is
+///   already compressed, such as images and archives. The same applies on systems without zlib.
 public struct CompressRequestInterceptor: Interceptor {
     private let minimum: Int64
     private let level: Int
     private let isCompressed: @Sendable (HTTPRequest) -> Bool
 
-    /// A compressing interceptor.
+    /// Creates a compressing interceptor.
     ///
     /// - Parameters:
-    ///   - minimum: content of this many bytes and fewer is sent as it is; 1024 by default.
-    ///   - level: from 1, fast, to 9, small; 6 by default.
-    ///   - isCompressed: which of the requests that may be compressed are; by default all.
+    ///   - minimum: content of up to this many bytes is sent uncompressed; 1024 by default.
+    ///   - level: from 1 (fastest) to 9 (smallest); 6 by default.
+    ///   - isCompressed: selects which of the eligible requests to compress; by default all.
     public init(
         above minimum: Int = 1024,
         level: Int = 6,
@@ -41,7 +43,7 @@ public struct CompressRequestInterceptor: Interceptor {
         self.isCompressed = isCompressed
     }
 
-    /// Compresses the content, and passes the request on.
+    /// Compresses the content if the request is eligible, and passes the request on.
     public func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         if mayCompress(request), isCompressed(request), GzipStream.isAvailable,
             let body = try await compressed(request.body)
@@ -55,7 +57,7 @@ public struct CompressRequestInterceptor: Interceptor {
 
     private func mayCompress(_ request: borrowing HTTPRequest) -> Bool {
         if let length = request.body.length, length <= minimum { return false }
-        // A used-up stream is for the transport to refuse, before it sends anything.
+        // The transport rejects a used-up stream before it sends anything.
         guard request.body.isReadable else { return false }
         if request.headerFields.contains(where: { Self.fixed.contains($0.name) }) { return false }
         return !Self.isCompressedByNature(request.headerFields[.contentType])
@@ -71,14 +73,14 @@ public struct CompressRequestInterceptor: Interceptor {
         return .oneShot(chunks, onDiscard: { body.discard() })
     }
 
-    // It takes its time: not on the caller's actor.
+    // Compression takes time, so it leaves the caller's actor.
     @concurrent
     private static func compressed(_ bytes: Data, level: Int) async throws -> Data? {
         guard let compressed = try GzipStream(level: level)?.compress(bytes, isLast: true) else { return nil }
         return compressed.count < bytes.count ? compressed : nil
     }
 
-    // What says something of the very bytes that the request has.
+    // Fields that describe the exact bytes of the content.
     private static let fixed: Set<HTTPField.Name> = [
         .contentEncoding, .contentRange, "Content-Digest", "Repr-Digest", "Digest", "Content-MD5",
     ]
@@ -101,7 +103,8 @@ public struct CompressRequestInterceptor: Interceptor {
 }
 
 extension Interceptor where Self == CompressRequestInterceptor {
-    /// Compresses the content of requests with gzip: see ``CompressRequestInterceptor``, and its initialiser for the parameters.
+    /// Compresses the content of requests with gzip. See ``CompressRequestInterceptor``, and its initialiser for the
+    /// parameters.
     public static func compressRequest(
         above minimum: Int = 1024,
         level: Int = 6,

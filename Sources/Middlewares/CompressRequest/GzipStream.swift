@@ -2,9 +2,9 @@ internal import CZlib
 internal import Foundation
 internal import Synchronization
 
-/// Bytes on their way into the gzip format (RFC 1952), by the system's zlib.
+/// Compresses bytes into the gzip format (RFC 1952) with the system's zlib.
 ///
-/// The same bytes give the same result, however they are cut into chunks: the header has no time.
+/// The header contains no time, so the same bytes give the same output, however they are split into chunks.
 final class GzipStream: Sendable {
     private struct Deflate: ~Copyable {
         let stream: UnsafeMutableRawPointer
@@ -18,15 +18,15 @@ final class GzipStream: Sendable {
     /// Whether the system has zlib.
     static let isAvailable = czlib_load() == nil
 
-    /// A stream, or `nil` if there is no zlib or no memory.
+    /// Creates a stream; `nil` if zlib or memory isn't available.
     init?(level: Int) {
         guard Self.isAvailable, let stream = czlib_new_gzip(Int32(min(max(1, level), 9))) else { return nil }
         deflate = Mutex(Deflate(stream: stream))
     }
 
-    /// Takes bytes in, and gives those that come out, which may be none.
+    /// Compresses bytes and returns the output that is ready, possibly none.
     ///
-    /// - Parameter isLast: whether no more will come: then all that is left comes out.
+    /// - Parameter isLast: whether this is the end of the input; all remaining output is then returned.
     func compress(_ input: Data, isLast: Bool) throws -> Data {
         try deflate.withLock { deflate in
             var output = Data()
@@ -38,7 +38,7 @@ final class GzipStream: Sendable {
         }
     }
 
-    // zlib counts in 32 bits.
+    // zlib counts bytes in 32 bits.
     private static func pieces(of input: Data) -> [Range<Data.Index>] {
         let size = 1 << 30
         guard !input.isEmpty else { return [input.startIndex..<input.startIndex] }
@@ -82,7 +82,7 @@ final class GzipStream: Sendable {
     }
 }
 
-/// The chunks of a body, compressed as they are read.
+/// A body whose chunks are compressed as they are read.
 struct GzipChunks: AsyncSequence, Sendable {
     let body: HTTPBody
     let level: Int
@@ -105,7 +105,7 @@ struct GzipChunks: AsyncSequence, Sendable {
             return nil
         }
 
-        // It takes its time: not on the caller's actor.
+        // Compression takes time, so it leaves the caller's actor.
         @concurrent
         private static func compress(_ chunk: Data, with stream: GzipStream, isLast: Bool) async throws -> Data {
             try stream.compress(chunk, isLast: isLast)
