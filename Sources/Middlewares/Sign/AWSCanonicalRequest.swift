@@ -1,10 +1,12 @@
 internal import Foundation
 
-/// A request in the one form that both sides hash (AWS Signature Version 4, "Create a canonical request").
+/// The canonical form of a request, which client and server both hash (AWS Signature Version 4, "Create a canonical
+/// request").
 struct AWSCanonicalRequest: Sendable {
-    /// How a path becomes canonical. Every service but S3 normalises the path and encodes it as it stands on the wire, so that
-    /// `%` becomes `%25`, and what the wire leaves as it is, such as `*` or `:`, is encoded once. S3 takes keys as they are, and
-    /// encodes what they mean.
+    /// The rules for a canonical path.
+    ///
+    /// All services except S3 normalise the path and encode it as sent: `%` becomes `%25`, and characters that are sent
+    /// unencoded, such as `*` or `:`, are encoded once. S3 doesn't normalise, and encodes the decoded path, which is a key.
     struct PathRules: Sendable {
         var normalizes = true
         var decodesFirst = false
@@ -40,7 +42,7 @@ struct AWSCanonicalRequest: Sendable {
             .joined(separator: "/")
     }
 
-    // RFC 3986 §5.2.4, and runs of slashes become one.
+    // RFC 3986 §5.2.4; in addition, consecutive slashes are merged.
     private static func normalized(_ segments: [Substring]) -> [Substring] {
         var kept: [Substring] = []
         for segment in segments where !segment.isEmpty && segment != "." {
@@ -52,7 +54,7 @@ struct AWSCanonicalRequest: Sendable {
 
     // MARK: Query
 
-    /// The pairs, strictly encoded and sorted by their bytes. A `+` is a plus sign, not a space.
+    /// The query's pairs, strictly encoded and sorted by bytes. A `+` means a plus sign, not a space.
     static func query(_ encoded: String) -> String {
         encoded.split(separator: "&").map { pair in
             let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
@@ -67,7 +69,7 @@ struct AWSCanonicalRequest: Sendable {
 
     // MARK: Headers
 
-    /// Every field that neither a transport nor a proxy may set or change, and the host.
+    /// The host, and all fields that transports and proxies don't set or change.
     static func headers(of request: HTTPRequest) -> [(name: String, value: String)] {
         var values: [String: [String]] = [:]
         for field in request.headerFields {
@@ -85,7 +87,7 @@ struct AWSCanonicalRequest: Sendable {
         "transfer-encoding", "upgrade", "user-agent", "via", "x-amzn-trace-id",
     ]
 
-    // By bytes: to a search by characters, a space followed by a combining accent is none.
+    // Splits by bytes: for a `String`, a space followed by a combining accent isn't a space.
     private static func collapsed(_ value: String) -> String {
         guard value.utf8.contains("  ".utf8) else { return value }
         return value.utf8.split(separator: UInt8(ascii: " ")).map { Substring($0) }.joined(separator: " ")

@@ -1,13 +1,13 @@
-/// The keys of an AWS account or session. Its descriptions and its mirror show neither secret.
+/// The keys of an AWS account or session. The descriptions and the mirror don't show the secret key or the session token.
 public struct AWSCredentials: Sendable, Hashable {
-    /// The access key's ID, which goes over the wire.
+    /// The ID of the access key, which is sent with requests.
     public var accessKeyID: String
-    /// The secret access key, which never does.
+    /// The secret access key, which is never sent.
     public var secretAccessKey: String
-    /// The token of temporary credentials, which goes over the wire.
+    /// The session token of temporary credentials, which is sent with requests; `nil` for permanent ones.
     public var sessionToken: String?
 
-    /// Credentials.
+    /// Creates credentials from an access key and, for temporary ones, a session token.
     public init(accessKeyID: String, secretAccessKey: String, sessionToken: String? = nil) {
         self.accessKeyID = accessKeyID
         self.secretAccessKey = secretAccessKey
@@ -16,15 +16,15 @@ public struct AWSCredentials: Sendable, Hashable {
 }
 
 extension AWSCredentials: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The ID, and whether there is a session token.
+    /// The access key's ID, and whether there is a session token.
     public var description: String {
         "AWSCredentials(\(accessKeyID), \(Redaction.standard.placeholder)\(sessionToken == nil ? "" : ", session token"))"
     }
 
-    /// The same as ``description``.
+    /// Equal to ``description``.
     public var debugDescription: String { description }
 
-    /// A mirror without secrets.
+    /// A mirror that shows neither the secret key nor the session token.
     public var customMirror: Mirror {
         let children: KeyValuePairs<String, Any> = [
             "accessKeyID": accessKeyID, "secretAccessKey": Redaction.standard.placeholder,

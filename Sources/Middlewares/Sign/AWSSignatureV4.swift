@@ -1,27 +1,30 @@
 public import Foundation
 
-/// AWS Signature Version 4: what AWS's services, and the many that speak S3, ask of a request.
+/// AWS Signature Version 4, which AWS and the many services compatible with S3 require.
 ///
 /// ```swift
 /// .sign(.awsV4(region: "eu-central-1", service: "s3", credentials: credentials))
 /// .sign(.awsV4(region: "us-east-1", service: "execute-api") { try await session.credentials() })
 /// ```
-/// Every field is signed but those that a transport or a proxy sets. A `+` in a query, and in the path of a request to S3,
-/// means a plus sign, and is sent as `%2B`, so that it means the same to everyone. A request that has an `Authorization` field of its own keeps it, unsigned.
+/// The signature covers every field except those that transports and proxies set. In a query, and in the path of an S3
+/// request, a `+` means a plus sign and is sent as `%2B`, because some servers would read it as a space. A request that
+/// already has an `Authorization` field is sent unsigned.
 public struct AWSSignatureV4: RequestSigner {
     /// Whether the signature covers the content.
+    ///
+    /// A signature in the query of an S3 request never covers the content.
     public enum Payload: Sendable, Hashable {
-        /// It does. A one-shot stream, which can't be read beforehand, is refused.
+        /// The signature covers the content. A one-shot stream can't be read in advance, so signing it fails.
         case signed
-        /// It doesn't: S3 takes that, of any body, over https.
+        /// The signature doesn't cover the content. S3 accepts such signatures over https.
         case unsigned
     }
 
-    /// Where the signature goes.
+    /// The part of the request that carries the signature.
     public enum Placement: Sendable, Hashable {
-        /// Into `Authorization`.
+        /// The `Authorization` field.
         case header
-        /// Into the query, as in a presigned URL that is valid for so long: whole seconds, a week at most.
+        /// The query, as in a presigned URL, which is valid for the given time: whole seconds, from one second to a week.
         case query(expires: Duration)
     }
 
@@ -32,14 +35,14 @@ public struct AWSSignatureV4: RequestSigner {
     private let credentials: @Sendable () async throws -> AWSCredentials
     var pathRules: AWSCanonicalRequest.PathRules
 
-    /// A signer for one service in one region.
+    /// Creates a signer for one service in one region.
     ///
     /// - Parameters:
-    ///   - region: such as `eu-central-1`.
-    ///   - service: its signing name, such as `s3`, `execute-api` or `dynamodb`.
-    ///   - payload: whether the content is signed too.
-    ///   - placement: where the signature goes.
-    ///   - credentials: asked for each request, so that temporary ones can be renewed.
+    ///   - region: the region's name, such as `eu-central-1`.
+    ///   - service: the service's signing name, such as `s3`, `execute-api` or `dynamodb`.
+    ///   - payload: whether the signature covers the content; by default it does.
+    ///   - placement: the part of the request that carries the signature, by default the `Authorization` field.
+    ///   - credentials: called for each request, so that temporary credentials can be renewed.
     public init(
         region: String,
         service: String,
@@ -56,6 +59,8 @@ public struct AWSSignatureV4: RequestSigner {
     }
 
     /// Adds the signature, its date and, for temporary credentials, the session token.
+    ///
+    /// - Throws: ``SigningError``; errors of the credentials' closure.
     public func sign(_ request: inout HTTPRequest, at date: Date) async throws {
         guard !request.headerFields.contains(.authorization) else { return }
         let credentials = try await credentials()
@@ -84,7 +89,7 @@ public struct AWSSignatureV4: RequestSigner {
             + digits(time.hour, 2) + digits(time.minute, 2) + digits(time.second, 2) + "Z"
     }
 
-    // S3 takes a plus in a path for a space, which others that speak its protocol don't.
+    // S3 reads a plus in a path as a space; compatible services don't.
     private func encodePluses(in request: inout HTTPRequest) {
         guard var parts = URLComponents(url: request.url, resolvingAgainstBaseURL: true) else { return }
         let plus = UInt8(ascii: "+")
@@ -98,7 +103,7 @@ public struct AWSSignatureV4: RequestSigner {
 }
 
 extension RequestSigner where Self == AWSSignatureV4 {
-    /// AWS Signature Version 4: see ``AWSSignatureV4``, and its initialiser for the parameters.
+    /// AWS Signature Version 4. See ``AWSSignatureV4``, and its initialiser for the parameters.
     public static func awsV4(
         region: String,
         service: String,
@@ -109,7 +114,7 @@ extension RequestSigner where Self == AWSSignatureV4 {
         Self(region: region, service: service, payload: payload, placement: placement) { credentials }
     }
 
-    /// AWS Signature Version 4, with credentials that are asked for each request: see ``AWSSignatureV4``.
+    /// AWS Signature Version 4, with a closure that returns the credentials for each request. See ``AWSSignatureV4``.
     public static func awsV4(
         region: String,
         service: String,

@@ -33,7 +33,7 @@ extension AWSSignatureV4 {
         _ scope: String,
         _ expires: Duration
     ) async throws {
-        // The date stands in the query; a field would contradict it.
+        // The date is in the query; a field could contradict it.
         request.headerFields.remove("X-Amz-Date")
         let headers = AWSCanonicalRequest.headers(of: request)
         let hash = Self.isS3(service) ? Self.unsignedPayload : try await payloadHash(of: request)

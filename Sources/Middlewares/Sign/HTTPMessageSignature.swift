@@ -1,29 +1,30 @@
 public import Foundation
 
-/// HTTP message signatures (RFC 9421) with HMAC-SHA256 and a key that both sides share.
+/// HTTP message signatures (RFC 9421) with HMAC-SHA256 and a shared key.
 ///
 /// ```text
 /// Content-Digest: sha-256=:RK/0qy18MlBSVnWgjwz6lZEWjP/lF5HF9bvEF8FabDg=:
 /// Signature-Input: sig1=("@method" "@target-uri" "content-type" "content-digest");created=1618884473;keyid="shop-app"
 /// Signature: sig1=:…:
 /// ```
-/// By default it covers the method, the URL, and where there is content its type and its digest (RFC 9530), which it adds.
-/// A one-shot stream has no digest before it is sent: it is refused, unless `covering` leaves the digest out.
+/// By default the signature covers the method, the URL and, for a request with content, the `Content-Type` and a digest of the
+/// content (RFC 9530), which the signer adds. A one-shot stream can't be hashed before it is sent, so signing it fails unless
+/// `covering` omits the digest.
 public struct HTTPMessageSignature: RequestSigner {
     private let key: SigningKey
     private let keyID: String?
     private let label: String
     private let components: [String]?
 
-    /// A signer.
+    /// Creates a signer.
     ///
     /// - Parameters:
-    ///   - key: the shared secret.
-    ///   - keyID: what the server finds the key by.
-    ///   - label: the name of the signature, `sig1` by default: lower-case letters, digits, `_`, `-`, `.` and `*`.
-    ///   - components: what is covered: names of fields, and `@method`, `@target-uri`, `@authority`, `@scheme`,
-    ///     `@request-target`, `@path`, `@query` (RFC 9421 §2.2). `nil` for the default. Where `content-digest` is among them it
-    ///     is added to the request; any other field must be there.
+    ///   - key: the shared key.
+    ///   - keyID: the ID by which the server finds the key; none by default.
+    ///   - label: the name of the signature, `sig1` by default. Allowed are lower-case letters, digits, `_`, `-`, `.` and `*`.
+    ///   - components: the covered components: field names, and `@method`, `@target-uri`, `@authority`, `@scheme`,
+    ///     `@request-target`, `@path`, `@query` (RFC 9421 §2.2). `nil` for the default. If `content-digest` is covered, the
+    ///     signer adds that field; any other covered field must be present.
     public init(_ key: SigningKey, keyID: String? = nil, label: String = "sig1", covering components: [String]? = nil) {
         self.key = key
         self.keyID = keyID
@@ -31,7 +32,9 @@ public struct HTTPMessageSignature: RequestSigner {
         self.components = components?.map { $0.lowercased() }
     }
 
-    /// Adds `Signature-Input` and `Signature`, and `Content-Digest` where it is covered.
+    /// Adds `Signature-Input` and `Signature`, and `Content-Digest` if it is covered and missing.
+    ///
+    /// - Throws: ``SigningError``.
     public func sign(_ request: inout HTTPRequest, at date: Date) async throws {
         let covered = components ?? Self.defaultComponents(of: request)
         if covered.contains("content-digest"), !request.headerFields.contains("Content-Digest") {
@@ -108,7 +111,7 @@ public struct HTTPMessageSignature: RequestSigner {
 }
 
 extension RequestSigner where Self == HTTPMessageSignature {
-    /// HTTP message signatures with HMAC-SHA256: see ``HTTPMessageSignature``, and its initialiser for the parameters.
+    /// HTTP message signatures with HMAC-SHA256. See ``HTTPMessageSignature``, and its initialiser for the parameters.
     public static func hmacSHA256(
         _ key: SigningKey,
         keyID: String? = nil,

@@ -1,21 +1,21 @@
 public import Foundation
 
-/// Adds to a request what proves who made it: a field or a query parameter that depends on all the rest of it.
+/// Proves the origin of a request with a signature: a field or query parameter computed from the rest of the request.
 ///
-/// Ready-made are ``HTTPMessageSignature`` (RFC 9421, with HMAC-SHA256) and ``AWSSignatureV4``; a server's own way is a
-/// closure.
+/// Ready-made signers are ``HTTPMessageSignature`` (RFC 9421, with HMAC-SHA256) and ``AWSSignatureV4``. For a server's
+/// proprietary scheme, use a closure or implement this protocol.
 public protocol RequestSigner: Sendable {
-    /// Adds the signature to a request that nobody changes afterwards.
+    /// Adds the signature to a request that no other interceptor changes afterwards.
     ///
-    /// What it throws the caller gets, and nothing is sent.
+    /// If this throws, the caller gets the error and nothing is sent.
     ///
     /// - Parameters:
-    ///   - request: the request; ``HTTPBody/sha256()`` gives the digest of a body that can be restarted.
-    ///   - date: the moment of signing.
+    ///   - request: the request; ``HTTPBody/sha256()`` returns the digest of a restartable body.
+    ///   - date: the time of signing.
     func sign(_ request: inout HTTPRequest, at date: Date) async throws
 }
 
-/// Signs requests on their way out, to chosen origins only.
+/// Signs requests to chosen origins.
 ///
 /// ```swift
 /// let key = SigningKey(Data(base64Encoded: secret)!)
@@ -32,14 +32,17 @@ public protocol RequestSigner: Sendable {
 ///     //    }
 /// ]
 /// ```
-/// ## Its place
-/// Innermost but for what only looks on, such as `logging`: what it signs must be what is sent. So inside of `headers`,
-/// `cookies`, `tracing` and `compressRequest`; and inside of `retry` and `followRedirects`, so that each attempt is signed
-/// with its own time and each hop by its own URL. What stands outside and answers several requests with one response,
-/// `cache` or `coalesce`, can't see by whose key a request is signed: name a partition (``HTTPContext/cachePartition``), say
-/// `identifiesCaller: false` for a key of the program itself, or the request fails with a ``ChainOrderError``.
+/// ## Order
+/// Innermost, except for interceptors that only observe, such as `logging`, because the signature must cover the request as
+/// sent. So place it inside `headers`, `cookies`, `tracing` and `compressRequest`. Inside `retry` and `followRedirects`, it
+/// signs each attempt with the current time and each redirected request with its URL.
 ///
-/// A request to another origin passes unsigned. One that should be signed and can't be is not sent.
+/// An outer `cache` or `coalesce` can serve one response to several requests, but can't see whose key signs a request. So name
+/// a partition (``HTTPContext/cachePartition``), or, if all users of the program share the key, pass
+/// `identifiesCaller: false`. Otherwise the request fails with a ``ChainOrderError``.
+///
+/// ## Behaviour
+/// Requests to other origins pass unsigned. A request that should be signed but can't be isn't sent.
 public struct SignInterceptor: Interceptor {
     private let signer: any RequestSigner
     private let origins: Set<Origin>?
@@ -47,15 +50,15 @@ public struct SignInterceptor: Interceptor {
     private let isSigned: @Sendable (HTTPRequest) -> Bool
     private let now: @Sendable () -> Date
 
-    /// A signing interceptor.
+    /// Creates a signing interceptor.
     ///
     /// - Parameters:
-    ///   - signer: what signs.
-    ///   - origins: whose requests are signed; `nil` for the origin of the base URL of the client that sends a request.
-    ///   - identifiesCaller: whether the key tells users apart, so that no cache or `coalesce` outside may answer several of
-    ///     them with one response; `false` for a key of the program itself.
-    ///   - now: the wall clock that signatures are dated by.
-    ///   - isSigned: which of the requests to these origins are signed; by default all.
+    ///   - signer: adds the signatures.
+    ///   - origins: the origins whose requests are signed; `nil`, the default, for the origin of the client's base URL.
+    ///   - identifiesCaller: whether the key identifies a user, so that an outer `cache` or `coalesce` must not share responses
+    ///     between users; `true` by default. Pass `false` for a key that all users of the program share.
+    ///   - now: the wall clock that dates the signatures.
+    ///   - isSigned: selects which of the requests to these origins to sign; by default all.
     public init(
         _ signer: any RequestSigner,
         origins: Set<Origin>? = nil,
@@ -70,10 +73,10 @@ public struct SignInterceptor: Interceptor {
         self.now = now
     }
 
-    /// Signs the request, and passes it on.
+    /// Signs the request if its origin is chosen, and passes the request on.
     ///
-    /// - Throws: ``SigningError``; ``ChainOrderError`` inside of `cache` or `coalesce`; what the signer or the rest of the
-    ///   chain throws.
+    /// - Throws: ``SigningError``; ``ChainOrderError`` inside `cache` or `coalesce`; errors of the signer and of the rest of
+    ///   the chain.
     public func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         if isSigned(request), try isForRequest(request) {
             if identifiesCaller { try request.requireUnshared(by: "sign", changesEachTime: true) }
@@ -96,11 +99,11 @@ public struct SignInterceptor: Interceptor {
     }
 }
 
-/// A signer made of a closure.
+/// A signer that runs a closure.
 public struct ClosureSigner: RequestSigner {
     private let body: @Sendable (inout HTTPRequest, Date) async throws -> Void
 
-    /// A signer that does what the closure does.
+    /// Creates a signer from a closure, which adds the signature to the request. The date is the time of signing.
     public init(_ body: @escaping @Sendable (inout HTTPRequest, Date) async throws -> Void) { self.body = body }
 
     /// Runs the closure.
@@ -108,8 +111,8 @@ public struct ClosureSigner: RequestSigner {
 }
 
 extension Interceptor where Self == SignInterceptor {
-    // `any`, not `some`: in a generic argument the compiler takes the closure of `.awsV4(…) { … }` for one that isn't Sendable.
-    /// Signs requests to chosen origins: see ``SignInterceptor``, and its initialiser for the parameters.
+    // `any`, not `some`: for a generic parameter, the compiler takes the closure of `.awsV4(…) { … }` to be non-Sendable.
+    /// Signs requests to chosen origins. See ``SignInterceptor``, and its initialiser for the parameters.
     public static func sign(
         _ signer: any RequestSigner,
         origins: Set<Origin>? = nil,
@@ -120,7 +123,7 @@ extension Interceptor where Self == SignInterceptor {
         Self(signer, origins: origins, identifiesCaller: identifiesCaller, now: now, where: isSigned)
     }
 
-    /// Signs requests in a way of your own: the closure adds fields or query parameters to the final request.
+    /// Signs requests with a closure, which adds fields or query parameters to the final request. See ``SignInterceptor``.
     public static func sign(
         origins: Set<Origin>? = nil,
         identifiesCaller: Bool = true,

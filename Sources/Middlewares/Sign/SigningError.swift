@@ -1,45 +1,45 @@
 public import Foundation
 
-/// Why a request could not be signed. It was not sent.
+/// The error of a request that could not be signed and was not sent.
 public struct SigningError: ContextualError, RefusedRequestError, Sendable {
-    /// What went wrong. An open set: handle the ones you know, and keep a default.
+    /// The kind of failure. An open set: handle the codes you know, and keep a default.
     public struct Code: Sendable, Hashable, RawRepresentable, CustomStringConvertible {
         /// The name of the code, such as `unknownOrigin`.
         public let rawValue: String
-        /// A code by its name.
+        /// Creates a code from its name.
         public init(rawValue: String) { self.rawValue = rawValue }
         /// The name of the code.
         public var description: String { rawValue }
 
-        /// It is not known which origin is to get signatures.
+        /// The origins that may receive signatures are unknown: the interceptor has none, and the client has no base URL.
         public static let unknownOrigin = Self(rawValue: "unknownOrigin")
-        /// The signature must cover the body, which is a one-shot stream: reading it would use it up.
+        /// The signature must cover the body, but that is a one-shot stream, which hashing would use up.
         public static let bodyNotRestartable = Self(rawValue: "bodyNotRestartable")
-        /// The signature must cover something that the request hasn't got, or that can't be signed.
+        /// The signature must cover a component that the request lacks or that can't be signed.
         public static let invalidRequest = Self(rawValue: "invalidRequest")
-        /// The system's cryptography is missing, or refuses.
+        /// The system's cryptography is missing or fails.
         public static let unsupported = Self(rawValue: "unsupported")
     }
 
-    /// What went wrong.
+    /// The kind of failure.
     public let code: Code
-    /// What went wrong and what to do about it, for a person.
+    /// A message for people: the cause and the remedy.
     public let message: String
     /// The method of the request.
     public let method: HTTPRequest.Method?
     /// The URL of the request, with secrets redacted.
     public let url: String?
-    /// What is to be known about the failed call beyond the failure itself, such as the attempts that were made.
+    /// Further facts about the failed call, such as its attempts.
     public var context = HTTPContext()
 
     var refusedMethod: HTTPRequest.Method? { method }
 
-    /// An error about a request.
+    /// Creates an error about a request.
     ///
     /// - Parameters:
-    ///   - code: what went wrong.
-    ///   - message: a sentence for a person, without secrets.
-    ///   - request: the request, of which the method and the redacted URL are kept.
+    ///   - code: the kind of failure.
+    ///   - message: a sentence for people, without secrets.
+    ///   - request: the request; the error keeps its method and its redacted URL.
     public init(_ code: Code, _ message: String, request: HTTPRequest? = nil) {
         self.code = code
         self.message = message
@@ -49,7 +49,7 @@ public struct SigningError: ContextualError, RefusedRequestError, Sendable {
 }
 
 extension SigningError {
-    /// Runs what needs the system's cryptography, and says in this error's words what is missing.
+    /// Runs code that needs the system's cryptography, and throws a `SigningError` if that is missing.
     static func digesting<Value>(_ work: () throws -> Value) throws -> Value {
         do {
             return try work()
@@ -68,16 +68,16 @@ extension SigningError {
 }
 
 extension SigningError: CustomStringConvertible, CustomDebugStringConvertible, LocalizedError {
-    /// Code, message and request, without secrets.
+    /// The code, message and request on one line, without secrets.
     public var description: String {
         let text = "SigningError.\(code): \(message)"
         guard let method, let url else { return text }
         return "\(text) (\(method) \(url))"
     }
 
-    /// The same as ``description``.
+    /// Equal to ``description``.
     public var debugDescription: String { description }
 
-    /// The same as ``description``.
+    /// Equal to ``description``.
     public var errorDescription: String? { description }
 }

@@ -1,42 +1,46 @@
 public import Foundation
 
-/// A secret that messages are signed with. Its descriptions and its mirror don't show it.
+/// A secret key for signing messages. The descriptions and the mirror don't show the key.
 public struct SigningKey: Sendable {
     private let bytes: [UInt8]
 
-    /// A key of these bytes.
+    /// Creates a key from bytes.
     public init(_ bytes: Data) { self.bytes = Array(bytes) }
 
-    /// A key of the text's UTF-8 bytes.
+    /// Creates a key from the UTF-8 bytes of a text.
     public init(_ text: String) { bytes = Array(text.utf8) }
 
-    /// The HMAC with SHA-256 of a message (RFC 2104), 32 bytes.
+    /// Returns the HMAC-SHA256 of a message (RFC 2104), 32 bytes.
     ///
-    /// - Throws: ``SigningError`` with ``SigningError/Code/unsupported`` where the system has no cryptography.
+    /// - Throws: ``SigningError`` with ``SigningError/Code/unsupported`` if the system's cryptography is missing.
     public func hmacSHA256(_ message: some DataProtocol) throws -> Data {
         try SigningError.digesting { Data(try MessageDigest.authenticationCode(of: Array(message), key: bytes)) }
     }
 
-    /// The HMAC with SHA-256 of a text's UTF-8 bytes.
+    /// Returns the HMAC-SHA256 of a text's UTF-8 bytes, 32 bytes.
+    ///
+    /// - Throws: ``SigningError`` with ``SigningError/Code/unsupported`` if the system's cryptography is missing.
     public func hmacSHA256(_ message: String) throws -> Data { try hmacSHA256(Array(message.utf8)) }
 }
 
 extension SigningKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// That it is a key, and nothing of it.
+    /// The type's name and a placeholder for the key.
     public var description: String { "SigningKey(\(Redaction.standard.placeholder))" }
 
-    /// The same as ``description``.
+    /// Equal to ``description``.
     public var debugDescription: String { description }
 
-    /// A mirror without the key.
+    /// An empty mirror, so that `dump` doesn't print the key.
     public var customMirror: Mirror { Mirror(self, children: [], displayStyle: .struct) }
 }
 
 extension HTTPBody {
-    /// The SHA-256 of the content, 32 bytes. The body is read from its start, off the caller's actor, and can be read again.
+    /// Returns the SHA-256 of the content, 32 bytes.
     ///
-    /// - Throws: ``SigningError`` with ``SigningError/Code/bodyNotRestartable`` for a one-shot stream, which is not touched,
-    ///   and with ``SigningError/Code/unsupported`` where the system has no cryptography; what reading throws.
+    /// The body is read from its start, off the caller's actor, and can be read again afterwards.
+    ///
+    /// - Throws: ``SigningError`` with ``SigningError/Code/bodyNotRestartable`` for a one-shot stream, which stays unread, or
+    ///   with ``SigningError/Code/unsupported`` if the system's cryptography is missing; errors of reading the body.
     @concurrent
     public func sha256() async throws -> Data {
         do {

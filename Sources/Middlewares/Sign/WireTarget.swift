@@ -1,14 +1,14 @@
 internal import Foundation
 
-/// The parts of a request's URL as they go over the wire (RFC 9112 §3.2, RFC 9110 §4.2.3).
+/// The parts of a request's URL as sent (RFC 9112 §3.2, RFC 9110 §4.2.3).
 struct WireTarget {
     let scheme: String
-    /// Host and port as in the field `Host`: in lower case, without the scheme's own port.
-    // A request's own field goes over the wire in place of the URL's host.
+    /// Host and port as in the `Host` field: in lower case, without the scheme's default port.
+    // A `Host` field in the request is sent instead of the URL's host.
     let authority: String
-    /// The encoded path; `/` where the URL has none.
+    /// The encoded path; `/` if the URL's path is empty.
     let path: String
-    /// The encoded query, `nil` where there is no question mark.
+    /// The encoded query; `nil` if the URL has no question mark.
     let query: String?
 
     init(_ request: HTTPRequest) {
@@ -25,6 +25,6 @@ struct WireTarget {
         query = parts?.percentEncodedQuery
     }
 
-    /// Path and query.
+    /// The path, followed by the query if there is one.
     var requestTarget: String { query.map { "\(path)?\($0)" } ?? path }
 }
