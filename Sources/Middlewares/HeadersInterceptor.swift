@@ -1,4 +1,4 @@
-/// Adds fields to each request: defaults, which a request's own value overrides, and forced ones, which override it.
+/// Adds fields to each request: defaults, which the request's fields override, and forced ones, which override the request's.
 ///
 /// ```swift
 /// let interceptors: [any Interceptor] = [
@@ -6,19 +6,20 @@
 ///     .headers { request in [.acceptLanguage: await settings.language] },
 /// ]
 /// ```
-/// ## Its place
-/// Anywhere outside what logs, signs or caches by the fields. Outside a retry a closure is asked once for all attempts,
-/// inside it once for each.
+/// ## Order
+/// Place it outside interceptors that log, sign or cache by the fields. Outside a retry, a closure runs once for all attempts;
+/// inside, once for each attempt.
 ///
-/// It adds its fields to every request, wherever that goes, also to another server by an absolute URL or a redirect. So it is
-/// **not for credentials**: `bearerAuth` binds a token to its origins, and a closure can look at `request.url`.
+/// ## Behaviour
+/// All requests get the fields, even those that go to another server by an absolute URL or a redirect. So don't use this
+/// interceptor **for credentials**: `bearerAuth` binds a token to its origins, and a closure can check `request.url`.
 ///
-/// A name counts as given however it is spelled, and even with an empty value; what a ``Client`` filled in on its own,
-/// `Accept` and the `Content-Type` of an encoded value, doesn't. Of a name that stands twice among the
-/// added fields both are sent. A field with a control character is never sent: the transport refuses the request with
+/// Names are compared without regard to case, and a field with an empty value counts as present. The `Accept` and
+/// `Content-Type` that a ``Client`` fills in by itself don't count as present. If two added fields have the same name, both
+/// are sent. A field with a control character is never sent: the transport rejects the request with
 /// ``TransportError/Code/invalidRequest``.
 public struct HeadersInterceptor: Interceptor {
-    /// Makes the fields of one request.
+    /// A closure that returns the fields for a request.
     public typealias Fields = @Sendable (HTTPRequest) async throws -> HTTPFields
 
     private enum Source: Sendable {
@@ -28,20 +29,21 @@ public struct HeadersInterceptor: Interceptor {
 
     private let source: Source
 
-    /// The same fields for each request.
+    /// Creates an interceptor that adds the same fields to each request.
     ///
     /// - Parameters:
-    ///   - defaults: for requests that have no field of the name.
-    ///   - forced: in place of what a request has under the name, and of a default.
+    ///   - defaults: fields to add unless the request has a field of that name.
+    ///   - forced: fields that replace a request's fields of the same name, and defaults; by default none.
     public init(_ defaults: HTTPFields, forced: HTTPFields = HTTPFields()) {
         source = .fixed(defaults: defaults, forced: forced)
     }
 
-    /// Fields that a closure makes for each request.
+    /// Creates an interceptor that adds fields from a closure.
     ///
     /// - Parameters:
-    ///   - overriding: whether they replace what a request has under their names; by default they don't.
-    ///   - make: is given the request as it is here. What it throws the caller gets, and nothing is sent.
+    ///   - overriding: whether the fields replace a request's fields of the same name; by default they don't.
+    ///   - make: receives the request as it is here and returns the fields. If it throws, the caller gets the error and nothing
+    ///     is sent.
     public init(overriding: Bool = false, _ make: @escaping Fields) {
         source = .made(make, isForced: overriding)
     }
@@ -62,19 +64,24 @@ public struct HeadersInterceptor: Interceptor {
 }
 
 extension Interceptor where Self == HeadersInterceptor {
-    /// Adds fields that a request's own value overrides, and forced ones that override it: see ``HeadersInterceptor``.
+    /// Adds default and forced fields to each request. See ``HeadersInterceptor``.
+    ///
+    /// - Parameters:
+    ///   - defaults: fields to add unless the request has a field of that name.
+    ///   - forced: fields that replace a request's fields of the same name, and defaults; by default none.
     public static func headers(_ defaults: HTTPFields, forced: HTTPFields = HTTPFields()) -> Self {
         Self(defaults, forced: forced)
     }
 
-    /// Sets fields whatever a request has under their names: see ``HeadersInterceptor``.
+    /// Adds fields that replace a request's fields of the same name. See ``HeadersInterceptor``.
     public static func headers(forced: HTTPFields) -> Self { Self(HTTPFields(), forced: forced) }
 
-    /// Adds fields that a closure makes for each request: see ``HeadersInterceptor``.
+    /// Adds fields from a closure to each request. See ``HeadersInterceptor``.
     ///
     /// - Parameters:
-    ///   - overriding: whether they replace what a request has under their names; by default they don't.
-    ///   - make: is given the request as it is here. What it throws the caller gets, and nothing is sent.
+    ///   - overriding: whether the fields replace a request's fields of the same name; by default they don't.
+    ///   - make: receives the request as it is here and returns the fields. If it throws, the caller gets the error and nothing
+    ///     is sent.
     public static func headers(overriding: Bool = false, _ make: @escaping HeadersInterceptor.Fields) -> Self {
         Self(overriding: overriding, make)
     }
