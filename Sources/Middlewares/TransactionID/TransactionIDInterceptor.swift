@@ -1,4 +1,4 @@
-/// Gives each request an ID of its own in a header field, by which the logs of client and server are brought together.
+/// Adds a unique ID to each request in a header field, so that the logs of client and server can be matched.
 ///
 /// ```swift
 /// let interceptors: [any Interceptor] = [
@@ -6,20 +6,21 @@
 ///     .transactionID(named: "X-Request-ID") { "ios-\(TransactionIDInterceptor.uuid())" },
 /// ]
 /// ```
-/// ## Its place
-/// Outside a retry, a redirect or a refresh: one ID for all attempts. Inside it: one for each. Outside what logs it.
+/// ## Order
+/// Outside a retry, a redirect or a refresh, all attempts have the same ID; inside, each attempt has a new one. Place it
+/// outside interceptors that log the ID.
 ///
-/// A request that has the field already keeps it.
+/// A request that already has the field keeps its value.
 public struct TransactionIDInterceptor: Interceptor {
     /// The name of the field.
     public let name: HTTPField.Name
     private let generate: @Sendable () -> String
 
-    /// An interceptor that sets a field to a fresh ID.
+    /// Creates an interceptor that adds a new ID to each request.
     ///
     /// - Parameters:
     ///   - name: the field's name, `TransactionId` by default.
-    ///   - generate: makes an ID, on any thread; by default ``uuid()``.
+    ///   - generate: returns a new ID; called on any thread. By default ``uuid()``.
     public init(
         named name: HTTPField.Name = .transactionID,
         generate: @escaping @Sendable () -> String = { TransactionIDInterceptor.uuid() }
@@ -28,27 +29,28 @@ public struct TransactionIDInterceptor: Interceptor {
         self.generate = generate
     }
 
-    /// Sets the field unless the request has it, and passes the request on.
+    /// Adds the field unless the request has it, and passes the request on.
     @inline(__always)
     public func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         if !request.headerFields.contains(name) { request.headerFields.append(name, generate()) }
         return try await next(request)
     }
 
-    /// A fresh UUID of version 4 in lower case (RFC 9562 §5.4), in about a hundred nanoseconds.
+    /// Returns a new UUID of version 4 in lower case (RFC 9562 §5.4), in about a hundred nanoseconds.
     ///
-    /// It never repeats within the process, and repeats in another one as rarely as random numbers of 122 bits do. It tells
-    /// requests apart and is **not for secrets**: who knows some of the IDs may be able to work out others. A process
-    /// that was forked without an `exec` goes on with the sequence of its parent.
+    /// UUIDs never repeat within a process. Between processes, a repetition is as unlikely as with 122 random bits.
+    ///
+    /// Use them to tell requests apart, **never as secrets**: given some UUIDs, an attacker may be able to compute others. A
+    /// process forked without `exec` repeats the UUIDs of its parent.
     public static func uuid() -> String { UUIDSequence.shared.next().description }
 }
 
 extension Interceptor where Self == TransactionIDInterceptor {
-    /// Sets a header field to a fresh ID: see ``TransactionIDInterceptor``.
+    /// Adds a unique ID to each request in a header field. See ``TransactionIDInterceptor``.
     ///
     /// - Parameters:
     ///   - name: the field's name, `TransactionId` by default.
-    ///   - generate: makes an ID, on any thread; by default ``TransactionIDInterceptor/uuid()``.
+    ///   - generate: returns a new ID; called on any thread. By default ``TransactionIDInterceptor/uuid()``.
     public static func transactionID(
         named name: HTTPField.Name = .transactionID,
         generate: @escaping @Sendable () -> String = { TransactionIDInterceptor.uuid() }
