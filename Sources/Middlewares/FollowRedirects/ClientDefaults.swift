@@ -1,18 +1,18 @@
 public import Foundation
 
 extension Client {
-    /// A client that follows redirects and does nothing else: what a call without a chain of its own is meant to do.
+    /// Creates a client that only follows redirects.
     ///
     /// ```swift
     /// let api = Client(baseURL: URL(string: "https://api.example.com/v1"))
     /// ```
-    /// With an `interceptors` argument the array is taken literally: one without `.followRedirects()` follows none.
+    /// An `interceptors` argument replaces this default: a client with an array that lacks `.followRedirects()` follows none.
     ///
     /// - Parameters:
-    ///   - baseURL: an absolute http or https URL. Without it, every call must name one.
-    ///   - transport: what sends the requests; by default the best one of the platform, with connections of its own.
-    ///   - encoder: encodes the values that are sent.
-    ///   - decoder: decodes the values that come back.
+    ///   - baseURL: an absolute http or https URL. Without a base URL, every call must have an absolute URL.
+    ///   - transport: sends the requests; by default the platform's best transport, with a separate pool of connections.
+    ///   - encoder: encodes request values, `JSONEncoder` by default.
+    ///   - decoder: decodes response values, `JSONDecoder` by default.
     public init(
         baseURL: URL? = nil,
         transport: any Transport = .platform(),

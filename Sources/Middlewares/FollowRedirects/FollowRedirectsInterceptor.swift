@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// Follows redirects (RFC 9110 §15.4): each hop runs the rest of the chain again.
+/// Follows redirects (RFC 9110 §15.4) by running the rest of the chain again for each one.
 ///
 /// ```swift
 /// interceptors: [.validateStatus(), .followRedirects(), .retryOnUnauthorized(tokens), .bearerAuth(tokens), .retry(…)]
@@ -9,30 +9,34 @@ internal import Foundation
 ///     proposal.request.url.host() == "api.example.com" ? .follow : .stop
 /// }
 /// ```
-/// Its place is outside of what decides by origin what to send (`bearerAuth`, cookies, signatures), so that each hop is
-/// decided anew, and inside of what judges the final status.
+/// ## Order
+/// Place it outside interceptors that choose fields by origin (`bearerAuth`, cookies, signatures), so that they choose again
+/// after each redirect, and inside interceptors that check the final status.
 ///
-/// | status | what is sent next |
+/// ## Behaviour
+/// | status | next request |
 /// | --- | --- |
 /// | 301, 302 | the same; after POST a GET without content |
 /// | 303 | a GET without content, after HEAD a HEAD |
 /// | 307, 308 | the same |
 ///
-/// - "Without content" means without the fields that describe it, too.
-/// - Any other status, and one of these whose `Location` is missing or empty, is the answer.
-/// - A relative `Location` is resolved against the URL that answered (RFC 3986 §5.2), and inherits its fragment if it has
-///   none. What a URL can't hold, such as spaces, is percent-encoded; user and password in it are dropped.
-/// - To another origin (scheme, host or port) no `Authorization`, `Cookie`, `Proxy-Authorization` or `Host` of the request
-///   goes, and no field that the redaction deems sensitive, such as `X-Api-Key`; once dropped, they don't come back with a
-///   later hop. What interceptors further inside add is theirs to decide, by the URL of each hop.
-/// - From https to http a redirect is refused, unless that is allowed.
-/// - A body goes on as it is; a one-shot stream that was used up fails the call with
+/// - A request without content also loses the fields that describe content.
+/// - A response with any other status, or with a missing or empty `Location`, is returned to the caller.
+/// - A relative `Location` is resolved against the URL of the response (RFC 3986 §5.2), and inherits its fragment unless it
+///   has one. Characters that a URL can't contain, such as spaces, are percent-encoded. User and password are removed.
+/// - A request to another origin (scheme, host or port) loses `Authorization`, `Cookie`, `Proxy-Authorization`, `Host` and
+///   every field whose name the redaction considers sensitive, such as `X-Api-Key`. Later redirects don't restore them. Inner
+///   interceptors may add such fields again, by the URL of each request.
+/// - A redirect from https to http fails with ``RedirectError``, unless `allowsDowngrade` is set.
+/// - If a redirect repeats a one-shot stream that was already read, the call fails with
 ///   ``TransportError/Code/bodyNotReplayable`` before anything is sent.
-/// - The body of a response that redirects is discarded. The context of the request goes with each hop; the response says
-///   by ``HTTPContext/redirects`` how the call came to it, and by ``HTTPResponse/url`` where from. So does the context of an
-///   error that ends the call after a redirect.
+/// - The body of a redirect response is discarded.
+/// - All requests have the original request's context, except that ``HTTPContext/isIdempotent`` is reset if the method
+///   changes.
+/// - The final response lists the redirects in ``HTTPContext/redirects``, and its ``HTTPResponse/url`` is that of the last
+///   request. An error after a redirect lists the redirects in its context, too.
 public struct FollowRedirectsInterceptor: Interceptor {
-    /// Decides about one redirect. What it throws the caller gets.
+    /// A closure that decides about one redirect. If it throws, the caller gets the error.
     public typealias Policy = @Sendable (RedirectProposal) async throws -> RedirectDecision
 
     private let limit: Int
@@ -40,13 +44,14 @@ public struct FollowRedirectsInterceptor: Interceptor {
     private let rules: RedirectRules
     private let policy: Policy?
 
-    /// An interceptor that follows redirects.
+    /// Creates an interceptor that follows redirects.
     ///
     /// - Parameters:
-    ///   - limit: the most redirects of one call, 20 by default.
-    ///   - allowsDowngrade: whether a redirect may lead from https to http.
-    ///   - redaction: which fields are never sent to another origin, besides those that are always dropped.
-    ///   - policy: sees each redirect before it is followed, even one that would be refused; by default all are followed.
+    ///   - limit: the maximum number of redirects per call, 20 by default.
+    ///   - allowsDowngrade: whether to follow redirects from https to http; `false` by default.
+    ///   - redaction: decides by name which further fields are never sent to another origin.
+    ///   - policy: called for each redirect before it is followed, even for one that would be refused. By default all are
+    ///     followed.
     public init(
         limit: Int = 20,
         allowsDowngrade: Bool = false,
@@ -59,10 +64,10 @@ public struct FollowRedirectsInterceptor: Interceptor {
         self.policy = policy
     }
 
-    /// Passes the request on, and again for each redirect.
+    /// Passes the request on, and the next request after each redirect.
     ///
-    /// - Throws: ``RedirectError``; ``TransportError`` with ``TransportError/Code/bodyNotReplayable``; what the policy or the
-    ///   rest of the chain throws.
+    /// - Throws: ``RedirectError``; ``TransportError`` with ``TransportError/Code/bodyNotReplayable``; errors of the policy and
+    ///   of the rest of the chain.
     @inline(__always)
     public func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         var request = request
@@ -74,7 +79,7 @@ public struct FollowRedirectsInterceptor: Interceptor {
             } catch {
                 throw Self.noting(hops, in: error)
             }
-            // Nearly every response is the answer as it is: it isn't worth an asynchronous call to find that out.
+            // Nearly every response is final, so this check avoids the cost of an async call.
             if hops.isEmpty, response.url != nil, !RedirectRules.canRedirect(response.status) { return response }
             let following: HTTPRequest?
             do {
@@ -95,13 +100,13 @@ public struct FollowRedirectsInterceptor: Interceptor {
         }
     }
 
-    /// What to send after a response, `nil` if it is the answer. A hop that is followed is added to the others.
+    /// Returns the next request, or `nil` if the response is final. Appends a followed redirect to `hops`.
     private func request(
         after request: HTTPRequest,
         _ response: HTTPResponse,
         hops: inout [Redirect]
     ) async throws -> HTTPRequest? {
-        // Further inside the URL may have been changed: what is relative is relative to the one that answered.
+        // An inner interceptor may have changed the URL; a relative `Location` refers to the URL of the response.
         let base = response.url ?? request.url
         let target: URL
         switch RedirectRules.destination(of: response, from: base) {
@@ -128,7 +133,7 @@ public struct FollowRedirectsInterceptor: Interceptor {
         return following
     }
 
-    /// The error with the redirects that led to it: what stands outside has to know which request it is about.
+    /// Adds the redirects to the error's context, because outer interceptors need to know which request the error is about.
     private static func noting(_ hops: [Redirect], in error: any Error) -> any Error {
         guard !hops.isEmpty, var error = error as? any ContextualError else { return error }
         error.context.redirects = hops + error.context.redirects
@@ -167,13 +172,14 @@ public struct FollowRedirectsInterceptor: Interceptor {
 }
 
 extension Interceptor where Self == FollowRedirectsInterceptor {
-    /// Follows redirects: see ``FollowRedirectsInterceptor``.
+    /// Follows redirects. See ``FollowRedirectsInterceptor``.
     ///
     /// - Parameters:
-    ///   - limit: the most redirects of one call, 20 by default.
-    ///   - allowsDowngrade: whether a redirect may lead from https to http.
-    ///   - redaction: which fields are never sent to another origin, besides those that are always dropped.
-    ///   - policy: sees each redirect before it is followed, even one that would be refused; by default all are followed.
+    ///   - limit: the maximum number of redirects per call, 20 by default.
+    ///   - allowsDowngrade: whether to follow redirects from https to http; `false` by default.
+    ///   - redaction: decides by name which further fields are never sent to another origin.
+    ///   - policy: called for each redirect before it is followed, even for one that would be refused. By default all are
+    ///     followed.
     public static func followRedirects(
         limit: Int = 20,
         allowsDowngrade: Bool = false,

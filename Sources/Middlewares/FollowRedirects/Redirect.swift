@@ -1,19 +1,19 @@
 public import Foundation
 
-/// One hop of a call that was redirected: a response that pointed elsewhere.
+/// One redirect of a call: the response's status, and the URLs it led from and to.
 ///
-/// What it prints shows its URLs with secrets redacted.
+/// The descriptions redact secrets in both URLs.
 public struct Redirect: Sendable {
-    /// The status that redirected: 301, 302, 303, 307 or 308.
+    /// The status of the redirect: 301, 302, 303, 307 or 308.
     public let status: HTTPResponse.Status
     /// The method of the request that was redirected.
     public let method: HTTPRequest.Method
-    /// The URL that redirected.
+    /// The URL of the redirect response.
     public let url: URL
-    /// Where it pointed to, absolute.
+    /// The absolute URL that the redirect points to.
     public let target: URL
 
-    /// A hop.
+    /// Creates a record of a redirect.
     public init(status: HTTPResponse.Status, method: HTTPRequest.Method, url: URL, target: URL) {
         self.status = status
         self.method = method
@@ -21,37 +21,37 @@ public struct Redirect: Sendable {
         self.target = target
     }
 
-    /// Whether what followed was a retrieval of what the method had done, and not the method again.
+    /// Whether the server acted on an unsafe request and the next request only retrieves the result.
     var changesMethod: Bool { !method.isSafe && RedirectRules.dropsContent(status, method) }
 }
 
 extension Redirect: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// Such as `302 GET https://h/a -> https://h/b`, with secrets redacted.
+    /// The redirect on one line, such as `302 GET https://h/a -> https://h/b`, with secrets redacted.
     public var description: String {
         let (from, to) = (Redaction.standard.string(for: url), Redaction.standard.string(for: target))
         return "\(status.code) \(method) \(from) -> \(to)"
     }
 
-    /// The same as ``description``.
+    /// Equal to ``description``.
     public var debugDescription: String { description }
 
-    /// A mirror without secrets.
+    /// A mirror of ``description``, so that `dump` prints no secrets.
     public var customMirror: Mirror { Mirror(self, children: ["redirect": description]) }
 }
 
-/// A redirect about to be followed, as a policy sees it.
+/// A redirect that a policy decides about before it is followed.
 public struct RedirectProposal: Sendable {
-    /// What redirected, and where to.
+    /// The redirect.
     public let redirect: Redirect
-    /// The hops before this one.
+    /// The earlier redirects of the call.
     public let previous: [Redirect]
     /// The request that would be sent next.
     public let request: HTTPRequest
-    /// The status and fields of the response that redirects; its body is not to be read.
+    /// The redirect response, for its status and fields. The policy must not read its body.
     public let response: HTTPResponse
 }
 
-/// What a policy makes of a redirect.
+/// A policy's decision about a redirect.
 public struct RedirectDecision: Sendable {
     enum Kind: Sendable {
         case follow(HTTPRequest?)
@@ -60,27 +60,28 @@ public struct RedirectDecision: Sendable {
 
     let kind: Kind
 
-    /// To send the proposed request.
+    /// Send the proposed request.
     public static let follow = Self(kind: .follow(nil))
-    /// To give the response that redirects to the caller.
+    /// Don't follow the redirect; return its response to the caller.
     public static let stop = Self(kind: .stop)
 
-    /// To send this request, made of the proposed one. Fields that were dropped for the new origin are sent if they are put
-    /// back. Its URL may lead elsewhere: to an origin that was not proposed, only those credentials go that the policy has set;
-    /// from https to http, only where that is allowed.
+    /// Send this request, derived from the proposed one.
+    ///
+    /// The policy may add fields that were removed for the new origin. If the policy changes the URL to an origin that wasn't
+    /// proposed, only credentials that the policy set are sent. A change from https to http must be allowed.
     public static func follow(_ request: HTTPRequest) -> Self { Self(kind: .follow(request)) }
 }
 
 extension HTTPContext {
     private enum RedirectsKey: HTTPContextKey { static var defaultValue: [Redirect] { [] } }
 
-    /// On a response or an error: the redirects that led to it, the first one first; empty where there were none.
+    /// On a response or an error: the redirects that led to it, in order; empty if there were none.
     public var redirects: [Redirect] {
         get { self[RedirectsKey.self] }
         set { self[RedirectsKey.self] = newValue }
     }
 
-    /// Whether a redirect on the way to this response or error shows that the request itself was acted on: what came of it
-    /// came of a retrieval after it, and the request must not be sent again for its sake.
+    /// Whether the server acted on the original request and then redirected to a retrieval. The response or error is then
+    /// about the retrieval, and the original request must not be sent again because of it.
     var hasChangedMethod: Bool { redirects.contains(where: \.changesMethod) }
 }

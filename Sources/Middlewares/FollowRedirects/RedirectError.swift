@@ -1,21 +1,21 @@
 public import Foundation
 
-/// Why a redirect was not followed.
+/// The error of a redirect that was not followed.
 ///
-/// What it prints shows the hops with secrets redacted.
+/// The descriptions show the redirects with secrets redacted.
 public struct RedirectError: ContextualError, Sendable {
-    /// What went wrong. An open set: handle the ones you know, and keep a default.
+    /// The kind of failure. An open set: handle the codes you know, and keep a default.
     public struct Code: Sendable, Hashable, RawRepresentable, CustomStringConvertible {
         /// The name of the code, such as `tooManyRedirects`.
         public let rawValue: String
-        /// A code by its name.
+        /// Creates a code from its name.
         public init(rawValue: String) { self.rawValue = rawValue }
         /// The name of the code.
         public var description: String { rawValue }
 
-        /// More redirects than the limit allows: a loop, most likely.
+        /// The call was redirected more often than the limit allows, probably in a loop.
         public static let tooManyRedirects = Self(rawValue: "tooManyRedirects")
-        /// The `Location` can't be understood, or there are several that differ.
+        /// The `Location` isn't a valid URL, or there are several different ones.
         public static let invalidLocation = Self(rawValue: "invalidLocation")
         /// The redirect leads to a scheme other than http and https.
         public static let unsupportedScheme = Self(rawValue: "unsupportedScheme")
@@ -23,19 +23,19 @@ public struct RedirectError: ContextualError, Sendable {
         public static let insecure = Self(rawValue: "insecure")
     }
 
-    /// What went wrong.
+    /// The kind of failure.
     public let code: Code
-    /// What went wrong and what to do about it, for a person, without secrets.
+    /// A message for people: the cause and the remedy, without secrets.
     public let message: String
-    /// The redirects of the call, the first one first: up to the one that was not followed, if its target is known.
+    /// The redirects of the call in order, including the one that was not followed if its target is known.
     public let redirects: [Redirect]
-    /// The status of the response that was not followed.
+    /// The status of the redirect that was not followed.
     public let status: HTTPResponse.Status
     /// The method of the last request.
     public let method: HTTPRequest.Method
     /// The URL of the last request, with secrets redacted.
     public let url: String
-    /// What is to be known about the failed call beyond the failure itself, such as the attempts that were made.
+    /// Further facts about the failed call, such as its attempts.
     public var context = HTTPContext()
 
     init(_ code: Code, limit: Int, redirects: [Redirect], status: HTTPResponse.Status, request: HTTPRequest) {
@@ -55,16 +55,16 @@ public struct RedirectError: ContextualError, Sendable {
 }
 
 extension RedirectError: CustomStringConvertible, CustomDebugStringConvertible, LocalizedError {
-    /// Code, message, request and hops, without secrets.
+    /// The code, message, request and redirects on one line, without secrets.
     public var description: String {
         let text = "RedirectError.\(code): \(message) (\(status.code) for \(method) \(url))"
         guard !redirects.isEmpty else { return text }
         return text + " Hops: " + redirects.map(\.description).joined(separator: "; ")
     }
 
-    /// The same as ``description``.
+    /// Equal to ``description``.
     public var debugDescription: String { description }
 
-    /// The same as ``description``.
+    /// Equal to ``description``.
     public var errorDescription: String? { description }
 }

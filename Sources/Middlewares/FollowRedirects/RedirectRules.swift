@@ -1,19 +1,19 @@
 internal import Foundation
 
-/// What a redirect makes of a request (RFC 9110 §15.4), decided without sending anything.
+/// Derives the next request from a redirect (RFC 9110 §15.4), without side effects.
 struct RedirectRules: Sendable {
     let redaction: Redaction
 
-    /// Where a response points to.
+    /// The target of a response.
     enum Destination: Equatable {
-        /// It is no redirect to be followed: another status, or no `Location`.
+        /// The response isn't a redirect, or has no `Location`.
         case none
         case url(URL)
-        /// Its `Location` can't be understood.
+        /// The `Location` is invalid.
         case invalid
     }
 
-    /// Whether a status is one of a redirect.
+    /// Whether a status can redirect.
     static func canRedirect(_ status: HTTPResponse.Status) -> Bool {
         switch status.code {
         case 301, 302, 303, 307, 308: true
@@ -21,13 +21,13 @@ struct RedirectRules: Sendable {
         }
     }
 
-    /// Where a response points to, seen from the URL that it answers.
+    /// The target of a response to a request for `base`.
     static func destination(of response: HTTPResponse, from base: URL) -> Destination {
         guard canRedirect(response.status) else { return .none }
         let locations = Set(response.headerFields[values: .location])
-        // An empty one would name the very URL that has just redirected: nothing to follow, as without one.
+        // An empty `Location` would name the URL that has just redirected, so it counts as missing.
         guard let location = locations.first, !(locations.count == 1 && location.isEmpty) else { return .none }
-        // Of two that differ one may be forged.
+        // If two values differ, one may be forged.
         guard locations.count == 1, let url = resolve(location, from: base) else { return .invalid }
         return .url(url)
     }
@@ -45,13 +45,13 @@ struct RedirectRules: Sendable {
         return url
     }
 
-    /// The request that follows one which was redirected.
+    /// The next request after a redirect.
     func request(after request: HTTPRequest, status: HTTPResponse.Status, to target: URL) -> HTTPRequest {
         var next = request
         next.url = target
         if Self.dropsContent(status, request.method) {
             if request.method != .head { next.method = .get }
-            // Said of the method before: a GET may be sent again whatever a POST may.
+            // The value was about the old method: a GET may be repeated even if the POST may not.
             if next.method != request.method { next.context.isIdempotent = nil }
             next.body = .empty
             next.headerFields.removeAll { Self.isAboutContent($0.name) }
@@ -63,8 +63,8 @@ struct RedirectRules: Sendable {
         return next
     }
 
-    /// The request that a policy has made of the proposed one. To an origin that was not proposed, nothing bound to an
-    /// origin goes that the policy has not set itself.
+    /// The request that a policy derived from the proposed one. If its origin wasn't proposed, the request keeps only those
+    /// origin-bound fields that the policy has set.
     func request(_ changed: HTTPRequest, insteadOf proposed: HTTPRequest) -> HTTPRequest {
         guard Origin(changed.url) != Origin(proposed.url) else { return changed }
         var next = changed
@@ -74,12 +74,13 @@ struct RedirectRules: Sendable {
         return next
     }
 
-    /// Whether a redirect leads from https to anything else.
+    /// Whether a redirect leads from https to another scheme.
     static func isDowngrade(from url: URL, to target: URL) -> Bool {
         url.scheme?.lowercased() == "https" && target.scheme?.lowercased() != "https"
     }
 
-    /// Whether what follows is a plain retrieval: RFC 9110 §15.4.4 for 303, §15.4.2 and §15.4.3 for 301 and 302 after POST.
+    /// Whether the next request is a GET or HEAD without content: RFC 9110 §15.4.4 for 303, §15.4.2 and §15.4.3 for 301 and
+    /// 302 after POST.
     static func dropsContent(_ status: HTTPResponse.Status, _ method: HTTPRequest.Method) -> Bool {
         switch status.code {
         case 303: true
@@ -88,7 +89,7 @@ struct RedirectRules: Sendable {
         }
     }
 
-    /// RFC 9110 §8 and §15.4, RFC 9530, and what makes no sense without content.
+    /// Whether a field describes content (RFC 9110 §8 and §15.4, RFC 9530), or is useless without content.
     static func isAboutContent(_ name: HTTPField.Name) -> Bool {
         switch name {
         case .transferEncoding, .trailer, .expect, .lastModified, "Digest", "Repr-Digest": true
@@ -96,7 +97,7 @@ struct RedirectRules: Sendable {
         }
     }
 
-    /// Whether a field is for the origin alone that the request was made for.
+    /// Whether a field may only be sent to the origin that the request was made for.
     func isBoundToOrigin(_ name: HTTPField.Name) -> Bool {
         switch name {
         case .authorization, .proxyAuthorization, .cookie, .host: true

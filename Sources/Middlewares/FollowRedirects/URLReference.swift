@@ -1,8 +1,8 @@
 internal import Foundation
 
-/// A URI reference in its parts (RFC 3986 §4.1), as a `Location` holds it.
+/// A URI reference split into its parts (RFC 3986 §4.1), such as the value of `Location`.
 ///
-/// Foundation's own resolution differs between platforms and versions, and where a redirect leads must not.
+/// Foundation resolves references differently on different platforms and versions; the target of a redirect must not differ.
 struct URLReference {
     var scheme: String?
     var authority: String?
@@ -10,8 +10,8 @@ struct URLReference {
     var query: String?
     var fragment: String?
 
-    /// The parts of a text, with what a URL can't hold percent-encoded as UTF-8, as browsers do it; `nil` if the text holds
-    /// a control character or an authority that parsers may read differently.
+    /// Splits a text into its parts. Characters that a URL can't contain are percent-encoded as UTF-8, as browsers do. Returns
+    /// `nil` for a text with a control character, or with an authority that parsers may interpret differently.
     init?(_ text: some StringProtocol) {
         guard !text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else { return nil }
         var rest = Substring(text)
@@ -19,12 +19,12 @@ struct URLReference {
         query = Self.cut(&rest, at: UInt8(ascii: "?")).map { Self.encoded($0, keeping: "/?") }
         scheme = Self.takeScheme(from: &rest)
         if rest.utf8.starts(with: "//".utf8) {
-            // By bytes: to a search by characters, a slash followed by a combining accent is another than a slash.
+            // Works on bytes: for a `String`, a slash followed by a combining accent isn't a slash.
             rest = Substring(rest.utf8.dropFirst(2))
             let path = Self.cut(&rest, at: UInt8(ascii: "/"))
-            // Parsers disagree about what a backslash or a space in it means, and so about which host it names.
+            // Parsers disagree about backslashes and spaces here, and so about the host that the authority names.
             guard !rest.utf8.contains(where: { $0 <= 0x20 || $0 == UInt8(ascii: "\\") }) else { return nil }
-            // User information in a URL from elsewhere is no credential of the caller (RFC 9110 §4.2.4).
+            // User information in a URL from a server isn't a credential of the caller (RFC 9110 §4.2.4).
             authority =
                 String(
                     rest.utf8.lastIndex(of: UInt8(ascii: "@")).map { Substring(rest.utf8[$0...].dropFirst()) } ?? rest
@@ -34,7 +34,7 @@ struct URLReference {
         path = Self.encoded(rest, keeping: "/")
     }
 
-    /// The target that this reference names, seen from a base (RFC 3986 §5.2.2).
+    /// The absolute reference that results from resolving this one against a base (RFC 3986 §5.2.2).
     func resolved(against base: URLReference) -> URLReference {
         var target = self
         if scheme == nil {
@@ -55,7 +55,7 @@ struct URLReference {
         }
     }
 
-    /// The text of the reference (RFC 3986 §5.3).
+    /// The reference as text (RFC 3986 §5.3).
     var text: String {
         var text = ""
         if let scheme { text += scheme + ":" }
@@ -68,7 +68,7 @@ struct URLReference {
 }
 
 extension URLReference {
-    /// Cuts the text at the first such byte, and gives what comes after it.
+    /// Cuts the text at the first occurrence of a byte, and returns the part after it.
     private static func cut(_ text: inout Substring, at byte: UInt8) -> Substring? {
         guard let index = text.utf8.firstIndex(of: byte) else { return nil }
         defer { text = text[..<index] }
@@ -100,7 +100,7 @@ extension URLReference {
         return base.path[...slash] + path
     }
 
-    /// The path with its dot segments resolved (RFC 3986 §5.2.4). Nothing climbs above the root.
+    /// The path with dot segments resolved (RFC 3986 §5.2.4). `..` never leads above the root.
     private static func withoutDots(_ path: String) -> String {
         guard path.utf8.starts(with: "/".utf8), path.utf8.contains(UInt8(ascii: ".")) else { return path }
         var kept: [Substring] = []
@@ -118,8 +118,8 @@ extension URLReference {
         return "/" + kept.joined(separator: "/")
     }
 
-    /// Text in which every byte that a URL can't hold there is percent-encoded. What is encoded already stays as it is, and
-    /// so does a lone `%`'s meaning: it becomes `%25`.
+    /// Percent-encodes every byte that a URL can't contain in this part. Existing escapes are kept; a `%` that isn't part of an
+    /// escape becomes `%25`.
     private static func encoded(_ text: Substring, keeping more: StaticString) -> String {
         let bytes = Array(text.utf8)
         var result = ""
@@ -139,7 +139,7 @@ extension URLReference {
             && isHex(bytes[index + 2])
     }
 
-    // pchar of RFC 3986 §3.3, without percent-encoded ones.
+    // The `pchar` of RFC 3986 §3.3, except percent-encoded ones.
     private static func isPathByte(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
