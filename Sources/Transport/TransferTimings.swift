@@ -1,12 +1,12 @@
 /// The durations of an exchange's steps, each measured from the start of the exchange.
 ///
-/// A skipped step, because a kept-alive connection or no TLS was used, has the duration of the step before it.
+/// A step that a kept-alive connection skips lasts as long as the step before it; a skipped TLS handshake lasts zero.
 public struct TransferTimings: Sendable, Hashable {
     /// Until the host's address was found.
     public var nameLookup: Duration
     /// Until the connection was established.
     public var connect: Duration
-    /// Until the TLS handshake was complete. Zero without TLS.
+    /// Until the TLS handshake was complete. Zero without a handshake.
     public var tls: Duration
     /// Until the first byte of the response arrived.
     public var firstByte: Duration

@@ -20,7 +20,7 @@ extension HTTPRequest {
     /// allowed networks apply to URLSession alone and are dropped.
     ///
     /// - Throws: ``TransportError`` with ``TransportError/Code/unsupportedURL`` if there is no URL, with
-    ///   ``TransportError/Code/invalidRequest`` if the method is no token, and with ``TransportError/Code/unsupported`` if the
+    ///   ``TransportError/Code/invalidRequest`` if the method isn't a token, and with ``TransportError/Code/unsupported`` if the
     ///   content is an `InputStream`. In the last case, set an ``HTTPBody`` made of a file or a stream instead.
     public init(_ request: URLRequest) throws {
         guard let url = request.url else { throw TransportError(.unsupportedURL, "The URLRequest has no URL.") }

@@ -72,7 +72,9 @@ final class StreamBody: Sendable {
     let isRestartable: Bool
     private let onDiscard: @Sendable () -> Void
     private let makeReader: @Sendable () throws -> any ChunkReader
+    /// Set by the first reader and by `discard()`. Only the caller that changes it from `false` may read a one-shot stream.
     private let isSpent = Atomic<Bool>(false)
+    /// Set by the first `discard()`, so that `onDiscard` runs at most once.
     private let isDiscarded = Atomic<Bool>(false)
 
     init(

@@ -72,8 +72,9 @@ extension MultipartFormData {
 
         /// Creates a part with any content, including a stream.
         ///
-        /// Quotation marks and line breaks in names and file names are written as `%22`, `%0D` and `%0A`, as browsers do (HTML,
-        /// "multipart/form-data encoding algorithm"), so no text can break out of its field. Everything else is sent as UTF-8.
+        /// Quotation marks and line breaks in names and file names are written as `%22`, `%0D` and `%0A`, so no text can break
+        /// out of its field. Browsers do the same (HTML, "multipart/form-data encoding algorithm"). Everything else is sent as
+        /// UTF-8.
         public init(name: String, filename: String? = nil, contentType: String? = nil, body: HTTPBody) {
             self.name = name
             self.filename = filename

@@ -6,8 +6,8 @@ public import Foundation
 /// Parts of a name such as `user[pin]` or `user.pin` count as names too. A leading `X-` is ignored: `X-Session` is sensitive
 /// because `session` is.
 ///
-/// The same rule decides which request fields identify a user: a cache partitions by their values, a coalescer never ignores
-/// them, and a redirect to another origin drops them.
+/// Sensitive request fields also identify a user. A cache partitions by their values, a coalescer never ignores them, and a
+/// redirect to another origin drops them.
 public struct Redaction: Sendable {
     /// The text that replaces a secret.
     public let placeholder: String
@@ -88,18 +88,24 @@ public struct Redaction: Sendable {
         }
     }
 
-    /// A URL in printable form. The user, password and fragment are removed, and so are the values of sensitive names in the
-    /// query and in path parameters. A value that contains another URL, a form or JSON with a secret is replaced as a whole.
+    /// A URL in printable form. The user and password are replaced, and so are the values of sensitive names in the query and
+    /// in path parameters. The fragment is dropped. A value that contains another URL, a form or JSON with a secret is replaced
+    /// as a whole.
     public func string(for url: URL) -> String { redactingURL(url.absoluteString) }
 
     /// Text in printable form.
     ///
     /// In JSON (complete, cut off, or nested in a JSON string), values under sensitive names are replaced at any depth. `true`,
     /// `false` and `null` are kept; so are, under `code`, negative numbers and numbers of up to three digits. In a form, the
-    /// values of sensitive fields are replaced. In other text, anything that looks like a secret is replaced: `name=value`,
-    /// lines such as `Name: value`, XML elements and attributes, parts of a multipart form, users and passwords in URLs,
-    /// `Bearer` and `Basic` credentials, JSON Web Tokens. If the end of a secret is unclear, too much is replaced rather than
-    /// too little. A secret without a telling name or form can't be found.
+    /// values of sensitive fields are replaced.
+    ///
+    /// In other text, anything that looks like a secret is replaced:
+    /// - `name=value`, and lines such as `Name: value`;
+    /// - XML elements and attributes, and parts of a multipart form;
+    /// - users and passwords in URLs, `Bearer` and `Basic` credentials, JSON Web Tokens.
+    ///
+    /// If the end of a secret is unclear, too much is replaced rather than too little. A secret without a telling name or form
+    /// can't be found.
     public func text(_ text: String) -> String {
         // Text without any of these bytes contains neither a named value nor a token.
         guard text.utf8.withContiguousStorageIfAvailable({ Self.mayReveal($0) }) ?? true else { return text }

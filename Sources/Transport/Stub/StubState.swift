@@ -37,6 +37,7 @@ struct StubState {
     private var queue: ArraySlice<Queued> = []
     private var dequeued = 0
     private var watchers: [Watcher] = []
+    /// Watchers whose task was cancelled before they were added, or after they were removed.
     private var cancelledWatchers: Set<Int> = []
     private var lastID = 0
 

@@ -28,7 +28,8 @@ internal import Synchronization
 ///
 /// ## Patterns
 /// - `/users/42`: this path, on any host, with any query. Case and a trailing slash matter.
-/// - `/users/*`, `/files/*.json`: `*` matches any text within one path segment. A whole segment must not be empty.
+/// - `/users/*`, `/files/*.json`: `*` matches any text within one path segment. As a whole segment, `*` doesn't match an empty
+///   one.
 /// - `/users/**`: any number of segments from here on, including zero. `**` alone matches every URL.
 /// - `/search?q=swift&page=*`: the query must contain these items, in any order and among others; `*` matches any text. An item
 ///   without `=` matches any value.

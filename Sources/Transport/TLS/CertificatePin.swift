@@ -34,9 +34,10 @@ public struct CertificatePin: Sendable, Hashable {
         invalidText = nil
     }
 
-    /// Creates a pin from text known at run time. The text is `sha256/` and the base64 SHA-256 of a SubjectPublicKeyInfo (RFC
-    /// 7469 §2.4), or `certificate-sha256/` and the base64 SHA-256 of a certificate's DER. libcurl's `sha256//` is accepted
-    /// too.
+    /// Creates a pin from text known at run time.
+    ///
+    /// A public key pin is `sha256/` and the base64 SHA-256 of a SubjectPublicKeyInfo (RFC 7469 §2.4). A certificate pin is
+    /// `certificate-sha256/` and the base64 SHA-256 of a certificate's DER. libcurl's `sha256//` is accepted too.
     ///
     /// - Throws: ``TLSConfigurationError`` with ``TLSConfigurationError/Code/invalidPin``.
     public init(parsing text: String) throws {

@@ -11,8 +11,9 @@ public import Interceptors
 /// ```
 ///
 /// The server adds `Content-Length` or `Transfer-Encoding`, unless the fields already contain either of them. Given framing
-/// fields are sent unchanged, right or wrong. The server adds `Connection` if the client wouldn't otherwise expect what happens
-/// to the connection, and no other field. Responses to `HEAD`, and 1xx, 204 and 304 responses, are sent without their content.
+/// fields are sent unchanged, right or wrong. The server also adds `Connection: close` if it closes the connection afterwards,
+/// `Connection: keep-alive` if it keeps an HTTP/1.0 connection, and no other field. Responses to `HEAD`, and 1xx, 204 and 304
+/// responses, are sent without their content.
 public struct MockResponse: Sendable {
     enum Content: Sendable {
         case message(MockMessage)

@@ -22,7 +22,7 @@ struct ServerState: Sendable {
     var watchers: [Int: Watcher] = [:]
     private var queueTaken = 0
     private var lastWatcher = 0
-    /// Watchers whose task was cancelled before they were added.
+    /// Watchers whose task was cancelled before they were added, or after they were removed.
     private var cancelledWatchers: Set<Int> = []
 
     /// The last added route that matches, so that a test overrides its set-up.

@@ -10,8 +10,8 @@ internal import Musl
 
 /// A thread of the server. A thread may block, which a task must not, and can be joined.
 ///
-/// `@unchecked Sendable` because `pthread_t` is a pointer on Darwin. The pointer only names the thread. Whoever removes the
-/// value from the server's state is the only one to join it.
+/// `@unchecked Sendable` because `pthread_t` is a pointer on Darwin. The pointer only names the thread. Only the caller that
+/// removes the value from the server's state joins the thread.
 struct ServerThread: @unchecked Sendable {
     private let handle: pthread_t
 
