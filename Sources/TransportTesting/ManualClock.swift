@@ -36,8 +36,8 @@ public final class ManualClock: Clock, Sendable {
         let continuation: CheckedContinuation<Void, Never>
     }
 
-    /// The clock's mutable state. A continuation is resumed exactly once, outside the lock, by the call that removes its sleeper
-    /// or watcher. `cancelled` holds the IDs of tasks cancelled before they were added, or after they were removed.
+    /// The clock's mutable state. A continuation is resumed exactly once, outside the lock, by the call that removes its
+    /// sleeper or watcher. `cancelled` holds the IDs of tasks cancelled before they were added, or after they were removed.
     private struct State {
         var now = Instant()
         var lastID = 0

@@ -18,9 +18,9 @@ extension HTTPRequest {
     /// The fields are sorted by name, because Foundation keeps no order. The timeout becomes the idle timeout, unless it is
     /// Foundation's default of 60 seconds, which leaves the transport's timeouts in effect. Cache policy, cookie handling and
     /// allowed networks apply to URLSession alone and are dropped.
-    ///
     /// - Throws: ``TransportError`` with ``TransportError/Code/unsupportedURL`` if there is no URL, with
-    ///   ``TransportError/Code/invalidRequest`` if the method isn't a token, and with ``TransportError/Code/unsupported`` if the
+    ///   ``TransportError/Code/invalidRequest`` if the method isn't a token, and with ``TransportError/Code/unsupported`` if
+    ///   the content is an `InputStream`. In the last case, set an ``HTTPBody`` made of a file or a stream instead.
     ///   content is an `InputStream`. In the last case, set an ``HTTPBody`` made of a file or a stream instead.
     public init(_ request: URLRequest) throws {
         guard let url = request.url else { throw TransportError(.unsupportedURL, "The URLRequest has no URL.") }
