@@ -7,8 +7,8 @@
 /// ]
 /// ```
 /// ## Order
-/// Place it outside interceptors that log, sign or cache by the fields. Outside a retry, a closure runs once for all attempts;
-/// inside, once for each attempt.
+/// - Outside interceptors that log, sign or cache by the fields.
+/// - Outside a retry, a closure runs once for all attempts; inside, once for each attempt.
 ///
 /// ## Behaviour
 /// All requests get the fields, even those that go to another server by an absolute URL or a redirect. So don't use this

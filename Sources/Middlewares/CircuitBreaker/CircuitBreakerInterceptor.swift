@@ -19,9 +19,12 @@
 /// At most 1,024 origins are remembered. Beyond that, healthy origins are forgotten first, then those least recently used.
 ///
 /// ## Order
-/// Place it inside `retry`, so that each attempt counts and an open circuit ends the attempts, and inside a cache, which can
-/// serve stored responses. Place it outside a `timeout` of one attempt: an inner timeout counts as a failure of the host, an
-/// outer one as a cancellation. Place it inside `limitConcurrency` too, so that it decides at the moment of sending.
+/// - Inside `retry`, so that each attempt counts and an open circuit ends the attempts.
+/// - Inside a cache, which can serve stored responses while the circuit is open.
+/// - Inside `limitConcurrency`, so that the circuit decides at the moment of sending.
+/// - Outside a `timeout` of one attempt, so that a timeout counts as a failure of the host. An outer `timeout` counts as a
+///   cancellation.
+///
 /// Copies share their circuits, so the same value can be part of several chains.
 ///
 /// ## Which outcomes count

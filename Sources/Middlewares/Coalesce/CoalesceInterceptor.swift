@@ -9,10 +9,10 @@
 /// ]
 /// ```
 /// ## Order
-/// Place it inside interceptors that add credentials (`bearerAuth`, cookies, basic authentication). Only there can it see the
-/// caller's identity, so that users never share a response. If credentials are added inside it, the call fails with
-/// ``ChainOrderError``, unless the request names a partition (``HTTPContext/cachePartition``). Place it outside a cache, a
-/// retry, and interceptors that limit or count requests, so that they run once for all callers that share.
+/// - Inside interceptors that add credentials (`bearerAuth`, cookies, basic authentication), so that users never share a
+///   response. A call whose credentials are added further inside fails with ``ChainOrderError``, unless the request names a
+///   partition (``HTTPContext/cachePartition``).
+/// - Outside a cache, a retry, and interceptors that limit or count requests, so that they run once for all callers that share.
 ///
 /// ## When requests are identical
 /// Both are GETs without content, and have the same URL, header fields, client origin, time limits, buffer limit and cache
@@ -22,9 +22,10 @@
 /// (``Redaction/isSensitive(_:)``) always counts, even if `ignoring` names it. Use `apart` for anything else that must keep
 /// requests separate.
 ///
-/// These requests never share: those for a streamed response (a stream can be read once, and the slowest reader would delay
-/// the others), those that report progress, and those that refresh a credential (``CredentialRefresh/isCurrent``), which
-/// must not wait for an exchange that may wait for the refresh.
+/// Some requests never share:
+/// - requests for a streamed response, because a stream can be read once, and the slowest reader would delay the others;
+/// - requests that report progress;
+/// - requests that refresh a credential (``CredentialRefresh/isCurrent``), because the exchange may wait for the refresh.
 ///
 /// ## Behaviour
 /// - The exchange runs in a separate task. Cancelling a caller, even the one that started the exchange, only ends that

@@ -111,7 +111,7 @@ final class Coalescer: Sendable {
 }
 
 extension Deadline {
-    /// The latest of several deadlines, computed again at each use. It never passes while one of them is `nil`.
+    /// The latest of several deadlines, computed again at each use. A `nil` counts as a deadline that never passes.
     ///
     /// The result counts as enforced, because the owners of the single deadlines enforce those.
     static func latest(of deadlines: @escaping @Sendable () -> [Deadline?]) -> Deadline {

@@ -6,13 +6,13 @@ internal import Foundation
 /// .compressRequest(above: 1024)
 /// .compressRequest { $0.url.path().hasPrefix("/upload") }
 /// ```
-/// A server that doesn't support gzip may answer 415 (RFC 9110 §15.5.16) or misread the content, so use this only where the
-/// server documents its support.
+/// Use this interceptor only if the server documents its support of gzip. Other servers answer 415 (RFC 9110 §15.5.16), or
+/// misread the content.
 ///
 /// ## Order
-/// Place it outside redirects and `retry`, so that the content is compressed only once. Place it outside `sign` and
-/// `digestAuth`, which cover the sent bytes, and outside a `logging` that logs the wire. Place it inside interceptors that
-/// inspect the content.
+/// - Outside redirects and `retry`, so that the content is compressed only once.
+/// - Outside `sign` and `digestAuth`, which cover the bytes as sent, and outside a `logging` that logs the wire.
+/// - Inside interceptors that inspect the content.
 ///
 /// ## Behaviour
 /// - Content over the minimum, or of unknown length, is sent with `Content-Encoding: gzip`. The request's `Content-Length` is
@@ -20,8 +20,8 @@ internal import Foundation
 /// - Content in memory stays in memory, and is sent uncompressed if compression doesn't make it smaller.
 /// - A file or stream is compressed while it is sent, so its length is unknown. A restartable body stays restartable, with
 ///   the same bytes each time; a one-shot body is still read once.
-/// - A request stays unchanged if it has a `Content-Encoding`, a `Content-Range`, a digest of its content, or a type that is
-///   already compressed, such as images and archives. The same applies on systems without zlib.
+/// - A request stays unchanged if it has a `Content-Encoding`, a `Content-Range` or a digest of its content. The same applies
+///   to content of a type that is already compressed, such as images and archives, and on systems without zlib.
 public struct CompressRequestInterceptor: Interceptor {
     private let minimum: Int64
     private let level: Int

@@ -10,8 +10,9 @@ internal import Foundation
 /// }
 /// ```
 /// ## Order
-/// Place it outside interceptors that choose fields by origin (`bearerAuth`, cookies, signatures), so that they choose again
-/// after each redirect, and inside interceptors that check the final status.
+/// - Outside interceptors that choose fields by origin (`bearerAuth`, cookies, signatures), so that they choose again after
+///   each redirect.
+/// - Inside interceptors that check the final status.
 ///
 /// ## Behaviour
 /// | status | next request |
@@ -24,8 +25,8 @@ internal import Foundation
 /// - A response with any other status, or with a missing or empty `Location`, is returned to the caller.
 /// - A relative `Location` is resolved against the URL of the response (RFC 3986 §5.2), and inherits its fragment unless it
 ///   has one. Characters that a URL can't contain, such as spaces, are percent-encoded. User and password are removed.
-/// - A request to another origin (scheme, host or port) loses `Authorization`, `Cookie`, `Proxy-Authorization`, `Host` and
-///   every field whose name the redaction considers sensitive, such as `X-Api-Key`. Later redirects don't restore them. Inner
+/// - A request to another origin (scheme, host or port) loses `Authorization`, `Cookie`, `Proxy-Authorization` and `Host`,
+///   and every field with a sensitive name, such as `X-Api-Key`. Later redirects don't restore them. Inner
 ///   interceptors may add such fields again, by the URL of each request.
 /// - A redirect from https to http fails with ``RedirectError``, unless `allowsDowngrade` is set.
 /// - If a redirect repeats a one-shot stream that was already read, the call fails with

@@ -10,14 +10,15 @@
 /// ]
 /// ```
 /// A few slow responses of a large service make many calls slow. If 95 of 100 responses arrive within the delay, second
-/// attempts for the other five cost five more requests, and make the slowest calls about as fast as the others (Dean, Barroso:
-/// The Tail at Scale, 2013).
+/// attempts for the other five cost five more requests. The slowest calls then become about as fast as the others (Dean,
+/// Barroso: The Tail at Scale, 2013).
 ///
 /// ## Order
-/// Place it inside interceptors that can respond without the network, inside `coalesce` and `retry`, and inside those whose
-/// work must be the same for both attempts (token, transaction ID). Place it outside interceptors that count or limit
-/// requests, since there can be two (`limitConcurrency`, `rateLimit`, `circuitBreaker`, a `timeout` of one attempt), and
-/// outside those that must run for each attempt (a signature).
+/// - Inside interceptors that can respond without the network, and inside `coalesce` and `retry`.
+/// - Inside interceptors whose result must be the same for both attempts: token, transaction ID.
+/// - Outside interceptors that count or limit requests, because there can be two: `limitConcurrency`, `rateLimit`,
+///   `circuitBreaker`, a `timeout` of one attempt.
+/// - Outside interceptors that must run for each attempt: a signature.
 ///
 /// ## Behaviour
 /// - Only safe requests (RFC 9110 §9.2.1) whose body can be sent again get a second attempt; all others are passed on once.

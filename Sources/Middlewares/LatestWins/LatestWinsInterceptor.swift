@@ -12,8 +12,8 @@ internal import Synchronization
 /// a key is passed on, and cancels nothing.
 ///
 /// ## Order
-/// Outermost, so that a superseded call also ends its retries and its wait for a refresh or a permit. An inner `coalesce`
-/// continues the exchange for other callers that share it.
+/// - Outermost, so that a superseded call also ends its retries and its wait for a refresh or a permit.
+/// - Outside `coalesce`, which continues the exchange for the other callers that share it.
 ///
 /// ## Behaviour
 /// - At most one call per key runs, the latest, whatever its URL. Each interceptor has a separate set of keys, which its

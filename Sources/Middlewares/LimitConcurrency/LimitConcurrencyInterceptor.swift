@@ -10,9 +10,10 @@
 /// ]
 /// ```
 /// ## Order
-/// Place it inside interceptors that wait or can respond without the network: a cache (a hit needs no permit),
-/// `retryOnUnauthorized` (a request that waits for a refresh holds no permit) and `retry` (nor does a request that waits for
-/// its next attempt). Place it outside a `timeout` of one attempt, or inside if the timeout should include the wait.
+/// - Inside a cache, because a hit needs no permit.
+/// - Inside `retryOnUnauthorized` and `retry`, so that requests waiting for a refresh or for their next attempt hold no permit.
+/// - Outside a `timeout` of one attempt, unless the timeout should include the wait.
+///
 /// Copies share their permits, so the same value can be part of several chains.
 ///
 /// ## Behaviour
@@ -20,9 +21,9 @@
 /// - A cancelled request leaves the line at once with `CancellationError`, and no permit is lost.
 /// - Waiting ends at the call's deadline (``HTTPContext/deadline``) with ``TransportError/Code/timedOut``.
 /// - If the line is limited, a request that finds it full fails at once with ``ConcurrencyLimitError``.
-/// - A buffered response releases its permit when it arrives. A streamed response keeps the connection busy, so it holds its
-///   permit until its body is read to the end, fails, is discarded (``HTTPBody/discard()``) or is deallocated. Code that
-///   keeps a streamed response without reading it keeps the permit.
+/// - A buffered response releases its permit when it arrives. A streamed response keeps the connection busy, and so holds its
+///   permit until its body ends, fails, is discarded (``HTTPBody/discard()``) or is deallocated. Code that keeps a streamed
+///   response without reading it also keeps the permit.
 /// - A request that refreshes a credential needs no permit (``CredentialRefresh/isCurrent``), because the requests that hold
 ///   the permits may be waiting for the refresh.
 ///

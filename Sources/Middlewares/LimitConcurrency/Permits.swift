@@ -16,7 +16,7 @@ struct Permits<Waiter: Sendable>: Sendable {
     enum Step: Sendable {
         /// The request has a permit: send it, and release the permit afterwards.
         case go
-        /// Wait until the waiter is told. The ticket finds the waiter in its line.
+        /// Wait for the message that there is a permit. The ticket finds the waiter in its line.
         case wait(ticket: Int, Waiter)
         /// No permit is free, and the maximum number of requests is already waiting.
         case full(waiting: Int)
@@ -72,7 +72,7 @@ struct Permits<Waiter: Sendable>: Sendable {
         let wasHostReached = !isBelow(limits.perHost, scopes[scope]?.inUse ?? 0)
         scopes[scope]?.inUse -= 1
         if wasHostReached { noteIfReady(scope) }
-        // If the total wasn't reached, hosts only wait because of their own limits: this release can only help its own scope.
+        // If the total wasn't reached, waiters only wait because of a per-host limit: this release can only help its own scope.
         let next = wasTotalReached && sortsHosts ? takeLongestWaiting() : isReady(scope) ? scope : nil
         defer { forget(scope) }
         guard let next, let first = scopes[next]?.line.removeFirst() else { return nil }

@@ -13,8 +13,8 @@ public struct LogSink: Sendable {
 
     /// Creates a sink from a closure.
     ///
-    /// - Parameter write: receives each entry. It runs on the request's task, and the request waits for it. Several tasks can
-    ///   call it at the same time.
+    /// - Parameter write: receives each entry. The closure runs on the request's task, and the request waits for the closure.
+    ///   Several tasks can call the closure at the same time.
     public init(_ write: @escaping @Sendable (LogEntry) -> Void) { self.write = write }
 
     /// A sink that writes to standard error, each entry with its line break as a unit, so that entries don't mix.

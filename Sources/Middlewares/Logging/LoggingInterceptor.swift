@@ -16,14 +16,16 @@
 ///     Content-Type: application/json
 /// ```
 /// ## Order
-/// Innermost, it logs the wire: each attempt, redirect and refresh is a separate exchange, with the fields as sent. Outermost,
-/// it logs the caller's view: one exchange per call, with the time of all attempts and the request as the caller made it, even
-/// if a cache answered and nothing was sent. For both views, use two loggers with different labels. A response is logged with
-/// its own URL, which after redirects is that of the last one.
+/// - Innermost, the log shows the wire: each attempt, redirect and refresh is a separate exchange, with the fields as sent.
+/// - Outermost, the log shows the caller's view: one exchange per call, with the time of all attempts. The request is the
+///   caller's, even if a cache answered and nothing was sent.
+/// - For both views, use two loggers with different labels.
+///
+/// Each response is logged with its own URL, which differs from the request's after a redirect.
 ///
 /// ## Behaviour
-/// - Each `-->` is followed by exactly one `<--` with the same number, even if an inner interceptor responds by itself, or the
-///   call fails or is cancelled. A cancelled call is logged as cancelled, not as failed. For a streamed response, the `<--`
+/// - Each `-->` is followed by exactly one `<--` with the same number, even if the call fails, is cancelled or never reaches
+///   the network. A cancelled call is logged as cancelled, not as failed. For a streamed response, the `<--`
 ///   is written when its head arrives.
 /// - Logging never consumes a body or waits for one. A body that is streamed, in a file, over the limit or not UTF-8 text is
 ///   only summarised.
@@ -92,9 +94,9 @@ public enum LogLevel: String, Sendable, CaseIterable {
     case off
     /// Method, URL, status, duration and sizes: one line for the request and one for the end of the exchange.
     case basic
-    /// The information of ``basic``, and the header fields.
+    /// The information of ``LogLevel/basic``, and the header fields.
     case headers
-    /// The information of ``headers``, and the bodies.
+    /// The information of ``LogLevel/headers``, and the bodies.
     case body
 }
 

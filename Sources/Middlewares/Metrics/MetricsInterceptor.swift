@@ -9,12 +9,13 @@ internal import Synchronization
 /// }
 /// ```
 /// ## Order
-/// Innermost, it measures the wire: each attempt, redirect and refresh is a separate exchange. Outermost, it measures the
-/// caller's wait. With one at each end, the difference is the cost of retries, refreshes and queues.
+/// - Innermost, the metrics are those of the wire: each attempt, redirect and refresh is a separate exchange.
+/// - Outermost, the metrics show the caller's wait.
+/// - With an interceptor at each end, the difference is the cost of retries, refreshes and queues.
 ///
 /// ## When an exchange ends
 /// An exchange ends with the response, if its content is in memory or in a file. With a streamed response, the exchange ends
-/// with the last byte, when reading fails or is cancelled, when the body is discarded, or when the response is deallocated.
+/// with the last byte, with an error or cancellation of reading, or when the body is discarded or deallocated.
 /// Each start has exactly one end.
 ///
 /// If a typed call of a ``Client`` can't decode its response, ``ExchangeEvent/decodingFailed(_:_:)`` is reported after the

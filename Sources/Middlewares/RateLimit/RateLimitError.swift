@@ -21,7 +21,7 @@ public struct RateLimitError: ContextualError, RefusedRequestError, Sendable {
     public let code: Code
     /// A message for people: the cause and the remedy.
     public let message: String
-    /// The time the request would have had to wait, if the code is ``Code/waitTooLong``.
+    /// The time the request would have had to wait, if the code is ``RateLimitError/Code/waitTooLong``.
     public let wait: Duration?
     /// The method of the request.
     public let method: HTTPRequest.Method

@@ -7,21 +7,23 @@
 ///     .timeout(.seconds(10), of: "one attempt"),          // its time doesn't run while it waits
 /// ]
 /// ```
-/// The limiter is a token bucket. With 100 requests a minute, it gains a token every 0.6 s, and saves up to `burst` tokens for
-/// sudden demand. Any span of time sees at most `burst` requests, plus one for each token gained in that span. If a server
-/// counts in fixed windows with the same limit and period, only a `burst` of 1 is safe.
+/// The limiter is a token bucket. With 100 requests a minute, the bucket gains a token every 0.6 s, and saves up to `burst`
+/// tokens for sudden demand. Any span of time sees at most `burst` requests, plus one for each token gained in that span. If a
+/// server counts in fixed windows with the same limit and period, only a `burst` of 1 is safe.
 ///
 /// ## Order
-/// Place it inside interceptors that can respond without the network (a cache), and inside `retry`, so that each attempt
-/// counts. Place it outside a `timeout` of one attempt, unless the timeout should include the wait, and outside
-/// `limitConcurrency`, so that requests waiting here hold no permits there. Copies share their tokens, so the same value can be
-/// part of several chains.
+/// - Inside interceptors that can respond without the network, such as a cache.
+/// - Inside `retry`, so that each attempt counts.
+/// - Outside a `timeout` of one attempt, unless the timeout should include the wait.
+/// - Outside `limitConcurrency`, so that requests waiting here hold no permits there.
+///
+/// Copies share their tokens, so the same value can be part of several chains.
 ///
 /// ## Behaviour
 /// - First come, first served. With `perHost`, each host has a separate waiting line.
 /// - A cancelled request stops waiting at once with `CancellationError` and takes no token; the requests behind it move up.
-/// - A request that can't get a token before the call's deadline (``HTTPContext/deadline``) fails at once, and a request still
-///   waiting at the deadline fails then, both with ``TransportError/Code/timedOut``.
+/// - A request that can't get a token before the call's deadline (``HTTPContext/deadline``) fails at once with
+///   ``TransportError/Code/timedOut``. A request still waiting at the deadline fails then, with the same error.
 /// - A request that finds the waiting line full, or would have to wait longer than allowed, fails at once with
 ///   ``RateLimitError``.
 /// - A request that refreshes a credential (``CredentialRefresh/isCurrent``) takes a token but doesn't wait, because other

@@ -11,7 +11,7 @@ struct RateLine<Waiter: Sendable>: Sendable {
         case go
         /// The request is the leader: call ``lead(_:at:)``.
         case lead(ticket: Int)
-        /// Wait until the waiter is told to lead. The ticket finds the waiter in the line.
+        /// Wait for the message to lead. The ticket finds the waiter in the line.
         case wait(ticket: Int, Waiter)
         /// The maximum number of requests is already waiting.
         case full(waiting: Int)

@@ -1,7 +1,7 @@
 /// A token bucket: gains one token per interval, up to its capacity, and loses one for each request.
 ///
-/// The only state is the time at which the bucket will be full (the generic cell rate algorithm), so there is nothing to
-/// refill and no rounding.
+/// The only state is the time at which the bucket will be full (the generic cell rate algorithm). So nothing is refilled,
+/// and nothing is rounded.
 struct TokenBucket: Sendable, Hashable {
     /// The time in which the bucket gains one token.
     let interval: Duration

@@ -8,8 +8,8 @@ public struct Backoff: Sendable {
 
     private init(_ wait: @escaping @Sendable (Int, RandomSource) -> Duration) { self.wait = wait }
 
-    /// Exponential backoff with full jitter: a uniformly random wait of up to `base` after the first attempt, up to `base *
-    /// factor` after the second, and so on up to `cap`.
+    /// Exponential backoff with full jitter: a uniformly random wait up to a maximum, which is `base` after the first attempt,
+    /// `base * factor` after the second, and so on up to `cap`.
     ///
     /// Of all kinds of jitter, full jitter best spreads clients that failed at the same moment (Brooker: Exponential Backoff
     /// And Jitter, 2015).

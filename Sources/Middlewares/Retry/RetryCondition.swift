@@ -26,8 +26,8 @@ public struct RetryCondition: Sendable {
 
     /// A condition decided by a closure from the request and the outcome of the rest of the chain.
     ///
-    /// The closure must not consume the response's body, but may look at ``HTTPBody/bytes`` of a buffered one. It never sees
-    /// cancellations.
+    /// The closure must not consume the response's body, but may look at ``HTTPBody/bytes`` of a buffered one. The closure
+    /// never sees cancellations.
     public static func answer(
         where isRetried: @escaping @Sendable (HTTPRequest, Result<HTTPResponse, any Error>) -> Bool
     ) -> Self {

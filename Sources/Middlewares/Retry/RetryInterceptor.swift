@@ -11,17 +11,17 @@ public import Foundation
 /// ]
 /// ```
 /// ## Order
-/// Place it inside interceptors whose work must stay the same for all attempts (transaction ID, token, deadline, cache), and
-/// outside those that must run for each attempt (signatures with a date, a timeout per attempt, logging of the wire). Inside
-/// `retryOnUnauthorized`, each token gets a full set of attempts; outside, a failed refresh can be retried.
+/// - Inside interceptors whose result must stay the same for all attempts: transaction ID, token, deadline, cache.
+/// - Outside interceptors that must run for each attempt: signatures with a date, a timeout per attempt, logging of the wire.
+/// - Inside `retryOnUnauthorized`, each token gets a full set of attempts; outside, a failed refresh can be retried.
 ///
 /// ## Behaviour
-/// - Each attempt sends the request as it reached this interceptor. ``RetryPolicy`` decides when; by default it never repeats
-///   a request that isn't idempotent and that the server may have acted on.
-/// - The caller gets the last outcome, a response with its status or an error, unchanged except for its context. That lists
-///   the attempts and the reason they ended (``HTTPContext/attempts``), also on an error that is a ``ContextualError``.
+/// - Each attempt sends the request as it reached this interceptor. ``RetryPolicy`` decides when; by default, `retry` never
+///   repeats a request that isn't idempotent and that the server may have acted on.
+/// - The caller gets the last outcome, a response with its status or an error, unchanged except for its context. The context
+///   lists the attempts and the reason they ended (``HTTPContext/attempts``), also on an error that is a ``ContextualError``.
 /// - The body of a response that isn't returned is discarded before the wait.
-/// - No attempt starts unless the deadline (``HTTPContext/deadline``) leaves time for it.
+/// - No attempt starts if the deadline (``HTTPContext/deadline``) leaves no time for a wait before it.
 /// - Cancelling the task ends a wait at once with `CancellationError`, which is never retried.
 ///
 /// ```swift

@@ -23,8 +23,7 @@ public import Foundation
 /// ## How long it waits
 /// The wait is the longer of the backoff and the time the server asks for: by `Retry-After`, by `Retry-After-Ms`, or, after a
 /// 429, by `RateLimit-Reset` or `X-RateLimit-Reset`. If the server asks for no wait (`Retry-After: 0`), the next attempt
-/// starts at once. By default, if the server asks for a longer wait than the policy allows, the call isn't retried, because
-/// an earlier attempt would be too early.
+/// starts at once. If the server asks for a longer wait than the policy allows, by default the call isn't retried.
 public struct RetryPolicy: Sendable {
     /// The effect of `Retry-After`, and of the similar fields that servers send.
     public struct RetryAfterRule: Sendable, Hashable {

@@ -5,7 +5,7 @@ internal import Synchronization
 /// ```swift
 /// .retry(.exponential(maxAttempts: 3), random: .seeded(42))    // in a test: the same waits each time
 /// ```
-/// Any number of tasks can share a source. It is for spreading load, never for keys: the numbers of ``seeded(_:)`` are
+/// Any number of tasks can share a source. Use a source to spread load, never to make keys: the numbers of ``seeded(_:)`` are
 /// predictable.
 public struct RandomSource: Sendable {
     private let make: @Sendable () -> UInt64

@@ -7,7 +7,7 @@ public import Foundation
 /// .sign(.awsV4(region: "us-east-1", service: "execute-api") { try await session.credentials() })
 /// ```
 /// The signature covers every field except those that transports and proxies set. In a query, and in the path of an S3
-/// request, a `+` means a plus sign and is sent as `%2B`, because some servers would read it as a space. A request that
+/// request, a `+` means a plus sign. It is sent as `%2B`, because some servers would read `+` as a space. A request that
 /// already has an `Authorization` field is sent unsigned.
 public struct AWSSignatureV4: RequestSigner {
     /// Whether the signature covers the content.

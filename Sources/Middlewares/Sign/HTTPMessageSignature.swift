@@ -7,8 +7,8 @@ public import Foundation
 /// Signature-Input: sig1=("@method" "@target-uri" "content-type" "content-digest");created=1618884473;keyid="shop-app"
 /// Signature: sig1=:…:
 /// ```
-/// By default the signature covers the method, the URL and, for a request with content, the `Content-Type` and a digest of the
-/// content (RFC 9530), which the signer adds. A one-shot stream can't be hashed before it is sent, so signing it fails unless
+/// By default the signature covers the method, the URL, a `Content-Type` if there is one, and a digest of any content
+/// (RFC 9530). The signer adds the digest. A one-shot stream can't be hashed before it is sent, so signing it fails unless
 /// `covering` omits the digest.
 public struct HTTPMessageSignature: RequestSigner {
     private let key: SigningKey

@@ -33,9 +33,10 @@ public protocol RequestSigner: Sendable {
 /// ]
 /// ```
 /// ## Order
-/// Innermost, except for interceptors that only observe, such as `logging`, because the signature must cover the request as
-/// sent. So place it inside `headers`, `cookies`, `tracing` and `compressRequest`. Inside `retry` and `followRedirects`, it
-/// signs each attempt with the current time and each redirected request with its URL.
+/// - Innermost, except for interceptors that only observe, such as `logging`, because the signature must cover the request as
+///   sent. So inside `headers`, `cookies`, `tracing` and `compressRequest`.
+/// - Inside `retry` and `followRedirects`, so that each attempt is signed with the current time, and each redirected request
+///   with its URL.
 ///
 /// An outer `cache` or `coalesce` can serve one response to several requests, but can't see whose key signs a request. So name
 /// a partition (``HTTPContext/cachePartition``), or, if all users of the program share the key, pass

@@ -13,7 +13,7 @@ public struct SigningError: ContextualError, RefusedRequestError, Sendable {
 
         /// The origins that may receive signatures are unknown: the interceptor has none, and the client has no base URL.
         public static let unknownOrigin = Self(rawValue: "unknownOrigin")
-        /// The signature must cover the body, but that is a one-shot stream, which hashing would use up.
+        /// The signature must cover the body, but the body is a one-shot stream, which hashing would use up.
         public static let bodyNotRestartable = Self(rawValue: "bodyNotRestartable")
         /// The signature must cover a component that the request lacks or that can't be signed.
         public static let invalidRequest = Self(rawValue: "invalidRequest")

@@ -14,7 +14,7 @@ public import Foundation
 public struct StatusError: Error, Sendable {
     /// The response as received, with its body in memory, up to the limit: see ``isBodyComplete``.
     public internal(set) var response: HTTPResponse
-    /// The response's body, up to the limit. It may contain secrets.
+    /// The response's body as received, up to the limit, possibly with secrets.
     public let body: Data
     /// Whether ``body`` is the complete body. `false` if the body was longer than the limit or couldn't be read to its end.
     public let isBodyComplete: Bool

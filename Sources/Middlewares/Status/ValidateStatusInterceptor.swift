@@ -10,11 +10,11 @@
 /// ]
 /// ```
 /// ## Order
-/// Outermost, or nearly: outside all interceptors that handle a status (redirects, a refresh after a 401, a retry, a cache).
-/// Inside them, it would throw before they see the status.
+/// - Outermost, or nearly: outside all interceptors that handle a status (redirects, a refresh after a 401, a retry, a cache).
+///   Further inside, the error would be thrown before they see the status.
 ///
 /// ## 304
-/// Without an argument, it accepts 2xx, and a 304 response to a GET or HEAD that was already conditional here
+/// Without an argument, the interceptor accepts 2xx, and a 304 response to a GET or HEAD that was already conditional here
 /// (`If-None-Match` or `If-Modified-Since`): a caller that asks for changes gets that response (RFC 9110 §15.4.5). A 304 to a
 /// condition that an inner interceptor added is an error. A range, a set or a closure alone decides about 304.
 ///

@@ -8,14 +8,14 @@
 /// ]
 /// ```
 /// ## Order
-/// The position decides what is limited: outside a retry, a refresh or redirects, all of their attempts together; inside, each
-/// attempt.
+/// - Outside a retry, a refresh or redirects, the limit applies to all attempts together.
+/// - Inside them, the limit applies to each attempt.
 ///
 /// ## Behaviour
 /// - The interceptor passes its deadline on (``HTTPContext/deadline``), so that an inner retry doesn't start an attempt that
-///   can't end in time. It also enforces a deadline that the caller set on the request; `.timeout()` without a limit does
-///   only that.
-/// - At the deadline it cancels the rest of the chain and waits for it to end, so that no work continues after the call. The
+///   can't end in time. The interceptor also enforces a deadline that the caller set on the request; `.timeout()` without a
+///   limit does only that.
+/// - At the deadline the rest of the chain is cancelled and awaited, so that no work continues after the call. The
 ///   call then fails with ``TransportError/Code/timedOut`` and a message that names the limit. A late response is discarded.
 ///   An inner interceptor or transport that ignores cancellation delays the failure.
 /// - The error's context holds facts noted by inner interceptors, such as a retry's attempts (``HTTPContext/attempts``).

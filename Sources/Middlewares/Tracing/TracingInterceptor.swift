@@ -9,14 +9,15 @@
 /// ]
 /// ```
 /// ## Order
-/// The position decides what a span covers. Outside a retry, a redirect or a refresh, it is the call: all attempts carry the
-/// same span. Inside, it is the attempt. With both, as above, the attempts are spans of one trace, and the call's span is
-/// their parent. Place it outside `logging`. Its order relative to `sign` matters only if a signer covers these fields, which
-/// the ready-made signers don't by default.
+/// - Outside a retry, a redirect or a refresh, a span is a call: all attempts carry the same span.
+/// - Inside them, a span is an attempt.
+/// - With an interceptor at each position, as above, the attempts are spans of one trace, with the call's span as parent.
+/// - Outside `logging`, so that the log shows the fields.
+/// - Inside or outside `sign`: by default, the ready-made signers don't cover these fields.
 ///
 /// ## Behaviour
-/// If a request has a valid `traceparent`, or a trace in its context (``HTTPContext/trace``), it becomes a new span of that
-/// trace, with the same sampling decision. An invalid `traceparent` is replaced with a new trace and its `tracestate` is
+/// A request with a valid `traceparent`, or a trace in its context (``HTTPContext/trace``), becomes a new span of that trace,
+/// with the same sampling decision. An invalid `traceparent` is replaced with a new trace and its `tracestate` is
 /// dropped, as the recommendation demands. The response's context has the span.
 public struct TracingInterceptor: Interceptor {
     private let sampling: Double

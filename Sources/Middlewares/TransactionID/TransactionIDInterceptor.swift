@@ -7,8 +7,8 @@
 /// ]
 /// ```
 /// ## Order
-/// Outside a retry, a redirect or a refresh, all attempts have the same ID; inside, each attempt has a new one. Place it
-/// outside interceptors that log the ID.
+/// - Outside a retry, a redirect or a refresh, all attempts have the same ID; inside, each attempt has a new ID.
+/// - Outside interceptors that log the ID.
 ///
 /// A request that already has the field keeps its value.
 public struct TransactionIDInterceptor: Interceptor {
@@ -40,7 +40,7 @@ public struct TransactionIDInterceptor: Interceptor {
     ///
     /// UUIDs never repeat within a process. Between processes, a repetition is as unlikely as with 122 random bits.
     ///
-    /// Use them to tell requests apart, **never as secrets**: given some UUIDs, an attacker may be able to compute others. A
+    /// Use UUIDs to tell requests apart, **never as secrets**: given some UUIDs, an attacker may be able to compute others. A
     /// process forked without `exec` repeats the UUIDs of its parent.
     public static func uuid() -> String { UUIDSequence.shared.next().description }
 }

@@ -25,7 +25,7 @@ public struct EnvelopeError: ContextualError, Sendable {
         public static let refused = Self(rawValue: "refused")
         /// The response isn't an envelope.
         public static let notAnEnvelope = Self(rawValue: "notAnEnvelope")
-        /// The body starts like an envelope but isn't valid JSON. It may be truncated.
+        /// The body starts like an envelope but isn't valid JSON: it was truncated, for instance.
         public static let malformed = Self(rawValue: "malformed")
     }
 
@@ -39,7 +39,7 @@ public struct EnvelopeError: ContextualError, Sendable {
     public let explanation: String
     /// The response as received, with its body in memory (see ``body``).
     public internal(set) var response: HTTPResponse
-    /// The response's body as received. It may contain secrets.
+    /// The response's body as received, possibly with secrets.
     public let body: Data
     /// Whether ``body`` is the complete body. A stream can exceed the interceptor's limit or break off.
     public let isBodyComplete: Bool

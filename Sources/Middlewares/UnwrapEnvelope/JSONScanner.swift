@@ -1,8 +1,8 @@
 /// Finds the values at given key paths in a JSON text (RFC 8259), in one pass and without decoding the text.
 ///
 /// The scanner validates only the objects on the way to the wanted values: names, colons, commas, numbers, literals, and
-/// that nothing follows the text. It skips all other values, and the content of the wanted ones: there, it checks only that
-/// brackets match and strings end. The payload's decoder finds any other error.
+/// that nothing follows the text. All other values, and the content of the wanted ones, are skipped: the scanner checks only
+/// that their brackets match and their strings end. The payload's decoder finds any other error.
 ///
 /// If several members have the same name, the last one counts, as RFC 8259 §4 says most parsers do (`JSONSerialization` does;
 /// `JSONDecoder` takes the first). Names are compared byte by byte, after escapes are decoded.

@@ -14,10 +14,10 @@ internal import Foundation
 /// ```
 ///
 /// ## Order
-/// Outermost, next to other interceptors that check the final response: inner ones see envelopes unchanged and handle
-/// redirects, retries and 401s before this one throws an error. The exception is an API that hides a 401 in an envelope with
-/// status 200: there, place this interceptor *inside* `retryOnUnauthorized`, and configure that to treat the
-/// ``EnvelopeError`` as a 401.
+/// - Outermost, next to other interceptors that check the final response. Inner interceptors then see envelopes unchanged, and
+///   handle redirects, retries and 401s before an error is thrown.
+/// - If an API hides a 401 in an envelope with status 200, *inside* `retryOnUnauthorized`, configured to treat the
+///   ``EnvelopeError`` as a 401.
 ///
 /// ## Which responses it checks
 /// - A body in memory, whatever its `Content-Type`, because some servers send JSON as `text/html`.
@@ -37,7 +37,7 @@ internal import Foundation
 /// - **A status other than 2xx**: an envelope of failure throws an ``EnvelopeError`` too, with the status. Any other
 ///   response passes unchanged, whatever `otherwise` says, so that an outer interceptor can check the status.
 ///
-/// Bodies are UTF-8. They are scanned in one pass without decoding; large ones are scanned off the caller's actor.
+/// Bodies are UTF-8. A body is scanned in one pass without decoding, and a large body off the caller's actor.
 public struct UnwrapEnvelopeInterceptor: Interceptor {
     enum Form: Sendable {
         case body(EnvelopePaths)
