@@ -37,9 +37,11 @@ public enum CircuitVerdict: Sendable, Hashable, CaseIterable {
     ///
     /// - **Failures**: the statuses 500, 502, 503 and 504, and a ``TransportError`` with `cannotFindHost`, `cannotConnect`,
     ///   `tlsFailed`, `connectionLost`, `timedOut`, `truncated` or `invalidResponse`.
-    /// - **Successes**: all other responses, also if an inner interceptor such as `validateStatus` turned one into an error.
+    /// - **Successes**: all other responses.
     /// - **Ignored**: all other errors, and the `timedOut` of a request that wasn't sent before its deadline because it waited
     ///   in `limitConcurrency` or `rateLimit`.
+    ///
+    /// A response counts by its status even if an inner interceptor such as `validateStatus` turned it into an error.
     public static func standard(_ answer: Result<HTTPResponse, any Error>) -> CircuitVerdict {
         if let response = answer.answered { return failures.contains(response.status.code) ? .failure : .success }
         guard case .failure(let error as TransportError) = answer else { return .ignored }

@@ -6,7 +6,7 @@ enum CoalesceEvent: Sendable {
     case waiting(Int)
     /// An exchange began.
     case began
-    /// An exchange ended, or was abandoned.
+    /// An exchange's task ended, possibly after all callers had left.
     case ended
 }
 

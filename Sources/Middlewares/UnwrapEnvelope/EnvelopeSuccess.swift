@@ -1,5 +1,4 @@
 extension Envelope {
-    /// An envelope's code: a text, and a number where it is one.
     /// An envelope's code, as text and, if possible, as a number.
     ///
     /// Some servers write the same code as `401` and as `"401"`. The two compare equal, and so do `200` and `200.0`.
