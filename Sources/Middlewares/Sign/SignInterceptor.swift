@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Proves the origin of a request with a signature: a field or query parameter computed from the rest of the request.
+/// Signs requests, to prove who sent them: adds a field or query parameter computed from the rest of the request.
 ///
 /// Ready-made signers are ``HTTPMessageSignature`` (RFC 9421, with HMAC-SHA256) and ``AWSSignatureV4``. For a server's
 /// proprietary scheme, use a closure or implement this protocol.
