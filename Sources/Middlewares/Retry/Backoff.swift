@@ -11,8 +11,8 @@ public struct Backoff: Sendable {
     /// Exponential backoff with full jitter: a uniformly random wait up to a maximum, which is `base` after the first attempt,
     /// `base * factor` after the second, and so on up to `cap`.
     ///
-    /// Of all kinds of jitter, full jitter best spreads clients that failed at the same moment (Brooker: Exponential Backoff
-    /// And Jitter, 2015).
+    /// Full jitter spreads clients that failed at the same moment more evenly than other kinds of jitter (Brooker: Exponential
+    /// Backoff And Jitter, 2015).
     ///
     /// - Parameters:
     ///   - base: the maximum wait after the first attempt, 0.2 s by default.
