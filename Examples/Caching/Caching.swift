@@ -2,8 +2,8 @@ import Foundation
 import Middlewares
 import TransportTesting
 
-/// `Caching` reads news through a cache on disk: in every mode, for two users, without a network, and from a store of its
-/// own. Each line tells where a response came from, in the words of `Cache-Status` (RFC 9211).
+/// `Caching` reads news through a cache on disk, in every mode, for two users and offline, and then through a custom store.
+/// Below each response it prints the `Cache-Status` field (RFC 9211), which says where the response came from.
 @main
 struct Caching {
     static func main() async {
@@ -22,51 +22,51 @@ struct Caching {
         let store = DiskCacheStore(at: directory, byteLimit: 64 << 20)
         let client = Client(baseURL: server.url, interceptors: [.cache(store, report: { print("  store: \($0)") })])
 
-        print("What the protocol allows")
+        print("The standard mode")
         try await ask(client, "the first time")
         try await ask(client, "again")
 
-        print("\nWhat a request may ask for")
+        print("\nOther modes")
         try await ask(client, "pull to refresh: the server confirms it", mode: .revalidate)
-        try await ask(client, "anew, whatever is stored", mode: .reload)
-        try await ask(client, "only if it is stored", mode: .onlyIfCached)
-        try await ask(client, "something secret: not to be stored", path: "/secret", mode: .doNotStore)
-        try await ask(client, "so it isn't there", path: "/secret", mode: .onlyIfCached)
+        try await ask(client, "a forced reload: ignores the stored response", mode: .reload)
+        try await ask(client, "only from the cache", mode: .onlyIfCached)
+        try await ask(client, "a secret: the response isn't stored", path: "/secret", mode: .doNotStore)
+        try await ask(client, "only from the cache: not there", path: "/secret", mode: .onlyIfCached)
 
-        print("\nNobody gets what is another's")
+        print("\nUsers never share responses")
         try await ask(client, "Ada's page", path: "/me", user: "ada")
         try await ask(client, "Bob's", path: "/me", user: "bob")
-        try await ask(client, "Ada's once more", path: "/me", user: "ada")
+        try await ask(client, "Ada's again", path: "/me", user: "ada")
 
-        print("\nWhat is stored")
+        print("\nStored responses")
         for line in try await store.listing().sorted(by: { $0.key.url < $1.key.url }) {
             print("  \(line), for \(line.key.partition.isEmpty ? "anybody" : "a user")")
         }
 
         print("\nThe server is gone")
         server.stop()
-        try await ask(client, "what is fresh needs no server")
+        try await ask(client, "a fresh response needs no server")
         try await ask(
             client,
-            "what was stored at any time, for who knows to be offline",
+            "offline: any stored response, whatever its age",
             path: "/me",
             mode: .offline,
             user: "ada"
         )
-        try await ask(client, "there is nothing to be had", path: "/unknown", mode: .offline)
+        try await ask(client, "offline: nothing is stored for this URL", path: "/unknown", mode: .offline)
 
         print("\nAda signs out")
         try await store.removeAll(partition: "ada")
         try await ask(client, "her page is gone", path: "/me", mode: .offline, user: "ada")
         try await ask(client, "Bob's is not", path: "/me", mode: .offline, user: "bob")
         try await store.removeAll(prefix: server.url.appending(path: "me"))
-        try await ask(client, "now it is", path: "/me", mode: .offline, user: "bob")
+        try await ask(client, "now it is gone too", path: "/me", mode: .offline, user: "bob")
 
         try await withAStoreOfOnesOwn()
     }
 
     private static func withAStoreOfOnesOwn() async throws {
-        print("\nA store of one's own")
+        print("\nA custom store")
         let server = try makeServer()
         defer { server.stop() }
         let client = Client(baseURL: server.url, interceptors: [.cache(DictionaryStore())])

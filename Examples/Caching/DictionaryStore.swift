@@ -2,7 +2,7 @@ import Foundation
 import Middlewares
 import Synchronization
 
-/// The least that is a store: a dictionary that never forgets. It decides nothing about HTTP, and keeps what it is given.
+/// A minimal store: a dictionary that never evicts. Like every store, it decides nothing about HTTP.
 actor DictionaryStore: CacheStore {
     private struct Stored {
         let id: CacheEntry.ID
@@ -14,7 +14,8 @@ actor DictionaryStore: CacheStore {
     private var lastID: CacheEntry.ID = 0
     private let cleared = Atomic(0)
 
-    /// By this the cache knows that what it asked for before a sign-out is not to be stored after it.
+    /// The number of times the store was cleared. The cache doesn't store a response that it requested before the last time,
+    /// for example before a sign-out.
     nonisolated var clearings: Int { cleared.load(ordering: .acquiring) }
 
     func entries(for key: CacheKey) -> [CacheEntry] {
@@ -78,7 +79,7 @@ actor DictionaryStore: CacheStore {
     }
 }
 
-/// Collects a body, and hands it over when it is whole.
+/// Collects the chunks of a body until the writer commits it.
 private actor Collector {
     private var body: Data? = Data()
 
@@ -100,7 +101,7 @@ extension DictionaryStore {
             if let body = await collector.take() { try await insert(body) }
         }
 
-        // What isn't committed is forgotten with the writer.
+        // A body that isn't committed goes away with the writer.
         func abandon() {}
     }
 }

@@ -1,7 +1,7 @@
 import Foundation
 import TransportTesting
 
-/// A real server on loopback whose API wants a bearer token and wraps each payload in an envelope, as in-house APIs do.
+/// A real server on loopback. Its API requires a bearer token and wraps each payload in an envelope, as in-house APIs do.
 func startDemoServer() throws -> MockServer {
     let server = try MockServer()
     server.on(.post, "/v1/token") { _ in

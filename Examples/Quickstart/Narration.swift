@@ -1,8 +1,8 @@
 import Foundation
 import Middlewares
 
-/// Puts each interceptor between two that narrate, so that the path of a request can be read: down with what each step
-/// has added to it, up with what it gives back.
+/// Puts each interceptor between two that print: on the way down the fields that it added, on the way up the response that it
+/// returned.
 func narrated(_ steps: [(name: String, interceptor: any Interceptor)]) -> [any Interceptor] {
     let interceptors: [[any Interceptor]] = steps.enumerated().map { depth, step in
         [Returns(name: step.name, depth: depth), step.interceptor, Passes(name: step.name, depth: depth)]
@@ -11,7 +11,7 @@ func narrated(_ steps: [(name: String, interceptor: any Interceptor)]) -> [any I
         + [Returns(name: "transport", depth: steps.count)]
 }
 
-/// Stands inside a step: tells what it passes on, and what it has added.
+/// Just inside a step: prints the request that the step passes on, with the fields that the step added.
 private struct Passes: Interceptor {
     let name: String
     let depth: Int?
@@ -25,7 +25,7 @@ private struct Passes: Interceptor {
     }
 }
 
-/// Stands outside a step: tells what it gives back.
+/// Just outside a step: prints the response or error that the step returns.
 private struct Returns: Interceptor {
     let name: String
     let depth: Int
@@ -45,12 +45,12 @@ private struct Returns: Interceptor {
 
 private func tell(_ event: String, _ note: String, depth: Int?) {
     let line = String(repeating: "  ", count: depth.map { $0 + 1 } ?? 0) + event
-    // One line, whatever the server's text is made of.
+    // The server's text may contain line breaks; the narration prints one line.
     let note = note.split(whereSeparator: \.isWhitespace).joined(separator: " ")
     say(note.isEmpty ? line : line.padding(toLength: max(40, line.count + 2), withPad: " ", startingAt: 0) + note)
 }
 
-/// Shows an entry of the log inside the narration.
+/// Prints a log entry, indented, as part of the narration.
 func show(_ entry: LogEntry) {
     for line in "\(entry)".split(separator: "\n") { say("                  \(line)") }
 }
@@ -64,10 +64,10 @@ extension HTTPContext {
     }
 }
 
-/// Prints a line at once, also where the output is a file.
+/// Prints a line without buffering, even if the output is a file.
 func say(_ line: String = "") { write(line, to: .standardOutput) }
 
-/// Prints text of which a part may come from a server: without what could control the terminal.
+/// Prints text that may contain a server's text. Control characters, which could control the terminal, are replaced.
 func write(_ text: String, to file: FileHandle) {
     let shown = text.unicodeScalars.map { scalar in
         scalar.properties.generalCategory == .control && scalar != "\n" && scalar != "\t" ? "\u{FFFD}" : scalar

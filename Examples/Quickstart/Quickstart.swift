@@ -7,8 +7,8 @@ struct User: Decodable, Sendable {
     let name: String
 }
 
-/// `Quickstart` sends a request through a chain to a server of its own, and shows what happens to it.
-/// `Quickstart <URL>` fetches that URL through the same kind of chain.
+/// `Quickstart` starts a server, sends two requests to it through a chain, and prints what each interceptor does.
+/// `Quickstart <URL>` fetches that URL through a similar chain.
 @main
 struct Quickstart {
     static func main() async {
@@ -28,14 +28,14 @@ struct Quickstart {
     }
 
     private static let usage = """
-        Usage: swift run Quickstart          a tour of one request through a chain, on a server of its own
-               swift run Quickstart <URL>    the same kind of chain against an http or https server
+        Usage: swift run Quickstart          follows requests through a chain to a local server
+               swift run Quickstart <URL>    fetches an http or https URL through a similar chain
         """
 
     private static func tour() async throws {
         let server = try startDemoServer()
         defer { server.stop() }
-        say("A server listens on \(server.url). Its API wants a bearer token; ours is stale.")
+        say("A server listens on \(server.url). Its API requires a bearer token; the client's token is stale.")
 
         let client = makeClient(for: server)
 
@@ -43,7 +43,7 @@ struct Quickstart {
         let user: User = try await client.get("/users/42")
         say("\nThe caller gets \(user)")
 
-        say("\n2. GET /users/7, which the API refuses inside a 200. The token is fresh by now:\n")
+        say("\n2. GET /users/7, which the API rejects in an envelope with status 200. The token is fresh now:\n")
         do {
             let user: User = try await client.get("/users/7")
             say("\nUnexpected: \(user)")
@@ -51,7 +51,7 @@ struct Quickstart {
             say("\nThe caller gets \(error)")
         }
 
-        say("\nWhat the server saw, over \(server.connectionsOpened) connections:")
+        say("\nThe server received these requests over \(server.connectionsOpened) connections:")
         for request in server.requests {
             let id = request.headerFields[.transactionID] ?? "none"
             say("  \(request)  TransactionId: \(id)")
@@ -62,7 +62,7 @@ struct Quickstart {
         let baseURL = server.url.appending(path: "v1")
         let tokens = TokenStore(TokenStore.Token("stale-token"), origins: Set([Origin(baseURL)].compactMap(\.self))) {
             _ in
-            say("              … the token is refreshed, once for whoever waits …")
+            say("              … refreshing the token, once for all waiting requests …")
             struct Reply: Decodable, Sendable { let token: String }
             let reply: Reply = try await Client(baseURL: baseURL).post("/token")
             return TokenStore.Token(reply.token)

@@ -3,8 +3,8 @@ import Middlewares
 import Synchronization
 import TransportTesting
 
-/// `Resilience` asks a server for a page again and again while things go wrong: the page moves, the server is overloaded,
-/// its content goes stale, it goes away. One chain copes with all of it, and each response tells how it came about.
+/// `Resilience` requests a page repeatedly while things go wrong: the page moves, its content goes stale, the server is
+/// overloaded, and finally the server is gone. One chain handles all of it, and each response says how it was obtained.
 @main
 struct Resilience {
     static func main() async {
@@ -28,21 +28,21 @@ struct Resilience {
         let client = makeClient(for: server, watch: watch)
 
         try await ask(client, "the page has moved")
-        try await ask(client, "again: nothing is sent, the cache knows both")
+        try await ask(client, "again: the cache has both responses, so nothing is sent")
         watch.advance(by: 61)
-        try await ask(client, "a minute later the server confirms what is stored")
+        try await ask(client, "a minute later: the server confirms the stored response")
 
         let calls = Counter(2)
         server.on(.get, "/busy") { _ in
             calls.down() ? MockResponse(status: 503, headers: [.retryAfter: "0"]) : MockResponse(body: "At last.")
         }
-        try await ask(client, "a server that is overloaded twice", path: "/busy")
+        try await ask(client, "the server is overloaded twice", path: "/busy")
 
         watch.advance(by: 61)
         server.stop()
-        try await ask(client, "the server is gone: what is stored is better than nothing")
+        try await ask(client, "the server is gone: a stale response is better than none")
 
-        print("\nThe server got \(server.requests.count) requests:")
+        print("\nThe server received \(server.requests.count) requests:")
         for request in server.requests { print("  \(request)") }
     }
 
@@ -52,10 +52,10 @@ struct Resilience {
         Client(
             baseURL: server.url,
             interceptors: [
-                .validateStatus(),  // judges the last answer, so it stands outermost
-                .timeout(.seconds(10)),  // for all hops and attempts together
-                .followRedirects(),  // each hop runs the rest again
-                .cache(.memory(), now: { watch.date }),  // nothing below runs on a hit
+                .validateStatus(),  // outermost, to check only the final response
+                .timeout(.seconds(10)),  // limits all redirects and attempts together
+                .followRedirects(),  // each redirect runs the rest of the chain again
+                .cache(.memory(), now: { watch.date }),  // on a hit, nothing below runs
                 .retry(.exponential(maxAttempts: 3, base: .milliseconds(20))),
             ]
         )
@@ -72,7 +72,7 @@ struct Resilience {
     }
 }
 
-/// What the cache takes for the time of day, so that a minute passes at once.
+/// The cache's clock, which the program can advance by a minute without waiting.
 private final class Watch: Sendable {
     private let passed = Mutex<TimeInterval>(0)
 
@@ -86,7 +86,7 @@ private final class Counter: Sendable {
 
     init(_ count: Int) { left = Mutex(count) }
 
-    /// Counts down, and says whether there was something left.
+    /// Counts down, and returns whether the counter was above zero.
     func down() -> Bool {
         left.withLock { left in
             defer { left = max(0, left - 1) }
