@@ -10,8 +10,8 @@ let settings: [SwiftSetting] = [
 
 let middlewares = Target.Dependency.product(name: "Middlewares", package: "Interceptors")
 
-// A package of its own, so that nobody who uses the library builds it. What needs other packages is in `Peers/`, so that
-// CI, which runs AllocationCheck, fetches none.
+// A separate package, so that users of the library don't build it. Benchmarks that depend on other packages are in `Peers/`,
+// so that CI, which runs AllocationCheck, fetches none.
 let package = Package(
     name: "Benchmarks",
     platforms: [.macOS(.v15)],

@@ -11,7 +11,7 @@ let settings: [SwiftSetting] = [
 let harness = Target.Dependency.product(name: "Harness", package: "Benchmarks")
 let middlewares = Target.Dependency.product(name: "Middlewares", package: "Interceptors")
 
-// The benchmarks against other packages, apart from the rest: those need none, and build in seconds.
+// The benchmarks that compare with other packages. They are separate because the others need no packages and build in seconds.
 let package = Package(
     name: "Peers",
     platforms: [.macOS(.v15)],

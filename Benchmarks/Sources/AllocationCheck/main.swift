@@ -4,8 +4,8 @@ import Middlewares
 import RealisticChain
 import Synchronization
 
-// Allocation counts don't vary with the load of the machine, so they can be held to thresholds in CI. A threshold that a
-// change makes too high is lowered with it; one that it makes too low is a regression.
+// Allocation counts don't depend on the machine's load, so CI can check them against thresholds. A change that needs fewer
+// allocations lowers the threshold; a change that needs more is a regression.
 
 struct Pass: Interceptor {
     func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
@@ -40,11 +40,11 @@ func check(
         for _ in 0..<repetitions { _ = try await chain.send(HTTPRequest(url: url)) }
     }
     let verdict = count <= threshold ? "ok" : "TOO MANY"
-    print("\(verdict)  \(name): \(count) allocations a request, at most \(threshold)")
+    print("\(verdict)  \(name): \(count) allocations per request, at most \(threshold)")
     return count <= threshold
 }
 
-/// An interceptor that allocates an object for each request: what it counts shows that counting works.
+/// An interceptor that allocates an object for each request, to check that counting works.
 struct Allocate: Interceptor {
     final class Object: Sendable {}
     static let last = Mutex(Object())
@@ -59,7 +59,7 @@ let allocating = InterceptorChain([Allocate()], transport: canned)
 let counted = try await allocations { for _ in 0..<$0 { _ = try await allocating.send(HTTPRequest(url: url)) } }
 #if os(Linux)
 guard counted >= 1 else {
-    print("TOO FEW  one that allocates an object: \(counted) allocations a request")
+    print("TOO FEW  an interceptor that allocates an object: \(counted) allocations per request")
     exit(1)
 }
 #else
@@ -69,11 +69,11 @@ guard counted >= 1 else {
 }
 #endif
 
-/// What a cache answers from its store once it has it.
+/// A response that the cache serves from its store after the first request.
 let fresh = Canned(response: HTTPResponse(status: 200, headerFields: [.cacheControl: "max-age=3600"], url: url))
 let realistic = RealisticChain(url: url)
 
-/// Hands out responses, each once, and holds them no more.
+/// A transport that returns each response once and releases it.
 final class OneAfterTheOther: Transport {
     let responses: Mutex<[HTTPResponse]>
 
@@ -84,11 +84,11 @@ final class OneAfterTheOther: Transport {
     }
 }
 
-// Where large bodies are unwrapped, so that no hop is counted.
+// `@concurrent`, because large bodies are unwrapped off the caller's actor: no change of executor is counted.
 @concurrent
 func checkUnwrapping(_ name: String, payload: String, atMost threshold: Double) async throws -> Bool {
     let repetitions = 50
-    // As many as are asked for, the first runs included.
+    // One run to warm up and five that are counted: `allocations` sends six times the repetitions.
     let transport = OneAfterTheOther(
         (0..<repetitions * 6).map { _ in
             HTTPResponse(status: 200, body: HTTPBody(#"{"code":200,"object":"\#(payload)"}"#), url: url)
@@ -99,28 +99,28 @@ func checkUnwrapping(_ name: String, payload: String, atMost threshold: Double) 
         for _ in 0..<repetitions { _ = try await chain.send(HTTPRequest(url: url)) }
     }
     let isWithin = count <= threshold && transport.responses.withLock { $0.isEmpty }
-    print("\(isWithin ? "ok" : "TOO MANY")  \(name): \(count) allocations a request, at most \(threshold)")
+    print("\(isWithin ? "ok" : "TOO MANY")  \(name): \(count) allocations per request, at most \(threshold)")
     return isWithin
 }
 
 let names = (0..<10).compactMap { HTTPField.Name("X-\($0)") }
 let results = [
     try await check("no interceptor", atMost: 0, []),
-    try await check("20 that pass on", atMost: 0, Array(repeating: Pass(), count: 20)),
-    try await check("8 that append", atMost: 1, names.prefix(8).map(Append.init)),
-    try await check("10 that append", atMost: 2, names.map(Append.init)),
-    try await check("logging that is off", atMost: 0, [.logging(.off)]),
+    try await check("20 pass-through interceptors", atMost: 0, Array(repeating: Pass(), count: 20)),
+    try await check("8 that append a field", atMost: 1, names.prefix(8).map(Append.init)),
+    try await check("10 that append a field", atMost: 2, names.map(Append.init)),
+    try await check("logging when off", atMost: 0, [.logging(.off)]),
     try await check("logging of the fields", atMost: 2, [.logging(.headers, to: LogSink { _ in })]),
-    try await check("a cache that has the answer", atMost: 5, [.cache(.memory())], fresh),
-    // One of them says on the request that its response is shared.
-    try await check("a cache that stores the answer", atMost: 9, [.cache(.memory())]),
+    try await check("a cache hit", atMost: 5, [.cache(.memory())], fresh),
+    // One of these allocations marks the request's response as shared.
+    try await check("a cache miss, stored", atMost: 9, [.cache(.memory())]),
     try await check(
         "a realistic chain of ten",
         atMost: 19,
         realistic.named.map(\.interceptor),
         Canned(response: realistic.response)
     ),
-    // The payload's bytes, which are copied.
+    // Copying the payload's bytes allocates.
     try await checkUnwrapping("an envelope of 1 kB", payload: String(repeating: "x", count: 1_000), atMost: 2),
     try await checkUnwrapping("an envelope of 100 kB", payload: String(repeating: "x", count: 100_000), atMost: 2),
 ]

@@ -4,7 +4,7 @@ import Middlewares
 
 private let count = 100
 
-/// Sends requests for what is stored, off the main actor.
+/// Sends requests for stored responses, off the main actor.
 @concurrent
 private func send(_ requests: [HTTPRequest], _ chain: InterceptorChain, times: Int, from first: Int = 0) async throws {
     for index in first..<(first + times) { _ = try await chain.send(requests[index % count]) }
@@ -33,15 +33,15 @@ func measureHits() async throws {
         Contender(name) { count in try await send(requests, chain, times: count) }
     }
     try await compare(
-        "A hit of 2 kB, through a chain of the cache alone",
+        "A 2 kB hit, through a chain with only the cache",
         repetitions: 5_000,
         [contender("no cache", none), contender("memory", memory), contender("disk", disk)]
     )
     print()
     for (name, chain, limit) in [("memory", memory, 3.0), ("disk", disk, 20)] {
         let quantiles = Quantiles(try await times(requests, chain))
-        print("each hit from \(name) by itself:", quantiles)
-        goal("a hit of 2 kB from \(name), median", quantiles.median, atMost: limit, "µs")
+        print("each hit from \(name):", quantiles)
+        goal("a 2 kB hit from \(name), median", quantiles.median, atMost: limit, "µs")
     }
 
     func parallel(_ name: String, _ chain: InterceptorChain) -> Contender {
@@ -60,9 +60,9 @@ func measureHits() async throws {
         [parallel("memory", memory), parallel("disk", disk)]
     )
     for name in ["memory", "disk"] {
-        if let cost = together[name] { print(name, String(format: "%.0f hits a second", 1e9 / cost.wall)) }
+        if let cost = together[name] { print(name, String(format: "%.0f hits per second", 1e9 / cost.wall)) }
     }
-    // Each look-up of the disk leaves the main actor and comes back to it.
+    // Each lookup on disk leaves the main actor and returns to it.
     let onMain = Contender("disk, from the main actor") { count in
         try await sendFromMain(requests, disk, times: count)
     }

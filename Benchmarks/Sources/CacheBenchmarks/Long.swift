@@ -21,7 +21,7 @@ private struct LongOrigin: Transport {
     }
 }
 
-/// A body of 100 MB: the memory that it takes to store it and to serve it.
+/// Measures the memory needed to store and serve a body of 100 MB.
 @concurrent
 func measureLong() async throws {
     let chain = InterceptorChain([.cache(.disk(at: folder.appending(path: "long")))], transport: LongOrigin())
@@ -29,7 +29,7 @@ func measureLong() async throws {
     guard let url = URL(string: "https://api.example.com/long") else { throw Wrong() }
     var request = HTTPRequest(url: url)
     request.context.responseBody = .streamed
-    // What code and libraries take is there before the body is.
+    // Code and libraries are loaded before the baseline is measured.
     for number in 0..<1_000 { _ = try await short.send(thing(number)) }
     let before = residentMemory()
     print("\nA body of 100 MB,", String(format: "%.1f MB resident before", before))

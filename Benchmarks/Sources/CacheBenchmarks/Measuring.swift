@@ -1,14 +1,14 @@
 import Foundation
 import Middlewares
 
-/// The memory of this process that is in use, in MB; 0 where the system doesn't say.
+/// This process's resident memory, in MB; 0 if the system doesn't report it.
 func residentMemory() -> Double {
     let text = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8)) ?? ""
     let pages = text.split(separator: " ").dropFirst().first.flatMap { Double($0) } ?? 0
     return pages * Double(getpagesize()) / 1e6
 }
 
-/// Does some work, prints what it took, and gives the milliseconds.
+/// Runs work, prints its duration and the resident memory, and returns the milliseconds.
 @discardableResult
 func measured(_ name: String, _ work: () async throws -> Void) async rethrows -> Double {
     let start = ContinuousClock.now
@@ -18,7 +18,7 @@ func measured(_ name: String, _ work: () async throws -> Void) async rethrows ->
     return milliseconds
 }
 
-/// Of the times that single calls took, in microseconds: the middle, what 99 of 100 of them kept within, and the longest.
+/// The median, the 99th percentile and the maximum of the durations of single calls, in microseconds.
 struct Quantiles: CustomStringConvertible {
     let median: Double
     let slow: Double
@@ -36,7 +36,7 @@ struct Quantiles: CustomStringConvertible {
 
 struct Wrong: Error {}
 
-/// What answers what isn't stored: 2 kB, with the fields that an API gives.
+/// The transport for misses: returns 2 kB with the usual fields of an API.
 struct Origin: Transport {
     static let fields: HTTPFields = [
         .contentType: "application/json", .cacheControl: "max-age=3600", .vary: "Accept-Encoding",

@@ -2,7 +2,7 @@ import Foundation
 import Harness
 import Middlewares
 
-// What hits, many entries and a long body cost. An argument names one part of it: hits, many or long.
+// Measures cache hits, many entries and a long body. An argument selects one part: hits, many or long.
 let part = CommandLine.arguments.dropFirst().first
 let folder = FileManager.default.temporaryDirectory.appending(path: "cache-benchmarks-\(UUID().uuidString)")
 

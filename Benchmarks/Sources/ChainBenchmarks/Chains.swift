@@ -4,14 +4,14 @@ import Middlewares
 let url = URL(string: "http://127.0.0.1/users/42") ?? URL(filePath: "/")
 let canned = Canned(response: HTTPResponse(status: 200, body: "{}", url: url))
 
-/// Passes everything on.
+/// A pass-through interceptor.
 struct Pass: Interceptor {
     func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         try await next(request)
     }
 }
 
-/// Adds a field.
+/// Appends a field.
 struct Append: Interceptor {
     let name: HTTPField.Name
 
@@ -21,7 +21,7 @@ struct Append: Interceptor {
     }
 }
 
-/// Answers at once, always the same.
+/// A transport that always returns the same response, at once.
 struct Canned: Transport {
     let response: HTTPResponse
     func send(_ request: consuming HTTPRequest) async throws -> HTTPResponse { response }
@@ -29,7 +29,7 @@ struct Canned: Transport {
 
 typealias Send = @Sendable (HTTPRequest) async throws -> HTTPResponse
 
-/// The interceptor of a chain whose `next` is a closure, as most libraries have it.
+/// An interceptor whose `next` is a closure, as in most libraries.
 protocol ClosureChained: Sendable {
     func intercept(_ request: HTTPRequest, next: Send) async throws -> HTTPResponse
 }
@@ -38,7 +38,7 @@ struct ClosurePass: ClosureChained {
     func intercept(_ request: HTTPRequest, next: Send) async throws -> HTTPResponse { try await next(request) }
 }
 
-/// Closures composed anew for each request.
+/// A chain that composes closures for each request.
 struct ClosuresPerRequest: Sendable {
     let interceptors: [any ClosureChained]
     let transport: any Transport
@@ -54,8 +54,8 @@ struct ClosuresPerRequest: Sendable {
     }
 }
 
-/// Closures composed anew for each request as swift-openapi-runtime's client does it: with body, base URL and the name of
-/// the operation beside the request, and a boundary around each hop that tells of errors where they came from.
+/// A chain that composes closures for each request like swift-openapi-runtime's client: body, base URL and operation name are
+/// passed beside the request, and a wrapper around each hop records where an error came from.
 struct OpenAPIComposition: Sendable {
     typealias Answer = (HTTPResponse, HTTPBody?)
     typealias Send = @Sendable (HTTPRequest, HTTPBody?, URL) async throws -> Answer
@@ -130,7 +130,7 @@ struct OpenAPIPass: OpenAPIChained {
     }
 }
 
-/// An object for each hop, as OkHttp's `RealInterceptorChain` has it.
+/// A chain with an object per hop, like OkHttp's `RealInterceptorChain`.
 final class HopChain: Sendable {
     private let interceptors: [any HopChained]
     private let transport: any Transport
@@ -159,7 +159,7 @@ struct HopPass: HopChained {
     }
 }
 
-/// What a compiler makes of a chain that is known when it is compiled: the floor.
+/// The floor: a chain known at compile time, which the compiler can inline.
 struct StaticPass<Inner: Transport>: Transport {
     let inner: Inner
     init(_ inner: Inner) { self.inner = inner }

@@ -6,7 +6,7 @@ import Synchronization
 
 private struct Failed: Error {}
 
-/// A request of its own chain, so many times.
+/// Sends requests through a chain that only this contender uses.
 private func requests(_ name: String, _ interceptors: [any Interceptor], _ transport: any Transport) -> Contender {
     let chain = InterceptorChain(interceptors, transport: transport)
     return Contender(name) { repetitions in
@@ -16,7 +16,7 @@ private func requests(_ name: String, _ interceptors: [any Interceptor], _ trans
     }
 }
 
-/// What DESIGN.md shows a chain with: ten interceptors.
+/// Compares the README's chain of ten interceptors with parts of it.
 func compareRealisticChain() async throws {
     let chain = RealisticChain(url: url)
     let interceptors = chain.named
@@ -25,7 +25,7 @@ func compareRealisticChain() async throws {
         requests("all but \(name)", interceptors.filter { $0.name != name }.map(\.interceptor), envelope)
     }
     let costs = try await compare(
-        "A realistic chain of ten over a stub, all at once and each alone",
+        "A realistic chain of ten over a stub: all together, and each alone",
         repetitions: 2_000,
         [
             requests("all ten", interceptors.map(\.interceptor), envelope), all(but: "cache(.memory())"),
@@ -37,19 +37,19 @@ func compareRealisticChain() async throws {
     goal("a request through the realistic chain, CPU", costs["all ten"]?.cpu.map { $0 / 1e3 }, atMost: 5, "µs")
 }
 
-/// Logging at each level.
+/// Compares the log levels.
 func compareLogging() async throws {
     let levels: [(String, LogLevel)] = [("off", .off), ("basic", .basic), ("headers", .headers), ("body", .body)]
     let costs = try await compare(
-        "Logging at each level, without what the sink costs",
+        "Logging at each level, without the cost of a sink",
         repetitions: 5_000,
         [requests("no logging (floor)", [], canned)]
             + levels.map { requests($0.0, [.logging($0.1, to: LogSink { _ in })], canned) }
     )
     guard let none = costs["no logging (floor)"]?.cpu, let off = costs["off"]?.cpu, let basic = costs["basic"]?.cpu
     else { return }
-    // A hop, which is all it is then; a request over loopback takes hundreds of times as long.
-    goal("logging that is off, CPU", off - none, atMost: 100, "ns")
+    // With logging off only a hop remains. A request over loopback takes hundreds of times as long.
+    goal("logging when off, CPU", off - none, atMost: 100, "ns")
     goal("logging at basic, CPU", (basic - none) / 1e3, atMost: 2, "µs")
 }
 
@@ -68,7 +68,7 @@ private struct Wrapper: Codable {
     var object: Payload
 }
 
-/// A payload taken out of its envelope, as bytes.
+/// Compares ways to extract the bytes of a payload from an envelope.
 func compareEnvelopes() async throws {
     for (name, count, repetitions) in [("1 kB", 18, 200), ("100 kB", 1_850, 10), ("10 MB", 171_000, 1)] {
         let title = "Unwrapping an envelope of \(name)"
@@ -88,7 +88,7 @@ func compareEnvelopes() async throws {
         )
         let own = costs["unwrapEnvelope"]?.cpu, floor = costs["the chain and the stub alone (floor)"]?.cpu
         for peer in ["JSONSerialization, both ways", "JSONDecoder of the wrapper"] {
-            // The peers are handed the bytes, and no request is sent for them.
+            // The peers get the bytes directly, without sending a request, so the stub's cost is subtracted from ours.
             var ratio: Double?
             if let peer = costs[peer]?.cpu, let own, let floor { ratio = peer / (own - floor) }
             goal("\(name): CPU of \(peer)", ratio, atLeast: 100, "times ours without the stub's")
@@ -99,7 +99,7 @@ func compareEnvelopes() async throws {
     }
 }
 
-/// Each response has bytes of its own, as one from the network has.
+/// Sends requests over a transport whose responses each have a separate copy of the bytes, like responses from the network.
 private func handingOut(_ name: String, _ bytes: Data, _ interceptors: [any Interceptor]) -> Contender {
     .external(name) { repetitions in
         let bodies = (0..<repetitions).map { _ in bytes.withUnsafeBytes { Data($0) } }
@@ -126,7 +126,7 @@ private func decoding(_ bytes: Data) -> Contender {
     }
 }
 
-/// Hands each body out once, and then holds it no more.
+/// Returns each body once and releases it, so that the response holds the only reference.
 private final class OneAfterTheOther: Transport {
     private let bodies: Mutex<[Data]>
 
@@ -143,7 +143,7 @@ private final class OneAfterTheOther: Transport {
     }
 }
 
-/// Rejects every token but the new one.
+/// A transport that accepts only the new token.
 private struct Guarded: Transport {
     func send(_ request: consuming HTTPRequest) async throws -> HTTPResponse {
         await Task.yield()
@@ -152,11 +152,11 @@ private struct Guarded: Transport {
     }
 }
 
-/// Ten thousand requests at once, each rejected with 401: one refresh, and each is sent again.
+/// Sends ten thousand requests at once, each rejected with a 401: there is one refresh, and each request is sent again.
 func measureRefresh() async throws {
     let count = 10_000
     let costs = try await compare(
-        "\(count) concurrent requests whose token has been revoked: for all of them, with one refresh",
+        "\(count) concurrent requests with a revoked token, all of them together, with one refresh",
         rounds: 5,
         repetitions: 1,
         [
@@ -178,7 +178,7 @@ func measureRefresh() async throws {
                 }
                 guard await refreshes.count == 1 else { throw Failed() }
             },
-            Contender("the same requests, none rejected") { _ in
+            Contender("the same requests with a valid token") { _ in
                 let tokens = TokenStore(TokenStore.Token("new"), origins: Origin(url).map { [$0] }) { _ in
                     throw Failed()
                 }

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// Work to be measured against other work.
+/// Work to compare with other work.
 public struct Contender: Sendable {
     let name: String
     let share: Double
@@ -8,7 +8,7 @@ public struct Contender: Sendable {
 
     var isWanted: Bool { ProcessInfo.processInfo.environment["BENCHMARK_ONLY"].map(name.contains) ?? true }
 
-    /// Work under a name; `run` does it so many times. A slow contender may be given a share of the repetitions.
+    /// Creates a contender; `run` does the work `repetitions` times. A slow contender can have a `share` below 1.
     public init(
         _ name: String,
         share: Double = 1,
@@ -25,7 +25,7 @@ public struct Contender: Sendable {
         self.measure = measure
     }
 
-    /// Work that measures itself, such as a program of its own.
+    /// Creates a contender that measures itself, such as a separate program.
     public static func external(
         _ name: String,
         _ measure: @escaping @Sendable (_ repetitions: Int) async throws -> Cost
@@ -34,31 +34,31 @@ public struct Contender: Sendable {
     }
 }
 
-/// The medians of what contenders cost, by their names. What was left alone has none.
+/// The contenders' median costs by name. A skipped contender has no cost.
 public struct Comparison: Sendable {
     fileprivate var costs: [String: Cost] = [:]
 
     /// The median cost of a contender.
     public subscript(name: String) -> Cost? { costs[name] }
 
-    /// How many times one cost is another's.
+    /// The cost of `name` divided by that of `other`; `nil` if either is unknown.
     public func ratio(_ name: String, to other: String, of cost: (Cost) -> Double?) -> Double? {
         guard let over = self[name].flatMap(cost), let under = self[other].flatMap(cost), under > 0 else { return nil }
         return over / under
     }
 }
 
-/// Whether a table is to be measured: `BENCHMARK_TABLES` in the environment leaves those alone whose titles contain it.
+/// Whether to measure a table. The environment variable `BENCHMARK_TABLES` selects the tables whose titles contain its text.
 public func isWanted(table title: String) -> Bool {
     guard let wanted = ProcessInfo.processInfo.environment["BENCHMARK_TABLES"], !wanted.isEmpty else { return true }
     return title.lowercased().contains(wanted.lowercased())
 }
 
-/// Runs contenders in turn (A B C A B C …), so that what disturbs the machine disturbs all of them, and prints a line for
-/// each: medians over the rounds, half the distance between their quartiles, and the ratios to the first.
+/// Runs contenders in turn (A B C A B C …), so that a disturbance of the machine affects all of them. Prints a line for each:
+/// the medians over the rounds, half the distance between the quartiles, and the ratios to the first contender.
 ///
-/// `BENCHMARK_QUICK` in the environment makes it a third of the rounds; `BENCHMARK_ONLY` leaves those contenders alone
-/// whose names contain it, for a profiler.
+/// The environment variable `BENCHMARK_QUICK` reduces the rounds to a third. `BENCHMARK_ONLY` selects the contenders whose
+/// names contain its text, for a profiler.
 @concurrent
 @discardableResult
 public func compare(
@@ -79,7 +79,7 @@ public func compare(
     for round in (warmsUp ? 0 : 1)...rounds {
         for (index, contender) in contenders.enumerated() {
             let cost = try await contender.measure(max(1, Int(Double(repetitions) * contender.share)))
-            // The first round warms up.
+            // Round 0 only warms up.
             if round > 0 { costs[index].append(cost) }
         }
     }
@@ -96,7 +96,7 @@ public func compare(
     return comparison
 }
 
-/// A figure over all rounds.
+/// The median and spread of a figure over all rounds.
 private struct Figure {
     let median: Double
     /// Half the distance between the quartiles.

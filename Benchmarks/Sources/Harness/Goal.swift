@@ -1,18 +1,19 @@
 internal import Foundation
 
-/// Says whether a figure is what it is meant to be. Without a figure, since its table was left alone, it says nothing.
+/// Reports whether a figure is at or below its limit. Does nothing without a figure, when its table was skipped.
 public func goal(_ what: String, _ figure: Double?, atMost limit: Double, _ unit: String = "") {
     guard let figure else { return }
     report(what, figure, "at most", limit, unit, isReached: figure <= limit)
 }
 
-/// Says whether a figure is what it is meant to be. Without a figure, since its table was left alone, it says nothing.
+/// Reports whether a figure is at or above its limit. Does nothing without a figure, when its table was skipped.
 public func goal(_ what: String, _ figure: Double?, atLeast limit: Double, _ unit: String = "") {
     guard let figure else { return }
     report(what, figure, "at least", limit, unit, isReached: figure >= limit)
 }
 
-/// A line below its table, and one in the file that `BENCHMARK_GOALS` names, from which all of them are printed at the end.
+/// Prints a line below the table and appends it to the file named by `BENCHMARK_GOALS`, which Scripts/benchmark prints at the
+/// end.
 private func report(_ what: String, _ figure: Double, _ bound: String, _ limit: Double, _ unit: String, isReached: Bool)
 {
     let unit = unit.isEmpty ? "" : " " + unit

@@ -1,18 +1,18 @@
 internal import CAllocations
 internal import Foundation
 
-/// What one run of some work cost, for each of its repetitions.
+/// The cost of a run, per repetition. Only ``memory`` is for the whole run.
 public struct Cost: Sendable {
-    /// Time on the wall, in nanoseconds.
+    /// Wall time, in nanoseconds.
     public var wall: Double
-    /// Time on all cores, in nanoseconds; `nil` where it can't be known.
+    /// CPU time on all cores, in nanoseconds; `nil` if unknown.
     public var cpu: Double?
-    /// Calls of `malloc` and its kin; `nil` where they can't be counted.
+    /// Calls of `malloc` and related functions; `nil` if they can't be counted.
     public var allocations: Double?
-    /// How far the process's memory rose above what it was before the run, in bytes; `nil` where it can't be known.
+    /// The process's peak resident memory minus that before the run, in bytes; `nil` if unknown.
     public var memory: Double?
 
-    /// A cost that was measured elsewhere.
+    /// Creates a cost that was measured elsewhere.
     public init(wall: Double, cpu: Double? = nil, allocations: Double? = nil, memory: Double? = nil) {
         self.wall = wall
         self.cpu = cpu
@@ -20,7 +20,7 @@ public struct Cost: Sendable {
         self.memory = memory
     }
 
-    /// What `repetitions` of some work cost this process, on all of its threads.
+    /// Runs work that repeats itself `repetitions` times, and measures its cost to this process, on all threads.
     public static func measured(_ repetitions: Int, _ work: () async throws -> Void) async rethrows -> Cost {
         let resident = ResidentMemory.startWatching()
         let (allocations, cpu, start) = (callocations_count(), processorTime(), ContinuousClock.now)
@@ -36,8 +36,8 @@ public struct Cost: Sendable {
     }
 }
 
-/// The allocations that some work makes each time, without those of its first runs: the fewest of several counts, since
-/// what the system allocates beside it, for a thread for instance, can only add to them.
+/// Returns the allocations per repetition, after a first run to warm up. The result is the lowest of five counts, because other
+/// allocations in the process, for example for a thread, can only add to a count.
 public func allocations(
     repetitions: Int = 1_000,
     _ work: (_ repetitions: Int) async throws -> Void
@@ -52,7 +52,7 @@ public func allocations(
     return fewest
 }
 
-/// Gives the memory back that is no longer used, so that what is used again is seen.
+/// Returns unused memory to the system, so that memory used again counts as growth.
 func trimMemory() { callocations_trim() }
 
 private func processorTime() -> Double {
@@ -61,9 +61,9 @@ private func processorTime() -> Double {
     return Double(time.tv_sec) * 1e9 + Double(time.tv_nsec)
 }
 
-/// What Linux tells of a process's memory.
+/// The process's resident memory, as reported by Linux.
 private enum ResidentMemory {
-    /// Forgets the highest value and gives the present one.
+    /// Resets the peak and returns the current value.
     static func startWatching() -> Double? {
         guard let file = fopen("/proc/self/clear_refs", "w") else { return nil }
         fputs("5", file)

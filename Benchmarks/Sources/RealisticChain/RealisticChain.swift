@@ -1,15 +1,15 @@
 public import Foundation
 public import Middlewares
 
-/// The ten interceptors of the README's first chain, and what a server would answer them: measured in one place, and held to
-/// a number of allocations in another.
+/// The ten interceptors of the README's first chain, and a server's response to them. ChainBenchmarks measures the chain, and
+/// AllocationCheck limits its allocations.
 public struct RealisticChain {
-    /// Each by its name, the outermost first.
+    /// The interceptors and their names, outermost first.
     public let named: [(name: String, interceptor: any Interceptor)]
-    /// A user in an envelope.
+    /// A user wrapped in an envelope.
     public let response: HTTPResponse
 
-    /// For requests to a URL.
+    /// Creates the chain and its response, for requests to a URL.
     public init(url: URL) {
         let tokens = TokenStore(TokenStore.Token("secret"), origins: Origin(url).map { [$0] }) { _ in
             throw CancellationError()

@@ -7,13 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-// The sizes that CurlTransport has.
+// The same sizes as in CurlTransport.
 enum { block_size = 124 * 1024, block_count = 8, blocks_at_once = 4 };
 
 struct reader {
     pthread_t thread;
-    sem_t filled;  // posted for some blocks at once
-    sem_t room;    // one for each block that may be filled
+    sem_t filled;  // posted once for several blocks
+    sem_t room;    // counts the blocks that may be filled
     char *blocks[block_count];
     size_t counts[block_count];
     atomic_size_t given;

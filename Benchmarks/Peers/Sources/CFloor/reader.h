@@ -1,4 +1,4 @@
-// A thread that is given copies of what libcurl receives, as a caller on a thread of its own must be.
+// A thread that receives copies of libcurl's data, as a caller on another thread does.
 #pragma once
 
 #include <stddef.h>
@@ -6,8 +6,8 @@
 typedef struct reader *reader_t;
 
 reader_t reader_open(void);
-// Copies bytes into a block. The thread is woken for some blocks at once, and waited for when it holds all of them.
+// Copies bytes into blocks. Wakes the thread once for several blocks, and waits if the thread holds all blocks.
 void reader_give(reader_t reader, const char *bytes, size_t length);
-// Gives the thread what has not filled a block.
+// Passes a partly filled block to the thread.
 void reader_flush(reader_t reader);
 void reader_close(reader_t reader);

@@ -12,7 +12,7 @@ typealias OurName = Middlewares.HTTPField.Name
 typealias PeerFields = HTTPTypes.HTTPFields
 typealias PeerName = HTTPTypes.HTTPField.Name
 
-/// Keeps the optimiser from seeing that a result is not used.
+/// Hides from the optimiser that a result isn't used.
 @inline(never)
 func consume<Value>(_ value: Value) {}
 
@@ -61,7 +61,7 @@ let (ourTwenty, peerTwenty, foundationTwenty) = (ours(20), peers(20), foundation
 
 for (title, index) in [("first", 0), ("last", 19)] {
     try await compareFields(
-        "Look the \(title) of 20 fields up",
+        "Find the \(title) of 20 fields",
         repetitions: 20_000,
         [
             contender("HTTPFields") { consume(ourTwenty[ourNames[index]]) },
@@ -71,7 +71,7 @@ for (title, index) in [("first", 0), ("last", 19)] {
     )
 }
 try await compareFields(
-    "Look for a field that none of 20 is",
+    "Look for a field that isn't among 20",
     repetitions: 20_000,
     [
         contender("HTTPFields") { consume(ourTwenty[.accept]) },
@@ -80,7 +80,7 @@ try await compareFields(
     ]
 )
 try await compareFields(
-    "Append a field to 5, in a copy",
+    "Append a field to a copy of 5",
     repetitions: 20_000,
     [
         contender("HTTPFields") { [five = ours(5)] in

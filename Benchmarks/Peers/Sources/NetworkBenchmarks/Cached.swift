@@ -7,7 +7,7 @@ import Middlewares
 import FoundationNetworking
 #endif
 
-/// Hits in the cache, against reading the same file, and against asking the server on this machine again.
+/// Compares cache hits with reading the same file, and with requests to a server on this machine.
 func compareCached(_ server: Server, _ name: String, bytes: Int, repetitions: Int) async throws {
     let file = "\(server.directory)/files/\(name)"
     let url = server.plain.appending(path: name)
@@ -23,7 +23,7 @@ func compareCached(_ server: Server, _ name: String, bytes: Int, repetitions: In
     }
     let client = HTTPClient.tuned(server, inFlight: 1)
     let costs = try await compare(
-        "A hit of \(bytes) bytes in the cache",
+        "A cache hit of \(bytes) bytes",
         repetitions: repetitions,
         [
             .client("memory", inFlight: 1, send(memory, url, bytes: bytes)),
@@ -35,12 +35,12 @@ func compareCached(_ server: Server, _ name: String, bytes: Int, repetitions: In
         ]
     )
     for (store, limit) in [("memory", 3.0), ("disk", 20)] {
-        goal("a hit of \(bytes) bytes, \(store), CPU", costs[store]?.cpu.map { $0 / 1e3 }, atMost: limit, "µs")
+        goal("a cache hit of \(bytes) bytes, \(store), CPU", costs[store]?.cpu.map { $0 / 1e3 }, atMost: limit, "µs")
     }
     try await client.shutdown()
 }
 
-/// Answers with what may be kept for an hour.
+/// A transport whose responses are fresh for an hour.
 private struct Fresh: Transport {
     let body: Data
 

@@ -12,13 +12,13 @@ import NIOSSL
 import FoundationNetworking
 #endif
 
-/// Does one request, and throws if its answer is not what it must be.
+/// Sends one request, and throws if the response isn't as expected.
 typealias Exchange = @Sendable () async throws -> Void
 
-/// An answer that is not the expected one.
+/// The response wasn't as expected.
 struct WrongAnswer: Error {}
 
-/// So many requests, so many of them at a time.
+/// Sends `requests` requests, `inFlight` at a time.
 @Sendable func run(_ requests: Int, inFlight: Int, _ exchange: @escaping Exchange) async throws {
     guard inFlight > 1 else {
         for _ in 0..<requests { try await exchange() }
@@ -34,7 +34,7 @@ struct WrongAnswer: Error {}
 }
 
 extension Contender {
-    /// A client of Swift's, driven by tasks.
+    /// A Swift client, driven by tasks.
     static func client(_ name: String, share: Double = 1, inFlight: Int, _ exchange: @escaping Exchange) -> Contender {
         Contender(name, share: share) { try await run($0, inFlight: inFlight, exchange) }
     }
@@ -55,7 +55,7 @@ extension Contender {
         }
     }
 
-    /// libcurl, driven from C on a thread of its own, which resumes a task: the least for a caller that awaits.
+    /// libcurl, driven from C on a separate thread that resumes a task: the floor for a caller that awaits.
     static func awaited(_ name: String, _ settings: FloorSettings) -> Contender {
         let floor = Floor(settings)
         return Contender(name) { requests in
@@ -63,7 +63,7 @@ extension Contender {
         }
     }
 
-    /// wrk, for a second.
+    /// wrk, run for one second.
     static func wrk(_ url: URL, inFlight: Int, _ command: String) -> Contender {
         let line = "\(command) -t1 -c\(inFlight) -d1s \(url.absoluteString)"
         return .external("wrk (the server's ceiling)") { _ in
@@ -100,7 +100,7 @@ func send(_ client: HTTPClient, _ url: URL, bytes: Int) -> Exchange {
 }
 
 extension URLSession {
-    /// A session that keeps nothing: what it does for each request and no more.
+    /// A session without cache and cookies, which does only the work that each request needs.
     static func bare() -> URLSession {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.urlCache = nil
@@ -110,12 +110,12 @@ extension URLSession {
 }
 
 extension HTTPClient {
-    /// As a program has it that sets nothing.
+    /// A client with default settings.
     static func standard(_ server: Server) -> HTTPClient {
         HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration(server))
     }
 
-    /// With as many connections as there are requests in flight, and one event loop, since there is one core.
+    /// A client with as many connections as requests in flight, and one event loop, because the process has one core.
     static func tuned(_ server: Server, inFlight: Int) -> HTTPClient {
         var configuration = configuration(server)
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = inFlight
@@ -140,7 +140,7 @@ struct FloorSettings {
     var bufferSize = 0
 }
 
-/// `@unchecked Sendable`: the contenders run one after the other, and each has a floor of its own.
+/// `@unchecked Sendable`: the contenders run one after the other, and each has a separate floor.
 final class Floor: @unchecked Sendable {
     static let multi = "libcurl in C, multi, one thread (floor)"
     static func blocking(_ threads: Int) -> String {

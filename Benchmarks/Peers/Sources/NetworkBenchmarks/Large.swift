@@ -10,7 +10,7 @@ import Synchronization
 import FoundationNetworking
 #endif
 
-/// A large body: in memory, streamed, and to a file.
+/// Compares ways to receive a large body: buffered in memory, streamed, and written to a file.
 func compareLarge(_ server: Server, _ name: String, megabytes: Int, rounds: Int, repetitions: Int) async throws {
     let url = server.plain.appending(path: name)
     let bytes = megabytes << 20
@@ -26,21 +26,21 @@ func compareLarge(_ server: Server, _ name: String, megabytes: Int, rounds: Int,
         settings.bufferSize = 512 * 1024
         return [plain, .floor(tuned, settings, multi: false)]
     }
-    /// What is the least for a reader that must not block the thread that receives, or be blocked by it.
+    /// The floor for a reader that neither blocks the receiving thread nor is blocked by it.
     func handedOver() -> Contender {
         let settings = FloorSettings(url: url, inFlight: 1, body: CFLOOR_READER, bufferSize: 124 * 1024)
-        return .floor("libcurl in C, copied for another thread", settings, multi: false)
+        return .floor("libcurl in C, copied to another thread", settings, multi: false)
     }
     func compare(_ how: String, _ contenders: [Contender]) async throws {
         let costs = try await Harness.compare(
-            "\(megabytes) MB, \(how): for each request",
+            "\(megabytes) MB, \(how), per request",
             rounds: rounds,
             repetitions: repetitions,
             warmsUp: megabytes < 1_000,
             showsMemory: true,
             contenders
         )
-        // Against whichever floor takes less, which need not be the tuned one.
+        // The ratio to the faster floor, which isn't always the tuned one.
         func ratio(_ cost: (Cost) -> Double?) -> Double? {
             [Floor.blocking(1), tuned].compactMap { costs.ratio("CurlTransport", to: $0, of: cost) }.max()
         }
@@ -51,7 +51,7 @@ func compareLarge(_ server: Server, _ name: String, megabytes: Int, rounds: Int,
         goal("\(megabytes) MB, \(how): memory", costs["CurlTransport"]?.memory.map { $0 / 1_048_576 }, atMost: 8, "MB")
     }
 
-    // In this order, since memory that was once used is not seen to grow when it is used again.
+    // Buffered runs last: memory that was used once and is used again doesn't show as growth.
     try await compare(
         "streamed",
         [
@@ -83,7 +83,7 @@ func compareLarge(_ server: Server, _ name: String, megabytes: Int, rounds: Int,
     try await client.shutdown()
 }
 
-/// Counts what a session hands to its delegate: on Linux it has no other stream.
+/// Counts the bytes that a session passes to its delegate, the only way to stream with URLSession on Linux.
 private final class StreamingSession: NSObject, URLSessionDataDelegate {
     private struct State {
         var count = 0
@@ -113,7 +113,7 @@ private final class StreamingSession: NSObject, URLSessionDataDelegate {
     }
 }
 
-/// A file being written, or nothing.
+/// A file that receives the chunks, or nothing.
 private struct Sink {
     private let descriptor: Int32?
 

@@ -1,22 +1,22 @@
 import Foundation
 
-/// The server that `Scripts/benchmark` has started, as it tells of it in the environment.
+/// The server that `Scripts/benchmark` started, as described in environment variables.
 struct Server: Sendable {
-    /// Without TLS.
+    /// The URL without TLS.
     let plain: URL
-    /// With TLS and HTTP/2.
+    /// The URL with TLS and HTTP/2.
     let secure: URL
-    /// With TLS; it resumes no session and closes each connection after one response.
+    /// The URL with TLS on which the server resumes no session and closes each connection after one response.
     let handshakes: URL
-    /// The trusted certificates, those of the system and the server's own.
+    /// The file of trusted certificates: the system's and the server's.
     let roots: String
-    /// The server's own.
+    /// The server's certificate.
     let certificate: URL
-    /// What runs wrk, on the same core as this process; `nil` where it isn't installed.
+    /// The command that runs wrk, on the same core as this process; `nil` if wrk isn't installed.
     let wrk: String?
     /// Whether Foundation trusts the server.
     let isTrustedByFoundation: Bool
-    /// Where files may be written.
+    /// The directory for temporary files.
     let directory: String
 
     init(_ environment: [String: String] = ProcessInfo.processInfo.environment) throws {

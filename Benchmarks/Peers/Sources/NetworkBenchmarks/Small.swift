@@ -7,10 +7,10 @@ import Middlewares
 import FoundationNetworking
 #endif
 
-/// The size of the small answer.
+/// The size of the small response, in bytes.
 let smallSize = 100
 
-/// A small GET over kept-alive connections.
+/// Compares small GETs over kept-alive connections.
 func compareSmall(_ server: Server, inFlight: Int, rounds: Int) async throws {
     let url = server.plain.appending(path: "small")
     let (standard, tuned) = (HTTPClient.standard(server), HTTPClient.tuned(server, inFlight: inFlight))
@@ -50,7 +50,7 @@ func compareSmall(_ server: Server, inFlight: Int, rounds: Int) async throws {
     }
     if let wrk = server.wrk { contenders.append(.wrk(url, inFlight: inFlight, wrk)) }
     let costs = try await compare(
-        "Small GET, kept-alive connections, \(inFlight) in flight: for each request",
+        "Small GET, kept-alive connections, \(inFlight) in flight, per request",
         rounds: rounds,
         repetitions: inFlight == 1 ? 1_000 : 3_200,
         contenders
@@ -58,7 +58,7 @@ func compareSmall(_ server: Server, inFlight: Int, rounds: Int) async throws {
     let blocking = Floor.blocking(inFlight)
     if inFlight == 1 {
         let ratio = costs.ratio("CurlTransport", to: blocking, of: \.cpu)
-        goal("one after the other: CPU of CurlTransport", ratio, atMost: 1.3, "times blocking libcurl's")
+        goal("one at a time: CPU of CurlTransport", ratio, atMost: 1.3, "times blocking libcurl's")
     }
     if inFlight == 64 {
         goal("64 in flight: CPU of CurlTransport", costs["CurlTransport"]?.cpu.map { $0 / 1e3 }, atMost: 25, "µs")
@@ -67,13 +67,13 @@ func compareSmall(_ server: Server, inFlight: Int, rounds: Int) async throws {
             goal("64 in flight: CPU of \(peer)", ratio, atLeast: least, "times ours")
         }
         let ratio = costs.ratio(blocking, to: "CurlTransport", of: \.wall)
-        goal("64 in flight: requests a second", ratio, atLeast: 1, "times blocking libcurl's")
+        goal("64 in flight: requests per second", ratio, atLeast: 1, "times blocking libcurl's")
     }
     try await standard.shutdown()
     try await tuned.shutdown()
 }
 
-/// Small GETs over one HTTP/2 connection.
+/// Compares small GETs over one HTTP/2 connection.
 func compareHTTP2(_ server: Server, rounds: Int) async throws {
     let inFlight = 64
     let url = server.secure.appending(path: "small")
@@ -83,7 +83,7 @@ func compareHTTP2(_ server: Server, rounds: Int) async throws {
         server.isTrustedByFoundation ? [.client(name, share: 0.25, inFlight: inFlight, exchange)] : []
     }
     try await compare(
-        "Small GET, HTTP/2 over TLS on one connection, \(inFlight) in flight: for each request",
+        "Small GET, HTTP/2 over TLS on one connection, \(inFlight) in flight, per request",
         rounds: rounds,
         repetitions: 3_200,
         [.client("CurlTransport", inFlight: inFlight, send(CurlTransport(), url, bytes: smallSize))]
@@ -99,19 +99,19 @@ func compareHTTP2(_ server: Server, rounds: Int) async throws {
     try await tuned.shutdown()
 }
 
-/// A small GET over a new TLS connection each.
+/// Compares small GETs, each over a new TLS connection.
 func compareHandshakes(_ server: Server, rounds: Int) async throws {
     let url = server.handshakes.appending(path: "small")
     let tuned = HTTPClient.tuned(server, inFlight: 1)
     var own = CurlTransport.Configuration()
     own.tls.trust = .system(adding: [try TLSCertificate(file: server.certificate)])
     try await compare(
-        "Small GET over a new TLS connection, one after the other: for each request",
+        "Small GET over a new TLS connection, one at a time, per request",
         rounds: rounds,
         repetitions: 50,
         [
             .client("CurlTransport", inFlight: 1, send(CurlTransport(), url, bytes: smallSize)),
-            .client("CurlTransport, an anchor added", inFlight: 1, send(CurlTransport(own), url, bytes: smallSize)),
+            .client("CurlTransport, with an added root", inFlight: 1, send(CurlTransport(own), url, bytes: smallSize)),
             .client("async-http-client", inFlight: 1, send(tuned, url, bytes: smallSize)),
             .floor(Floor.blocking(1), FloorSettings(url: url, inFlight: 1, roots: server.roots), multi: false),
         ]

@@ -1,6 +1,6 @@
 import Foundation
 
-// Run by Scripts/benchmark, which starts the server and tells of it in the environment.
+// Run by Scripts/benchmark, which starts the server and describes it in environment variables.
 let server = try Server()
 let parts = Set(CommandLine.arguments.dropFirst())
 func wants(_ part: String) -> Bool { parts.isEmpty || parts.contains { $0.hasPrefix(part) } }

@@ -1,8 +1,8 @@
-// Counts the allocations of this process, by standing in for malloc and its kin on Linux.
+// Counts this process's allocations. On Linux, it replaces malloc and related functions.
 #pragma once
 
-// Allocations since the process began; 0 where they can't be counted.
+// Allocations since the process started; 0 if they can't be counted.
 unsigned long callocations_count(void);
 
-// Gives the system back what memory isn't used any more, where that can be asked for.
+// Returns unused memory to the system, if the platform supports that.
 void callocations_trim(void);

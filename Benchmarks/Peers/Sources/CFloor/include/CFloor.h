@@ -1,17 +1,17 @@
-// What libcurl itself costs, driven from C: the floor under every transport that stands on it. And wrk, the server's ceiling.
+// Drives libcurl from C: the floor for every transport that uses libcurl. Also runs wrk, which shows the server's ceiling.
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
-// Handles that keep their connections from one run to the next.
+// Handles that keep their connections between runs.
 typedef struct cfloor *cfloor_t;
 
 typedef enum {
     CFLOOR_DISCARD, // counted
-    CFLOOR_BUFFER,  // gathered in memory, whose room is made when the length is known
+    CFLOOR_BUFFER,  // collected in memory, allocated at once if the length is known
     CFLOOR_FILE,    // written to a file
-    CFLOOR_READER,  // copied for another thread, which counts
+    CFLOOR_READER,  // copied to another thread, which counts
 } cfloor_body;
 
 typedef struct {
@@ -26,23 +26,24 @@ typedef struct {
 
 cfloor_t cfloor_open(const cfloor_settings *settings);
 void cfloor_close(cfloor_t floor);
-// Sends so many requests over blocking easy handles, a thread to each. Returns the count of failures.
+// Sends requests over blocking easy handles, each on a separate thread. Returns the number of failures.
 int cfloor_run_threads(cfloor_t floor, int requests);
-// Sends so many requests, one after the other, each handed to another thread which then wakes this one: what is the least for
-// a caller that must not be blocked. Returns the count of failures.
+// Sends requests one at a time on another thread, which wakes this thread after each. This is the floor for a caller that must
+// not block in libcurl. Returns the number of failures.
 int cfloor_run_handed_over(cfloor_t floor, int requests);
 
-// A thread that sends the requests of others, one after the other, and calls them back.
+// A thread that sends requests for its callers, one at a time, and calls them back.
 typedef struct handover *cfloor_handover_t;
 typedef void (*cfloor_done)(void *context, bool failed);
 cfloor_handover_t cfloor_hand_over(cfloor_t floor);
-// Sends a request; returns at once. The thread calls `done` when it is answered.
+// Starts a request and returns at once. The thread calls `done` when the request has ended.
 void cfloor_ask(cfloor_handover_t handover, cfloor_done done, void *context);
 // Ends the thread.
 void cfloor_take_back(cfloor_handover_t handover);
 
-// Sends so many requests over one multi handle, on the calling thread. Returns the count of failures.
+// Sends requests over one multi handle on the calling thread. Returns the number of failures.
 int cfloor_run_multi(cfloor_t floor, int requests);
 
-// Runs a wrk command; gives its requests a second and its CPU time for each request in nanoseconds, or false.
+// Runs a wrk command. Returns false on failure; otherwise sets the requests per second and wrk's CPU time per request, in
+// nanoseconds.
 bool cfloor_wrk(const char *command, double *requests_per_second, double *cpu);
