@@ -4,8 +4,8 @@ internal import Synchronization
 ///
 /// ```swift
 /// let clock = ManualClock()
-/// async let response = client.send(request)      // something in it sleeps for 2 s on this clock
-/// await clock.sleepers(1)                        // … now it does
+/// async let response = client.send(request)      // a retry in the chain sleeps for 2 s on this clock
+/// await clock.sleepers(1)                        // waits until the retry sleeps
 /// clock.advance(by: .seconds(2))
 /// ```
 public final class ManualClock: Clock, Sendable {

@@ -7,7 +7,7 @@ extension Client {
     /// } completion: { @MainActor result in
     ///     show(result)
     /// }
-    /// task.cancel()       // the completion gets CancellationError
+    /// task.cancel()       // the completion receives CancellationError
     /// ```
     /// - Parameters:
     ///   - call: the call to make, given this client.

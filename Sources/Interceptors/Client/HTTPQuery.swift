@@ -16,7 +16,7 @@ extension Array: HTTPQueryValue where Element: URLValue {
 ///     "q": "rock & roll",           // q=rock%20%26%20roll
 ///     "page": 2,                    // page=2
 ///     "tags": ["a", "b"],           // tags=a&tags=b
-///     "after": cursor,              // left out if nil
+///     "after": cursor,              // omitted if nil
 /// ]
 /// let found: [Song] = try await api.get("/songs", query: query)
 /// ```

@@ -4,9 +4,9 @@
 ///
 /// ```swift
 /// var fields: HTTPFields = [.accept: "application/json"]
-/// fields["X-Client"] = "ios"                          // replaces what is there
-/// fields.append(.cacheControl, "no-cache")            // adds another
-/// let cookies = fields[values: .setCookie]            // each on its own
+/// fields["X-Client"] = "ios"                          // replaces existing values
+/// fields.append(.cacheControl, "no-cache")            // keeps existing values
+/// let cookies = fields[values: .setCookie]            // a separate value for each field
 /// ```
 public struct HTTPFields: Sendable, Hashable {
     @usableFromInline var fields: [HTTPField] = []

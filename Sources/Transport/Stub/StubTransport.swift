@@ -5,9 +5,9 @@ internal import Synchronization
 ///
 /// ```swift
 /// let stub = StubTransport()
-/// stub.on(.get, "/users/*", .json(#"{"id":42}"#))           // every GET of a user
-/// stub.on(.post, "/users", .status(503), times: 1)          // one POST fails …
-/// stub.enqueue(.status(201), .failure(Offline()))           // … what nothing else takes gets these, in order
+/// stub.on(.get, "/users/*", .json(#"{"id":42}"#))           // answers every GET of a user
+/// stub.on(.post, "/users", .status(503), times: 1)          // fails the first POST
+/// stub.enqueue(.status(201), .failure(Offline()))           // answers other requests, in order
 ///
 /// let client = Client(baseURL: url, interceptors: chain, transport: stub)
 /// try await client.delete("/users/42")

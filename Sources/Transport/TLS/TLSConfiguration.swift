@@ -1,10 +1,10 @@
 /// The TLS settings of a transport: trusted roots, pins and a client identity.
 ///
 /// ```swift
-/// // The system's roots, and one of these keys in the chain:
+/// // Trust the system's roots, and require one of these keys in the chain:
 /// let transport: some Transport = .platform(tls: .pinned(["sha256/…", "sha256/…"]))
 ///
-/// // Pins for some hosts, an authority of one's own, a client certificate:
+/// // Pins for some hosts, a custom root, a client certificate:
 /// var tls = TLSConfiguration(trust: .only(try TLSCertificate.all(in: rootsURL)))
 /// tls.pins = ["api.example.com": ["sha256/…", "sha256/…"], ".example.org": ["sha256/…"]]
 /// tls.identity = try ClientIdentity(pkcs12: archiveURL, password: password)

@@ -6,7 +6,7 @@ public import Interceptors
 /// ```swift
 /// let server = try MockServer()
 /// server.on(.get, "/users/*") { request in .json(#"{"name":"Ada"}"#) }
-/// server.enqueue(MockResponse(status: 503), .closeInBody(after: 10, of: 100))   // for what no route takes
+/// server.enqueue(MockResponse(status: 503), .closeInBody(after: 10, of: 100))   // for requests without a route
 ///
 /// let response = try await transport.send(HTTPRequest(url: server.url.appending(path: "users/42")))
 ///
