@@ -22,8 +22,14 @@ public struct Cookie: Sendable, Hashable, Codable {
     public var isSecure: Bool
     /// Whether the server wants it kept from scripts. It changes nothing here.
     public var isHTTPOnly: Bool
+    /// The `SameSite` attribute, `nil` if the server sent none. Kept for web views; requests don't depend on it.
+    public var sameSite: SameSite?
+    /// Whether the server sent the `Partitioned` attribute. Kept for web views; requests don't depend on it.
+    public var isPartitioned: Bool
 
-    /// A cookie, made by the program itself.
+    /// Creates a cookie by hand. A jar refuses the cookie unless it ``isValid``.
+    ///
+    /// An international domain is stored in its ASCII form, and an IPv6 address in brackets, as in the host of a request.
     public init(
         name: String,
         value: String,
@@ -32,16 +38,29 @@ public struct Cookie: Sendable, Hashable, Codable {
         path: String = "/",
         expires: Date? = nil,
         isSecure: Bool = true,
-        isHTTPOnly: Bool = true
+        isHTTPOnly: Bool = true,
+        sameSite: SameSite? = nil,
+        isPartitioned: Bool = false
     ) {
         self.name = name
         self.value = value
-        self.domain = Self.canonical(domain)
+        self.domain = CookieHost.name(Self.canonical(domain))
         self.isHostOnly = isHostOnly
         self.path = path.utf8.first == UInt8(ascii: "/") ? path : "/"
         self.expires = expires
         self.isSecure = isSecure
         self.isHTTPOnly = isHTTPOnly
+        self.sameSite = sameSite
+        self.isPartitioned = isPartitioned
+    }
+
+    /// Whether a server reads the name and the value from a `Cookie` field unchanged.
+    ///
+    /// Neither may contain a semicolon, a control character other than tab, or white space at its start or end. The name
+    /// isn't empty and contains no `=`. Both together are at most 4,096 bytes.
+    public var isValid: Bool {
+        guard let read = SetCookie("\(name)=\(value)") else { return false }
+        return ASCII.isSame(read.name, name) && ASCII.isSame(read.value, value)
     }
 
     /// A cookie of Foundation, for instance one that a web view was given.
@@ -57,9 +76,14 @@ public struct Cookie: Sendable, Hashable, Codable {
             isSecure: cookie.isSecure,
             isHTTPOnly: cookie.isHTTPOnly
         )
+        #if canImport(Darwin)
+        sameSite = cookie.sameSitePolicy.flatMap { SameSite($0.rawValue) }
+        #endif
     }
 
     /// The same as a cookie of Foundation, for instance to give it to a web view; `nil` if Foundation refuses it.
+    ///
+    /// Foundation has no counterpart of ``isPartitioned``, nor, on Linux, of ``sameSite``.
     public var httpCookie: HTTPCookie? {
         var properties: [HTTPCookiePropertyKey: Any] = [
             .name: name, .value: value, .domain: isHostOnly ? domain : ".\(domain)", .path: path,
@@ -67,12 +91,56 @@ public struct Cookie: Sendable, Hashable, Codable {
         if let expires { properties[.expires] = expires }
         if isSecure { properties[.secure] = "TRUE" }
         if isHTTPOnly { properties[HTTPCookiePropertyKey("HttpOnly")] = "TRUE" }
+        #if canImport(Darwin)
+        // Foundation has no value for `None`, and treats a cookie without a policy like one.
+        if let sameSite, sameSite != .crossSite { properties[.sameSitePolicy] = sameSite.rawValue }
+        #endif
         return HTTPCookie(properties: properties)
     }
 
     static func canonical(_ domain: String) -> String {
         let lowercased = domain.lowercased()
         return lowercased.hasPrefix(".") ? String(lowercased.dropFirst()) : lowercased
+    }
+}
+
+extension Cookie {
+    /// The requests of web pages that a cookie is sent with (draft-ietf-httpbis-rfc6265bis §5.6.7). An open set.
+    public struct SameSite: Sendable, Hashable, Codable, RawRepresentable, CustomStringConvertible {
+        /// The value in lower case, such as `lax`.
+        public let rawValue: String
+        /// Creates a value from its text, in any case.
+        public init(rawValue: String) { self.rawValue = rawValue.lowercased() }
+        /// The value in lower case.
+        public var description: String { rawValue }
+
+        /// Sent with requests from the cookie's own site only.
+        public static let strict = Self(rawValue: "strict")
+        /// Sent with requests from the cookie's own site, and when a user follows a link to the site.
+        public static let lax = Self(rawValue: "lax")
+        /// Sent with all requests: `SameSite=None`.
+        public static let crossSite = Self(rawValue: "none")
+
+        /// Returns `nil` for an unknown text, which counts as no attribute.
+        init?(_ text: String) {
+            self.init(rawValue: text)
+            guard [.strict, .lax, .crossSite].contains(self) else { return nil }
+        }
+    }
+
+    /// Decodes a cookie, also one that an earlier version of this package has encoded.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        name = try values.decode(String.self, forKey: .name)
+        value = try values.decode(String.self, forKey: .value)
+        domain = try values.decode(String.self, forKey: .domain)
+        isHostOnly = try values.decode(Bool.self, forKey: .isHostOnly)
+        path = try values.decode(String.self, forKey: .path)
+        expires = try values.decodeIfPresent(Date.self, forKey: .expires)
+        isSecure = try values.decode(Bool.self, forKey: .isSecure)
+        isHTTPOnly = try values.decode(Bool.self, forKey: .isHTTPOnly)
+        sameSite = try values.decodeIfPresent(SameSite.self, forKey: .sameSite)
+        isPartitioned = try values.decodeIfPresent(Bool.self, forKey: .isPartitioned) ?? false
     }
 }
 

@@ -2,6 +2,7 @@ internal import Foundation
 
 /// Whom a request is made to, or a response came from, as far as cookies care.
 struct CookieHost: Sendable {
+    /// The host in lower case: an international one in its ASCII form, an IPv6 address in brackets, as in `Domain`.
     let name: String
     let path: String
     let isSecure: Bool
@@ -10,13 +11,21 @@ struct CookieHost: Sendable {
     private static let longestName = 255
 
     init?(_ url: URL) {
-        guard let host = url.host(percentEncoded: true)?.lowercased(), !host.isEmpty,
-            host.utf8.count <= Self.longestName
-        else { return nil }
-        name = host
-        isSecure = url.scheme?.lowercased() == "https"
+        guard let origin = Origin(url), origin.host.utf8.count <= Self.longestName else { return nil }
+        name = origin.host
+        isSecure = origin.scheme == "https"
         let path = URLComponents(url: url, resolvingAgainstBaseURL: true)?.percentEncodedPath ?? ""
         self.path = path.hasPrefix("/") ? path : "/"
+    }
+
+    /// A host named by hand, in the form of ``name``.
+    static func name(_ host: String) -> String {
+        let isAddress = host.contains(":") && !host.hasPrefix("[")
+        guard isAddress || host.utf8.contains(where: { $0 >= 0x80 }),
+            !host.utf8.contains(where: { "/?#@".utf8.contains($0) }),
+            let url = URL(string: "http://" + (isAddress ? "[\(host)]" : host) + "/")
+        else { return host }
+        return Origin(url)?.host ?? host
     }
 
     /// RFC 6265 §5.1.4.

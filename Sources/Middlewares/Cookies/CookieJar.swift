@@ -28,7 +28,7 @@ public final class CookieJar: Sendable {
     /// A jar.
     ///
     /// - Parameters:
-    ///   - cookies: what it holds to begin with.
+    ///   - cookies: what it holds to begin with, except invalid ones (``Cookie/isValid``).
     ///   - limit: the most cookies that it holds; beyond it, those go that were not used for longest.
     ///   - limitPerDomain: the most that it holds of one domain.
     ///   - now: the wall clock that expiries are compared with.
@@ -46,7 +46,7 @@ public final class CookieJar: Sendable {
         isPublicSuffix: @escaping @Sendable (String) -> Bool = { !$0.contains(".") }
     ) {
         var store = CookieStore(limit: limit, limitPerDomain: limitPerDomain, isPublicSuffix: isPublicSuffix)
-        for cookie in cookies { store.insert(cookie, at: now()) }
+        for cookie in cookies where cookie.isValid { store.insert(cookie, at: now()) }
         let held = HeldCookies(store)
         self.held = held
         self.now = now
@@ -64,7 +64,8 @@ public final class CookieJar: Sendable {
         return held.cookies(for: host, at: now())
     }
 
-    /// Takes the cookies that a response sets: each `Set-Cookie` field on its own.
+    /// Takes the cookies that a response sets: each `Set-Cookie` field on its own. A cookie whose octets aren't
+    /// UTF-8 is refused, because it would be sent back with other octets.
     ///
     /// - Parameters:
     ///   - fields: the response's fields.
@@ -79,7 +80,7 @@ public final class CookieJar: Sendable {
     func receive(_ fields: HTTPFields, from url: URL, unlessClearedSince count: Int?) {
         guard fields.contains(.setCookie), let host = CookieHost(url) else { return }
         let date = now()
-        let settings = fields[values: .setCookie].compactMap { SetCookie($0) }
+        let settings = fields.filter { $0.name == .setCookie && !$0.isTranscoded }.compactMap { SetCookie($0.value) }
         change { store in
             if let count, count != store.clearCount { return }
             for setting in settings { store.receive(setting, from: host, at: date) }
@@ -87,9 +88,14 @@ public final class CookieJar: Sendable {
     }
 
     /// Puts a cookie in, in the place of one of the same name, domain and path.
-    public func insert(_ cookie: Cookie) {
+    ///
+    /// - Returns: `false` if the jar refuses the cookie, because it is invalid (``Cookie/isValid``).
+    @discardableResult
+    public func insert(_ cookie: Cookie) -> Bool {
+        guard cookie.isValid else { return false }
         let date = now()
         change { $0.insert(cookie, at: date) }
+        return true
     }
 
     /// Takes all cookies out, as at a sign-out. A response to a request from before sets none afterwards.

@@ -95,7 +95,9 @@ struct CookieStore: Sendable {
             path: setting.path ?? host.defaultPath,
             expires: Self.expiry(of: setting, at: date),
             isSecure: setting.isSecure,
-            isHTTPOnly: setting.isHTTPOnly
+            isHTTPOnly: setting.isHTTPOnly,
+            sameSite: setting.sameSite,
+            isPartitioned: setting.isPartitioned
         )
         guard Self.keepsPromise(of: cookie), host.isSecure || !cookie.isSecure && !hidesSecure(cookie, at: date)
         else {

@@ -12,6 +12,8 @@ struct SetCookie: Sendable, Hashable {
     var path: String?
     var isSecure = false
     var isHTTPOnly = false
+    var sameSite: Cookie.SameSite?
+    var isPartitioned = false
 
     // RFC 6265 §6.1 asks for at least so much; what is longer would be sent with each request.
     private static let limit = 4096
@@ -42,6 +44,8 @@ struct SetCookie: Sendable, Hashable {
         case "path": path = value.utf8.first == UInt8(ascii: "/") ? value : nil
         case "secure": isSecure = true
         case "httponly": isHTTPOnly = true
+        case "samesite": sameSite = Cookie.SameSite(value)
+        case "partitioned": isPartitioned = true
         default: break
         }
     }

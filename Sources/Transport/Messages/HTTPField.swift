@@ -9,6 +9,9 @@ public struct HTTPField: Sendable, Hashable {
     /// An invalid field can be stored, so that no assignment ever traps, but is never sent: every transport refuses it with
     /// ``TransportError/Code/invalidRequest``.
     public let isValid: Bool
+    /// Whether the received octets aren't UTF-8, so that ``value`` is their reading as ISO 8859-1. Such a value, sent again,
+    /// would have other octets.
+    package let isTranscoded: Bool
 
     /// Creates a field from untrusted text. Returns `nil` if the name isn't a token, or if the value contains CR, LF, NUL or
     /// any other control character except tab (RFC 9110 §5.5).
@@ -25,13 +28,15 @@ public struct HTTPField: Sendable, Hashable {
         let (needsTrimming, hasControl) = Self.inspect(value)
         self.value = needsTrimming ? Self.trimmed(value) : value
         self.isValid = name.isValid && !hasControl
+        isTranscoded = false
     }
 
     /// Creates a field whose value is already trimmed and scanned, or is known to need neither.
-    package init(name: Name, trimmed value: String, hasControl: Bool) {
+    package init(name: Name, trimmed value: String, hasControl: Bool, isTranscoded: Bool = false) {
         self.name = name
         self.value = value
         isValid = name.isValid && !hasControl
+        self.isTranscoded = isTranscoded
     }
 
     /// Whether both names are equal without regard to case, and both values byte by byte.

@@ -68,9 +68,17 @@ public struct HTTPFields: Sendable, Hashable {
     }
 
     /// Appends a text to the value of the last field, by building a new field.
-    mutating func continueLast(with text: String) {
+    mutating func continueLast(with text: String, isTranscoded: Bool) {
         guard let last = fields.popLast() else { return }
-        fields.append(HTTPField(unchecked: last.name, last.value + text))
+        let whole = HTTPField(unchecked: last.name, last.value + text)
+        fields.append(
+            HTTPField(
+                name: last.name,
+                trimmed: whole.value,
+                hasControl: !whole.isValid,
+                isTranscoded: last.isTranscoded || isTranscoded
+            )
+        )
     }
 
     /// Adds a field at the end.

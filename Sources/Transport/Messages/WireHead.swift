@@ -25,7 +25,8 @@ struct WireHead {
         var followsField = false
         while let line = nextLine(&rest) {
             if isWhitespace(line[0]), followsField {
-                head.fields.continueLast(with: continuation(line, &rest))
+                let added = continuation(line, &rest)
+                head.fields.continueLast(with: added.text, isTranscoded: added.isTranscoded)
                 continue
             }
             guard let field = field(line) else {
@@ -40,11 +41,12 @@ struct WireHead {
 
     /// The text that a continuation line, and any that follow, add to the previous value. Gathered first, because extending the
     /// value line by line would copy it each time.
-    private static func continuation(_ line: Bytes, _ rest: inout Bytes) -> String {
-        var (added, line, ahead) = ("", line, rest)
+    private static func continuation(_ line: Bytes, _ rest: inout Bytes) -> (text: String, isTranscoded: Bool) {
+        var (added, line, ahead) = ((text: "", isTranscoded: false), line, rest)
         while true {
-            let piece = trimmed(line)
-            if !piece.isEmpty { added += " \(text(piece, false).text)" }
+            let piece = text(trimmed(line), false)
+            if !piece.text.isEmpty { added.text += " \(piece.text)" }
+            if piece.isTranscoded { added.isTranscoded = true }
             guard let next = nextLine(&ahead), isWhitespace(next[0]) else { return added }
             (line, rest) = (next, ahead)
         }
@@ -67,7 +69,12 @@ struct WireHead {
         let isPlain = PrintableText.isPlain(line)
         let name = part(line, 0, colon)
         let value = text(trimmed(part(line, colon + 1, line.count)), isPlain)
-        return HTTPField(name: self.name(name, isPlain), trimmed: value.text, hasControl: value.hasControl)
+        return HTTPField(
+            name: self.name(name, isPlain),
+            trimmed: value.text,
+            hasControl: value.hasControl,
+            isTranscoded: value.isTranscoded
+        )
     }
 
     private static func name(_ bytes: Bytes, _ isPlain: Bool) -> HTTPField.Name {
@@ -108,13 +115,14 @@ struct WireHead {
     }
 
     /// The text decoded as UTF-8, or else as ISO 8859-1, in which every byte is valid (RFC 9110 §5.5). Also whether it contains
-    /// a control character other than tab.
-    private static func text(_ bytes: Bytes, _ isPlain: Bool) -> (text: String, hasControl: Bool) {
-        if isPlain { return (String(decoding: bytes, as: UTF8.self), false) }
+    /// a control character other than tab, and whether it isn't UTF-8.
+    private static func text(
+        _ bytes: Bytes,
+        _ isPlain: Bool
+    ) -> (text: String, hasControl: Bool, isTranscoded: Bool) {
+        if isPlain { return (String(decoding: bytes, as: UTF8.self), false, false) }
         let hasControl = ASCII.hasControl(UnsafeRawBufferPointer(bytes))
-        let text =
-            String(validating: bytes, as: UTF8.self)
-            ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
-        return (text, hasControl)
+        if let text = String(validating: bytes, as: UTF8.self) { return (text, hasControl, false) }
+        return (String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) })), hasControl, true)
     }
 }

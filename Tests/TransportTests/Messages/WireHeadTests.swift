@@ -59,6 +59,19 @@ import Testing
         #expect(head.fields.first?.value == "café")
     }
 
+    @Test(
+        arguments: [
+            ([0xE9], [], true), ([0xC3, 0xA9], [], false), ([0x61], [0xE9], true), ([0xE9], [0x61], true),
+            ([0x61], [0x61], false),
+        ] as [([UInt8], [UInt8], Bool)]
+    )
+    func valueWithOctetsOutsideUTF8IsMarkedAsTranscoded(first: [UInt8], folded: [UInt8], isTranscoded: Bool) throws {
+        let bytes = Array("HTTP/1.1 200 OK\r\nA: b".utf8) + first + [0x0D, 0x0A, 0x20] + folded + [0x0D, 0x0A]
+        let field = try #require(WireHead(parsing: bytes)?.fields.first)
+        #expect(field.isTranscoded == isTranscoded)
+        #expect(field.isValid)
+    }
+
     @Test func aKnownNameKeepsItsSpellingAndIsNotTakenForAnother() throws {
         let names = [
             "ETag", "etag", "Etag", "ETAG", "Date", "date", "dAte", "Data", "Vary", "vary", "Age", "age", "Via", "aGe",
