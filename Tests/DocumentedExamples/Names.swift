@@ -59,7 +59,7 @@ func finish(_ completion: some Any) {}
 
 let url: URL = some()
 let baseURL = url, newsURL = url, filmURL = url
-let photo = url, file = url, cachesDirectory = url, caches = url, downloads = url
+let proxyURL = url, photo = url, file = url, cachesDirectory = url, caches = url, downloads = url
 let rootURL = url, rootsURL = url, archiveURL = url, certificateURL = url, keyURL = url
 let archive: Data = some()
 let (name, password, secret, title, builtInKey): (String, String, String, String, String) = some()

@@ -23,7 +23,9 @@ import TransportTesting
         defer { withExtendedLifetime(folder) {} }
         let cachesDirectory = folder.file("caches")
         let stub = StubTransport()
-        stub.enqueue(.json(#"{"code":200,"object":{"id":42}}"#))
+        let fields: HTTPFields = [.cacheControl: "max-age=60"]
+        stub.enqueue(.status(200, headers: fields, body: #"{"code":1005,"message":"No such user"}"#))
+        stub.enqueue(.status(200, headers: fields, body: #"{"code":200,"object":{"id":42}}"#))
 
         let tokens = TokenStore { rejected in
             try await signIn.refresh(rejected)
@@ -46,8 +48,13 @@ import TransportTesting
             transport: stub
         )
 
-        let user: User = try await api.get("/users/42")
-        #expect(user.id == 42)
+        await #expect(throws: EnvelopeError.self) { let _: User = try await api.get("/users/42") }
+        // The cache doesn't store the failure, whatever its max-age, but stores the success.
+        for _ in 0..<2 {
+            let user: User = try await api.get("/users/42")
+            #expect(user.id == 42)
+        }
+        #expect(stub.requests.count == 2)
         #expect(stub.requests.first?.url.absoluteString == "https://api.example.com/v1/users/42")
     }
 

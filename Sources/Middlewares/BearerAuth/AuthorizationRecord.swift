@@ -56,6 +56,8 @@ struct Few<Element: Sendable>: Sendable {
     private var one: Element?
     private var others: [Element] = []
 
+    var isEmpty: Bool { one == nil }
+
     mutating func append(_ element: Element) {
         if one == nil { one = element } else { others.append(element) }
     }

@@ -86,9 +86,16 @@ enum CacheAnswers {
         name.rawName.lowercased().hasPrefix("content-")
     }
 
-    /// The answer where nothing may be sent, or a stale response not be used (RFC 9111 §5.2.1.7, §5.2.2.2).
-    static func gatewayTimeout(_ request: HTTPRequest, _ outcome: CacheOutcome) -> HTTPResponse {
+    /// The response if nothing stored may be used, and the server can't be asked (RFC 9111 §5.2.1.7, §5.2.2.2).
+    ///
+    /// - Parameter cause: the error that the request to the server failed with, if it was sent.
+    static func gatewayTimeout(
+        _ request: HTTPRequest,
+        _ outcome: CacheOutcome,
+        cause: (any Error)? = nil
+    ) -> HTTPResponse {
         var response = HTTPResponse(status: 504, url: request.url)
+        if let cause { response.context.underlyingError = cause }
         mark(&response, outcome)
         return response
     }

@@ -61,7 +61,7 @@ extension CacheCore {
         response.body.discard()
         outcome.result = .revalidated
         if let answer = try await serveSelected(exchange, entry, timing.responseTime, outcome, nil) {
-            return Self.adding(cookiesOf: response, to: answer, of: exchange.request)
+            return Self.setting(cookiesOf: response, on: answer, to: exchange.request)
         }
         return try await send(exchange.unconditional, next)
     }
@@ -78,24 +78,25 @@ extension CacheCore {
             let answer = try await serveSelected(exchange, entry, timing.responseTime, outcome, reason)
         {
             response.body.discard()
-            return Self.adding(cookiesOf: response, to: answer, of: exchange.request)
+            return Self.setting(cookiesOf: response, on: answer, to: exchange.request)
         }
         outcome.result = .miss
         return marked(response, outcome)
     }
 
-    // What is stored has no cookies; those that the server sets now are for who keeps them further out.
-    // The answer has the URL of the request: cookies of another server, to which it was redirected, are not to be taken for
-    // those of this one.
-    private static func adding(
+    // The cookies of this response go to outer cookie jars, which ignore stored ones. Not those of another origin: the
+    // answer has the request's URL, and a jar would take them for the request's origin.
+    private static func setting(
         cookiesOf response: HTTPResponse,
-        to answer: consuming HTTPResponse,
-        of request: HTTPRequest
+        on answer: consuming HTTPResponse,
+        to request: HTTPRequest
     ) -> HTTPResponse {
-        let fields = response.headerFields
-        guard fields.contains(.setCookie) else { return answer }
-        if let url = response.url, Origin(url) != Origin(request.url) { return answer }
-        for field in fields where field.name == .setCookie { answer.headerFields.append(field) }
+        guard !CachePolicy.isOfAnotherOrigin(response, request) else { return answer }
+        let cookies = response.receivedCookies
+        guard !cookies.isEmpty else { return answer }
+        answer.headerFields.remove(.setCookie)
+        for field in cookies { answer.headerFields.append(field) }
+        answer.context.cookiesBesideStored = cookies
         return answer
     }
 

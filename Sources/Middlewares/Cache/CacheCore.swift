@@ -13,21 +13,25 @@ final class CacheCore: Sendable {
     let report: @Sendable (any Error) -> Void
     let revalidations = CacheRevalidations()
     let partitions: CachePartitions
+    private let stores: StoringCondition?
 
     init(
         store: any CacheStore,
         time: CacheTime,
+        maximumStaleness: Duration,
+        stores: (@Sendable (HTTPResponse) -> Bool)?,
         isDisconnection: @escaping @Sendable (any Error) -> Bool,
         report: @escaping @Sendable (any Error) -> Void
     ) {
         self.store = store
         memory = store as? MemoryCacheStore
         let digest = memory == nil ? FieldDigest() : .ofProcess
-        policy = CachePolicy(digest: digest)
+        policy = CachePolicy(maximumStaleness: max(0, maximumStaleness.components.seconds), digest: digest)
         partitions = CachePartitions(digest)
         self.time = time
         self.isDisconnection = isDisconnection
         self.report = report
+        self.stores = stores.map(StoringCondition.init)
     }
 
     /// Gets what keys of requests are made with: before it has returned once, they may not be found again.
@@ -141,7 +145,10 @@ final class CacheCore: Sendable {
         var outcome = CacheOutcome(.miss)
         outcome.forwardReason = exchange.forward.reason
         outcome.forwardStatus = response.status.code
-        let reception = exchange.reception(of: response, by: policy, timing)
+        var reception = exchange.reception(of: response, by: policy, timing)
+        if case .store = reception, !(await meetsConditions(response, to: exchange.request)) {
+            reception = .pass(.condition)
+        }
         if case .store(let stored, let replaced) = reception, let memory, let bytes = Self.bytes(of: response.body) {
             let isStored = keep(bytes, of: response, stored, in: memory, replacing: replaced, exchange, flight)
             outcome.storing = isStored ? .stored : .refused
@@ -158,18 +165,36 @@ final class CacheCore: Sendable {
         let now = time.read().steady
         var outcome = CacheOutcome(.stale)
         outcome.forwardReason = exchange.forward.reason
-        if let reason = policy.staleAfterFailure(entry.response, exchange.request, now: now) {
-            guard isDisconnected || reason == .staleIfError else { throw error }
+        switch policy.afterFailure(entry.response, exchange.request, now: now) {
+        case .served(let reason) where isDisconnected || reason == .staleIfError:
             report(error)
             if let response = try await serveSelected(exchange, entry, now, outcome, reason) { return response }
             throw error
+        case .forbidden where isDisconnected:
+            report(error)
+            outcome.result = .unsatisfiable
+            return CacheAnswers.gatewayTimeout(exchange.request, outcome, cause: error)
+        case .served, .forbidden, .tooStale:
+            throw error
         }
-        guard isDisconnected, entry.response.facts.directives.mustRevalidate,
-            !policy.freshness(of: entry.response, now: now).isFresh
-        else { throw error }
-        report(error)
-        outcome.result = .unsatisfiable
-        return CacheAnswers.gatewayTimeout(exchange.request, outcome)
+    }
+
+    private func meetsConditions(_ response: HTTPResponse, to request: HTTPRequest) async -> Bool {
+        let conditions = request.context.storingConditions
+        guard stores != nil || !conditions.isEmpty else { return true }
+        if let length = response.body.length, length < StoringCondition.hopThreshold {
+            return meets(conditions, response)
+        }
+        return await meetsElsewhere(conditions, response)
+    }
+
+    private func meets(_ conditions: Few<StoringCondition>, _ response: HTTPResponse) -> Bool {
+        (stores?.isMet(response) ?? true) && conditions.first { !$0.isMet(response) } == nil
+    }
+
+    @concurrent
+    private func meetsElsewhere(_ conditions: Few<StoringCondition>, _ response: HTTPResponse) async -> Bool {
+        meets(conditions, response)
     }
 
     func serveSelected(

@@ -45,6 +45,14 @@ struct CacheExchange: ~Copyable, Sendable {
 
     /// The same without the conditions of the cache.
     var unconditional: CacheExchange {
-        CacheExchange(request, key, CachePolicy.Forward(reason: forward.reason), entries, clearings)
+        var fields = forward.fields
+        for name in [HTTPField.Name.ifNoneMatch, .ifModifiedSince] { fields.remove(name) }
+        return CacheExchange(
+            request,
+            key,
+            CachePolicy.Forward(reason: forward.reason, fields: fields),
+            entries,
+            clearings
+        )
     }
 }

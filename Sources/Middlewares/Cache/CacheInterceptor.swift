@@ -27,8 +27,10 @@ public import Interceptors
 ///
 /// ## What is stored
 /// Complete responses to GET, as the protocol allows, while the caller reads them: what isn't read to its end isn't
-/// stored. Parts (206) are handed on. `Set-Cookie` is never among the fields that are stored: a cookie is set once, by the
-/// answer it came with. An unsafe request that succeeds removes what is stored for its URL, `Location` and
+/// stored. Parts (206) are handed on. `Set-Cookie` is stored and replayed like any other field; the jar
+/// of ``CookiesInterceptor`` ignores replayed cookies (``Interceptors/HTTPResponse/receivedCookies``). A response that an
+/// outer interceptor turns into an error, such as an envelope of failure with status 200, isn't stored; `stores` adds a
+/// condition. An unsafe request that succeeds removes what is stored for its URL, `Location` and
 /// `Content-Location`, for its caller and for those without a partition, and voids what is on its way; one that failed
 /// removes what is stored for its URL, unless nothing of it was sent.
 ///
@@ -47,17 +49,28 @@ public struct CacheInterceptor: Interceptor {
     ///     served where the protocol allows it; by default what ``isDisconnection(_:)`` says. Where request or response
     ///     allow one for any failure (`stale-if-error`), an exchange that broke off is one as well; a response that is
     ///     streamed has been handed out by then.
-    ///   - report: gets what the store throws, and what fails a revalidation in the background. No request fails of it.
+    ///   - maximumStaleness: the maximum staleness of a response that is served because the server can't be reached; 7 days
+    ///     by default. A staler one counts as not stored. The limit doesn't apply if request or response allow a stale
+    ///     response (`max-stale`, `stale-if-error`), nor to ``CacheMode/offline``.
+    ///   - stores: whether to store a response that HTTP allows to store; by default all. The closure must not consume the
+    ///     body, but may read one that is in memory: ``HTTPBody/bytes``. After a refusal, an older stored response stays.
+    ///   - report: called with errors of the store, of a revalidation in the background, and with the error that a stored
+    ///     response or a 504 replaces. They fail no request. By default a debug build writes each error as a line to standard
+    ///     error, and a release build writes nothing.
     public init(
         store: any CacheStore,
         clock: any Clock<Duration> = ContinuousClock(),
         now: @escaping @Sendable () -> Date = { Date() },
         isDisconnection: @escaping @Sendable (any Error) -> Bool = CacheInterceptor.isDisconnection,
-        report: @escaping @Sendable (any Error) -> Void = { _ in }
+        maximumStaleness: Duration = .seconds(7 * 86_400),
+        stores: (@Sendable (HTTPResponse) -> Bool)? = nil,
+        report: @escaping @Sendable (any Error) -> Void = CacheInterceptor.reportWhileDebugging
     ) {
         core = CacheCore(
             store: store,
             time: CacheTime(clock: clock, now: now),
+            maximumStaleness: maximumStaleness,
+            stores: stores,
             isDisconnection: isDisconnection,
             report: report
         )
@@ -74,6 +87,35 @@ public struct CacheInterceptor: Interceptor {
         }
         return try await core.answer(request, key, next)
     }
+
+    /// Removes all responses that are stored for the caller of a request, whatever their URL, for instance at sign-out.
+    ///
+    /// The request's partition, or else its credentials, identify the caller, as for a request that reaches the cache. So add
+    /// the credentials that outer interceptors would add:
+    ///
+    /// ```swift
+    /// let cache = CacheInterceptor(store: store)      // … in the chain
+    ///
+    /// var request = HTTPRequest(url: url)
+    /// request.context.cacheMode = .offline            // uses the current token, without a refresh
+    /// try await tokens.authorize(&request)
+    /// try await cache.removeAll(for: request)
+    /// tokens.signOut()
+    /// ```
+    /// Without a named partition, a new token is a new caller. Responses that were stored with earlier tokens stay, unreachable,
+    /// until the store evicts them. With `.partition(by: tokens)`, `store.removeAll(partition: account.id)` removes them too.
+    ///
+    /// As with ``CacheStore/removeAll(partition:)``, a response to an earlier request isn't stored afterwards.
+    ///
+    /// - Throws: the error of the store.
+    public func removeAll(for request: HTTPRequest) async throws {
+        if !core.isPrepared { await core.prepare() }
+        try await core.store.removeAll(partition: core.partitions.name(for: request))
+    }
+
+    /// The default of `report`: in a debug build, writes the error as a line to standard error, with secrets redacted.
+    @Sendable
+    public static func reportWhileDebugging(_ error: any Error) { DebugReport.cache(error) }
 
     /// Whether an error says that the server can't be reached: a ``Transport/TransportError`` about the host, the connection
     /// or a time limit, or a ``CircuitOpenError``.
@@ -93,14 +135,31 @@ extension Interceptor where Self == CacheInterceptor {
     ///   - now: the wall clock, by which ages are told.
     ///   - isDisconnection: whether an error says that the server can't be reached, so that a stale response may be
     ///     served where the protocol allows it; by default what ``CacheInterceptor/isDisconnection(_:)`` says.
-    ///   - report: gets what the store throws, and what fails a revalidation in the background. No request fails of it.
+    ///   - maximumStaleness: the maximum staleness of a response that is served because the server can't be reached; 7 days
+    ///     by default. A staler one counts as not stored. The limit doesn't apply if request or response allow a stale
+    ///     response (`max-stale`, `stale-if-error`), nor to ``CacheMode/offline``.
+    ///   - stores: whether to store a response that HTTP allows to store; by default all. The closure must not consume the
+    ///     body, but may read one that is in memory: ``HTTPBody/bytes``. After a refusal, an older stored response stays.
+    ///   - report: called with errors of the store, of a revalidation in the background, and with the error that a stored
+    ///     response or a 504 replaces. They fail no request. By default a debug build writes each error as a line to standard
+    ///     error, and a release build writes nothing.
     public static func cache(
         _ store: some CacheStore,
         clock: any Clock<Duration> = ContinuousClock(),
         now: @escaping @Sendable () -> Date = { Date() },
         isDisconnection: @escaping @Sendable (any Error) -> Bool = CacheInterceptor.isDisconnection,
-        report: @escaping @Sendable (any Error) -> Void = { _ in }
+        maximumStaleness: Duration = .seconds(7 * 86_400),
+        stores: (@Sendable (HTTPResponse) -> Bool)? = nil,
+        report: @escaping @Sendable (any Error) -> Void = CacheInterceptor.reportWhileDebugging
     ) -> Self {
-        Self(store: store, clock: clock, now: now, isDisconnection: isDisconnection, report: report)
+        Self(
+            store: store,
+            clock: clock,
+            now: now,
+            isDisconnection: isDisconnection,
+            maximumStaleness: maximumStaleness,
+            stores: stores,
+            report: report
+        )
     }
 }

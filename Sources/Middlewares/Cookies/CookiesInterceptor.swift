@@ -8,7 +8,8 @@
 /// Inside of `followRedirects`, so that each hop sets and gets its own cookies; outside of `coalesce` and a cache, which must
 /// know who asks, and of `sign` and `logging`. Inside of those two it throws a ``ChainOrderError``, with an empty jar too,
 /// unless the request names a partition. Without them it may stand inside of `retry`: then each attempt carries what the
-/// one before it was given. What a cache answers by itself sets no cookies.
+/// one before it was given. The jar ignores the cookies of a stored
+/// response, because it has taken them before (``Interceptors/HTTPResponse/receivedCookies``).
 ///
 /// A `Cookie` field that the request has already stays, and the jar's cookies follow it but for those of the same names. To
 /// whom cookies go is RFC 6265's to say: to the host that set them, or the hosts of its domain, whatever the port.
@@ -41,7 +42,7 @@ public struct CookiesInterceptor: Interceptor {
         let response = try await next(request)
         let source = response.url ?? url
         if isAllowed(Origin(source)) {
-            jar.receive(response.headerFields, from: source, unlessClearedSince: clearCount)
+            jar.receive(response.receivedCookies, from: source, unlessClearedSince: clearCount)
         }
         return response
     }

@@ -24,6 +24,8 @@ public struct StatusError: Error, Sendable {
     public let url: String
     /// A message for people: the cause and the remedy, without secrets.
     public let message: String
+    /// On a cache's own 504: the error that the request to the server failed with.
+    public var underlying: (any Error)? { response.context.underlyingError }
 
     /// The status of ``response``.
     public var status: HTTPResponse.Status { response.status }
@@ -75,6 +77,11 @@ public struct StatusError: Error, Sendable {
 extension StatusError {
     static func message(for response: HTTPResponse, from url: URL) -> String {
         let status = PrintableText.line(response.status.description)
+        if response.context.cacheOutcome?.result == .unsatisfiable {
+            let isOffline = response.context.underlyingError == nil
+            let cause = isOffline ? "nothing may be sent" : "the server could not be reached"
+            return "\(status): \(cause), and nothing stored may be used."
+        }
         switch response.status.code {
         case 301, 302, 303, 307, 308:
             return "\(status) \(redirection(response, from: url))"
@@ -112,7 +119,8 @@ extension StatusError: ContextualError {
 extension StatusError: CustomStringConvertible, CustomDebugStringConvertible, LocalizedError, CustomReflectable {
     /// The message, the request and the start of the body on one line, without secrets.
     public var description: String {
-        let text = "StatusError: \(message) (\(PrintableText.line(method.rawValue)) \(url))"
+        var text = "StatusError: \(message) (\(PrintableText.line(method.rawValue)) \(url))"
+        if let underlying { text += " Cause: \(underlying)" }
         // On one line, so that text from the server can't imitate a line of a log.
         let excerpt = PrintableText.line(Redaction.standard.excerpt(of: body, isComplete: isBodyComplete))
         return excerpt.isEmpty ? text : "\(text) Body: \(excerpt)"

@@ -28,6 +28,29 @@ extension UnwrapEnvelopeInterceptor {
         }
     }
 
+    /// Whether a response becomes an error, or may become one: the envelope of streamed JSON isn't known before its end.
+    func refuses(_ response: HTTPResponse) -> Bool {
+        guard judges(response.status), response.status.code != 304 else { return false }
+        let failsOtherwise = otherwise == .fail && response.status.kind == .successful
+        switch form {
+        case .fields(let fields, let flag):
+            do {
+                return try success.verdict(on: Envelope(response, fields: fields, flag: flag)).map(!) ?? failsOtherwise
+            } catch {
+                return true
+            }
+        case .body(let paths):
+            guard !(204...206).contains(response.status.code), response.body.length != 0 else { return false }
+            guard let body = response.body.bytes else { return response.headerFields.isJSON }
+            guard let judgement = try? self.judgement(on: response, body, paths) else { return true }
+            return switch judgement {
+            case .success: false
+            case .failure: true
+            case .noEnvelope: failsOtherwise
+            }
+        }
+    }
+
     private func judgement(
         on response: borrowing HTTPResponse,
         _ body: Data,

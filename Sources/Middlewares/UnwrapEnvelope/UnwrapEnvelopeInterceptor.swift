@@ -19,6 +19,9 @@ internal import Foundation
 /// - If an API hides a 401 in an envelope with status 200, *inside* `retryOnUnauthorized`, configured to treat the
 ///   ``EnvelopeError`` as a 401.
 ///
+/// An inner cache doesn't store a response that this interceptor turns into an error, whatever the response's `max-age`. Nor
+/// does it store streamed JSON, because the envelope is only known at its end.
+///
 /// ## Which responses it checks
 /// - A body in memory, whatever its `Content-Type`, because some servers send JSON as `text/html`.
 /// - A streamed body only if its `Content-Type` is JSON; the interceptor collects it, up to a limit. Other streams pass
@@ -50,12 +53,32 @@ public struct UnwrapEnvelopeInterceptor: Interceptor {
     let otherwise: Envelope.Otherwise
     let limit: Int
     let judges: @Sendable (HTTPResponse.Status) -> Bool
+    /// Keeps an inner cache from storing responses that become errors. Created once, because each request carries it.
+    private var condition: StoringCondition?
+
+    init(
+        form: Form,
+        success: Envelope.Success,
+        otherwise: Envelope.Otherwise,
+        limit: Int,
+        judges: @escaping @Sendable (HTTPResponse.Status) -> Bool
+    ) {
+        self.form = form
+        self.success = success
+        self.otherwise = otherwise
+        self.limit = limit
+        self.judges = judges
+        let judge = self
+        condition = StoringCondition { !judge.refuses($0) }
+    }
 
     /// Passes the request on and unwraps the response.
     @inline(__always)
     public func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         let method = request.method
         let url = request.url
+        // A cache stores responses to GET only.
+        if method == .get, let condition { request.context.storingConditions.append(condition) }
         let response = try await next(request)
         guard judges(response.status), response.status.code != 304 else { return response }
         let origin = EnvelopeOrigin(method: method, url: response.url ?? url)
@@ -75,7 +98,7 @@ public struct UnwrapEnvelopeInterceptor: Interceptor {
     }
 
     // For smaller bodies, a hop to another thread takes longer than the scan.
-    static let hopThreshold = 16 << 10
+    static let hopThreshold = StoringCondition.hopThreshold
 
     private func open(
         _ response: consuming HTTPResponse,

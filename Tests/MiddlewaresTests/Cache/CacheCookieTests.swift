@@ -70,10 +70,57 @@ import TransportTesting
         }
     }
 
-    @Test func noCookieIsAmongWhatIsStored() async throws {
-        world.answer(["Cache-Control: max-age=60", "Set-Cookie: sid=2"])
-        let response = try await world.chain.send(try world.request())
-        #expect(response.headerFields[.setCookie] == "sid=2", "the server's own answer is handed on as it is")
-        #expect(try await world.entries().first?.response.headerFields.contains(.setCookie) == false)
+    // RFC 9111 §3.1, §7.3
+    @Test func setCookieIsStoredAndReplayedLikeAnyField() async throws {
+        world.answer(["Cache-Control: max-age=60", "Set-Cookie: sid=2", "Set-Cookie: b=1"])
+        for isHit in [false, true] {
+            let response = try await world.chain.send(try world.request())
+            #expect(response.headerFields[values: .setCookie] == ["sid=2", "b=1"])
+            #expect(response.receivedCookies[values: .setCookie] == (isHit ? [] : ["sid=2", "b=1"]))
+        }
+    }
+
+    @Test func noCacheForSetCookieKeepsItFromBeingReplayed() async throws {
+        world.answer(["Cache-Control: max-age=60, no-cache=\"Set-Cookie\"", "Set-Cookie: sid=2"])
+        _ = try await world.send()
+        #expect(try await world.chain.send(try world.request()).headerFields.contains(.setCookie) == false)
+    }
+
+    @Test func cookiesOfAnotherOriginDoNotReplaceStoredOnes() async throws {
+        world.answer(["Cache-Control: max-age=5", "ETag: \"a\"", "Set-Cookie: sid=2"])
+        let chain = InterceptorChain([.cookies(jar), world.cache, .followRedirects()], transport: world.stub)
+        _ = try await chain.send(try world.request(partition: "ada"))
+        world.advance(10)
+        world.answer(302, ["Location: https://b.example/y"])
+        world.answer(304, ["ETag: \"a\"", "Set-Cookie: sid=3"])
+        let response = try await chain.send(try world.request(partition: "ada"))
+        #expect(response.context.cacheOutcome?.result == .revalidated)
+        #expect(response.headerFields[values: .setCookie] == ["sid=2"])
+        #expect(session == "2")
+    }
+
+    @Test func oneOfTheRequestsThatShareAStoredResponseGetsItsCookies() async throws {
+        let (joined, gate) = (Tally(), Latch())
+        let coalesce = CoalesceInterceptor(observe: counting(joined))
+        let waiting = ClosureInterceptor.intercept { request, next in
+            await gate.opened()
+            return try await next(request)
+        }
+        world.answer(["Cache-Control: max-age=5", "ETag: \"a\"", "Set-Cookie: sid=2"])
+        _ = try await world.send()
+        world.advance(10)
+        world.answer(304, ["ETag: \"a\"", "Set-Cookie: sid=3"])
+        let chain = InterceptorChain([coalesce, waiting, world.cache], transport: world.stub)
+        let request = try world.request()
+        let tasks = (0..<5).map { _ in Task { try await chain.send(request) } }
+        await joined.reached(5)
+        gate.open()
+        var (replayed, received) = (0, 0)
+        for task in tasks {
+            let response = try await task.value
+            replayed += response.headerFields.contains(.setCookie) ? 1 : 0
+            received += response.receivedCookies.contains(.setCookie) ? 1 : 0
+        }
+        #expect((replayed, received) == (1, 1))
     }
 }

@@ -109,9 +109,30 @@ import Testing
         Row("RFC 5861 3", ["Cache-Control: max-age=5, stale-while-revalidate=x"], "stale"),
         Row("RFC 5861 4", ["Cache-Control: max-age=5, stale-if-error=60"], "stale"),
         Row("RFC 8246 2", ["Cache-Control: max-age=60, immutable"], mode: .revalidate, "fresh"),
-        Row("RFC 8246 2", ["Cache-Control: max-age=5, immutable"], mode: .revalidate, "stale"),
+        Row("RFC 8246 2", ["Cache-Control: max-age=5, immutable"], mode: .revalidate, "stale Cache-Control=max-age=0"),
         Row("RFC 8246 2", ["Cache-Control: max-age=60, immutable"], request: ["Cache-Control: no-cache"], "request"),
-        Row("mode", ["Cache-Control: max-age=60", "ETag: \"a\""], mode: .revalidate, "request If-None-Match=\"a\""),
+        Row("RFC 8246 2", ["Cache-Control: max-age=60, immutable"], request: ["Cache-Control: max-age=0"], "request"),
+        Row(
+            "mode",
+            ["Cache-Control: max-age=60", "ETag: \"a\""],
+            mode: .revalidate,
+            "request If-None-Match=\"a\";Cache-Control=max-age=0"
+        ),
+        Row(
+            "mode",
+            ["Cache-Control: max-age=60"],
+            request: ["Cache-Control: max-stale"],
+            mode: .revalidate,
+            "request"
+        ),
+        Row(
+            "mode",
+            ["Cache-Control: max-age=60"],
+            request: ["Range: bytes=0-1,4-5"],
+            mode: .revalidate,
+            "bypass Cache-Control=max-age=0"
+        ),
+        Row("mode", ["Cache-Control: max-age=60"], method: .post, mode: .revalidate, "method"),
         Row(
             "mode",
             ["Cache-Control: max-age=60", "ETag: \"a\""],
@@ -198,6 +219,20 @@ import Testing
             ["Cache-Control: max-age=60", "Vary: Accept-Language"],
             request: ["Accept-Language: en, de"],
             was: ["Accept-Language: de, en"],
+            "vary-miss"
+        ),
+        Row(
+            "4.1",
+            ["Cache-Control: max-age=60", "Vary: Accept-Language"],
+            request: ["Accept-Language: en;q=0.80, de"],
+            was: ["Accept-Language: DE;q=1.0, en; q=0.8"],
+            "fresh"
+        ),
+        Row(
+            "4.1",
+            ["Cache-Control: max-age=60", "Vary: Accept-Language"],
+            request: ["Accept-Language: en;q=0.8, de"],
+            was: ["Accept-Language: en, de;q=0.8"],
             "vary-miss"
         ),
         // the cache's own conditions

@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    @Test func hopByHopFieldsAndCookiesAreNeverStoredThoseThatConnectionListsIncluded() throws {
+    @Test func hopByHopFieldsAreNeverStoredThoseThatConnectionListsIncluded() throws {
         let entry = try stored([
             "Connection: close, X-Hop", "Connection: x-other", "X-Hop: 1", "X-Other: 2", "Keep-Alive: 5",
             "TE: trailers",
@@ -95,7 +95,7 @@ import Testing
         ])
         #expect(
             entry.response.headerFields.map(\.name.rawName) == [
-                "X-Kept", "Link", "Link", "Date", "Cache-Control",
+                "X-Kept", "Link", "Link", "Set-Cookie", "Set-Cookie", "Date", "Cache-Control",
             ]
         )
         #expect(entry.response.initialAge == 5)
@@ -265,6 +265,7 @@ import Testing
             ("5.4", "max-age=5", ["Pragma: no-cache"], .standard, nil),
             ("mode", "max-age=5", [], .reload, nil), ("mode", "max-age=5", [], .revalidate, nil),
             ("RFC 5861 4", "max-age=5, stale-if-error=99", [], .standard, .staleIfError),
+            ("5.2.1.3", "max-age=5", ["Cache-Control: min-fresh=1"], .standard, nil),
         ] as [(String, String, [String], CacheMode, CacheOutcome.StaleReason?)]
     )
     func staleWhenDisconnected(
@@ -276,7 +277,8 @@ import Testing
     ) throws {
         let entry = try stored(["Cache-Control: \(directives)"])
         let request = try Row("", [], request: request, mode: mode, "").httpRequest()
-        #expect(CachePolicy().staleAfterFailure(entry.response, request, now: start + 100) == expected)
+        let found = CachePolicy().afterFailure(entry.response, request, now: start + 100)
+        #expect(found == expected.map { .served($0) } ?? .forbidden)
     }
 
     @Test(

@@ -29,8 +29,12 @@ public struct CacheOutcome: Sendable, Hashable {
         public static var revalidated: Self { Self(code: .revalidated) }
         /// From the server: ``CacheOutcome/forwardReason`` says why.
         public static var miss: Self { Self(code: .miss) }
-        /// From nowhere: a 504, because nothing stored could be used and nothing be sent.
+        /// A 504 of the cache: nothing stored may be used, and either nothing may be sent, or the server can't be reached
+        /// (``HTTPContext/underlyingError``).
         public static var unsatisfiable: Self { Self(code: .unsatisfiable) }
+
+        /// Whether the response is a stored one.
+        var isStored: Bool { code == .hit || code == .stale || code == .revalidated }
     }
 
     /// Why a request went to the server, in the words of RFC 9211 §2.2.
@@ -101,6 +105,7 @@ public struct CacheOutcome: Sendable, Hashable {
             case vary = "not stored: Vary"
             case partial = "not stored: partial"
             case refused = "not stored: refused"
+            case condition = "not stored: condition"
         }
 
         let code: Code
@@ -130,6 +135,9 @@ public struct CacheOutcome: Sendable, Hashable {
         public static var partial: Self { Self(code: .partial) }
         /// The store refused it: too large, failing, or cleared since the request was made.
         public static var refused: Self { Self(code: .refused) }
+        /// The response fails a condition of the cache (`stores`) or of an outer interceptor
+        /// (``HTTPContext/storeResponse(onlyIf:)``).
+        public static var condition: Self { Self(code: .condition) }
     }
 
     /// Where the response came from.

@@ -53,8 +53,9 @@ extension CachePolicy {
         guard let value = fields[name] else { return nil }
         var members = listMembers(of: value)
         switch name {
-        case .acceptEncoding: members = members.map { $0.lowercased().filter { $0 != " " && $0 != "\t" } }.sorted()
-        case .acceptLanguage: members = members.map { $0.lowercased().filter { $0 != " " && $0 != "\t" } }
+        case .acceptEncoding: members = WeightedMember.inOrder(members).sorted()
+        // Among equal weights, some servers prefer the first (RFC 9110 §12.5.4).
+        case .acceptLanguage: members = WeightedMember.inOrder(members)
         default: break
         }
         return members.joined(separator: ",")

@@ -130,6 +130,11 @@ extension CachePolicy {
     // §3.2: the length never; the coding, since the stored body may have been decoded; the range is of another body.
     private static let notUpdated: Set<HTTPField.Name> = [.contentEncoding, .contentLength, .contentRange]
 
+    /// Whether an inner redirect led to another origin, whose cookies aren't those of the request's origin.
+    static func isOfAnotherOrigin(_ response: HTTPResponse, _ request: HTTPRequest) -> Bool {
+        response.url.map { Origin($0) != Origin(request.url) } ?? false
+    }
+
     /// A stored response with the fields that a 304 or an answer to HEAD brought (§3.2, §4.3.4).
     func freshened(
         _ stored: CachedResponse,
@@ -139,6 +144,7 @@ extension CachePolicy {
     ) -> CachedResponse {
         var new = stored
         var fields = HTTPFields(Self.kept(response.headerFields).filter { !Self.notUpdated.contains($0.name) })
+        if Self.isOfAnotherOrigin(response, request) { fields.remove(.setCookie) }
         if Self.date(fields, .date, now: timing.wallTime) == nil { fields[.date] = HTTPDate.format(timing.wallTime) }
         // Weakly the same is not byte by byte the same: what is stored keeps the weak tag it came with.
         if let own = EntityTag(of: stored.headerFields), own.isWeak, EntityTag(of: fields)?.matchesWeakly(own) == true {
@@ -181,7 +187,7 @@ extension CachePolicy {
         if request.method == .head { return receiveHead(response, request, stored: stored, timing: timing) }
         if response.status == 304 { return receiveNotModified(response, request, forward, stored: stored, timing) }
         if let selected = forward.selected, Self.isServerFailure(response.status),
-            let reason = staleAfterFailure(stored[selected].response, request, now: timing.responseTime),
+            case .served(let reason) = afterFailure(stored[selected].response, request, now: timing.responseTime),
             reason != .disconnected
         {
             return .serveStale(reason)
@@ -344,30 +350,6 @@ extension CachePolicy {
 }
 
 extension CachePolicy {
-    /// Why the stored response may be served when the server failed or can't be reached; `nil` if it must not be
-    /// (RFC 9111 §4.2.4, RFC 5861 §4).
-    func staleAfterFailure(_ response: CachedResponse, _ request: HTTPRequest, now: Int64) -> CacheOutcome.StaleReason?
-    {
-        guard !Self.forbidsStale(response), ![.reload, .revalidate].contains(request.context.cacheMode) else {
-            return nil
-        }
-        let constraints = Constraints(request)
-        guard !constraints.demandsValidation, !constraints.directives.minFresh.isPresent else { return nil }
-        let freshness = freshness(of: response, now: now)
-        let windows = [response.facts.directives.staleIfError, constraints.directives.staleIfError]
-        if let staleness = freshness.staleness, windows.contains(where: { ($0.value ?? -1) >= staleness }) {
-            return .staleIfError
-        }
-        guard !constraints.directives.maxAge.isPresent || constraints.allowStale(freshness) else { return nil }
-        return .disconnected
-    }
-
-    /// Whether a response must never be served without validation once it is stale.
-    static func forbidsStale(_ response: CachedResponse) -> Bool {
-        let directives = response.facts.directives
-        return directives.mustRevalidate || directives.noCache == .whole || response.needsValidation
-    }
-
     /// The keys whose stored responses an unsafe request makes invalid (RFC 9111 §4.4): none after an error.
     static func invalidated(by response: HTTPResponse, to request: HTTPRequest) -> [URL] {
         guard !request.method.isSafe, 200..<400 ~= response.status.code, let origin = Origin(request.url) else {

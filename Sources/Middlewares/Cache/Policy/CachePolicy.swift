@@ -8,6 +8,9 @@ struct CachePolicy: Sendable, Equatable {
     var heuristicFraction = 0.1
     /// The longest such time, in seconds.
     var heuristicLimit: Int64 = 86_400
+    /// The maximum staleness, in seconds, of a response that is served because the server can't be reached, without explicit
+    /// permission (§4.2.4).
+    var maximumStaleness: Int64 = 7 * 86_400
     /// What secrets that `Vary` names are compared by.
     var digest = FieldDigest.ofProcess
 
@@ -68,16 +71,15 @@ struct CachePolicy: Sendable, Equatable {
             return sendsNothing ? .unsatisfiable : .forward(Forward(reason: .method))
         }
         guard request.body.isEmpty, !asksForMore || !Self.isForTheServer(request.headerFields) else {
-            return sendsNothing ? .unsatisfiable : .forward(Forward(reason: .bypass))
+            return sendsNothing ? .unsatisfiable : .forward(Forward(reason: .bypass, fields: Self.fields(of: request)))
         }
         guard let index = select(from: stored, for: request) else {
             if sendsNothing { return .unsatisfiable }
-            var forward = Forward(reason: stored.isEmpty ? .uriMiss : .varyMiss)
-            if mode == .reload { forward.fields = Self.reloadFields(request) }
-            return .forward(forward)
+            let reason: CacheOutcome.ForwardReason = stored.isEmpty ? .uriMiss : .varyMiss
+            return .forward(Forward(reason: reason, fields: Self.fields(of: request)))
         }
         if mode == .reload, !sendsNothing {
-            return .forward(Forward(reason: .request, selected: index, fields: Self.reloadFields(request)))
+            return .forward(Forward(reason: .request, selected: index, fields: Self.fields(of: request)))
         }
         let selected = stored[index]
         let freshness = freshness(of: selected.response, now: now)
@@ -98,7 +100,9 @@ struct CachePolicy: Sendable, Equatable {
         }
         if sendsNothing { return .unsatisfiable }
         let reason: CacheOutcome.ForwardReason = freshness.isFresh ? .request : .stale
-        return .forward(Forward(reason: reason, selected: index, fields: validation(of: selected, for: request)))
+        var fields = validation(of: selected, for: request)
+        for field in Self.fields(of: request) { fields.append(field) }
+        return .forward(Forward(reason: reason, selected: index, fields: fields))
     }
 
     // Whether there may be a directive, a condition or a range. Most requests have none of the fields that begin so, and a
@@ -120,8 +124,11 @@ struct CachePolicy: Sendable, Equatable {
         fields.contains(.ifMatch) || fields.contains(.ifUnmodifiedSince) || ByteRange.requested(in: fields) == .other
     }
 
-    private static func reloadFields(_ request: HTTPRequest) -> HTTPFields {
-        request.headerFields.contains(.cacheControl) ? [:] : [.cacheControl: "no-cache", .pragma: "no-cache"]
+    // The directives that the request's mode sends to other caches, unless the request has its own `Cache-Control`.
+    private static func fields(of request: HTTPRequest) -> HTTPFields {
+        let mode = request.context.cacheMode
+        guard mode == .reload || mode == .revalidate, !request.headerFields.contains(.cacheControl) else { return [:] }
+        return mode == .reload ? [.cacheControl: "no-cache", .pragma: "no-cache"] : [.cacheControl: "max-age=0"]
     }
 
     static func omitted(_ response: CachedResponse) -> Set<String> {

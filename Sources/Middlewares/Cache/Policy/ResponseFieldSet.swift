@@ -33,7 +33,6 @@ struct ResponseFieldSet: OptionSet {
         case UInt8(ascii: "k"): name == .keepAlive ? .dropped : []
         case UInt8(ascii: "l"): name == .lastModified ? .lastModified : []
         case UInt8(ascii: "p"): isOfProxy(name) ? .dropped : []
-        case UInt8(ascii: "s"): name == .setCookie ? .dropped : []
         case UInt8(ascii: "t"): name == .te || name == .trailer || name == .transferEncoding ? .dropped : []
         case UInt8(ascii: "u"): name == .upgrade ? .dropped : []
         case UInt8(ascii: "v"): name == .vary ? .vary : []
@@ -46,7 +45,6 @@ struct ResponseFieldSet: OptionSet {
             || name == "Proxy-Authentication-Info"
     }
 
-    /// Whether a field is for one connection or for a proxy (RFC 9111 §3.1), is kept as a number, as `Age` is, or is of the
-    /// one answer it came with, as a cookie is: served again, it would undo what the server has set since.
+    /// Whether a field is for one connection or for a proxy (RFC 9111 §3.1), or is kept as a number, as `Age` is.
     static func isDropped(_ name: HTTPField.Name) -> Bool { meaning(of: name).contains(.dropped) }
 }

@@ -41,7 +41,7 @@ public struct CachedResponse: Sendable {
         get { parts.status }
         set { self = with(status: newValue, facts: parts.facts) }
     }
-    /// The fields to be kept: without hop-by-hop fields, `Age` and `Set-Cookie`, always with a `Date`.
+    /// The fields to be kept: without hop-by-hop fields and `Age`, always with a `Date`.
     public var headerFields: HTTPFields {
         get { parts.headerFields }
         set { self = with(headerFields: newValue, facts: nil) }

@@ -34,7 +34,7 @@ extension Scenario {
             field("Content-Language: de"), field("Content-Location: /y"), field("Content-MD5: a"),
             field("Content-Range: bytes 0-2/3"), field("Content-Type: text/plain"), field("Content-Security-Policy: a"),
             field("Clear-Site-Data: cookies"), field("ETag: \"a\""), field("Expires: Thu, 18 Aug 2050 02:01:18 GMT"),
-            field("Set-Cookie: a=b", isStored: false),
+            field("Set-Cookie: a=b"),
             field("Set-Cookie2: a=b"), field("X-Frame-Options: deny"), field("X-XSS-Protection: 1"),
             field("Strict-Transport-Security: a"), field("WWW-Authenticate: Basic"), field("Server-Timing: a"),
             field("Connection: close", isStored: false), field("Keep-Alive: a", isStored: false),

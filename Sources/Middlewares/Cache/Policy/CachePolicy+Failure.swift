@@ -1,0 +1,35 @@
+internal import Interceptors
+
+extension CachePolicy {
+    /// The use of a stored response after the server failed or couldn't be reached.
+    enum AfterFailure: Equatable {
+        /// The response may be served, for this reason.
+        case served(CacheOutcome.StaleReason)
+        /// The response or the request demands that the server confirms the response first.
+        case forbidden
+        /// The response is staler than ``maximumStaleness``, and counts as not stored.
+        case tooStale
+    }
+
+    /// Decides on a stored response after the server failed or couldn't be reached (RFC 9111 §4.2.4, RFC 5861 §4).
+    func afterFailure(_ response: CachedResponse, _ request: HTTPRequest, now: Int64) -> AfterFailure {
+        guard !Self.forbidsStale(response), ![.reload, .revalidate].contains(request.context.cacheMode) else {
+            return .forbidden
+        }
+        let constraints = Constraints(request)
+        guard !constraints.demandsValidation, !constraints.directives.minFresh.isPresent else { return .forbidden }
+        let freshness = freshness(of: response, now: now)
+        let windows = [response.facts.directives.staleIfError, constraints.directives.staleIfError]
+        if let staleness = freshness.staleness, windows.contains(where: { ($0.value ?? -1) >= staleness }) {
+            return .served(.staleIfError)
+        }
+        guard !constraints.directives.maxAge.isPresent || constraints.allowStale(freshness) else { return .forbidden }
+        return freshness.staleness ?? 0 <= maximumStaleness ? .served(.disconnected) : .tooStale
+    }
+
+    /// Whether a response must never be served without validation once it is stale.
+    static func forbidsStale(_ response: CachedResponse) -> Bool {
+        let directives = response.facts.directives
+        return directives.mustRevalidate || directives.noCache == .whole || response.needsValidation
+    }
+}

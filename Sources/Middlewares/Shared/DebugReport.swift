@@ -1,0 +1,25 @@
+internal import Foundation
+internal import Interceptors
+
+/// Writes errors that fail no request to standard error, in debug builds.
+enum DebugReport {
+    /// Whether this is a debug build.
+    static var isOn: Bool {
+        #if DEBUG
+        true
+        #else
+        false
+        #endif
+    }
+
+    /// Writes one line to standard error in a debug build, and nothing in a release build.
+    @Sendable
+    static func cache(_ error: any Error) {
+        if isOn { try? FileHandle.standardError.write(contentsOf: Data(line("cache", error).utf8)) }
+    }
+
+    /// The error on one line, with secrets redacted.
+    static func line(_ element: String, _ error: any Error) -> String {
+        "[Interceptors] \(element): \(PrintableText.line(Redaction.standard.text("\(error)")))\n"
+    }
+}

@@ -1,0 +1,24 @@
+public import Interceptors
+
+extension HTTPResponse {
+    /// The `Set-Cookie` fields that the server sent for this call, for a cookie jar to take.
+    ///
+    /// A cache stores and replays `Set-Cookie` like any other field (RFC 9111 §3.1, §7.3). A jar that took a replayed field
+    /// would overwrite newer cookies, and could sign the user out. So this leaves out the fields of a stored response. It
+    /// includes those of a 304 that confirms the stored response, or of a failed response that it replaces.
+    public var receivedCookies: HTTPFields {
+        if context.cacheOutcome?.result.isStored ?? false { return context.cookiesBesideStored }
+        guard headerFields.contains(.setCookie) else { return [:] }
+        return HTTPFields(headerFields.filter { $0.name == .setCookie })
+    }
+}
+
+extension HTTPContext {
+    private enum CookiesBesideStoredKey: HTTPContextKey { static var defaultValue: HTTPFields { [:] } }
+
+    /// On a stored response: the `Set-Cookie` fields that the server sent for this call.
+    var cookiesBesideStored: HTTPFields {
+        get { self[CookiesBesideStoredKey.self] }
+        set { self[CookiesBesideStoredKey.self] = newValue }
+    }
+}
