@@ -20,6 +20,10 @@ public enum CredentialRefresh {
         flights.contains { $0.isRunning() }
     }
 
+    /// The default pause after a refresh: 10 seconds. In a pause, a rejection of the new credential starts no other refresh,
+    /// unless a server has accepted the credential.
+    public static let defaultPause: Duration = .seconds(10)
+
     /// The refresh that a task works for, and those within which that one was started.
     @TaskLocal static var flights: [Flight] = []
 

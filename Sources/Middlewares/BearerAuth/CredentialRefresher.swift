@@ -16,21 +16,32 @@ final class CredentialRefresher<Value: Sendable>: Sendable {
     private let refresh: @Sendable (_ rejected: Value) async throws -> Value
     private let onChange: @Sendable (Value) -> Void
     private let observe: @Sendable (RefreshEvent) -> Void
+    private let pause: Duration
+    private let timeline: Timeline
+    /// Whether ``SingleFlight/unprovenSince`` is set. A copy outside the lock, because each response reads it.
+    private let isUnproven = Atomic(false)
 
     /// A refresher.
     ///
     /// - Parameters:
+    ///   - pause: the time after a refresh in which a rejection of the new value starts no other refresh, unless a server
+    ///     has accepted the value.
+    ///   - clock: measures the pause.
     ///   - onChange: called with each new value, in their order. It is called under the lock, since only that keeps the
     ///     order: it may do no more than put the value into a queue.
     ///   - observe: told what goes on, for tests that must know.
     ///   - refresh: gets a new value.
     init(
         _ value: Value,
+        pause: Duration = CredentialRefresh.defaultPause,
+        clock: any Clock<Duration> = ContinuousClock(),
         onChange: @escaping @Sendable (Value) -> Void = { _ in },
         observe: @escaping @Sendable (RefreshEvent) -> Void = { _ in },
         refresh: @escaping @Sendable (_ rejected: Value) async throws -> Value
     ) {
         flights = Mutex(Flights(value))
+        self.pause = pause
+        timeline = Timeline(clock)
         self.onChange = onChange
         self.observe = observe
         self.refresh = refresh
@@ -49,6 +60,36 @@ final class CredentialRefresher<Value: Sendable>: Sendable {
     /// Whether a rejection of this generation can lead to a newer value.
     func canRenew(_ generation: CredentialGeneration) -> Bool {
         flights.withLock { $0.canRenew(generation) }
+    }
+
+    /// Whether a rejection of this generation should start or join a refresh: the session goes on, and the pause after the
+    /// last refresh is over or doesn't apply.
+    func isWorthRenewing(_ generation: CredentialGeneration) -> Bool {
+        let now = timeline.now()
+        return flights.withLock { $0.canRenew(generation) && !$0.isTooSoon(after: generation, at: now, pause: pause) }
+    }
+
+    /// Records that a response doesn't reject the value that its request was sent with.
+    @inline(__always)
+    func noteAnswer(_ answer: HTTPResponse, to record: AuthorizationRecord) {
+        if isUnproven.load(ordering: .relaxed) { prove(by: answer, to: record) }
+    }
+
+    private func prove(by answer: HTTPResponse, to record: AuthorizationRecord) {
+        // A hit in an inner cache, or a failing server, proves nothing about the credential.
+        let outcome = answer.context.cacheOutcome
+        guard case .used(let generation) = record.last,
+            let code = outcome == nil ? answer.status.code : outcome?.forwardStatus, code < 500
+        else { return }
+        flights.withLock { flights in
+            flights.prove(generation)
+            noteProof(of: flights)
+        }
+    }
+
+    // Called under the lock, so that the copy never lags behind.
+    private func noteProof(of flights: borrowing Flights) {
+        isUnproven.store(flights.unprovenSince != nil, ordering: .relaxed)
     }
 
     /// A value newer than the rejected one: the current one if it is, otherwise that of the refresh under way, otherwise
@@ -84,6 +125,7 @@ final class CredentialRefresher<Value: Sendable>: Sendable {
         resume(
             flights.withLock { flights in
                 onChange(value)
+                defer { noteProof(of: flights) }
                 return flights.replace(value, inNewSession: beginsSession(flights.current.value))
             }
         )
@@ -94,6 +136,7 @@ final class CredentialRefresher<Value: Sendable>: Sendable {
         resume(
             flights.withLock { flights in
                 onChange(value)
+                defer { noteProof(of: flights) }
                 return flights.close(value)
             }
         )
@@ -121,8 +164,10 @@ final class CredentialRefresher<Value: Sendable>: Sendable {
     }
 
     private func finish(_ flight: Int, with result: Result<Value, any Error>) {
+        let now = timeline.now()
         let resumption = flights.withLock { flights in
-            let resumption = flights.finish(flight, with: result)
+            let resumption = flights.finish(flight, with: result, at: now)
+            noteProof(of: flights)
             if case .current(let new) = resumption?.outcome { onChange(new.value) }
             return resumption
         }

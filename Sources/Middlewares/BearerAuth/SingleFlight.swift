@@ -56,6 +56,8 @@ struct SingleFlight<Value, Waiter> {
 
     private(set) var current: Credential<Value>
     private(set) var isClosed = false
+    /// The time at which a flight returned the current value, until a server accepts the value; otherwise `nil`.
+    private(set) var unprovenSince: Duration?
     /// The flight whose result is awaited.
     private(set) var flight: Int?
     /// The flights that have not ended, the overtaken ones among them.
@@ -70,6 +72,18 @@ struct SingleFlight<Value, Waiter> {
     /// Whether a rejection of this generation can lead to a newer value: no sign-out came after it.
     func canRenew(_ generation: CredentialGeneration) -> Bool {
         !isClosed && generation.session == current.generation.session
+    }
+
+    /// Whether a rejection of this generation is too early for another flight: a flight returned the value within the pause,
+    /// and no server has accepted the value yet.
+    func isTooSoon(after generation: CredentialGeneration, at now: Duration, pause: Duration) -> Bool {
+        guard generation == current.generation, flight == nil, let unprovenSince else { return false }
+        return now - unprovenSince < pause
+    }
+
+    /// Records that a server accepted the value of a generation.
+    mutating func prove(_ generation: CredentialGeneration) {
+        if generation == current.generation { unprovenSince = nil }
     }
 
     /// Whether the work of this flight has not ended yet.
@@ -110,13 +124,17 @@ struct SingleFlight<Value, Waiter> {
     }
 
     /// Ends a flight. `nil` if it was overtaken, and its result is to be forgotten.
-    mutating func finish(_ flight: Int, with result: Result<Value, any Error>) -> Resumption? {
+    ///
+    /// - Parameter now: the time by the clock that ``isTooSoon(after:at:pause:)`` uses.
+    mutating func finish(_ flight: Int, with result: Result<Value, any Error>, at now: Duration = .zero) -> Resumption?
+    {
         running.remove(flight)
         guard flight == self.flight else { return nil }
         self.flight = nil
         switch result {
         case .success(let value):
             advance(to: value)
+            unprovenSince = now
             return Resumption(waiters: takeWaiters(), outcome: .current(current))
         case .failure(let error):
             return Resumption(waiters: takeWaiters(), outcome: .failed(error))
@@ -143,6 +161,7 @@ struct SingleFlight<Value, Waiter> {
     private mutating func advance(to value: Value, inNewSession: Bool = false) {
         var generation = current.generation
         generation.number += 1
+        unprovenSince = nil
         if inNewSession { generation.session += 1 }
         current = Credential(value: value, generation: generation)
     }

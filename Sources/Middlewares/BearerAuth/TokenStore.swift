@@ -30,6 +30,8 @@ public import Foundation
 /// - The closure may send requests through the very chain that waits for it: to its task (``CredentialRefresh/isCurrent``)
 ///   `bearerAuth` gives no token, and `retryOnUnauthorized` passes a rejection through. So it brings the credentials it
 ///   needs, usually the refresh token, itself. Tasks it starts count too, detached ones don't.
+/// - After a refresh, a rejection of the new token within `pause` starts no other refresh, unless a server has accepted the
+///   token: the caller gets the rejection. So a server that rejects every token doesn't cause a refresh for each request.
 /// - A closure that never ends keeps everyone waiting (each can be cancelled): give its requests a timeout.
 ///
 /// ## Sessions
@@ -72,6 +74,9 @@ public final class TokenStore: Sendable {
     ///   - leeway: how long before its expiry a token is refreshed, 30 seconds by default. A token that the closure returns
     ///     with less than twice that to live is refreshed at half its life.
     ///   - fetchesFirstToken: whether a request without a token waits for `refresh(nil)` instead of going without one.
+    ///   - pause: the time after a refresh in which a rejection of the new token starts no other refresh, unless a server has
+    ///     accepted the token; 10 seconds by default, `.zero` for no pause. ``signIn(_:)`` ends the pause.
+    ///   - clock: measures the pause.
     ///   - now: the wall clock that expiries are compared with.
     ///   - persist: called with the token after each change, `nil` after a sign-out: one call after the other, in the order
     ///     of the changes, and never for a discarded token. No request waits for it.
@@ -82,6 +87,8 @@ public final class TokenStore: Sendable {
         origins: Set<Origin>? = nil,
         leeway: Duration = .seconds(30),
         fetchesFirstToken: Bool = false,
+        pause: Duration = CredentialRefresh.defaultPause,
+        clock: any Clock<Duration> = ContinuousClock(),
         now: @escaping @Sendable () -> Date = { Date() },
         persist: (@Sendable (Token?) async -> Void)? = nil,
         refresh: @escaping @Sendable (_ rejected: Token?) async throws -> Token
@@ -91,6 +98,8 @@ public final class TokenStore: Sendable {
             origins: origins,
             leeway: leeway,
             fetchesFirstToken: fetchesFirstToken,
+            pause: pause,
+            clock: clock,
             now: now,
             persist: persist,
             observe: { _ in },
@@ -104,6 +113,8 @@ public final class TokenStore: Sendable {
         origins: Set<Origin>? = nil,
         leeway: Duration = .seconds(30),
         fetchesFirstToken: Bool = false,
+        pause: Duration = CredentialRefresh.defaultPause,
+        clock: any Clock<Duration> = ContinuousClock(),
         now: @escaping @Sendable () -> Date = { Date() },
         persist: (@Sendable (Token?) async -> Void)? = nil,
         observe: @escaping @Sendable (RefreshEvent) -> Void,
@@ -117,6 +128,8 @@ public final class TokenStore: Sendable {
         self.persistence = persistence
         refresher = CredentialRefresher(
             HeldToken(initial, leeway: leeway),
+            pause: pause,
+            clock: clock,
             onChange: { persistence?.enqueue($0.token) },
             observe: observe,
             refresh: { rejected in

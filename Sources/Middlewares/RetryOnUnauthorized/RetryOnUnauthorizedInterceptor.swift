@@ -18,7 +18,8 @@
 ///   another origin, had an `Authorization` field of its own, belongs to a session that was signed out since, is part of
 ///   the refresh itself (``CredentialRefresh/isCurrent``), or says in its context that its rejection means something else
 ///   (``Interceptors/HTTPContext/authorization``). So is one that comes after a redirect, followed inside, which
-///   shows that the request itself was acted on.
+///   shows that the request itself was acted on. So is a rejection of a new credential soon after its refresh (`pause`
+///   of the ``TokenStore``, or of the factory), if no server has accepted the credential yet.
 /// - A body that can't be sent again fails the call with ``TransportError/Code/bodyNotReplayable``, after the refresh, so
 ///   that the caller's next attempt with a new body succeeds.
 ///
@@ -44,13 +45,18 @@ public struct RetryOnUnauthorizedInterceptor: Interceptor {
     ///   - origins: whose answers count; `nil` for the origin of the base URL of the client that sends a request, or else
     ///     the origin that the request is for.
     ///   - condition: which answers reject the session.
+    ///   - pause: the time after a log-in in which a rejection of the new session starts no other log-in, unless a response
+    ///     has accepted the session; 10 seconds by default, `.zero` for no pause.
+    ///   - clock: measures the pause.
     ///   - logIn: logs in. It may go through the same chain, in which its own rejections are passed through.
     public init(
         origins: Set<Origin>? = nil,
         when condition: UnauthorizedCondition = .status(401),
+        pause: Duration = CredentialRefresh.defaultPause,
+        clock: any Clock<Duration> = ContinuousClock(),
         logIn: @escaping @Sendable () async throws -> Void
     ) {
-        self.init(SessionSource(origins: origins, logIn: logIn), when: condition)
+        self.init(SessionSource(origins: origins, pause: pause, clock: clock, logIn: logIn), when: condition)
     }
 
     init(_ source: any UnauthorizedSource, when condition: UnauthorizedCondition = .status(401)) {
@@ -69,18 +75,25 @@ public struct RetryOnUnauthorizedInterceptor: Interceptor {
         let answer: Result<HTTPResponse, any Error>
         do {
             let response = try await next(copy request)
-            guard condition.mayMatch(response.status) else { return response }
+            guard condition.mayMatch(response.status) else {
+                source.noteAnswer(response, to: record)
+                return response
+            }
             answer = .success(response)
         } catch {
             answer = .failure(error)
         }
-        guard condition.matches(answer), !answer.hasChangedMethod,
+        guard condition.matches(answer) else {
+            if case .success(let response) = answer { source.noteAnswer(response, to: record) }
+            return try answer.get()
+        }
+        guard !answer.hasChangedMethod,
             let rejected = source.generation(rejectedBy: answer, to: record)
         else {
             return try answer.get()
         }
         if case .success(let response) = answer { response.body.discard() }
-        try await source.renew(rejected)
+        try await source.renew(rejected, record)
         guard request.body.isReadable else {
             throw TransportError(
                 .bodyNotReplayable,
@@ -90,7 +103,9 @@ public struct RetryOnUnauthorizedInterceptor: Interceptor {
                 request: request
             )
         }
-        return try await next(request)
+        let second = try await next(request)
+        if !condition.matches(.success(second)) { source.noteAnswer(second, to: record) }
+        return second
     }
 }
 
@@ -116,8 +131,10 @@ extension Interceptor where Self == RetryOnUnauthorizedInterceptor {
     public static func retryOnUnauthorized(
         origins: Set<Origin>? = nil,
         when condition: UnauthorizedCondition = .status(401),
+        pause: Duration = CredentialRefresh.defaultPause,
+        clock: any Clock<Duration> = ContinuousClock(),
         logIn: @escaping @Sendable () async throws -> Void
     ) -> Self {
-        Self(origins: origins, when: condition, logIn: logIn)
+        Self(origins: origins, when: condition, pause: pause, clock: clock, logIn: logIn)
     }
 }

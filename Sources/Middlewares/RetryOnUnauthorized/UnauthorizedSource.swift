@@ -10,7 +10,12 @@ protocol UnauthorizedSource: Sendable {
     ) -> CredentialGeneration?
 
     /// Waits for a credential newer than the rejected one.
-    func renew(_ rejected: CredentialGeneration) async throws
+    ///
+    /// - Parameter record: notes the new credential, unless an inner interceptor does.
+    func renew(_ rejected: CredentialGeneration, _ record: AuthorizationRecord) async throws
+
+    /// Records a response that doesn't reject the credential.
+    func noteAnswer(_ answer: HTTPResponse, to record: AuthorizationRecord)
 }
 
 /// Tokens that `bearerAuth`, further inside, sends and notes in the record.
@@ -35,11 +40,15 @@ struct TokenSource: UnauthorizedSource {
         rejectedBy answer: Result<HTTPResponse, any Error>,
         to record: AuthorizationRecord
     ) -> CredentialGeneration? {
-        guard case .used(let generation) = record.last, tokens.refresher.canRenew(generation) else { return nil }
+        guard case .used(let generation) = record.last, tokens.refresher.isWorthRenewing(generation) else { return nil }
         return generation
     }
 
-    func renew(_ rejected: CredentialGeneration) async throws {
+    func noteAnswer(_ answer: HTTPResponse, to record: AuthorizationRecord) {
+        tokens.refresher.noteAnswer(answer, to: record)
+    }
+
+    func renew(_ rejected: CredentialGeneration, _ record: AuthorizationRecord) async throws {
         _ = try await tokens.refresher.value(rejecting: rejected)
     }
 }
@@ -51,11 +60,13 @@ struct SessionSource: UnauthorizedSource {
 
     init(
         origins: Set<Origin>?,
+        pause: Duration = CredentialRefresh.defaultPause,
+        clock: any Clock<Duration> = ContinuousClock(),
         observe: @escaping @Sendable (RefreshEvent) -> Void = { _ in },
         logIn: @escaping @Sendable () async throws -> Void
     ) {
         self.origins = origins
-        refresher = CredentialRefresher((), observe: observe) { _ in try await logIn() }
+        refresher = CredentialRefresher((), pause: pause, clock: clock, observe: observe) { _ in try await logIn() }
     }
 
     func track(_ request: inout HTTPRequest) throws -> AuthorizationRecord? {
@@ -79,10 +90,15 @@ struct SessionSource: UnauthorizedSource {
         if let origin = answer.answered?.url.flatMap(Origin.init), !record.origins.contains(origin) {
             return nil
         }
-        return if case .used(let generation) = record.last { generation } else { nil }
+        guard case .used(let generation) = record.last, refresher.isWorthRenewing(generation) else { return nil }
+        return generation
     }
 
-    func renew(_ rejected: CredentialGeneration) async throws {
-        _ = try await refresher.value(rejecting: rejected)
+    func noteAnswer(_ answer: HTTPResponse, to record: AuthorizationRecord) {
+        refresher.noteAnswer(answer, to: record)
+    }
+
+    func renew(_ rejected: CredentialGeneration, _ record: AuthorizationRecord) async throws {
+        record.note(.used(try await refresher.value(rejecting: rejected).generation))
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TransportTesting
 
 @testable import Middlewares
 
@@ -131,7 +132,8 @@ struct RetryOnUnauthorizedInterceptorTests {
     @Test func unauthorizedAfterASuccessfulRefreshSurfacesWithoutALoop() async throws {
         let server = TokenServer(accepting: [])
         let refreshes = Tally()
-        let tokens = TokenStore(.old, origins: [apiOrigin]) { _ in
+        let clock = ManualClock()
+        let tokens = TokenStore(.old, origins: [apiOrigin], clock: clock) { _ in
             .init("token \(refreshes.count())".filter { $0 != " " })
         }
         let chain = authenticatingChain(tokens, server)
@@ -139,6 +141,7 @@ struct RetryOnUnauthorizedInterceptorTests {
         #expect(response.status == 401)
         #expect(response.body.bytes == Data("401".utf8))
         #expect(refreshes.value == 1)
+        clock.advance(by: .seconds(10))
         #expect(try await chain.get() == 401)
         #expect(refreshes.value == 2)
         #expect(server.authorizations == ["Bearer old", "Bearer token1", "Bearer token1", "Bearer token2"])
