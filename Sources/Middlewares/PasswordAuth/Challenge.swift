@@ -1,4 +1,4 @@
-/// One challenge of a `WWW-Authenticate` field (RFC 9110 §11.6.1).
+/// One challenge of a `WWW-Authenticate` or `Proxy-Authenticate` field (RFC 9110 §11.6.1, §11.7.1).
 struct Challenge: Sendable, Hashable {
     /// The scheme in lower case.
     let scheme: String
@@ -7,8 +7,8 @@ struct Challenge: Sendable, Hashable {
 
     /// The challenges of all the fields of a response, in order. One that breaks the grammar is left out, with those that
     /// follow it in its field.
-    static func all(in fields: HTTPFields) -> [Challenge] {
-        fields[values: .wwwAuthenticate].flatMap { value in
+    static func all(in fields: HTTPFields, _ name: HTTPField.Name = .wwwAuthenticate) -> [Challenge] {
+        fields[values: name].flatMap { value in
             var parser = ChallengeParser(value)
             return parser.challenges()
         }

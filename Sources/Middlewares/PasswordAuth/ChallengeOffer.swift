@@ -1,4 +1,4 @@
-/// What of a 401's challenges is to be answered.
+/// The challenges of a 401 or 407 that can be answered.
 struct ChallengeOffer: Sendable {
     /// The strongest digest challenge.
     var digest: DigestChallenge?
@@ -19,10 +19,11 @@ struct ChallengeOffer: Sendable {
         _ response: HTTPResponse,
         _ schemes: Set<PasswordAuthInterceptor.Scheme>,
         _ origin: Origin,
+        by challenger: Challenger = .server,
         rejected: PasswordAuthAnswer?,
         wasInAdvance: Bool
     ) {
-        let challenges = Challenge.all(in: response.headerFields)
+        let challenges = Challenge.all(in: response.headerFields, challenger.challenge)
         let digests = challenges.compactMap(DigestChallenge.init)
         isStale = digests.contains { challenge in
             if case .digest(let answer) = rejected {

@@ -7,8 +7,8 @@ struct DigestAnswer: Sendable {
     let clientNonce: String
     let count: UInt32
 
-    /// The value of `Authorization`; `nil` if the server insists on a digest of a body that can't be read beforehand.
-    func authorization(for request: HTTPRequest) async throws -> String? {
+    /// The value of the field; `nil` if the server insists on a digest of a body that can't be read beforehand.
+    func authorization(for request: HTTPRequest, to challenger: Challenger = .server) async throws -> String? {
         let protection: DigestChallenge.Protection?
         switch challenge.protections {
         case nil: protection = nil
@@ -21,7 +21,7 @@ struct DigestAnswer: Sendable {
         if protection == .integrity { content = try await Self.digest(of: request.body, challenge.algorithm) }
         return try field(
             method: request.method.rawValue,
-            target: WireTarget(request).requestTarget,
+            target: challenger.target(of: request),
             protection: protection,
             contentDigest: content
         )

@@ -25,11 +25,11 @@ enum PasswordAuthAnswer: Sendable {
     }
 
     /// The field for this request; `nil` if the challenge can't be answered for it.
-    func field(for request: HTTPRequest) async throws -> PasswordAuthField? {
-        try await value(for: request).map { PasswordAuthField(answer: self, value: $0) }
+    func field(for request: HTTPRequest, to challenger: Challenger) async throws -> PasswordAuthField? {
+        try await value(for: request, to: challenger).map { PasswordAuthField(answer: self, value: $0) }
     }
 
-    private func value(for request: HTTPRequest) async throws -> String? {
+    private func value(for request: HTTPRequest, to challenger: Challenger) async throws -> String? {
         switch self {
         case .basic(let answer):
             guard let value = answer.credential.basicAuthorization else {
@@ -41,12 +41,12 @@ enum PasswordAuthAnswer: Sendable {
                 )
             }
             return value
-        case .digest(let answer): return try await answer.authorization(for: request)
+        case .digest(let answer): return try await answer.authorization(for: request, to: challenger)
         }
     }
 }
 
-/// An answer, and the value of `Authorization` that it becomes.
+/// An answer, and the value of `Authorization` or `Proxy-Authorization` that it becomes.
 struct PasswordAuthField: Sendable {
     let answer: PasswordAuthAnswer
     let value: String

@@ -10,6 +10,17 @@ extension Interceptor where Self == PasswordAuthInterceptor {
         Self(schemes: schemes, origins: origins, random: random, credentials: credentials)
     }
 
+    /// Answers a proxy's challenges to requests over plain http: see
+    /// ``PasswordAuthInterceptor/init(proxy:schemes:random:credentials:)``.
+    public static func passwordAuth(
+        proxy: Origin,
+        schemes: Set<PasswordAuthInterceptor.Scheme> = [.digest],
+        random: RandomSource = .system,
+        credentials: @escaping PasswordAuthInterceptor.Credentials
+    ) -> Self {
+        Self(proxy: proxy, schemes: schemes, random: random, credentials: credentials)
+    }
+
     /// Answers digest challenges (RFC 7616) with this name and password: see ``PasswordAuthInterceptor``.
     ///
     /// - Parameters:

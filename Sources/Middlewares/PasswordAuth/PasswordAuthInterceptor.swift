@@ -1,4 +1,5 @@
-/// Answers the challenges of servers that ask for a name and a password: digest (RFC 7616) and basic (RFC 7617).
+/// Answers the challenges of servers that ask for a name and a password: digest (RFC 7616) and basic (RFC 7617); and, made
+/// for one (``init(proxy:schemes:random:credentials:)``), those of a proxy.
 ///
 /// ```swift
 /// .digestAuth(username: "Mufasa", password: password)
@@ -49,6 +50,7 @@ public struct PasswordAuthInterceptor: Interceptor {
     private let schemes: Set<Scheme>
     private let origins: Set<Origin>?
     private let random: RandomSource
+    private let challenger: Challenger
     private let shared = SharedPasswordAuthMemory()
 
     // What was answered is rejected twice at most: a stale nonce or an old password, and then for good.
@@ -70,13 +72,50 @@ public struct PasswordAuthInterceptor: Interceptor {
         self.init(schemes: schemes, origins: origins, random: random, atOnce: nil, credentials: credentials)
     }
 
+    /// Creates an interceptor that answers a proxy's challenges (407) to requests over plain http.
+    ///
+    /// ```swift
+    /// .passwordAuth(proxy: Origin(proxyURL)!) { realm, proxy in await keychain.credential(for: realm) }
+    /// ```
+    /// A transport doesn't tell whether a proxy or a server responded, so any 407 to plain http counts as the proxy's. By
+    /// default, only digest challenges are answered, which don't reveal the password. Use this interceptor only with a
+    /// transport that sends plain http through this proxy.
+    ///
+    /// A request over https goes through a tunnel. If the proxy refuses the tunnel with a 407, the transport throws
+    /// ``TransportError/Code/cannotConnect``. Give the transport the credentials for tunnels: `CurlTransport` in the proxy's
+    /// URL, `http://user:password@proxy.example:3128`. On Apple's platforms, `URLSessionTransport` answers every 407 itself,
+    /// with the credentials of the system's settings.
+    ///
+    /// - Parameters:
+    ///   - proxy: scheme, host and port of the proxy, which the closure gets.
+    ///   - schemes: what it may answer.
+    ///   - random: where a digest's client nonces come from.
+    ///   - credentials: asked once for each challenge that is to be answered.
+    public init(
+        proxy: Origin,
+        schemes: Set<Scheme> = [.digest],
+        random: RandomSource = .system,
+        credentials: @escaping Credentials
+    ) {
+        self.init(
+            schemes: schemes,
+            origins: nil,
+            random: random,
+            challenger: .proxy(proxy),
+            atOnce: nil,
+            credentials: credentials
+        )
+    }
+
     init(
         schemes: Set<Scheme>,
         origins: Set<Origin>?,
         random: RandomSource,
+        challenger: Challenger = .server,
         atOnce: PasswordCredential?,
         credentials: @escaping Credentials
     ) {
+        self.challenger = challenger
         self.schemes = schemes
         self.origins = origins
         self.random = random
@@ -97,28 +136,34 @@ public struct PasswordAuthInterceptor: Interceptor {
     ///   or the rest of the chain throws.
     public func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         let request = request
-        guard !request.headerFields.contains(.authorization), request.context.authorization != .omitted,
+        // The mode is about credentials for the server, not for a proxy.
+        let mode = challenger.proxy == nil ? request.context.authorization : .automatic
+        guard !request.headerFields.contains(challenger.credentials), mode != .omitted,
             let origin = try origin(of: request)
         else {
             return try await next(request)
         }
         try request.requireUnshared(by: elementName, changesEachTime: schemes == [.digest])
         let memory = shared.current
-        var sent = try await memory.answerInAdvance(to: origin, atOnce: atOnce)?.field(for: request)
+        var sent = try await memory.answerInAdvance(to: origin, atOnce: atOnce)?.field(for: request, to: challenger)
         var answersLeft = Self.mostAnswers
         while true {
             var attempt = request
-            attempt.headerFields[.authorization] = sent?.value
+            attempt.headerFields[challenger.credentials] = sent?.value
             let response = try await next(attempt)
-            guard response.status.code == 401, response.url.flatMap(Origin.init) ?? origin == origin,
-                !response.context.hasChangedMethod
-            else {
-                memory.learn(from: response, to: sent?.answer, at: origin, random)
+            guard challenger.asks(in: response, for: origin) else {
+                memory.learn(from: response, challenger.information, to: sent?.answer, at: origin, random)
                 return response
             }
-            let isFirst = answersLeft == Self.mostAnswers
-            let offer = ChallengeOffer(response, schemes, origin, rejected: sent?.answer, wasInAdvance: isFirst)
-            if request.context.authorization == .notRenewed, sent != nil, !offer.isStale { return response }
+            let offer = ChallengeOffer(
+                response,
+                schemes,
+                origin,
+                by: challenger,
+                rejected: sent?.answer,
+                wasInAdvance: answersLeft == Self.mostAnswers
+            )
+            if mode == .notRenewed, sent != nil, !offer.isStale { return response }
             guard answersLeft > 0, let field = try await field(for: request, offer, response, origin, memory) else {
                 if let sent, !offer.isStale { memory.reject(sent.answer, at: origin) }
                 return response
@@ -133,13 +178,14 @@ public struct PasswordAuthInterceptor: Interceptor {
     /// The name of the factory that makes such an interceptor.
     private var elementName: String {
         switch schemes {
-        case [.basic]: "basicAuth"
-        case [.digest]: "digestAuth"
+        case [.basic] where challenger.proxy == nil: "basicAuth"
+        case [.digest] where challenger.proxy == nil: "digestAuth"
         default: "passwordAuth"
         }
     }
 
     private func origin(of request: HTTPRequest) throws -> Origin? {
+        if let proxy = challenger.proxy { return Challenger.goesByProxy(request.url) ? proxy : nil }
         guard let allowed = origins ?? request.context.clientOrigin.map({ [$0] }) else {
             throw AuthenticationError(
                 .unknownOrigin,
@@ -165,7 +211,8 @@ public struct PasswordAuthInterceptor: Interceptor {
             guard let credential = try await credentials(realm, origin), offer.isAnswered(by: credential),
                 memory === shared.current
             else { return nil }
-            return try await memory.answer(to: offer, with: credential, at: origin, random)?.field(for: request)
+            return try await memory.answer(to: offer, with: credential, at: origin, random)?
+                .field(for: request, to: challenger)
         } catch {
             response.body.discard()
             throw error

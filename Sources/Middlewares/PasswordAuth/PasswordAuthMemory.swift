@@ -43,9 +43,17 @@ final class PasswordAuthMemory: Sendable {
     }
 
     /// Notes what an answer led to that was not rejected.
-    func learn(from response: HTTPResponse, to answer: PasswordAuthAnswer?, at origin: Origin, _ random: RandomSource) {
+    ///
+    /// - Parameter information: the field that may contain the next nonce.
+    func learn(
+        from response: HTTPResponse,
+        _ information: HTTPField.Name,
+        to answer: PasswordAuthAnswer?,
+        at origin: Origin,
+        _ random: RandomSource
+    ) {
         guard let answer, response.status.kind == .successful || response.status.kind == .redirection else { return }
-        let next = response.headerFields["Authentication-Info"].flatMap { Challenge.parameters(in: $0)["nextnonce"] }
+        let next = response.headerFields[information].flatMap { Challenge.parameters(in: $0)["nextnonce"] }
         state.withLock { state in
             state.accept(answer, at: origin)
             if case .digest(let digest) = answer, let next {

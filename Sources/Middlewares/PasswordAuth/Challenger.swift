@@ -1,0 +1,45 @@
+internal import Foundation
+
+/// The party that challenges, a server or a proxy, with its status and fields (RFC 9110 §11.6, §11.7).
+struct Challenger: Sendable {
+    let status: Int
+    let challenge: HTTPField.Name
+    let credentials: HTTPField.Name
+    let information: HTTPField.Name
+    /// The proxy, `nil` for the server.
+    let proxy: Origin?
+
+    static let server = Self(
+        status: 401,
+        challenge: .wwwAuthenticate,
+        credentials: .authorization,
+        information: "Authentication-Info",
+        proxy: nil
+    )
+
+    static func proxy(_ origin: Origin) -> Self {
+        Self(
+            status: 407,
+            challenge: .proxyAuthenticate,
+            credentials: .proxyAuthorization,
+            information: "Proxy-Authentication-Info",
+            proxy: origin
+        )
+    }
+
+    /// Whether a response is a challenge of this party.
+    func asks(in response: HTTPResponse, for origin: Origin) -> Bool {
+        guard response.status.code == status, !response.context.hasChangedMethod else { return false }
+        guard let answering = response.url else { return true }
+        return proxy == nil ? Origin(answering).map { $0 == origin } ?? true : Self.goesByProxy(answering)
+    }
+
+    /// Whether a forward proxy sees the fields of a request to a URL. It doesn't for https, which goes through a tunnel.
+    static func goesByProxy(_ url: URL) -> Bool { url.scheme?.lowercased() == "http" }
+
+    /// The request target that a digest covers: for a proxy, the whole URL (RFC 9112 §3.2.2).
+    func target(of request: HTTPRequest) -> String {
+        let target = WireTarget(request)
+        return proxy == nil ? target.requestTarget : "http://" + target.authority + target.requestTarget
+    }
+}

@@ -1,0 +1,132 @@
+import Foundation
+import Testing
+import TransportTesting
+
+@testable import Middlewares
+
+/// A proxy's 407 is answered like a server's 401.
+@Suite(.againstHanging) struct ProxyAuthTests {
+    private static let proxy = Origin(URL(string: "http://proxy.example:3128")!)!
+    private let target = URL(string: "http://elsewhere.example:8080/path?x=1")!
+    private let asked = Shared<[String]>([])
+
+    private func auth(
+        _ schemes: Set<PasswordAuthInterceptor.Scheme> = [.digest],
+        password: String = "p"
+    ) -> PasswordAuthInterceptor {
+        .passwordAuth(proxy: Self.proxy, schemes: schemes, random: .seeded(1)) { [asked] realm, origin in
+            asked.change { $0.append("\(realm) \(origin)") }
+            return PasswordCredential(username: "u", password: password)
+        }
+    }
+
+    private static let challenge = "Digest realm=\"r\", qop=\"auth\", algorithm=SHA-256, nonce=\"n\""
+
+    /// Whether a digest is right, by the definitions of RFC 7616.
+    private static func isRight(_ field: String?, _ method: String, _ target: String) throws -> Bool {
+        guard let field, field.hasPrefix("Digest ") else { return false }
+        let given = Challenge.parameters(in: String(field.dropFirst(7)))
+        func hash(_ text: String) throws -> String { try MessageDigest.of(Data(text.utf8), .sha256).hexadecimal }
+        let parts = [
+            try hash("u:r:p"), "n", given["nc"] ?? "", given["cnonce"] ?? "", "auth", try hash("\(method):\(target)"),
+        ]
+        return try given["uri"] == target && given["response"] == hash(parts.joined(separator: ":"))
+    }
+
+    private func server(_ challenge: String = challenge) -> Recorder {
+        Recorder { request in
+            if try Self.isRight(request.headerFields[.proxyAuthorization], "GET", request.url.absoluteString) {
+                return HTTPResponse(status: 200, url: request.url)
+            }
+            return HTTPResponse(status: 407, headerFields: [.proxyAuthenticate: challenge], url: request.url)
+        }
+    }
+
+    @Test func aDigestOfTheWholeURLAnswersTheProxy() async throws {
+        let server = server()
+        let chain = InterceptorChain([auth()], transport: server)
+        for _ in 0..<2 { #expect(try await chain.get(target) == 200) }
+        #expect(server.requests.map { $0.headerFields.contains(.proxyAuthorization) } == [false, true, true])
+        #expect(server.requests.allSatisfy { !$0.headerFields.contains(.authorization) })
+        #expect(asked.value == ["r http://proxy.example:3128"])
+    }
+
+    @Test func oneProxyIsRememberedForAllServers() async throws {
+        let server = server()
+        let chain = InterceptorChain([auth()], transport: server)
+        #expect(try await chain.get(target) == 200)
+        #expect(try await chain.get(try url("http://another.example/")) == 200)
+        #expect(server.requests.count == 3)
+    }
+
+    @Test func aRequestThatGoesThroughATunnelShowsTheServerNothing() async throws {
+        let server = server()
+        let chain = InterceptorChain([auth()], transport: server)
+        #expect(try await chain.get(target) == 200)
+        #expect(try await chain.get(try url("https://elsewhere.example/")) == 407)
+        #expect(server.requests.last?.headerFields.contains(.proxyAuthorization) == false)
+        #expect(asked.value.count == 1)
+    }
+
+    @Test func aServerIsNotAnsweredAndBasicOnlyWhereItIsAllowed() async throws {
+        let server = Recorder { request in
+            let status: HTTPResponse.Status = request.url.path() == "/server" ? 401 : 407
+            if request.headerFields[.proxyAuthorization] == "Basic dTpw" {
+                return HTTPResponse(status: 200, url: request.url)
+            }
+            let fields: HTTPFields = [.proxyAuthenticate: "Basic realm=\"r\"", .wwwAuthenticate: Self.challenge]
+            return HTTPResponse(status: status, headerFields: fields, url: request.url)
+        }
+        let digest = InterceptorChain([auth()], transport: server)
+        #expect(try await digest.get(target) == 407)
+        #expect(try await digest.get(try url("http://elsewhere.example/server")) == 401)
+        #expect(asked.value.isEmpty)
+        #expect(try await InterceptorChain([auth([.basic])], transport: server).get(target) == 200)
+    }
+
+    @Test func aWrongPasswordIsSentOnce() async throws {
+        let server = server()
+        let chain = InterceptorChain([auth(password: "wrong")], transport: server)
+        for _ in 0..<2 { #expect(try await chain.get(target) == 407) }
+        #expect(server.requests.filter { $0.headerFields.contains(.proxyAuthorization) }.count == 1)
+    }
+
+    @Test func aLogInGoesByTheProxyToo() async throws {
+        let chain = InterceptorChain([auth()], transport: server())
+        var request = HTTPRequest(url: target)
+        request.context.authorization = .omitted
+        #expect(try await chain.send(request).status == 200)
+    }
+
+    @Test func serverAndProxyAreAnsweredInOneChain() async throws {
+        let server = Recorder { request in
+            guard try Self.isRight(request.headerFields[.proxyAuthorization], "GET", request.url.absoluteString) else {
+                return HTTPResponse(status: 407, headerFields: [.proxyAuthenticate: Self.challenge], url: request.url)
+            }
+            guard try Self.isRight(request.headerFields[.authorization], "GET", "/path?x=1") else {
+                return HTTPResponse(status: 401, headerFields: [.wwwAuthenticate: Self.challenge], url: request.url)
+            }
+            return HTTPResponse(status: 200, url: request.url)
+        }
+        let own = PasswordAuthInterceptor.digestAuth(username: "u", password: "p", origins: [Origin(target)!])
+        #expect(try await InterceptorChain([own, auth()], transport: server).get(target) == 200)
+    }
+
+    #if os(Linux)
+    @Test func overARealProxy() async throws {
+        let proxy = try MockServer()
+        defer { proxy.stop() }
+        proxy.on(nil, "/**") { request in
+            let isRight = try? Self.isRight(request.headerFields[.proxyAuthorization], "GET", request.target)
+            if isRight == true { return MockResponse(body: "by proxy") }
+            return MockResponse(status: 407, headers: [.proxyAuthenticate: Self.challenge])
+        }
+        var configuration = CurlTransport.Configuration()
+        configuration.proxy = .url(try #require(URL(string: "http://127.0.0.1:\(proxy.port)")))
+        let chain = InterceptorChain([auth()], transport: CurlTransport(configuration))
+        let response = try await chain.send(HTTPRequest(url: try url("http://elsewhere.invalid/path?x=1")))
+        #expect(try await response.body.collect(upTo: 100) == Data("by proxy".utf8))
+        #expect(proxy.requests.map(\.target) == Array(repeating: "http://elsewhere.invalid/path?x=1", count: 2))
+    }
+    #endif
+}
