@@ -1,3 +1,5 @@
+import Dispatch
+import Synchronization
 import Testing
 import TransportTesting
 
@@ -54,6 +56,39 @@ import TransportTesting
             #expect(clock.pendingSleeps == left)
         }
         for sleeper in sleepers { try await sleeper.value }
+    }
+
+    /// Runs jobs one after the other, in the order in which they become ready.
+    private final class Line: TaskExecutor {
+        private let queue = DispatchQueue(label: "ManualClockTests")
+
+        func enqueue(_ job: consuming ExecutorJob) {
+            let job = UnownedJob(job)
+            queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+        }
+    }
+
+    private final class Woken: Sendable {
+        let numbers = Mutex<[Int]>([])
+    }
+
+    @Test func oneAdvanceWakesByDeadlineAndThoseOfOneDeadlineInTheOrderInWhichTheyBeganToSleep() async throws {
+        let (clock, line, woken) = (ManualClock(), Line(), Woken())
+        let seconds = [3, 1, 2, 1, 3, 2, 1, 4, 2, 1, 1, 1, 1, 1, 1, 1]
+        try await withThrowingTaskGroup { group in
+            for (number, seconds) in seconds.enumerated() {
+                group.addTask(executorPreference: line) {
+                    try await clock.sleep(for: .seconds(seconds))
+                    woken.numbers.withLock { $0.append(number) }
+                }
+                await clock.sleepers(number + 1)
+            }
+            clock.advance(by: .seconds(10))
+            try await group.waitForAll()
+        }
+        let expected = seconds.indices.sorted { (seconds[$0], $0) < (seconds[$1], $1) }
+        let order = woken.numbers.withLock { $0 }
+        #expect(order == expected)
     }
 
     @Test func whoIsWokenFindsTheClockAtItsNewTime() async throws {

@@ -141,6 +141,16 @@ import Testing
         )
     }
 
+    @Test func failuresOfBeforeItOpenedThatComeAfterItHasClosedDoNotCount() {
+        run(
+            rules,
+            [.send, .send] + opening + [
+                .advance(.seconds(30)), .call(.success), .state(.closed), .answer(0, .failure), .answer(1, .failure),
+                .state(.closed), .call(.failure), .state(.closed), .call(.failure), .state(.open),
+            ]
+        )
+    }
+
     @Test func probeIsCountedOnce() {
         let rules = Circuit.Rules(trip: .consecutiveFailures(2), openFor: .seconds(30), probes: 2)
         run(

@@ -185,6 +185,15 @@ import Testing
         #expect(try sent(jar, to: "http://other.com/") == ["a=2"])
     }
 
+    @Test func cookieOverHTTPNeverGoesBeforeASecureOneOfTheDomainAbove() throws {
+        let jar = jar()
+        try set(jar, "a=1; Secure; Domain=example.com; Path=/", from: "https://example.com/")
+        try set(jar, "a=evil", "a=evil; Domain=a.example.com", "b=1", from: "http://a.example.com/")
+        try set(jar, "a=2", from: "http://badexample.com/")
+        #expect(try sent(jar, to: "https://a.example.com/") == ["a=1", "b=1"])
+        #expect(try sent(jar, to: "http://badexample.com/") == ["a=2"])
+    }
+
     @Test func secureCookieThatHasEndedHidesNothing() throws {
         let jar = jar()
         try set(jar, "a=1; Secure; Path=/; Max-Age=60", from: "https://e.com/")

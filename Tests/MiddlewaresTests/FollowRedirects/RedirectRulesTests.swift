@@ -124,6 +124,17 @@ import Testing
         #expect(rules.request(after: request, status: 302, to: try url(target)).headerFields == secrets)
     }
 
+    @Test(arguments: ["https://a.example:8443/users/1", "http://a.example/users/1", "http://a.example:443/users/1"])
+    func aPolicyThatChangesThePortOrTheSchemeAloneLosesThem(target: String) throws {
+        let proposed = HTTPRequest(url: here, headerFields: secrets)
+        var changed = proposed
+        changed.url = try url(target)
+        changed.headerFields[.accept] = "text/html"
+        #expect(rules.request(changed, insteadOf: proposed).headerFields == [.accept: "text/html"])
+        changed.url = try url("https://A.example:443/elsewhere")
+        #expect(rules.request(changed, insteadOf: proposed).headerFields == changed.headerFields)
+    }
+
     @Test func refererNeverLeavesHTTPS() throws {
         let request = HTTPRequest(url: here, headerFields: [.referer: "https://a.example/secret"])
         #expect(rules.request(after: request, status: 302, to: try url("http://b.example/")).headerFields.isEmpty)

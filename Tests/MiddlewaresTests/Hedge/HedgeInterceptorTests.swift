@@ -118,6 +118,25 @@ struct HedgeInterceptorTests {
         #expect(discards.value == 1)
     }
 
+    @Test func badSecondAnswerThatIsStreamedIsDiscardedAfterABadFirstInMemory() async throws {
+        let discards = Counter()
+        let (server, _) = server(2, 5) { isHedge in
+            guard isHedge else { return HTTPResponse(status: 503, body: "first") }
+            return HTTPResponse(status: 503, body: .oneShot(Chunks(["second"]), onDiscard: { discards.next() }))
+        }
+        let task = send(server)
+        await clock.sleepers(2)
+        clock.advance(by: .seconds(1))
+        await clock.sleepers(2)
+        clock.advance(by: .seconds(1))
+        await clock.sleepers(1)
+        clock.advance(by: .seconds(4))
+        let response = try await task.value
+        #expect(response.body.bytes == Data("first".utf8))
+        #expect(response.context.hedgeWinner == 1)
+        #expect(discards.value == 1)
+    }
+
     @Test func failureOfTheFirstTryIsThatOfTheCallIfTheSecondIsNoBetter() async throws {
         let (server, _) = server(3, 1) { isHedge in
             if isHedge { return HTTPResponse(status: 500) }

@@ -101,6 +101,34 @@ struct RateLimitInterceptorTests {
         #expect(limit.limiter.counts.waiting == 0)
     }
 
+    @Test func leaderThatIsCancelledAsItsTokenIsDueTakesNone() async throws {
+        let (transport, log, _) = server()
+        let bucket = RateLimitInterceptor.bucket(1, per: .seconds(1), burst: 1)
+        let limit = RateLimitInterceptor(RateLimiter.Limits(bucket: bucket), clock: CancellingClock(clock)) { _ in }
+        let chain = InterceptorChain([limit], transport: transport)
+        _ = try await get(chain, "https://h/0").value
+        let leader = get(chain, "https://h/1")
+        await #expect(throws: CancellationError.self) { try await leader.value }
+        #expect(clock.now.elapsed == .seconds(1))
+        #expect(try await get(chain, "https://h/2").value == 200)
+        #expect(log.value == ["/0 at 0", "/2 at 1"])
+        #expect(limit.limiter.counts.waiting == 0)
+    }
+
+    /// A clock whose sleeps end in time, and whose sleepers are cancelled as they do.
+    private struct CancellingClock: Clock {
+        let base: ManualClock
+        var now: ManualClock.Instant { base.now }
+        var minimumResolution: Duration { base.minimumResolution }
+
+        init(_ base: ManualClock) { self.base = base }
+
+        func sleep(until deadline: ManualClock.Instant, tolerance: Duration?) async throws {
+            base.advance(to: deadline)
+            withUnsafeCurrentTask { $0?.cancel() }
+        }
+    }
+
     @Test func fullLineAndTooLongAWaitFailAtOnce() async throws {
         let (transport, _, _) = server()
         let chain = InterceptorChain([limit(waiting: 1, longest: .seconds(1))], transport: transport)

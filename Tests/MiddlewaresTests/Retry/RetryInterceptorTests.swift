@@ -153,6 +153,19 @@ struct RetryInterceptorTests {
         #expect(cancelling.requests.count == 1)
     }
 
+    @Test func callCancelledDuringA503WithoutAWaitMakesNoOtherAttempt() async throws {
+        let transport = Recorder { _ in
+            withUnsafeCurrentTask { $0?.cancel() }
+            return HTTPResponse(status: 503, headerFields: [.retryAfter: "0"])
+        }
+        let task = Task { [clock] in
+            try await chain(.retry(.constant(.zero, maxAttempts: 3), clock: clock), transport)
+                .send(HTTPRequest(url: apiURL))
+        }
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(transport.requests.count == 1)
+    }
+
     @Test func oneShotBodyIsNeverResentAndTheAnswerSaysSo() async throws {
         let transport = Recorder { request in
             let body = try await request.body.collect(upTo: 10)

@@ -8,6 +8,14 @@ import Testing
     private static let spanID = "00f067aa0ba902b7"
 
     // The examples of the recommendation, §3.2.
+    // W3C Trace Context level 2, §3.2.2.5: flags that are not known are sent as zero.
+    @Test(arguments: [("ff", "03"), ("fe", "02"), ("fd", "01"), ("fc", "00"), ("03", "03"), ("00", "00")])
+    func flagsOfAParentThatAreNotKnownGoOutAsZero(flags: String, sent: String) throws {
+        let trace = try #require(TraceContext(traceparent: "00-\(Self.traceID)-\(Self.spanID)-\(flags)"))
+        #expect(trace.traceparent == "00-\(Self.traceID)-\(Self.spanID)-\(sent)")
+        #expect(trace.child(span: 1).traceparent == "00-\(Self.traceID)-0000000000000001-\(sent)")
+    }
+
     @Test(arguments: [("01", true), ("00", false), ("03", true), ("ff", true), ("fe", false)])
     func validParentIsRead(flags: String, isSampled: Bool) throws {
         let trace = try #require(TraceContext(traceparent: "00-\(Self.traceID)-\(Self.spanID)-\(flags)"))
