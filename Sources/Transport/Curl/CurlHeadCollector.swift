@@ -1,0 +1,59 @@
+#if os(Linux)
+
+/// Gathers the lines of the final head: interim ones (1xx) and those of proxies are let go, trailers are not kept.
+struct CurlHeadCollector {
+    private(set) var bytes: [UInt8] = []
+    private(set) var hasContentEncoding = false
+    private(set) var framing = CurlFraming()
+    private(set) var isComplete = false
+    var isHTTP1: Bool { bytes.count > 5 && bytes[5] == UInt8(ascii: "1") }
+    /// Whether there is no end to it: libcurl limits each line alone.
+    var isTooLong: Bool { bytes.count > 256 * 1024 }
+    private var isInterim = false
+    private var isBetweenHeads = true
+
+    /// The codings of the content; `nil` if one of them can't be undone.
+    var codings: [ContentCoding]? {
+        let fields = WireHead(parsing: bytes)?.fields
+        return fields.flatMap { ContentCoding.parse($0[values: .contentEncoding]) }
+    }
+
+    /// Takes a line; whether it ended the final head.
+    mutating func receive(_ line: UnsafeRawBufferPointer) -> Bool {
+        if isComplete { return false }
+        // A line within a head is none, whatever it looks like.
+        if isBetweenHeads, Self.isStatusLine(line) {
+            bytes.removeAll(keepingCapacity: true)
+            bytes.reserveCapacity(512)
+            (hasContentEncoding, framing) = (false, CurlFraming())
+            isInterim = Self.statusClass(line) == UInt8(ascii: "1")
+            isBetweenHeads = false
+        }
+        if line.count <= 2, line.first == 0x0D || line.first == 0x0A {
+            isBetweenHeads = true
+            isComplete = !isInterim
+            return isComplete
+        }
+        framing.note(line)
+        if line.count > 17, line[7] == UInt8(ascii: "-"), Self.hasPrefix("content-encoding:", line) {
+            hasContentEncoding = true
+        }
+        bytes.append(contentsOf: line)
+        return false
+    }
+
+    private static func isStatusLine(_ line: UnsafeRawBufferPointer) -> Bool {
+        line.count > 5 && hasPrefix("http/", line)
+    }
+
+    private static func statusClass(_ line: UnsafeRawBufferPointer) -> UInt8? {
+        guard let space = line.firstIndex(of: 0x20), space + 1 < line.count else { return nil }
+        return line[space + 1]
+    }
+
+    private static func hasPrefix(_ lowercased: StaticString, _ line: UnsafeRawBufferPointer) -> Bool {
+        let prefix = UnsafeBufferPointer(start: lowercased.utf8Start, count: lowercased.utf8CodeUnitCount)
+        return line.count >= prefix.count && zip(prefix, line).allSatisfy { $0 == ASCII.lowercased($1) }
+    }
+}
+#endif

@@ -1,0 +1,128 @@
+#if os(Linux)
+internal import CCurl
+
+// Called by libcurl, on the loop's thread.
+extension CurlTransfer {
+    /// One line of a head, or of the trailers.
+    func receiveHeaderLine(_ line: UnsafeRawBufferPointer) -> Bool {
+        touch()
+        let isEnd = head.receive(line)
+        guard !head.isTooLong else {
+            failure = TransportError(.invalidResponse, "The head of the response is longer than 256 KB.")
+            return false
+        }
+        if let fault = head.framing.fault {
+            failure = TransportError(.invalidResponse, fault)
+            return false
+        }
+        guard isEnd else { return true }
+        if decodesContent, head.hasContentEncoding, hasContent, let codings = head.codings, !codings.isEmpty {
+            decoding = ContentDecoding(codings)
+        }
+        if head.isHTTP1, turn?.sockets.noteHTTP1(from: localPort, through: handshake?.proxySSL) == false {
+            leavesHandleClean = false
+            easy.set(CCURLOPT_FORBID_REUSE, 1)
+        }
+        if expectsContinue, head.isHTTP1, let upload, upload.hasSentNothing { refuseContent() }
+        if upload != nil, easy.long(CCURLINFO_RESPONSE_CODE) >= 300 { turn?.refused.append(self) }
+        watchEndIfNeeded()
+        noteSurplus()
+        if let download {
+            finish(.success(reply(body: download.body(length: hasContent ? contentLength : 0))))
+        } else if hasContent, let limit = bodyMode.bufferLimit, let length = contentLength {
+            guard length <= Int64(limit) else {
+                failure = .bodyTooLarge(limit: limit)
+                return false
+            }
+            gathered.reserve(Int(length))
+        }
+        return true
+    }
+
+    typealias Receipt = ContentDecoding.Receipt
+
+    /// A piece of the body.
+    func receive(_ bytes: UnsafeRawBufferPointer) -> Receipt {
+        touch()
+        guard head.isComplete else {
+            // Such as what follows a 101, to a protocol that nobody asked for: there is no response for it to be the body of.
+            failure = TransportError(.invalidResponse, "Content came without the head of a final response.")
+            return .refused
+        }
+        guard let decoding else { return take(bytes) }
+        do {
+            return try decoding.receive(bytes) { take($0) }
+        } catch let error as ContentDecodingError {
+            failure = error.transportError
+        } catch {
+            failure = TransportError(.other, "The content could not be decoded.")
+        }
+        return .refused
+    }
+
+    /// Why content that has come to its end is not whole; `nil` if it is.
+    var unfinishedContent: TransportError? {
+        do {
+            try decoding?.finish()
+            return nil
+        } catch {
+            return (error as? ContentDecodingError)?.transportError
+        }
+    }
+
+    /// A piece of the body, decoded.
+    private func take(_ bytes: UnsafeRawBufferPointer) -> Receipt {
+        if let download {
+            switch download.offer(bytes) {
+            case .accepted: break
+            case .awaited: turn?.awaited.append(download)
+            case .full:
+                isReceivingPaused = true
+                return .paused
+            case .abandoned: return .refused
+            }
+        } else {
+            let limit = bodyMode.bufferLimit ?? 0
+            guard bytes.count <= limit - gathered.count else {
+                failure = .bodyTooLarge(limit: limit)
+                return .refused
+            }
+            guard gathered.append(bytes) else {
+                failure = TransportError(
+                    .other,
+                    "There is no memory for the content after \(gathered.count) bytes of it."
+                )
+                return .refused
+            }
+        }
+        received += Int64(bytes.count)
+        noteSurplus()
+        onDownload?(TransferProgress(completed: received, total: contentLength))
+        return .accepted
+    }
+
+    func touch() {
+        if let turn { lastActivity = turn.now }
+    }
+
+    var contentLength: Int64? {
+        let length = easy.int64(CCURLINFO_CONTENT_LENGTH_DOWNLOAD_T)
+        return length >= 0 && !isDecoded && !mayBeDropped ? length : nil
+    }
+
+    private var isDecoded: Bool { decoding != nil }
+
+    var hasContent: Bool {
+        HTTPResponse.hasContent(status: easy.long(CCURLINFO_RESPONSE_CODE), answering: request.method)
+    }
+
+    func reply(body: HTTPBody) -> CurlReply {
+        CurlReply(
+            head: head.bytes,
+            body: body,
+            timings: TransferTimings(easy),
+            isDecoded: isDecoded || isContentDropped
+        )
+    }
+}
+#endif
