@@ -153,7 +153,7 @@ extension CurlEngine {
         setContexts(easy, transfer)
         // All that is set beyond the settings of the pool is overwritten by the next transfer, or else reset.
         transfer.leavesHandleClean =
-            isPlainGet && !easy.namesUser && !freshConnection && transfer.handshake == nil && transfer.decodesContent
+            isPlainGet && !freshConnection && transfer.handshake == nil && transfer.decodesContent
             && transfer.download == nil
         return transfer
     }

@@ -54,8 +54,6 @@ struct EasyHandle: @unchecked Sendable {
     /// The URL as libcurl has read it, and its text.
     private let url: UnsafeMutableRawPointer
     private var target = ""
-    /// Whether the URL may name a user, whom libcurl keeps with the handle.
-    private(set) var namesUser = false
     /// Whether libcurl is spared to read the text.
     private(set) var usesReadURL = false
 
@@ -101,7 +99,6 @@ struct EasyHandle: @unchecked Sendable {
         usesReadURL = !text.utf8.contains(UInt8(ascii: "["))
         target = text
         useTarget()
-        namesUser = text.utf8.contains(UInt8(ascii: "@"))
         return true
     }
 
