@@ -55,6 +55,7 @@ extension HTTPContext {
     private enum TimeoutsKey: HTTPContextKey { static var defaultValue: Timeouts? { nil } }
     private enum ResponseBodyKey: HTTPContextKey { static var defaultValue: ResponseBodyMode { .buffered } }
     private enum SendingForbiddenKey: HTTPContextKey { static var defaultValue: String? { nil } }
+    private enum FollowsRedirectsKey: HTTPContextKey { static var defaultValue: Bool { false } }
     private enum UploadProgressKey: HTTPContextKey {
         static var defaultValue: (@Sendable (TransferProgress) -> Void)? { nil }
     }
@@ -82,6 +83,15 @@ extension HTTPContext {
     public var sendingForbidden: String? {
         get { self[SendingForbiddenKey.self] }
         set { self[SendingForbiddenKey.self] = newValue }
+    }
+
+    /// On a request: whether an interceptor follows redirects, so that nobody reads the content of one (RFC 9110 §15.4).
+    ///
+    /// A transport that fails to receive the content of such a redirect, or waits for more of it for a second, returns the
+    /// response. Reading its body throws the failure.
+    package var followsRedirects: Bool {
+        get { self[FollowsRedirectsKey.self] }
+        set { self[FollowsRedirectsKey.self] = newValue }
     }
 
     /// On a request: called as its body is sent, from any thread. The closure must return quickly.

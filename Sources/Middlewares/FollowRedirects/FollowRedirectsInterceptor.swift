@@ -31,7 +31,9 @@ internal import Foundation
 /// - A redirect from https to http fails with ``RedirectError``, unless `allowsDowngrade` is set.
 /// - If a redirect repeats a one-shot stream that was already read, the call fails with
 ///   ``TransportError/Code/bodyNotReplayable`` before anything is sent.
-/// - The body of a redirect response is discarded.
+/// - The body of a redirect response is discarded. A redirect is followed even if its content can't be decoded, exceeds the
+///   request's limit, ends too soon or stalls for a second. If the redirect isn't followed, reading its body throws the
+///   failure. URLSession on Linux shows a redirect only after its content: there, only the limit can be exceeded.
 /// - All requests have the original request's context, except that ``HTTPContext/isIdempotent`` is reset if the method
 ///   changes.
 /// - The final response lists the redirects in ``HTTPContext/redirects``, and its ``HTTPResponse/url`` is that of the last
@@ -74,6 +76,8 @@ public struct FollowRedirectsInterceptor: Interceptor {
         var request = request
         var hops: [Redirect] = []
         while true {
+            // Again for each hop, because a policy may have made the request.
+            if !request.context.followsRedirects { request.context.followsRedirects = true }
             let response: HTTPResponse
             do {
                 response = try await next(request)
@@ -81,7 +85,7 @@ public struct FollowRedirectsInterceptor: Interceptor {
                 throw Self.noting(hops, in: error)
             }
             // Nearly every response is final, so this check avoids the cost of an async call.
-            if hops.isEmpty, response.url != nil, !RedirectRules.canRedirect(response.status) { return response }
+            if hops.isEmpty, response.url != nil, !response.status.canRedirect { return response }
             let following: HTTPRequest?
             do {
                 following = try await self.request(after: request, response, hops: &hops)

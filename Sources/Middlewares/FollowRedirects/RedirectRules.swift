@@ -13,17 +13,9 @@ struct RedirectRules: Sendable {
         case invalid
     }
 
-    /// Whether a status can redirect.
-    static func canRedirect(_ status: HTTPResponse.Status) -> Bool {
-        switch status.code {
-        case 301, 302, 303, 307, 308: true
-        default: false
-        }
-    }
-
     /// The target of a response to a request for `base`.
     static func destination(of response: HTTPResponse, from base: URL) -> Destination {
-        guard canRedirect(response.status) else { return .none }
+        guard response.status.canRedirect else { return .none }
         let locations = Set(response.headerFields[values: .location])
         // An empty `Location` would name the URL that has just redirected, so it counts as missing.
         guard let location = locations.first, !(locations.count == 1 && location.isEmpty) else { return .none }

@@ -158,6 +158,8 @@ extension CurlTransfer {
             case whole, connect, idle
             /// A response is whole, and the rest of its request moves no longer.
             case surplus
+            /// The content of a redirect that is followed stalls.
+            case redirect
         }
 
         let time: Duration
@@ -169,13 +171,13 @@ extension CurlTransfer {
             switch kind {
             case .whole: "The call took longer than its limit of \(limit)."
             case .connect: "No connection stood within \(limit)."
-            case .idle, .surplus: "Nothing was sent or received for \(limit)."
+            case .idle, .surplus, .redirect: "Nothing was sent or received for \(limit)."
             }
         }
     }
 
-    /// How long a request may pause after its response is whole.
-    private static let surplusPause = Duration.seconds(1)
+    /// How long what nobody needs may pause: a request after its response is whole, or the content of a followed redirect.
+    private static let longestPause = Duration.seconds(1)
 
     /// The next point in the loop's time at which a limit of this transfer passes.
     var nextDeadline: Deadline? {
@@ -187,7 +189,8 @@ extension CurlTransfer {
         consider(calledAt ?? startedAt, timeouts.whole, .whole)
         if !isConnected { consider(startedAt, timeouts.connect, .connect) }
         if !isReceivingPaused { consider(lastActivity, timeouts.idle, .idle) }
-        if upload != nil, isResponseComplete { consider(lastActivity, Self.surplusPause, .surplus) }
+        if upload != nil, isResponseComplete { consider(lastActivity, Self.longestPause, .surplus) }
+        if isFollowedRedirect { consider(lastActivity, Self.longestPause, .redirect) }
         return earliest
     }
 }

@@ -57,7 +57,7 @@ struct CurlLoopRun {
         var code: Int32 = 0
         while let easy = ccurl_multi_next_done(multi, &code) { complete(easy, code) }
         updateTime()
-        if current.now >= nextCheck || current.hasSurplus { checkDeadlines() }
+        if current.now >= nextCheck || current.hasEarlierDeadline { checkDeadlines() }
         resumeSettled()
     }
 
@@ -111,16 +111,21 @@ struct CurlLoopRun {
         } else if code == CCURLE_OK.rawValue, transfer.isCut {
             let message =
                 "The TLS connection ended without close_notify, and the content with it: it may have been cut."
-            end(transfer, .failure(TransportError(.truncated, message)))
+            fail(transfer, TransportError(.truncated, message))
         } else if code == CCURLE_OK.rawValue, let failure = transfer.unfinishedContent {
-            end(transfer, .failure(failure))
+            fail(transfer, failure)
         } else if code == CCURLE_OK.rawValue || transfer.isExpectationRefused(code) {
             end(transfer, .success(()))
         } else if transfer.isAnsweredDespite(code) {
-            end(transfer, transfer.unfinishedContent.map { .failure($0) } ?? .success(()))
+            if let failure = transfer.unfinishedContent { fail(transfer, failure) } else { end(transfer, .success(())) }
         } else {
-            end(transfer, .failure(transfer.error(code)))
+            fail(transfer, transfer.error(code))
         }
+    }
+
+    /// Ends a transfer whose content failed: with an error, unless the response is the answer all the same.
+    private mutating func fail(_ transfer: CurlTransfer, _ error: any Error) {
+        end(transfer, transfer.survives(error) ? .success(()) : .failure(error))
     }
 
     private mutating func end(_ transfer: CurlTransfer, _ result: Result<Void, any Error>) {
@@ -128,7 +133,7 @@ struct CurlLoopRun {
         nudge.end(for: transfer)
         switch result {
         case .success:
-            let reply = transfer.reply(body: HTTPBody(transfer.gathered.take()))
+            let reply = transfer.reply(body: transfer.takeBody())
             if let continuation = transfer.settle(.success(reply)) {
                 settled.append(SettledTransfer(continuation: continuation, reply: reply))
             }
@@ -154,15 +159,21 @@ struct CurlLoopRun {
     }
 
     private mutating func checkDeadlines() {
-        current.hasSurplus = false
+        current.hasEarlierDeadline = false
         nextCheck = .seconds(Int64.max / 2)
         for transfer in active.values {
             guard let deadline = transfer.nextDeadline else { continue }
             if deadline.time <= current.now {
                 // libcurl closes one of HTTP/1.1, and would keep one of HTTP/2, where every later request may wait in vain, too.
                 transfer.easy.set(CCURLOPT_FORBID_REUSE, 1)
-                let isAnswered = transfer.isResponseComplete
-                end(transfer, isAnswered ? .success(()) : .failure(TransportError(.timedOut, deadline.message)))
+                let error = TransportError(.timedOut, deadline.message)
+                if transfer.isResponseComplete {
+                    end(transfer, .success(()))
+                } else if deadline.kind == .whole {
+                    end(transfer, .failure(error))
+                } else {
+                    fail(transfer, error)
+                }
             } else {
                 nextCheck = min(nextCheck, deadline.time)
             }
@@ -232,8 +243,9 @@ final class LoopTurn {
     let sockets: OpenSockets
     /// The time when the loop last asked, on either side of its wait: callbacks, a dozen to a response, need not ask again.
     var now: Duration = .zero
-    /// Whether a response came whole before its request: a deadline that may lie before all others.
-    var hasSurplus = false
+    /// Whether a transfer has got a deadline that may lie before all others: its response came whole before its request, or it
+    /// is a redirect that is followed.
+    var hasEarlierDeadline = false
     /// Downloads that have something for a reader who waits.
     var awaited: [CurlDownload] = []
     /// Those whose server has answered before it had all of the request, and wants no more of it.

@@ -34,6 +34,15 @@ extension CurlTransfer {
         }
     }
 
+    /// Makes the response the answer although its content failed, if it is a redirect that is followed (RFC 9110 §15.4). Returns
+    /// whether it is.
+    func survives(_ error: any Error) -> Bool {
+        guard isFollowedRedirect, upload?.failure == nil, let error = error as? TransportError else { return false }
+        contentFailure = error.about(request)
+        leavesHandleClean = false
+        return true
+    }
+
     /// Whether it was cancelled after a silence in which its connection may have died.
     var mayWaitInVain: Bool {
         guard let turn, !head.isComplete, !isReceivingPaused else { return false }
@@ -49,7 +58,7 @@ extension CurlTransfer {
     }
 
     func noteSurplus() {
-        if upload != nil, isResponseComplete { turn?.hasSurplus = true }
+        if upload != nil, isResponseComplete { turn?.hasEarlierDeadline = true }
     }
 
     /// Whether libcurl may drop the content: it would send a refused expectation again.

@@ -27,6 +27,7 @@ extension CurlTransfer {
         if upload != nil, easy.long(CCURLINFO_RESPONSE_CODE) >= 300 { turn?.refused.append(self) }
         watchEndIfNeeded()
         noteSurplus()
+        noteRedirect()
         if let download {
             finish(.success(reply(body: download.body(length: hasContent ? contentLength : 0))))
         } else if hasContent, let limit = bodyMode.bufferLimit, let length = contentLength {
@@ -101,6 +102,15 @@ extension CurlTransfer {
         return .accepted
     }
 
+    private func noteRedirect() {
+        guard followsRedirects, download == nil, hasContent,
+            HTTPResponse.Status(code: easy.long(CCURLINFO_RESPONSE_CODE))?.canRedirect == true,
+            let parsed = WireHead(parsing: head.bytes), HTTPResponse.isRedirect(parsed.status, parsed.fields)
+        else { return }
+        isFollowedRedirect = true
+        turn?.hasEarlierDeadline = true
+    }
+
     func touch() {
         if let turn { lastActivity = turn.now }
     }
@@ -115,6 +125,9 @@ extension CurlTransfer {
     var hasContent: Bool {
         HTTPResponse.hasContent(status: easy.long(CCURLINFO_RESPONSE_CODE), answering: request.method)
     }
+
+    /// The content that was gathered, which then is no longer here.
+    func takeBody() -> HTTPBody { contentFailure.map { .unreadable($0) } ?? HTTPBody(gathered.take()) }
 
     func reply(body: HTTPBody) -> CurlReply {
         CurlReply(

@@ -30,6 +30,7 @@ final class CurlTransfer: @unchecked Sendable {
     let bodyMode: ResponseBodyMode
     let isIdempotent: Bool
     let expectsContinue: Bool
+    let followsRedirects: Bool
     let upload: CurlUpload?
     let onDownload: (@Sendable (TransferProgress) -> Void)?
 
@@ -58,6 +59,10 @@ final class CurlTransfer: @unchecked Sendable {
     /// Whether the connection that libcurl has chosen must not be used: see ``OpenSockets``.
     var needsFreshConnection = false
     var wantsFreshConnection = false
+    /// Whether the response is a redirect that is followed, so that nobody reads its content.
+    var isFollowedRedirect = false
+    /// Why the content of a followed redirect can't be read.
+    var contentFailure: TransportError?
     var isContentRefused = false
     var mustSeeEnd = false
     var hasSeenEnd = false
@@ -84,6 +89,7 @@ final class CurlTransfer: @unchecked Sendable {
         self.bodyMode = request.context.responseBody
         self.isIdempotent = request.method.isIdempotent || request.headerFields.contains(.idempotencyKey)
         self.expectsContinue = request.expectsContinue
+        self.followsRedirects = request.context.followsRedirects
         self.upload = upload
         self.onDownload = request.context.downloadProgress
     }

@@ -75,6 +75,11 @@ public struct HTTPBody: Sendable {
         return Self(storage: .stream(stream))
     }
 
+    /// A body that can't be read: each reading throws the error.
+    static func unreadable(_ error: any Error) -> Self {
+        .restartable { () throws -> AsyncStream<Data> in throw error }
+    }
+
     private init(storage: Storage) { self.storage = storage }
 }
 

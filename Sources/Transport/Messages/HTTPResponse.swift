@@ -36,6 +36,11 @@ extension HTTPResponse {
         method != .head && code != 204 && code != 304
     }
 
+    /// Whether these fields with this status redirect: by a status that can, and a `Location` (RFC 9110 §15.4).
+    static func isRedirect(_ status: Status, _ fields: HTTPFields) -> Bool {
+        status.canRedirect && fields[values: .location].contains { !$0.isEmpty }
+    }
+
     /// A status: any three-digit code, compared by the code alone (RFC 9110 §15).
     public struct Status: Sendable {
         /// The code, from 100 to 999.
@@ -67,6 +72,14 @@ extension HTTPResponse {
             case serverError
             /// A code outside the five classes, to be treated as a 5xx (RFC 9110 §15).
             case unknown
+        }
+
+        /// Whether a response with this status redirects if it has a `Location` (RFC 9110 §15.4).
+        package var canRedirect: Bool {
+            switch code {
+            case 301, 302, 303, 307, 308: true
+            default: false
+            }
         }
 
         /// The class of the status.

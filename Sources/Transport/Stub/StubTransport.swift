@@ -220,11 +220,26 @@ extension StubTransport {
             response.body.discard()
             response.body = .empty
         } else if let limit = request.context.responseBody.bufferLimit {
-            response.body = try await buffered(response.body, upTo: limit, for: request)
+            response.body = try await buffered(response, upTo: limit, for: request)
         } else if !response.body.isEmpty {
             response.body = streamed(response.body, for: request)
         }
         return response
+    }
+
+    private func buffered(_ response: HTTPResponse, upTo limit: Int, for request: HTTPRequest) async throws -> HTTPBody
+    {
+        do {
+            return try await buffered(response.body, upTo: limit, for: request)
+        } catch let error where Self.isFollowed(response, after: error, of: request) {
+            return .unreadable(error)
+        }
+    }
+
+    /// Whether a response whose content failed is a redirect that is followed.
+    private static func isFollowed(_ response: HTTPResponse, after error: any Error, of request: HTTPRequest) -> Bool {
+        guard !Task.isCancelled, !(error is CancellationError) else { return false }
+        return request.context.followsRedirects && HTTPResponse.isRedirect(response.status, response.headerFields)
     }
 
     private func buffered(_ body: HTTPBody, upTo limit: Int, for request: HTTPRequest) async throws -> HTTPBody {

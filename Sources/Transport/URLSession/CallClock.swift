@@ -22,7 +22,7 @@ struct Deadlines {
     /// Which limit has passed.
     enum Limit: Sendable { case connect, idle, whole }
 
-    private let timeouts: Timeouts
+    private var timeouts: Timeouts
     private var started: Duration?
     private var lastSign: Duration = .zero
     private var isAlive = false
@@ -58,6 +58,9 @@ struct Deadlines {
         started = now
         lastSign = now
     }
+
+    /// From now on, no silence may be longer than this.
+    mutating func shortenIdle(to limit: Duration) { timeouts.idle = min(limit, timeouts.idle ?? limit) }
 
     /// A byte went out or came in.
     ///

@@ -16,6 +16,9 @@ struct ResponseHead: Sendable {
     /// Whether more bytes than ``length`` are a mistake: of coded content, nobody knows what the system makes.
     var isLengthExact: Bool { hasContent && !headerFields.contains(.contentEncoding) }
 
+    /// Whether it redirects.
+    var isRedirect: Bool { HTTPResponse.isRedirect(status, headerFields) }
+
     /// Reads what Foundation made of a response.
     ///
     /// - Throws: ``TransportError`` with ``TransportError/Code/invalidResponse`` for a status or a length that is none.

@@ -50,7 +50,12 @@ final class SessionTransfer: Sendable {
 
     private func response(_ answer: TransferState.Answer) -> HTTPResponse {
         let head = answer.head
-        let body = answer.content.map { HTTPBody($0) } ?? streamedBody(length: head.length)
+        let body: HTTPBody =
+            switch answer.content {
+            case .gathered(let bytes): HTTPBody(bytes)
+            case .streamed: streamedBody(length: head.length)
+            case .failed(let error): .unreadable(error)
+            }
         var response = HTTPResponse(status: head.status, headerFields: head.headerFields, body: body, url: request.url)
         if let timings = answer.timings { response.context.timings = timings }
         return response
@@ -118,9 +123,9 @@ extension SessionTransfer {
         switch check {
         case .wait(let until)?: return until
         case .passed(let limit, let length)?:
-            fail(
+            let error =
                 Self.fileHasChanged(request) ?? TransportError(.timedOut, Self.message(limit, length), request: request)
-            )
+            perform { limit == .idle ? $0.stall(error) : $0.abort(error) }
             return nil
         case nil: return nil
         }
@@ -171,6 +176,8 @@ extension SessionTransfer {
         do {
             let head = try ResponseHead(response, to: request)
             perform { $0.receive(head) }
+            // It sleeps until a limit that may be later than the one that holds now.
+            if state.withLock(\.isFollowedRedirect) { watch() }
         } catch {
             fail(error)
         }

@@ -30,6 +30,9 @@ struct TransferState {
         let canSuspend: Bool
     }
 
+    /// How long the content of a redirect that is followed may stall.
+    private static let longestPause = Duration.seconds(1)
+
     private let request: HTTPRequest
     private let limits: Limits
     private(set) var phase = Phase.preparing
@@ -40,6 +43,8 @@ struct TransferState {
     private var watcher: Task<Void, Never>?
     private var upload: SpooledFile?
     private var content = Data()
+    /// Why the content of a followed redirect can't be read.
+    private var contentFailure: (any Error)?
     private var buffer = ChunkBuffer()
     private var isSuspended = false
     private(set) var received: Int64 = 0
@@ -54,6 +59,10 @@ struct TransferState {
 
     var isOver: Bool { if case .ended = phase { true } else { false } }
     var isPreparing: Bool { if case .preparing = phase { true } else { false } }
+    /// Whether the content is that of a redirect that is followed: nobody reads it (RFC 9110 §15.4).
+    var isFollowedRedirect: Bool {
+        if case .buffering(let head) = phase { request.context.followsRedirects && head.isRedirect } else { false }
+    }
     private var canSuspend: Bool { limits.canSuspend }
 
     /// The task, and whether it has to wait for the reader.
@@ -109,6 +118,11 @@ extension TransferState {
         if let delivery = buffer.abandon(error) { actions.delivery = delivery }
         return actions
     }
+
+    /// Ends the call because nothing was sent or received for too long. A redirect that is followed is the answer all the same.
+    mutating func stall(_ error: any Error) -> TransferActions {
+        isFollowedRedirect ? fail(error, cancelling: true) : abort(error)
+    }
 }
 
 // What the network does.
@@ -116,20 +130,25 @@ extension TransferState {
     mutating func receive(_ head: ResponseHead) -> TransferActions {
         switch phase {
         case .waiting: break
-        case .buffering, .streaming: return end(.failure(Self.begunAnew(request)), cancelling: true)
+        case .buffering, .streaming: return fail(Self.begunAnew(request), cancelling: true)
         case .preparing, .ended: return TransferActions()
         }
         if let limit = limits.responseBody.bufferLimit {
+            phase = .buffering(head)
+            if isFollowedRedirect { deadlines.shortenIdle(to: Self.longestPause) }
             if let length = head.length, length > Int64(limit) {
-                return end(.failure(TransportError.bodyTooLarge(limit: limit, request: request)), cancelling: true)
+                return fail(TransportError.bodyTooLarge(limit: limit, request: request), cancelling: true)
             }
             // The room is bounded: what a server announces need not come.
             if let length = head.length { content.reserveCapacity(Int(min(length, 1 << 20))) }
         } else if head.hasContent {
             phase = .streaming(head)
-            return TransferActions(answer: takeCaller(.success(Answer(head: head, content: nil, timings: timings))))
+            return TransferActions(
+                answer: takeCaller(.success(Answer(head: head, content: .streamed, timings: timings)))
+            )
+        } else {
+            phase = .buffering(head)
         }
-        phase = .buffering(head)
         return TransferActions()
     }
 
@@ -137,16 +156,16 @@ extension TransferState {
         switch phase {
         case .buffering(let head):
             received += Int64(chunk.count)
-            if let failure = excess(over: head) { return end(.failure(failure), cancelling: true) }
+            if let failure = excess(over: head) { return fail(failure, cancelling: true) }
             let limit = limits.responseBody.bufferLimit ?? 0
             guard chunk.count <= limit - content.count else {
-                return end(.failure(TransportError.bodyTooLarge(limit: limit, request: request)), cancelling: true)
+                return fail(TransportError.bodyTooLarge(limit: limit, request: request), cancelling: true)
             }
             content.append(chunk)
             return TransferActions()
         case .streaming(let head):
             received += Int64(chunk.count)
-            if let failure = excess(over: head) { return end(.failure(failure), cancelling: true) }
+            if let failure = excess(over: head) { return fail(failure, cancelling: true) }
             return stream(chunk, at: now)
         case .preparing, .waiting, .ended:
             return TransferActions()
@@ -164,7 +183,7 @@ extension TransferState {
     private mutating func stream(_ chunk: Data, at now: Duration) -> TransferActions {
         let isFull = !buffer.isEmpty && buffer.count + chunk.count > limits.streamBuffer
         if isFull, !canSuspend {
-            return end(.failure(Self.readerTooSlow(limits.streamBuffer, request)), cancelling: true)
+            return fail(Self.readerTooSlow(limits.streamBuffer, request), cancelling: true)
         }
         var actions = TransferActions(delivery: buffer.append(chunk))
         deadlines.pause(!buffer.isEmpty, at: now)
@@ -180,7 +199,7 @@ extension TransferState {
     /// - Parameter head: what the task knows of the response, where its delegate was not told.
     mutating func complete(_ error: (any Error)?, head: () throws -> ResponseHead?) -> TransferActions {
         if let error {
-            return end(.failure(SessionFailure.error(error, in: phase, request: request)), cancelling: false)
+            return fail(SessionFailure.error(error, in: phase, request: request), cancelling: false)
         }
         switch phase {
         case .waiting:
@@ -198,16 +217,23 @@ extension TransferState {
             guard let length = head.length, head.hasContent, length > received else {
                 return end(.success(()), cancelling: false)
             }
-            return end(.failure(Self.truncated(received, of: length, request)), cancelling: false)
+            return fail(Self.truncated(received, of: length, request), cancelling: false)
         case .preparing, .ended:
             return TransferActions()
         }
+    }
+
+    /// Ends a call whose content failed: with the error, unless the response is the answer all the same.
+    private mutating func fail(_ error: any Error, cancelling: Bool) -> TransferActions {
+        if isFollowedRedirect { contentFailure = error }
+        return end(contentFailure == nil ? .failure(error) : .success(()), cancelling: cancelling)
     }
 
     private mutating func end(_ result: Result<Void, any Error>, cancelling: Bool) -> TransferActions {
         guard !isOver else { return TransferActions() }
         var actions = TransferActions()
         if case .buffering(let head) = phase {
+            let content = contentFailure.map(Answer.Content.failed) ?? .gathered(content)
             actions.answer = takeCaller(result.map { Answer(head: head, content: content, timings: timings) })
         } else if case .failure(let error) = result {
             actions.answer = takeCaller(.failure(error))
@@ -233,9 +259,14 @@ extension TransferState {
 extension TransferState {
     /// What the caller of a transfer gets.
     struct Answer: Sendable {
+        enum Content: Sendable {
+            case gathered(Data)
+            case streamed
+            case failed(any Error)
+        }
+
         let head: ResponseHead
-        /// The content, or `nil` if it is streamed.
-        let content: Data?
+        let content: Content
         let timings: TransferTimings?
     }
 

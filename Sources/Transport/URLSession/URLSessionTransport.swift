@@ -96,7 +96,7 @@ public import Foundation
 ///   limits, ends at once for its caller; but its connection goes on receiving until the queue has got to it, at worst to
 ///   the end of the content. No thread of Swift's pool waits for the queue. To leave long streams early, use `CurlTransport`.
 /// - Of a 3xx without a `Location` that it can parse, the content is lost. The content of other redirects is held in memory
-///   whatever its size, and is no sign of life to `idle`. Each chunk of it copies all those before: redirects with many
+///   whatever its size, is no sign of life to `idle`, and ends the call if it breaks off. Each chunk of it copies all those before: redirects with many
 ///   megabytes keep the queue busy for seconds.
 /// - A response fails as ``TransportError/Code/invalidResponse`` if a field value or the reason phrase is not UTF-8, if the
 ///   status line has no space after the code, if a field line is longer than about 100 KB, the head longer than 300 KB, or

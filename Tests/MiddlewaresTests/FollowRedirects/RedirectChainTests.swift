@@ -90,6 +90,53 @@ struct RedirectChainTests {
         #expect(try await chain.send(HTTPRequest(url: url("https://h/a"))).status == 200)
     }
 
+    /// RFC 9110 §15.4: nobody reads the content of a redirect that is followed.
+    private static func redirectWithTooMuchContent() throws -> MockServer {
+        let server = try MockServer()
+        server.on(.get, "/a", MockResponse(status: 302, headers: [.location: "/b"], body: "more than ten bytes"))
+        server.on(.get, "/b", MockResponse(body: "followed"))
+        return server
+    }
+
+    private static func request(_ server: MockServer) -> HTTPRequest {
+        var request = HTTPRequest(url: server.url.appending(path: "a"))
+        request.context.responseBody = .buffered(upTo: 10)
+        return request
+    }
+
+    @Test func redirectWhoseContentIsTooLongIsFollowed() async throws {
+        let server = try Self.redirectWithTooMuchContent()
+        let response = try await Client(baseURL: server.url).send(Self.request(server))
+        #expect(response.body.bytes == Data("followed".utf8))
+        // A request that a policy makes anew is one that follows redirects, too.
+        server.on(.get, "/c", MockResponse(status: 302, headers: [.location: "/a"]))
+        let policy: FollowRedirectsInterceptor.Policy = { proposal in
+            var request = HTTPRequest(url: proposal.request.url)
+            request.context.responseBody = proposal.request.context.responseBody
+            return .follow(request)
+        }
+        var request = Self.request(server)
+        request.url = server.url.appending(path: "c")
+        let chain = InterceptorChain([.followRedirects(policy: policy)], transport: .platform())
+        #expect(try await chain.send(request).body.bytes == Data("followed".utf8))
+    }
+
+    @Test func readingTheContentOfARedirectThatIsNotFollowedThrowsItsFault() async throws {
+        let server = try Self.redirectWithTooMuchContent()
+        let stopping = FollowRedirectsInterceptor.followRedirects { _ in .stop }
+        let response = try await InterceptorChain([stopping], transport: .platform()).send(Self.request(server))
+        #expect(response.status == 302)
+        let reading = await #expect(throws: TransportError.self) { try await response.body.collect(upTo: 100) }
+        #expect(reading?.code == .bodyTooLarge)
+        let judged = InterceptorChain([.validateStatus(), stopping], transport: .platform())
+        let error = await #expect(throws: StatusError.self) { try await judged.send(Self.request(server)) }
+        #expect(error?.status == 302)
+        #expect(error?.isBodyComplete == false)
+        let limited = InterceptorChain([.followRedirects(limit: 0)], transport: .platform())
+        let limit = await #expect(throws: RedirectError.self) { try await limited.send(Self.request(server)) }
+        #expect(limit?.code == .tooManyRedirects)
+    }
+
     @Test func overRealSocketsPostBecomesGetWithoutContentAndSecretsStayAtTheirPort() async throws {
         let first = try MockServer()
         let second = try MockServer()

@@ -48,6 +48,46 @@ enum CodedSamples {
         """
     )
 
+    /// A text short enough to be cut at each byte.
+    static let shortText = "The quick brown fox jumps over the lazy dog; the quick brown fox jumps again, and over it."
+
+    static let shortGzip = decoded(
+        """
+        H4sIAAAAAAACAwvJSFUoLM1MzlZIKsovz1NIy69QyCrNLShWyC9LLVIoAUrnJFZVKqTkp1uDedgVJ6YnZubpKCTmpUD0ZZboAQAe8B3r\
+        WgAAAA==
+        """
+    )
+
+    /// The two halves of the text, each a member of its own.
+    static let shortMembers = decoded(
+        """
+        H4sIAAAAAAACAwvJSFUoLM1MzlZIKsovz1NIy69QyCrNLShWyC9LLVIoAUrnJFZVKqTkp1srAACo414HLQAAAB+LCAAAAAAAAgMryUhV\
+        KCzNTM5WSCrKL89TSMuvUMgqzS0oVkhMT8zM01FIzEtRyC9LLVLILNEDAANse0wtAAAA
+        """
+    )
+
+    /// Where the first of the two members ends, and how much of the text it holds.
+    static let firstMember = (end: 64, length: 45)
+
+    static let shortZlib = decoded(
+        "eNoLyUhVKCzNTM5WSCrKL89TSMuvUMgqzS0oVsgvSy1SKAFK5yRWVSqk5Kdbg3nYFSemJ2bm6Sgk5qVA9GWW6AEA0p0gXQ=="
+    )
+
+    static let shortRawDeflate = decoded(
+        "C8lIVSgszUzOVkgqyi/PU0jLr1DIKs0tKFbIL0stUigBSuckVlUqpOSnW4N52BUnpidm5ukoJOalQPRllugBAA=="
+    )
+
+    static let shortBrotli = decoded(
+        "E1kAYIzUTndzKMowqjc9WaoPSShaNdhMIcAxDhwGHK6bFtv3GBvTJjkezO+GUIrVFyHUsNj0B9kYFxv7wygROoYA"
+    )
+
+    static let shortZstd = decoded(
+        """
+        KLUv/SRaLQIAlANUaGUgcXVpY2sgYnJvd24gZm94IGp1bXBzIG92ZXIgdGhlIGxhenkgZG9nO2FnYWluLCBhbmRpdC4DAFsNCJUCxjXL\
+        ZzF5Ng==
+        """
+    )
+
     private static func decoded(_ base64: String) -> Data { Data(base64Encoded: base64) ?? Data() }
 }
 #endif

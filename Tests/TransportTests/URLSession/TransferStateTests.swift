@@ -102,6 +102,97 @@ import FoundationNetworking
         #expect(error?.code == .invalidResponse)
     }
 
+    private func head(_ status: Int, _ fields: [String: String]) throws -> ResponseHead {
+        let response = HTTPURLResponse(url: request.url, statusCode: status, httpVersion: nil, headerFields: fields)
+        return try ResponseHead(try #require(response), to: request)
+    }
+
+    /// What the caller gets of the changes of a transfer whose task has begun.
+    private func result(
+        of request: HTTPRequest? = nil,
+        _ change: (inout TransferState) -> TransferActions
+    ) async throws -> Result<TransferState.Answer, any Error>? {
+        var result: Result<TransferState.Answer, any Error>?
+        _ = try? await withCheckedThrowingContinuation { (caller: TransferState.Caller) in
+            let limits = TransferState.Limits(responseBody: .buffered, streamBuffer: 100, canSuspend: true)
+            let deadlines = Deadlines(Timeouts(idle: nil))
+            var state = TransferState(request: request ?? self.request, limits: limits, deadlines: deadlines)
+            _ = state.begin(caller)
+            _ = state.attach(task, upload: nil, at: .zero)
+            result = change(&state).answer?.1
+            caller.resume(throwing: CancellationError())
+        }
+        return result
+    }
+
+    @Test func endWithFewerBytesThanAnnouncedIsATruncation() async throws {
+        let head = try head(200, ["Content-Length": "5"])
+        for (bytes, code) in [("four", TransportError.Code.truncated), ("", .truncated), ("fives", nil)] {
+            let result = try await result { state in
+                _ = state.receive(head)
+                if !bytes.isEmpty { _ = state.receive(Data(bytes), at: .zero) }
+                return state.complete(nil) { nil }
+            }
+            switch try #require(result) {
+            case .success: #expect(code == nil)
+            case .failure(let error): #expect((error as? TransportError)?.code == code, "\(bytes): \(error)")
+            }
+        }
+    }
+
+    /// RFC 9110 §15.4: nobody reads it.
+    @Test func followedRedirectIsTheAnswerWhateverBecomesOfItsContent() async throws {
+        var followed = request
+        followed.context.followsRedirects = true
+        let head = try head(302, ["Content-Length": "5", "Location": "/next"])
+        let timeout = TransportError(.timedOut, "Silence.")
+        let ends: [(inout TransferState) -> TransferActions] = [
+            { $0.complete(URLError(.networkConnectionLost)) { nil } }, { $0.complete(nil) { nil } },
+            { $0.receive(Data("too much"), at: .zero) }, { $0.receive(head) }, { $0.stall(timeout) },
+        ]
+        for (index, end) in ends.enumerated() {
+            let change = { (state: inout TransferState) in
+                _ = state.receive(head)
+                return end(&state)
+            }
+            let answer = try await result(of: followed, change)?.get()
+            if case .failed? = answer?.content { #expect(answer?.head.status == 302) } else { Issue.record("\(index)") }
+            // Where nobody follows redirects, each is an error.
+            let result = try #require(try await result(change))
+            #expect(throws: (any Error).self) { try result.get() }
+        }
+    }
+
+    @Test func cancellationAndTheLimitOfTheWholeEndACallInTheContentOfARedirect() async throws {
+        var followed = request
+        followed.context.followsRedirects = true
+        let head = try head(302, ["Content-Length": "5", "Location": "/next"])
+        for error in [CancellationError(), TransportError(.timedOut, "Too long.")] as [any Error] {
+            let result = try await result(of: followed) { state in
+                _ = state.receive(head)
+                return state.abort(error)
+            }
+            #expect(throws: (any Error).self) { try result?.get() }
+        }
+    }
+
+    @Test func contentOfAFollowedRedirectMayStallForASecondAndNoLonger() throws {
+        var followed = request
+        followed.context.followsRedirects = true
+        for timeouts in [Timeouts(idle: nil), Timeouts(idle: .seconds(60)), Timeouts(idle: .milliseconds(10))] {
+            let limits = TransferState.Limits(responseBody: .buffered, streamBuffer: 100, canSuspend: true)
+            var state = TransferState(request: followed, limits: limits, deadlines: Deadlines(timeouts))
+            _ = state.attach(task, upload: nil, at: .zero)
+            _ = state.receive(try head(302, ["Content-Length": "5", "Location": "/next"]))
+            guard case .wait(let until)? = state.deadlines.check(at: .zero) else {
+                Issue.record("No limit holds.")
+                continue
+            }
+            #expect(until == min(.seconds(1), timeouts.idle ?? .seconds(1)))
+            _ = state.abort(CancellationError())
+        }
+    }
+
     /// A reader that never catches up must not make the transfer remember every chunk that it has had.
     @Test func placesOfReadChunksAreLetGoWhileMoreIsHeld() async throws {
         var buffer = ChunkBuffer()
