@@ -1,7 +1,6 @@
 #if os(Linux)
 
-/// Finds what RFC 9112 §6.3 forbids in the fields that frame a response. libcurl takes it, each version in another way, so that
-/// another client or a proxy may see other responses in the same bytes.
+/// Finds the fields of a head on the wire that break ``ResponseFraming``: libcurl accepts them.
 struct CurlFraming {
     /// What is wrong; `nil` if nothing is.
     private(set) var fault: String?
@@ -28,23 +27,11 @@ struct CurlFraming {
     }
 
     private mutating func noteLength(_ value: String) {
-        for part in value.split(separator: ",", omittingEmptySubsequences: false) {
-            let digits = part.drop { $0 == " " || $0 == "\t" }.reversed().drop { $0 == " " || $0 == "\t" }.reversed()
-            let text = String(digits)
-            guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int64(text) else {
-                return fault = "The Content-Length of the response is no length."
-            }
-            guard length == nil || length == number else {
-                return fault = "The response has two lengths that differ."
-            }
-            length = number
-        }
+        do { length = try ResponseFraming.length(of: value, after: length) } catch { fault = error.message }
     }
 
     private mutating func noteCoding(_ value: String) {
-        let blanks: Set<Character> = [" ", "\t"]
-        codings += value.lowercased().split { $0 == "," || blanks.contains($0) }.map(String.init)
-        if codings.dropLast().contains("chunked") { fault = "The response is chunked before its last transfer coding." }
+        do { codings = try ResponseFraming.codings(of: value, after: codings) } catch { fault = error.message }
     }
 
     /// The value of a line if it has the name, which is given in lower case.

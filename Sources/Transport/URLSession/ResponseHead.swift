@@ -73,12 +73,19 @@ struct ResponseHead: Sendable {
 
     /// RFC 9112 §6.3: repeated lengths must agree, and a transfer coding overrides them.
     private static func length(_ fields: HTTPFields, request: HTTPRequest) throws -> Int64? {
-        guard let stated = fields[.contentLength], !fields.contains(.transferEncoding) else { return nil }
-        let lengths = Set(stated.split(separator: ",").map { $0.drop(while: \.isWhitespace) })
-        guard lengths.count == 1, let length = lengths.first.flatMap({ Int64($0) }), length >= 0 else {
-            throw TransportError(.invalidResponse, "The response's Content-Length is no number.", request: request)
+        do {
+            var codings: [String] = []
+            for value in fields[values: .transferEncoding] {
+                codings = try ResponseFraming.codings(of: value, after: codings)
+            }
+            var length: Int64?
+            for value in fields[values: .contentLength] {
+                length = try ResponseFraming.length(of: value, after: length)
+            }
+            return codings.isEmpty ? length : nil
+        } catch {
+            throw TransportError(.invalidResponse, error.message, request: request)
         }
-        return length
     }
 
     /// Whether Foundation hands the content over with its coding undone.

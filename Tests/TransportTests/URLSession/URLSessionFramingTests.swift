@@ -1,0 +1,66 @@
+import Foundation
+import TestSupport
+import Testing
+import TransportTesting
+
+@testable import Transport
+
+/// Framing that RFC 9112 §6.3 forbids, and responses before the end of an upload, as URLSession shows them.
+@Suite(.againstHanging) struct URLSessionFramingTests {
+    let server: MockServer
+    // No limit: what these tests show must not come from one.
+    let transport = URLSessionTransport(timeouts: Timeouts(idle: nil))
+
+    init() throws { server = try MockServer() }
+
+    static let forbidden = [
+        "Content-Length: 5\r\nContent-Length: 3", "Content-Length: 3, 5", "Content-Length: 2abc", "Content-Length: 0x4",
+        "Content-Length: 99999999999999999999", "Content-Length: 18446744073709551618", "Content-Length: +2",
+        "Content-Length: -2", "Content-Length:", "Content-Length: 2,", "Content-Length: 2 2",
+        "Content-Length : 2", "Content-Length: 2\r\n 0",
+        "Transfer-Encoding: chunked, chunked", "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked",
+        "Transfer-Encoding: chunked, gzip", "Transfer-Encoding : chunked",
+    ]
+
+    @Test(arguments: forbidden)
+    func forbiddenFramingIsAnError(head: String) async throws {
+        let bytes = head.contains("chunked") ? "2\r\nok\r\n0\r\n\r\n" : "ok"
+        server.on(.get, "/") { _ in MockResponse(steps: [.send("HTTP/1.1 200 OK\r\n\(head)\r\n\r\n\(bytes)"), .close]) }
+        let error = try await failure { try await transport.send(makeRequest(server)) }
+        #expect(error.code == .invalidResponse, "\(error)")
+    }
+
+    #if canImport(FoundationNetworking)
+    /// Foundation keeps one of two lengths whose names differ in their letters, and drops a bare CR. If this fails, move the
+    /// head to the others.
+    @Test(arguments: ["content-length: 2\r\nCONTENT-LENGTH: 4", "Content-Length: 2\r\nX-A: a\rb"])
+    func onLinuxForbiddenFramingIsHidden(head: String) async throws {
+        server.on(.get, "/") { _ in MockResponse(steps: [.send("HTTP/1.1 200 OK\r\n\(head)\r\n\r\nok"), .close]) }
+        do {
+            #expect(try await content(of: transport.send(makeRequest(server))) == "ok")
+        } catch let error as TransportError {
+            #expect(error.code == .truncated)
+        }
+    }
+
+    @Test func onLinuxASpooledOneShotBodyIsUsedUpByARefusedConnection() async throws {
+        let port = try UnusedPort()
+        defer { withExtendedLifetime(port) {} }
+        let body = HTTPBody.oneShot(
+            AsyncStream {
+                $0.yield(Data("x")); $0.finish()
+            }
+        )
+        let url = try #require(URL(string: "http://127.0.0.1:\(port.number)/"))
+        let request = HTTPRequest(method: .put, url: url, body: body)
+        #expect(try await failure { try await transport.send(request) }.code == .cannotConnect)
+        #expect(!body.isReadable)
+    }
+    #endif
+
+    @Test func streamAnnouncedEmptyIsNotReadAndSoMayHaveNoEnd() async throws {
+        server.on(.put, "/") { MockResponse(body: "\($0.bodyLength)") }
+        let body = HTTPBody.restartable(length: 0) { AsyncStream<Data> { _ in } }
+        #expect(try await content(of: transport.send(makeRequest(server, "/", .put, body: body))) == "0")
+    }
+}
