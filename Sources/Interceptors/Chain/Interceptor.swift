@@ -49,7 +49,8 @@
 /// ```
 /// A method that stays `consuming` passes a copy first: `try await next(copy request)`.
 ///
-/// **Send from a child task.** `next` and a request that isn't `consuming` can cross into any task:
+/// **Send from a child task.** `next` and a request that isn't `consuming` can cross into any task. Wait for the tasks that
+/// you cancel, because one of them may return a response, and discard its body:
 ///
 /// ```swift
 /// struct FasterOfTwoInterceptor: Interceptor {
@@ -57,9 +58,10 @@
 ///         guard request.method.isSafe else { return try await next(request) }
 ///         return try await withThrowingTaskGroup(of: HTTPResponse.self) { group in
 ///             for _ in 0..<2 { group.addTask { try await next(request) } }
-///             defer { group.cancelAll() }
-///             guard let first = try await group.next() else { throw CancellationError() }
-///             return first
+///             guard let first = await group.nextResult() else { throw CancellationError() }
+///             group.cancelAll()
+///             if case .success(let later)? = await group.nextResult() { later.body.discard() }
+///             return try first.get()
 ///         }
 ///     }
 /// }

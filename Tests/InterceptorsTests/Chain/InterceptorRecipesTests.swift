@@ -1,5 +1,6 @@
 import Foundation
 import Interceptors
+import Synchronization
 import Testing
 
 // The recipes of the documentation of `Interceptor`, as they stand there.
@@ -28,9 +29,10 @@ private struct FasterOfTwoInterceptor: Interceptor {
         guard request.method.isSafe else { return try await next(request) }
         return try await withThrowingTaskGroup(of: HTTPResponse.self) { group in
             for _ in 0..<2 { group.addTask { try await next(request) } }
-            defer { group.cancelAll() }
-            guard let first = try await group.next() else { throw CancellationError() }
-            return first
+            guard let first = await group.nextResult() else { throw CancellationError() }
+            group.cancelAll()
+            if case .success(let later)? = await group.nextResult() { later.body.discard() }
+            return try first.get()
         }
     }
 }
@@ -58,6 +60,35 @@ private actor OriginCounter: Interceptor {
     }
 }
 
+/// Answers two requests when both are there, even if one of them is cancelled.
+private final class PairTransport: Transport {
+    private struct State {
+        var waiting: CheckedContinuation<Void, Never>?
+        var discarded = 0
+    }
+
+    private let state = Mutex(State())
+
+    var discarded: Int { state.withLock(\.discarded) }
+
+    func send(_ request: consuming HTTPRequest) async throws -> HTTPResponse {
+        await withCheckedContinuation { continuation in
+            let other = state.withLock { state in
+                defer { state.waiting = state.waiting == nil ? continuation : nil }
+                return state.waiting
+            }
+            guard let other else { return }
+            other.resume()
+            continuation.resume()
+        }
+        let body = AsyncStream<Data> {
+            $0.yield(Data("x".utf8))
+            $0.finish()
+        }
+        return HTTPResponse(status: 200, body: .oneShot(body) { self.state.withLock { $0.discarded += 1 } })
+    }
+}
+
 @Suite(.againstHanging) struct InterceptorRecipesTests {
     private let request: HTTPRequest
 
@@ -76,6 +107,15 @@ private actor OriginCounter: Interceptor {
     @Test func aRequestCanBeSentFromChildTasks() async throws {
         let stub = StubTransport { _ in HTTPResponse(status: 204) }
         #expect(try await InterceptorChain([FasterOfTwoInterceptor()], transport: stub).send(request).status == 204)
+    }
+
+    /// A streamed response holds its connection until it is read or discarded.
+    @Test func responseThatComesSecondIsDiscarded() async throws {
+        let pair = PairTransport()
+        let response = try await InterceptorChain([FasterOfTwoInterceptor()], transport: pair).send(request)
+        #expect(pair.discarded == 1)
+        #expect(try await response.body.collect(upTo: 10) == Data("x".utf8))
+        #expect(pair.discarded == 1)
     }
 
     @Test @MainActor func aMethodMayBeTheMainActors() async throws {
