@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import TransportTesting
 
@@ -126,7 +127,9 @@ import TransportTesting
 
     @Test func aConnectionThatFailsLeavesTheSourceToBeSentAgain() async throws {
         let (transport, source) = (CurlTransport(), Source())
-        let url = try #require(URL(string: "http://127.0.0.1:9/"))
+        let port = try UnusedPort()
+        defer { withExtendedLifetime(port) {} }
+        let url = try #require(URL(string: "http://127.0.0.1:\(port.number)/"))
         let request = HTTPRequest(method: .put, url: url, body: source.body)
         #expect(try await failure { try await transport.send(request) }.code == .cannotConnect)
         await transport.shutDown()

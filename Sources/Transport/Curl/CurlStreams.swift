@@ -227,6 +227,9 @@ final class CurlUpload: Sendable {
     /// Whether libcurl has taken none of it.
     var hasSentNothing: Bool { state.withLock { $0.sent == 0 } }
 
+    /// Whether the source has to wait until some of its bytes are sent; for tests.
+    var isSourceHeld: Bool { state.withLock { $0.space != nil } }
+
     /// Reads a body in a task of the caller's priority and values, which waits for ``start()`` and ends with the transfer at the
     /// latest.
     ///

@@ -250,6 +250,38 @@ import TransportTesting
         #expect(response.headerFields["X-A"] == "café")
     }
 
+    @Test func slowReaderOfALongBodyOutlastsTheIdleLimit() async throws {
+        let (server, clock) = (try MockServer(), ManualClock())
+        let (sent, size) = (AsyncStream.makeStream(of: Void.self), 4 << 20)
+        // More than is held for a reader, and than is read from the connection at a time.
+        let beginning = Data(repeating: 1, count: 448 << 10)
+        server.on(.get, "/long") { _ in
+            MockResponse(steps: [
+                .send("HTTP/1.1 200 OK\r\nContent-Length: \(size)\r\n\r\n"), .send(beginning),
+                .run { sent.continuation.finish() }, .send(Data(count: size - beginning.count)),
+            ])
+        }
+        server.on(.get, "/small", MockResponse(body: "ok"))
+        let transport = transport {
+            $0.clock = clock
+            $0.timeouts = Timeouts(idle: nil)
+        }
+        let timeouts = Timeouts(idle: .seconds(1))
+        let request = try makeRequest(server, "/long", responseBody: .streamed, timeouts: timeouts)
+        let response = try await transport.send(request)
+        for await _ in sent.stream {}
+        // While these are answered, libcurl reads what the system has of the other, until nothing more is taken.
+        for _ in 0..<10 { _ = try await transport.send(makeRequest(server, "/small")) }
+        await clock.sleepers(1)
+        clock.advance(by: .seconds(10))
+        // And it looks at the time.
+        for _ in 0..<2 { _ = try await transport.send(makeRequest(server, "/small")) }
+        var count = 0
+        for try await chunk in response.body { count += chunk.count }
+        #expect(count == size)
+        await transport.shutDown()
+    }
+
     @Test func slowReaderDoesNotHoldUpOthers() async throws {
         let server = try MockServer()
         server.on(.get, "/large", .repeating(Data(count: 1 << 20), times: 64))

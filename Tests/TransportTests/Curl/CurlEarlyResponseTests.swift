@@ -1,7 +1,6 @@
 #if os(Linux)
 import Foundation
-import Glibc
-import Synchronization
+import TestSupport
 import Testing
 import Transport
 import TransportTesting
@@ -39,6 +38,26 @@ import TransportTesting
         await transport.shutDown()
     }
 
+    @Test func earlyResponseOfAServerThatReadsNothingIsTheAnswer() async throws {
+        let server = try MockServer()
+        server.on(.post, "/", readsBody: false) { _ in
+            MockResponse(steps: [.send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ndone"), .waitForever])
+        }
+        let clock = ManualClock()
+        let transport = Self.transport(clock, Timeouts(connect: nil, idle: nil, whole: nil))
+        // More than the system holds for a server.
+        let request = try makeRequest(server, "/", .post, body: HTTPBody(Data(count: 64 << 20)))
+        let time = Task {
+            while !Task.isCancelled {
+                await clock.sleepers(1)
+                clock.advance(by: .seconds(1))
+            }
+        }
+        #expect(try await content(of: transport.send(request)) == "done")
+        time.cancel()
+        await transport.shutDown()
+    }
+
     @Test func uploadThatGoesOnAfterAnEarlyResponseIsSentToItsEnd() async throws {
         let server = try HeadServer { _, _ in .init(text: "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ndone") }
         // No time passes: however slow the upload is, it doesn't pause.
@@ -55,25 +74,9 @@ import TransportTesting
         #expect(server.connections.map(\.rest) == [8 << 20])
     }
 
-    /// A port that is taken, and that nobody listens on.
-    private static func refusingPort() throws -> (port: Int, descriptor: Int32) {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = inet_addr("127.0.0.1")
-        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let isBound = withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(descriptor, $0, size) == 0 && getsockname(descriptor, $0, &size) == 0
-            }
-        }
-        try #require(isBound)
-        return (Int(UInt16(bigEndian: address.sin_port)), descriptor)
-    }
-
     @Test func refusedConnectionLeavesAOneShotBodyForAnotherAttempt() async throws {
-        let (port, descriptor) = try Self.refusingPort()
-        defer { close(descriptor) }
+        let port = try UnusedPort()
+        defer { withExtendedLifetime(port) {} }
         let server = try MockServer()
         server.on(.post, "/") { MockResponse(body: "\($0.bodyLength)") }
         let content = Data(repeating: 0x61, count: 300_000)
@@ -83,7 +86,7 @@ import TransportTesting
             }
         )
         let transport = CurlTransport()
-        let url = try #require(URL(string: "http://127.0.0.1:\(port)/"))
+        let url = try #require(URL(string: "http://127.0.0.1:\(port.number)/"))
         let error = try await failure { try await transport.send(HTTPRequest(method: .post, url: url, body: body)) }
         #expect(error.code == .cannotConnect)
         #expect(body.isReadable)
@@ -142,6 +145,13 @@ import TransportTesting
             #expect(error.code == .tlsFailed)
             #expect(error.message.contains("TLSConfiguration.trust"), "\(error)")
         }
+    }
+
+    @Test func hostThatIsNotFoundSaysToLookForANetworkAndTheName() async throws {
+        let url = try #require(URL(string: "http://nobody.invalid/"))
+        let error = try await failure { try await CurlTransport().send(HTTPRequest(url: url)) }
+        #expect(error.code == .cannotFindHost)
+        #expect(error.message.contains("online"), "\(error)")
     }
 
     @Test func tlsToAPortOfHTTPSaysSo() async throws {

@@ -1,9 +1,11 @@
 #if os(Linux)
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
-import Transport
 import TransportTesting
+
+@testable import Transport
 
 @Suite(.againstHanging) struct CurlUploadTests {
     /// It would be sent as nothing, and what it holds would be lost without a word.
@@ -34,6 +36,29 @@ import TransportTesting
         #expect(try await failure { try await transport.send(request) }.code == .bodyNotReplayable)
         #expect(server.requests.count == 1)
         await transport.shutDown()
+    }
+
+    @Test func serverThatDoesNotReadHoldsBackTheSourceOfTheBody() async throws {
+        let given = Atomic(0)
+        // Bounded, so that a source that isn't held back comes to an end.
+        let body = HTTPBody.restartable {
+            AsyncStream<Data> {
+                given.add(1, ordering: .relaxed).newValue <= 1024 ? Data(count: 64 << 10) : nil
+            }
+        }
+        let upload = CurlUpload(length: nil, onProgress: nil)
+        upload.begin(body) {}
+        upload.start()
+        while !upload.isSourceHeld, given.load(ordering: .relaxed) < 1024 { await Task.yield() }
+        #expect(given.load(ordering: .relaxed) == 4)
+        // A little room lets a little more in.
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 1)
+        defer { buffer.deallocate() }
+        for _ in 0..<4 { _ = upload.read(into: buffer) }
+        while given.load(ordering: .relaxed) < 8 { await Task.yield() }
+        while !upload.isSourceHeld, given.load(ordering: .relaxed) < 1024 { await Task.yield() }
+        #expect(given.load(ordering: .relaxed) == 8)
+        upload.close()
     }
 
     /// libcurl stops to send, but would wait for an upload that waits for its next bytes.

@@ -122,6 +122,22 @@ import TransportTesting
         #expect(again.pins(for: "localhost") == nil)
     }
 
+    @Test func listOlderThanTheOneThatAnotherProcessKeptIsRefused() async throws {
+        let fixture = try await Fixture()
+        let (first, second) = (try fixture.pins(), try fixture.pins())
+        try await fixture.publish(fixture.list(serial: 3))
+        try await first.refresh()
+        try await fixture.publish(fixture.list(serial: 7))
+        try await second.refresh()
+        // Newer than its own, and older than what the other has kept since.
+        try await fixture.publish(fixture.list(serial: 5, host: "other"))
+        let error = await #expect(throws: SignedPinsError.self) { try await first.refresh() }
+        #expect(error?.code == .outdated)
+        #expect(first.serial == 3)
+        #expect(first.pins(for: "other") == nil)
+        #expect(try fixture.pins().serial == 7)
+    }
+
     @Test func listThatExpiredStillForbidsOlderOnes() async throws {
         let fixture = try await Fixture()
         try await fixture.publish(fixture.list(serial: 7))

@@ -1,7 +1,12 @@
 import Foundation
 import Testing
-import Transport
 import TransportTesting
+
+@testable import Transport
+
+#if canImport(Glibc)
+import Glibc
+#endif
 
 @Suite(.againstHanging) struct URLSessionTimeoutTests {
     let server: MockServer
@@ -210,6 +215,52 @@ import TransportTesting
         continuation.finish()
         #expect(server.requests.isEmpty)
     }
+
+    @Test func preparationOfTheContentIsNoSignOfAConnection() {
+        var deadlines = Deadlines(Timeouts(connect: .seconds(3), idle: nil))
+        deadlines.note(at: .seconds(1), ofConnection: false)
+        deadlines.start(at: .seconds(2))
+        deadlines.note(at: .seconds(3), ofConnection: false)
+        guard case .passed(let limit, let length)? = deadlines.check(at: .seconds(5)) else {
+            Issue.record("The limit does not hold.")
+            return
+        }
+        #expect(limit == .connect && length == .seconds(3))
+        deadlines.note(at: .seconds(4))
+        #expect(deadlines.check(at: .seconds(5)) == nil)
+    }
+
+    #if os(Linux)
+    /// The spooling of a stream is no sign that somebody is there.
+    @Test func spooledUploadToAHostThatDoesNotAnswerEndsAtTheConnectLimit() async throws {
+        let (silent, connected) = (try SilentServer(), Gate())
+        Thread.detachNewThread { [descriptor = silent.descriptor] in
+            let client = accept(descriptor, nil, nil)
+            connected.open()
+            // Until the call ends, nobody answers the handshake of TLS.
+            var byte: UInt8 = 0
+            while read(client, &byte, 1) > 0 {}
+            close(client)
+        }
+        let url = try #require(URL(string: "https://127.0.0.1:\(silent.port)/"))
+        let body = HTTPBody.oneShot(
+            AsyncStream {
+                $0.yield(Data("x")); $0.finish()
+            }
+        )
+        var request = HTTPRequest(method: .put, url: url, body: body)
+        request.context.timeouts = Timeouts(connect: .seconds(3), idle: nil)
+        let call = begin(request)
+        await connected.opened()
+        // Bounded: without the limit, nobody ever sleeps.
+        for _ in 0..<100_000 where clock.pendingSleeps == 0 { await Task.yield() }
+        if clock.pendingSleeps == 0 { call.cancel() }
+        clock.advance(by: .seconds(3))
+        let error = try await failure { try await call.value }
+        #expect(error.code == .timedOut)
+        #expect(error.message.contains("timeouts.connect"), "\(error)")
+    }
+    #endif
 
     @Test func noTimerIsLeftWhenACallHasEnded() async throws {
         server.on(.get, "/", MockResponse(body: "ok"))
