@@ -16,6 +16,8 @@ final class RawClient: Sendable {
         let code: Int32
     }
 
+    private static let limit = 256 << 20
+
     let descriptor: Int32
     private let isOpen = Mutex(true)
     private let buffer = Mutex(Data())
@@ -133,7 +135,12 @@ final class RawClient: Sendable {
                         return buffer
                     }
                 }
-                self.buffer.withLock { $0 += bytes }
+                let count = self.buffer.withLock { buffer in
+                    buffer += bytes
+                    return buffer.count
+                }
+                // A server that doesn't stop must not take all memory.
+                guard count <= Self.limit else { throw Failure(description: "receive: \(count) bytes", code: 0) }
             }
         }
     }

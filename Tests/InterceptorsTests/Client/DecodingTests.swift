@@ -193,6 +193,13 @@ import Testing
     }
 }
 
+/// Counts from 1.
+private final class Counted: Sendable {
+    private let count = Atomic(0)
+
+    func next() -> Int { count.add(1, ordering: .relaxed).newValue }
+}
+
 private struct EndlessTransport: Transport {
     let status: HTTPResponse.Status
     var length: Int64?
@@ -200,7 +207,9 @@ private struct EndlessTransport: Transport {
 
     func send(_ request: consuming HTTPRequest) async throws -> HTTPResponse {
         let chunk = Data(repeating: UInt8(ascii: "x"), count: 1 << 20)
-        let stream = AsyncStream<Data> { chunk }
+        // Bounded, so that a reader without a limit fails instead of taking all memory.
+        let given = Counted()
+        let stream = AsyncStream<Data> { given.next() <= 256 ? chunk : nil }
         let body = HTTPBody.oneShot(stream, length: length, onDiscard: onDiscard)
         return HTTPResponse(status: status, body: body, url: request.url)
     }
