@@ -85,6 +85,7 @@ cfloor_t cfloor_open(const cfloor_settings *settings) {
         curl_easy_setopt(lane->easy, CURLOPT_WRITEFUNCTION, on_body);
         curl_easy_setopt(lane->easy, CURLOPT_WRITEDATA, lane);
         curl_easy_setopt(lane->easy, CURLOPT_PRIVATE, lane);
+        if (settings->decodes) curl_easy_setopt(lane->easy, CURLOPT_ACCEPT_ENCODING, "");
         if (settings->buffer_size) curl_easy_setopt(lane->easy, CURLOPT_BUFFERSIZE, settings->buffer_size);
         if (floor->settings.roots) {
             curl_easy_setopt(lane->easy, CURLOPT_CAPATH, NULL);

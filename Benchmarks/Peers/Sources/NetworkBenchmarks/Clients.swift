@@ -137,6 +137,7 @@ struct FloorSettings {
     var body = CFLOOR_DISCARD
     var file: String?
     var isHTTP2 = false
+    var decodes = false
     var bufferSize = 0
 }
 
@@ -164,6 +165,7 @@ final class Floor: @unchecked Sendable {
                     values.in_flight = Int32(settings.inFlight)
                     values.body = settings.body
                     values.http2 = settings.isHTTP2
+                    values.decodes = settings.decodes
                     values.buffer_size = settings.bufferSize
                     return cfloor_open(&values)
                 }

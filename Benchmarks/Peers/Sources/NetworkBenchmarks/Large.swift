@@ -83,6 +83,33 @@ func compareLarge(_ server: Server, _ name: String, megabytes: Int, rounds: Int,
     try await client.shutdown()
 }
 
+/// Content in gzip, which the transport decodes, against libcurl's own decoding.
+func compareCoded(_ server: Server, _ name: String, megabytes: Int, rounds: Int, repetitions: Int) async throws {
+    let url = server.plain.appending(path: name)
+    let bytes = megabytes << 20
+    let transport = CurlTransport()
+    let ways: [(String, Exchange, cfloor_body)] = [
+        ("buffered", send(transport, url, bytes: bytes), CFLOOR_BUFFER),
+        ("streamed", stream(transport, url, bytes: bytes), CFLOOR_DISCARD),
+    ]
+    for (how, exchange, body) in ways {
+        let settings = FloorSettings(url: url, inFlight: 1, body: body, decodes: true)
+        let title = "\(megabytes) MB in gzip, \(how)"
+        let costs = try await compare(
+            "\(title): for each request",
+            rounds: rounds,
+            repetitions: repetitions,
+            [
+                .client("CurlTransport", inFlight: 1, exchange),
+                .floor(Floor.blocking(1), settings, multi: false),
+            ]
+        )
+        let ratio = costs.ratio("CurlTransport", to: Floor.blocking(1), of: \.cpu)
+        goal("\(title): CPU of CurlTransport", ratio, atMost: 1.1, "times libcurl's")
+    }
+    await transport.shutDown()
+}
+
 /// Counts the bytes that a session passes to its delegate, the only way to stream with URLSession on Linux.
 private final class StreamingSession: NSObject, URLSessionDataDelegate {
     private struct State {

@@ -19,6 +19,7 @@ if wants("cached") {
 }
 if wants("http2") { try await compareHTTP2(server, rounds: 9) }
 if wants("handshakes") { try await compareHandshakes(server, rounds: 9) }
+if wants("coded") { try await compareCoded(server, "10m-gzip", megabytes: 10, rounds: 9, repetitions: 5) }
 if wants("large") {
     try await compareLarge(server, "10m", megabytes: 10, rounds: 9, repetitions: 10)
     try await compareLarge(server, "1g", megabytes: 1024, rounds: 3, repetitions: 1)

@@ -21,6 +21,7 @@ typedef struct {
     int in_flight;
     cfloor_body body;
     bool http2;
+    bool decodes;          // content codings, by libcurl itself
     long buffer_size;      // 0: libcurl's default
 } cfloor_settings;
 
