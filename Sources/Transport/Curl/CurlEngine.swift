@@ -179,7 +179,7 @@ extension CurlEngine {
         return bytes.count > inlineBodyLimit || request.context.uploadProgress != nil
     }
 
-    /// What all transfers of a transport share.
+    /// Sets the options that all transfers of a transport share.
     private static func setCommon(_ easy: EasyHandle, _ configuration: CurlTransport.Configuration) {
         easy.set(CCURLOPT_NOSIGNAL, 1)
         // Otherwise a transfer that ends while its host is looked up holds up all others until the resolver gives up.
@@ -188,7 +188,7 @@ extension CurlEngine {
         easy.set(CCURLOPT_FOLLOWLOCATION, 0)
         // A 417 to `Expect` would have it send the request again and again: see CurlTransfer.isExpectationRefused(_:).
         easy.set(CCURLOPT_MAXREDIRS, 0)
-        // What was signed is what is sent.
+        // The path goes out as it was signed, with its dot segments.
         easy.set(CCURLOPT_PATH_AS_IS, 1)
         easy.set(CCURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
         // The loop keeps the time limits; libcurl's own would not stop while a transfer is paused.
@@ -241,7 +241,7 @@ extension CurlEngine {
             easy.set(CCURLOPT_UPLOAD, 1)
             easy.set(CCURLOPT_INFILESIZE_LARGE, bytes: request.body.length ?? -1)
         } else if !request.body.isEmpty || method == .post || method == .put || method == .patch {
-            // Of a file or a stream, what gets here is empty.
+            // A file or a stream gets here only if it is empty.
             let bytes = request.body.bytes ?? Data()
             easy.set(CCURLOPT_POST, 1)
             easy.set(CCURLOPT_POSTFIELDSIZE_LARGE, bytes: Int64(bytes.count))

@@ -31,7 +31,7 @@ extension TransportError {
 }
 
 extension CurlTransfer {
-    /// What libcurl's result means.
+    /// The error that libcurl's result stands for.
     func error(_ code: Int32) -> any Error {
         if let failure { return failure }
         if let failure = upload?.failure { return failure }
@@ -102,7 +102,7 @@ extension CurlTransfer {
         return TransportError(.other, "libcurl has no memory for more of the content.")
     }
 
-    /// What a person can do about a failure; empty where the text says enough.
+    /// Advice for a person about a failure; empty where the text says enough.
     private static func advice(_ meaning: TransportError.Code, _ detail: String) -> String {
         func says(_ text: String) -> Bool { detail.localizedCaseInsensitiveContains(text) }
         return switch meaning {

@@ -4,7 +4,7 @@ internal import CCurl
 /// The header lines of a request in libcurl's form, all of them in one piece of memory.
 struct CurlFieldList {
     private let memory: UnsafeMutableRawPointer
-    /// What libcurl is given; it must not be used after ``free()``.
+    /// The list for libcurl, which must not use it after ``free()``.
     var pointer: UnsafeRawPointer { UnsafeRawPointer(memory) }
 
     /// The fields but for `Content-Length` and an empty `User-Agent`, then lines in libcurl's own notation: one that ends in its

@@ -2,7 +2,7 @@
 
 /// Finds the fields of a head on the wire that break ``ResponseFraming``: libcurl accepts them.
 struct CurlFraming {
-    /// What is wrong; `nil` if nothing is.
+    /// The first fault found; `nil` if there is no fault.
     private(set) var fault: String?
     private var length: Int64?
     private var codings: [String] = []

@@ -19,7 +19,7 @@ final class CurlLoop: Sendable {
         var commands: [Command] = []
         var isStopped = false
         var state = LoopState.working
-        /// Those who are about to wake the loop, and its thread until that has ended.
+        /// Counts the callers that are about to wake the loop, and the loop's thread until it has ended.
         var users = 1
         var hasEnded = false
         var endWatchers: [CheckedContinuation<Void, Never>] = []

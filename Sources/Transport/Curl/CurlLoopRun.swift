@@ -3,7 +3,7 @@ internal import CCurl
 internal import Dispatch
 internal import Foundation
 
-/// What the loop's thread alone knows.
+/// The state that only the loop's thread uses.
 struct CurlLoopRun {
     private let multi: UnsafeMutableRawPointer
     private let loop: CurlLoop
@@ -238,7 +238,7 @@ private struct Nudge {
     }
 }
 
-/// What callbacks of libcurl know of the loop's turn. The loop's thread alone uses it.
+/// The state of a turn of the loop, for libcurl's callbacks. Only the loop's thread uses it.
 final class LoopTurn {
     let sockets: OpenSockets
     /// The time when the loop last asked, on either side of its wait: callbacks, a dozen to a response, need not ask again.
@@ -248,7 +248,7 @@ final class LoopTurn {
     var hasEarlierDeadline = false
     /// Downloads that have something for a reader who waits.
     var awaited: [CurlDownload] = []
-    /// Those whose server has answered before it had all of the request, and wants no more of it.
+    /// Transfers whose server answered before it had all of the request, and wants no more of it.
     var refused: [CurlTransfer] = []
 
     init(sockets: OpenSockets) { self.sockets = sockets }
@@ -263,7 +263,7 @@ final class LoopTurn {
     }
 }
 
-/// Who waits for a transfer that has ended well, and for what.
+/// The caller of a transfer that ended well, and its reply.
 private struct SettledTransfer: Sendable {
     let continuation: UnsafeContinuation<CurlReply, any Error>
     let reply: CurlReply

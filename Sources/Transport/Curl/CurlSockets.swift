@@ -31,7 +31,7 @@ struct SocketLimits {
     }
 }
 
-// What the system refuses is left as it has it: a connection is no worse than without.
+// An option that the system refuses keeps the system's value: the connection still works.
 private let onSocket: ccurl_socket_callback = { context, socket, _ in
     func set(_ level: Int32, _ option: Int32, _ value: Int32) {
         withUnsafeBytes(of: value) { _ = setsockopt(socket, level, option, $0.baseAddress, socklen_t($0.count)) }

@@ -126,7 +126,7 @@ final class CurlDownload: Sendable {
     func end(_ result: Result<Void, any Error>) {
         let reader = state.withLock { state in
             state.end = state.end ?? result
-            // What is held comes first.
+            // The held bytes come before the end.
             guard state.held.count == 0 else { return nil as UnsafeContinuation<Data?, any Error>? }
             defer { state.reader = nil }
             return state.reader
@@ -171,7 +171,7 @@ final class CurlDownload: Sendable {
     }
 }
 
-/// What the body and its readers hold: when the last of them goes away, the transfer ends.
+/// The body and its readers hold it. When the last of them goes away, the transfer ends.
 private final class CurlDownloadHandle: Sendable {
     let download: CurlDownload
     init(_ download: CurlDownload) { self.download = download }

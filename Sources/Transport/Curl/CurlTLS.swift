@@ -75,7 +75,7 @@ struct CurlTLS: Sendable {
         (try? OpenSSLLibrary.load()) != nil
         && refusal(libraries: CurlLibrary.tlsLibraries, isShared: isOpenSSLShared) == nil
 
-    /// What OpenSSL says of a certificate that names no host.
+    /// OpenSSL's verification result for a certificate that names no host.
     static let nameMissing = Int(COSSL_X509_V_ERR_HOSTNAME_MISMATCH.rawValue)
 
     private static var isOpenSSLShared: Bool {

@@ -2,7 +2,7 @@
 internal import Foundation
 internal import Synchronization
 
-/// What came back: the head as it was on the wire, and the body.
+/// A response: the head as it was on the wire, and the body.
 struct CurlReply: Sendable {
     let head: [UInt8]
     let body: HTTPBody
@@ -23,7 +23,7 @@ final class CurlTransfer: @unchecked Sendable {
     }
 
     let easy: EasyHandle
-    /// What errors name: the request without its body.
+    /// The request without its body, which errors name.
     let request: HTTPRequest
     let proxy: CurlTransport.Proxy
     let timeouts: Timeouts
@@ -107,7 +107,7 @@ final class CurlTransfer: @unchecked Sendable {
         return UnsafeRawPointer(copy.baseAddress)
     }
 
-    /// What libcurl says of the last failure.
+    /// libcurl's text about the last failure.
     var errorMessage: String { String(cString: easy.errorText) }
 
     /// Gives the caller its reply, once; later ones are ignored.

@@ -117,7 +117,7 @@ public final class CurlTransport: Transport {
         var needsFreshConnections: Bool { self == .http2PriorKnowledge && !CurlLibrary.reusesPriorKnowledge }
     }
 
-    /// What a transport is made with.
+    /// The settings of a transport.
     public struct Configuration: Sendable {
         /// The time limits of requests that bring none of their own.
         public var timeouts = Timeouts()

@@ -31,10 +31,10 @@ struct GatheredBody: ~Copyable {
         return true
     }
 
-    /// What was gathered, which is then no longer here.
+    /// Takes the gathered bytes out.
     mutating func take() -> Data {
         guard count > 0 else { return Data() }
-        // What was made room for and did not come would be held as long as the rest.
+        // Otherwise the unused room would be held as long as the bytes.
         if capacity - count > count / 8 { _ = resize(to: count) }
         guard let memory else { return Data() }
         let data = Data(bytesNoCopy: memory, count: count, deallocator: .free)

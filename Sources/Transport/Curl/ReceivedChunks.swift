@@ -58,7 +58,7 @@ final class BlockPool: Sendable {
     }
 }
 
-/// What was received of a streamed response and is not yet read: in few chunks, since each costs its reader some work.
+/// The received and unread bytes of a streamed response, in few chunks, because each chunk costs its reader some work.
 struct ReceivedChunks: ~Copyable {
     private let pool: BlockPool
     private var blocks: [Block] = []
@@ -98,7 +98,7 @@ struct ReceivedChunks: ~Copyable {
         let block = blocks.removeFirst()
         count -= block.count
         guard block.count >= BlockPool.blockSize / 2 else {
-            // Whoever keeps a short chunk would keep the whole block.
+            // Otherwise a reader that keeps a short chunk would keep the whole block.
             defer { pool.give(block) }
             return Data(bytes: block.start, count: block.count)
         }

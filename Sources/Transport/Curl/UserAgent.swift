@@ -1,8 +1,7 @@
 #if os(Linux)
 internal import Foundation
 
-/// What requests say of who sends them, where they don't say it themselves (RFC 9110 §10.1.5): some servers refuse those that
-/// don't.
+/// The `User-Agent` of requests that have none (RFC 9110 §10.1.5): some servers refuse a request without it.
 enum UserAgent {
     /// The field, as a line for libcurl. As an option of libcurl's own, it would be put together anew for each request.
     static let line = "User-Agent: \(value(program: ProcessInfo.processInfo.processName))"

@@ -8,7 +8,7 @@ internal import CZstd
 /// gzip content may have several members (RFC 1952 §2.2), and zstd content several frames (RFC 8878 §3.1): another may begin
 /// where one has ended.
 final class CodingDecoder {
-    /// What a call has taken and made.
+    /// The counts of bytes that a call has taken and made.
     struct Step {
         var taken = 0
         var made = 0

@@ -7,7 +7,7 @@ internal import CZstd
 enum ContentCoding: Sendable, CaseIterable {
     case gzip, deflate, brotli, zstd
 
-    /// Those whose libraries this system has, in the order in which they are asked for.
+    /// The codings whose libraries this system has, in the order in which they are asked for.
     static let available = allCases.filter { $0.loadError == nil }
 
     /// The value of `Accept-Encoding` that asks for them.

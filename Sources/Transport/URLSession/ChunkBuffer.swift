@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// What a streamed response has received and its reader has not yet taken: first in, first out.
+/// The received and unread chunks of a streamed response: first in, first out.
 struct ChunkBuffer {
     typealias Reader = CheckedContinuation<Data?, any Error>
 

@@ -41,7 +41,7 @@ extension ExchangeDates {
         responseStart = metrics.responseStartDate
         responseEnd = metrics.responseEndDate
         reusedConnection = metrics.isReusedConnection
-        // Of a connection that was there already, the dates may be those of the exchange that made it.
+        // The dates of a reused connection may be those of the exchange that made it.
         guard !reusedConnection else { return }
         nameLookupEnd = metrics.domainLookupEndDate
         tlsStart = metrics.secureConnectionStartDate

@@ -56,7 +56,7 @@ struct OutgoingRequest {
 
     private static func setFields(of request: HTTPRequest, on urlRequest: inout URLRequest) throws {
         let fields = request.headerFields
-        // What validation let pass says what Foundation will say: twice would be too much.
+        // Foundation sends a Content-Length by itself, and validation has checked that the request's agrees.
         for (index, field) in fields.enumerated() where field.name != .contentLength {
             guard !fields[..<index].contains(where: { $0.name == field.name }) else { continue }
             let values = fields[values: field.name]

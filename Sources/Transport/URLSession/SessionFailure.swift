@@ -4,7 +4,7 @@ internal import Foundation
 internal import FoundationNetworking
 #endif
 
-/// What Foundation's errors mean, in the words of ``TransportError``.
+/// Maps Foundation's errors to ``TransportError``.
 enum SessionFailure {
     /// The error of a task as a ``TransportError``. Of Foundation's, only numbers are kept: its other parts hold the URL.
     static func error(_ error: any Error, in phase: TransferState.Phase, request: HTTPRequest) -> TransportError {
@@ -32,7 +32,7 @@ enum SessionFailure {
         )
     }
 
-    /// What a number says that is none of URLSession's own.
+    /// The meaning of an error number from another domain than URLSession's.
     static func meaning(ofDomain domain: String, code: Int, hasHead: Bool) -> TransportError.Code {
         switch domain {
         case NSPOSIXErrorDomain: meaning(ofPOSIX: Int32(truncatingIfNeeded: code), hasHead: hasHead)
@@ -85,7 +85,7 @@ enum SessionFailure {
         #endif
     }
 
-    /// What a code says, together with the text that came with it: on Linux, many failures share the code -1.
+    /// The meaning of a code and its text: on Linux, many failures share the code -1.
     static func meaning(of code: URLError.Code, detail: String, hasHead: Bool) -> TransportError.Code {
         switch code {
         case .timedOut: .timedOut
@@ -116,7 +116,7 @@ enum SessionFailure {
     // apart once Foundation has made -1 of them.
     private static func meaning(ofText text: String, hasHead: Bool) -> TransportError.Code {
         func says(_ parts: String...) -> Bool { parts.contains { text.contains($0) } }
-        // What can't be read or written any more is a connection that stood, and the request may have gone over it.
+        // A connection that can't be read or written any more had been made, and the request may have gone over it.
         if says("SSL_read", "SSL_write", "GnuTLS recv", "GnuTLS send") {
             return hasHead ? .truncated : TLSAlert.isRefusal(text) ? .tlsFailed : .connectionLost
         }

@@ -13,8 +13,8 @@ final class SessionTransfer: Sendable {
     // Whether the task was told to wait.
     private let isSuspended = Mutex(false)
     #if !canImport(FoundationNetworking)
-    // What the task reads content from. It is held until the task is over: if its writing end went earlier, the stream would
-    // end, and the server might take what it got for all there is.
+    // The task reads content from this stream, which is held until the task is over. If its writing end went earlier, the
+    // stream would end, and the server might take the part for the whole.
     private let upload = Mutex<(stream: UploadStream, filling: Task<Void, Never>)?>(nil)
     #endif
 

@@ -69,7 +69,7 @@ struct TransferState {
     var flow: (task: URLSessionTask, isSuspended: Bool)? { task.map { ($0, isSuspended) } }
 }
 
-// What the caller does.
+// The caller's side.
 extension TransferState {
     /// The caller waits. A call that was cancelled before it began ends here.
     mutating func begin(_ caller: Caller) -> TransferActions {
@@ -125,7 +125,7 @@ extension TransferState {
     }
 }
 
-// What the network does.
+// The network's side.
 extension TransferState {
     mutating func receive(_ head: ResponseHead) -> TransferActions {
         switch phase {
@@ -257,7 +257,7 @@ extension TransferState {
 }
 
 extension TransferState {
-    /// What the caller of a transfer gets.
+    /// The response as the caller of a transfer gets it.
     struct Answer: Sendable {
         enum Content: Sendable {
             case gathered(Data)
@@ -289,7 +289,7 @@ extension TransferState {
     }
 }
 
-/// What a change of a ``TransferState`` asks for, to be done when its lock is free.
+/// The actions that a change of a ``TransferState`` asks for, to be done when its lock is free.
 struct TransferActions: Sendable {
     var answer: (TransferState.Caller, Result<TransferState.Answer, any Error>)?
     var delivery: ChunkBuffer.Delivery?

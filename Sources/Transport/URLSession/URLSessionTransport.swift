@@ -17,7 +17,7 @@ public import Foundation
 /// streamed responses go on to their end.
 ///
 /// ## Other settings of the session
-/// What this transport has no word for is set by a closure; on Apple's platforms, for instance:
+/// A closure sets the options that this transport doesn't name; on Apple's platforms, for instance:
 /// ```swift
 /// let transport = URLSessionTransport(timeouts: Timeouts(whole: .seconds(300))) { configuration in
 ///     configuration.waitsForConnectivity = true
@@ -87,7 +87,7 @@ public import Foundation
 /// certificate of a proxy over TLS is judged by the ``TLSConfiguration``; a client identity is presented to servers alone.
 ///
 /// ## On Linux
-/// What Foundation (Swift 6.3) does there, and no caller can change:
+/// Foundation (Swift 6.3) behaves so there, and no caller can change it:
 /// - **It ends the process** (a trap in Foundation) if a server closes the connection within the head of a response, sends
 ///   trailer fields after its content, or announces a `Content-Length` of nearly 2^63. Nothing of ours runs before the trap:
 ///   use `CurlTransport` for servers that you don't trust.
@@ -214,7 +214,7 @@ public final class URLSessionTransport: Transport {
         if body.isEmpty {
             delegate.run(session.dataTask(with: outgoing), for: transfer)
         } else if let file = body.file {
-            // Of a link, Foundation on Linux would announce the link's own length.
+            // Foundation on Linux would announce a link's own length.
             let target = file.resolvingSymlinksInPath()
             delegate.run(session.uploadTask(with: outgoing, fromFile: target), for: transfer)
         } else if let bytes = body.bytes {
