@@ -19,8 +19,8 @@ public struct CacheMode: Sendable, Hashable, CustomStringConvertible {
     public static var standard: Self { Self(code: .standard) }
     /// Nothing that is stored is used; the response is stored. Caches on the way are told by `Cache-Control: no-cache`.
     public static var reload: Self { Self(code: .reload) }
-    /// What is stored is used once the server has confirmed it, however fresh it is; an `immutable` response needs that
-    /// only when it is stale (RFC 8246).
+    /// A stored response is used after the server confirms it, even if the response is fresh. The request asks other caches
+    /// with `Cache-Control: max-age=0`, too. Only a fresh `immutable` response is served without asking (RFC 8246 §2).
     public static var revalidate: Self { Self(code: .revalidate) }
     /// What is stored is used where the protocol allows it; nothing is sent, and a 504 is the answer otherwise: to what is
     /// never answered from the store, such as a POST, too. Without a cache in the chain the request fails with
