@@ -114,14 +114,15 @@ let results = [
     try await check("a cache hit", atMost: 5, [.cache(.memory())], fresh),
     // One of these allocations marks the request's response as shared.
     try await check("a cache miss, stored", atMost: 9, [.cache(.memory())]),
+    // The cache scans the envelope before it stores the response, which allocates once more.
     try await check(
         "a realistic chain of ten",
-        atMost: 19,
+        atMost: 21,
         realistic.named.map(\.interceptor),
         Canned(response: realistic.response)
     ),
-    // Copying the payload's bytes allocates.
-    try await checkUnwrapping("an envelope of 1 kB", payload: String(repeating: "x", count: 1_000), atMost: 2),
-    try await checkUnwrapping("an envelope of 100 kB", payload: String(repeating: "x", count: 100_000), atMost: 2),
+    // Copying the payload's bytes allocates, and so does the condition for a cache that the request carries.
+    try await checkUnwrapping("an envelope of 1 kB", payload: String(repeating: "x", count: 1_000), atMost: 3),
+    try await checkUnwrapping("an envelope of 100 kB", payload: String(repeating: "x", count: 100_000), atMost: 3),
 ]
 exit(results.contains(false) ? 1 : 0)
