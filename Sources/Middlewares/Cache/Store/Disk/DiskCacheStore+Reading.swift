@@ -1,0 +1,83 @@
+internal import Foundation
+internal import Interceptors
+
+extension DiskCacheStore {
+    /// All that is stored for a key.
+    @concurrent
+    public func entries(for key: CacheKey) async throws -> [CacheEntry] {
+        let name = DiskName(key)
+        do {
+            // Of a directory that was removed nothing is found, and nothing needs to be.
+            return try await access(isChecked: false) { directory in
+                let record = try directory.record(name, of: key) { stamps.use(name, modified: $0) }
+                return record?.variants.map { entry($0, name, directory) } ?? []
+            }
+        } catch is DiskRecord.Damage {
+            try await access.withShard(name.shard) { try $0.removeDamaged(name) }
+            throw CacheStoreError(.damaged, "A stored response was damaged; it has been removed.")
+        }
+    }
+
+    private func entry(_ variant: DiskRecord.Variant, _ name: DiskName, _ directory: DiskDirectory) -> CacheEntry {
+        let (id, length) = (variant.id, variant.length)
+        switch variant.content {
+        case .inline(let bytes):
+            return CacheEntry(id: id, response: variant.response, length: length) { range in
+                let start = bytes.startIndex + Int(range.lowerBound)
+                return HTTPBody(Data(bytes[start..<(start + range.count)]))
+            }
+        case .file:
+            return CacheEntry(id: id, response: variant.response, length: length) { range in
+                try await Self.reading(id, length, name, directory) { body in
+                    try await body.check(range)
+                    return .restartable(length: Int64(range.count)) { body.chunks(range) }
+                }
+            } collect: { range in
+                try await Self.reading(id, length, name, directory) { try await $0.bytes(range) }
+            }
+        }
+    }
+
+    // Looked at before it is handed out: what is damaged must be a miss, not a failure in the middle.
+    @concurrent
+    private static func reading<Value: Sendable>(
+        _ id: UInt64,
+        _ length: Int64,
+        _ name: DiskName,
+        _ directory: DiskDirectory,
+        _ read: @Sendable (DiskBody) async throws -> Value
+    ) async throws -> Value {
+        do {
+            let path = DiskName.directory(name.shard) + "/" + name.body(id)
+            return try await read(try DiskBody(try OpenFile.open(path, in: directory.root), id: id, length: length))
+        } catch is DiskRecord.Damage {
+            throw CacheStoreError(.damaged, "A stored body was damaged.")
+        } catch let error as SystemError {
+            if error.isOfAnotherKind { throw CacheStoreError(.damaged, "A stored body was damaged.") }
+            guard error.isMissing else { throw error.storeError }
+            throw CacheStoreError(.gone, "A stored body is gone: its entry was replaced, or the file was removed.")
+        }
+    }
+
+    /// What is stored, in no particular order. It reads every file.
+    @concurrent
+    public func listing() async throws -> [CacheListing] {
+        var all: [CacheListing] = []
+        for shard in UInt8.min...UInt8.max {
+            for file in try await access({ try $0.files(of: shard) }) {
+                do {
+                    let record = try await access { try $0.anyRecord(DiskName(shard: shard, file: file)) }
+                    if let record { all += record.variants.map { $0.listing(record.key) } }
+                } catch is DiskRecord.Damage {
+                    // It is left for the look-up that finds it.
+                }
+            }
+            await Task.yield()
+        }
+        return all
+    }
+}
+
+extension DiskRecord.Variant {
+    func listing(_ key: CacheKey) -> CacheListing { CacheListing(key: key, response: response, length: length) }
+}
