@@ -1,8 +1,10 @@
 import Foundation
 import Middlewares
-import Synchronization
 
 /// A minimal store: a dictionary that never evicts. Like every store, it decides nothing about HTTP.
+///
+/// No function awaits, so the actor runs each as a whole: a response is stored under the generation that its request found, or
+/// not at all.
 actor DictionaryStore: CacheStore {
     private struct Stored {
         let id: CacheEntry.ID
@@ -12,19 +14,17 @@ actor DictionaryStore: CacheStore {
 
     private var stored: [CacheKey: [Stored]] = [:]
     private var lastID: CacheEntry.ID = 0
-    private let cleared = Atomic(0)
+    /// One for all keys is enough: whatever is invalidated, no response under way is stored.
+    private var generation: UInt64 = 0
 
-    /// The number of times the store was cleared. The cache doesn't store a response that it requested before the last time,
-    /// for example before a sign-out.
-    nonisolated var clearings: Int { cleared.load(ordering: .acquiring) }
-
-    func entries(for key: CacheKey) -> [CacheEntry] {
-        (stored[key] ?? []).map { stored in
+    func snapshot(of key: CacheKey) -> CacheSnapshot {
+        let entries = (stored[key] ?? []).map { stored in
             let body = stored.body
             return CacheEntry(id: stored.id, response: stored.response, length: Int64(body.count)) { range in
                 HTTPBody(body.dropFirst(Int(range.lowerBound)).prefix(range.count))
             }
         }
+        return CacheSnapshot(entries: entries, generation: CacheGeneration(rawValue: generation))
     }
 
     func write(
@@ -33,9 +33,8 @@ actor DictionaryStore: CacheStore {
         replacing entries: [CacheEntry.ID],
         length: Int64?
     ) -> any CacheWriter {
-        let clearings = clearings
-        return Writer { body in
-            try await self.insert(response, body, for: key, replacing: entries, unlessClearedSince: clearings)
+        Writer { body, isWanted in
+            await self.insert(response, body, for: key, replacing: entries, if: isWanted)
         }
     }
 
@@ -44,16 +43,15 @@ actor DictionaryStore: CacheStore {
         _ body: Data,
         for key: CacheKey,
         replacing: [CacheEntry.ID],
-        unlessClearedSince clearings: Int
-    ) throws {
-        guard self.clearings == clearings else {
-            throw CacheStoreError(.incomplete, "The store was cleared while the body arrived.")
-        }
+        if isWanted: @Sendable (CacheGeneration) -> Bool
+    ) -> Bool {
+        guard isWanted(CacheGeneration(rawValue: generation)) else { return false }
         lastID += 1
         stored[key, default: []].removeAll {
             replacing.contains($0.id) || $0.response.selectingFields == response.selectingFields
         }
         stored[key, default: []].append(Stored(id: lastID, response: response, body: body))
+        return true
     }
 
     func update(_ entry: CacheEntry.ID, of key: CacheKey, to response: CachedResponse) {
@@ -65,10 +63,13 @@ actor DictionaryStore: CacheStore {
         stored[key]?.removeAll { entries.contains($0.id) }
     }
 
-    func removeAll(of key: CacheKey) { stored[key] = nil }
+    func removeAll(of key: CacheKey) {
+        generation += 1
+        stored[key] = nil
+    }
 
     func removeAll(where isRemoved: @Sendable (CacheListing) -> Bool) {
-        cleared.add(1, ordering: .releasing)
+        generation += 1
         for key in stored.keys { stored[key]?.removeAll { isRemoved(Self.listing(key, $0)) } }
     }
 
@@ -90,15 +91,18 @@ private actor Collector {
 
 extension DictionaryStore {
     private struct Writer: CacheWriter {
-        let insert: @Sendable (Data) async throws -> Void
+        typealias Insertion = @Sendable (Data, @Sendable (CacheGeneration) -> Bool) async -> Bool
+
+        let insert: Insertion
         private let collector = Collector()
 
-        init(insert: @escaping @Sendable (Data) async throws -> Void) { self.insert = insert }
+        init(insert: @escaping Insertion) { self.insert = insert }
 
         func append(_ chunk: Data) async { await collector.append(chunk) }
 
-        func commit() async throws {
-            if let body = await collector.take() { try await insert(body) }
+        func commit(if isWanted: @Sendable (CacheGeneration) -> Bool) async -> Bool {
+            guard let body = await collector.take() else { return false }
+            return await insert(body, isWanted)
         }
 
         // A body that isn't committed goes away with the writer.

@@ -44,7 +44,7 @@ func change(_ generator: inout SeededGenerator) async throws {
             try await writer.append(Data(part))
             rest = rest.dropFirst(part.count)
         }
-        if version % 7 == 1 { writer.abandon() } else { try await writer.commit() }
+        if version % 7 == 1 { writer.abandon() } else { _ = try await writer.commit { _ in true } }
     }
 }
 

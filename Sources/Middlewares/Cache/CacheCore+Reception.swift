@@ -3,7 +3,7 @@ internal import Interceptors
 
 // What becomes of a response of the server.
 extension CacheCore {
-    /// Acts on what the policy says of a response, where that is not to store at once what is in memory.
+    /// Acts on what the policy says of a response.
     func handle(
         _ reception: CachePolicy.Reception,
         of response: consuming HTTPResponse,
@@ -23,7 +23,7 @@ extension CacheCore {
             }
             return marked(response, outcome)
         case .store(let stored, let replaced):
-            return await record(response, stored, exchange.ids(replaced), flight, exchange.clearings, outcome)
+            return await record(response, stored, exchange.ids(replaced), flight, exchange.generation, outcome)
         case .freshen(let updates, let answers, let mayStore):
             if mayStore, flight.isValid {
                 await update(updates, exchange)
@@ -139,23 +139,25 @@ extension CacheCore {
         _ stored: CachedResponse,
         _ replaced: [CacheEntry.ID],
         _ flight: CacheFlights.Flight,
-        _ clearings: Int,
+        _ generation: CacheGeneration?,
         _ outcome: consuming CacheOutcome
     ) async -> HTTPResponse {
         outcome.storing = .refused
-        let deposit = CacheDeposit(
+        // Without a generation nothing can tell later whether the response is still valid.
+        guard let generation else { return marked(response, outcome) }
+        let commit = CacheCommit(
             response: stored,
             replaced: replaced,
             flight: flight,
             store: store,
-            clearings: clearings,
+            generation: generation,
             length: Self.announcedLength(of: response),
             report: report
         )
         let body = response.body
         if let bytes = Self.bytes(of: body) {
-            if await deposit.keep(bytes) { outcome.storing = .stored }
-        } else if let recording = await deposit.recording(of: body.length) {
+            if await commit.store(bytes) { outcome.storing = .stored }
+        } else if let recording = await commit.recording(of: body.length) {
             response.body = .oneShot(RecordedBody(body: body, recording: recording), length: body.length) {
                 recording.abandon()
                 body.discard()
@@ -165,47 +167,7 @@ extension CacheCore {
         return marked(response, outcome)
     }
 
-    /// Stores a body that is in memory in a store that is there, too: what a deposit does, without waiting for anything.
-    func keep(
-        _ body: Data,
-        of response: HTTPResponse,
-        _ stored: CachedResponse,
-        in memory: MemoryCacheStore,
-        replacing replaced: [Int],
-        _ exchange: borrowing CacheExchange,
-        _ flight: CacheFlights.Flight
-    ) -> Bool {
-        let selecting = stored.selectingFields
-        let only = exchange.entries.count == 1 ? exchange.entries[0] : nil
-        do {
-            try CacheDeposit.check(Int64(body.count), against: Self.announcedLength(of: response))
-            let copy = try memory.copy(of: body, after: only)
-            let others = only == nil ? exchange.ids(replaced) : []
-            return flight.store(selecting) {
-                let old = replaced.isEmpty ? nil : only
-                return memory.store(
-                    copy,
-                    of: stored,
-                    for: flight.key,
-                    replacing: others,
-                    after: old,
-                    unlessClearedSince: exchange.clearings
-                )
-            }
-        } catch {
-            // The old response must not outlive the one that can't be stored, nor must one that began before it.
-            if (error as? CacheStoreError)?.code == .tooLarge {
-                _ = flight.store(selecting) {
-                    memory.discard(exchange.ids(replaced), replacedBy: stored, of: flight.key)
-                    return true
-                }
-            }
-            report(error)
-            return false
-        }
-    }
-
-    static func bytes(of body: HTTPBody) -> Data? { body.bytes ?? (body.isEmpty ? Data() : nil) }
+    private static func bytes(of body: HTTPBody) -> Data? { body.bytes ?? (body.isEmpty ? Data() : nil) }
 
     private static func announcedLength(of response: HTTPResponse) -> Int64? {
         guard response.headerFields.contains(.contentLength) else { return nil }

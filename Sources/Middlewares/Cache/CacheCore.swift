@@ -4,8 +4,6 @@ internal import Interceptors
 /// Does what ``CachePolicy`` decides.
 final class CacheCore: Sendable {
     let store: any CacheStore
-    /// The store, if it is one that answers without being waited for.
-    private let memory: MemoryCacheStore?
     let time: CacheTime
     let policy: CachePolicy
     let flights = CacheFlights()
@@ -24,8 +22,7 @@ final class CacheCore: Sendable {
         report: @escaping @Sendable (any Error) -> Void
     ) {
         self.store = store
-        memory = store as? MemoryCacheStore
-        let digest = memory == nil ? FieldDigest() : .ofProcess
+        let digest = FieldDigest()
         policy = CachePolicy(maximumStaleness: max(0, maximumStaleness.components.seconds), digest: digest)
         partitions = CachePartitions(digest)
         self.time = time
@@ -49,24 +46,23 @@ final class CacheCore: Sendable {
     }
 
     func answer(_ request: consuming HTTPRequest, _ key: CacheKey, _ next: Next) async throws -> HTTPResponse {
-        var (entries, clearings): ([CacheEntry], Int) = ([], 0)
-        if request.method == .get || request.method == .head {
-            (entries, clearings) = if let memory { memory.current(for: key) } else { await current(for: key) }
-        }
+        let isStorable = request.method == .get || request.method == .head
+        let found = isStorable ? await current(for: key) : nil
+        let entries = found?.entries ?? []
         let start = time.read()
         switch policy.decide(request, stored: entries, now: start.steady) {
         case .serve(let served):
             let outcome = CacheOutcome(served.stale == nil ? .hit : .stale)
             let entry = entries[served.index]
             if let response = try await serve(served, entry, request, key, outcome) {
-                if served.isValidatedAfterwards { revalidate(request, key, clearings, next) }
+                if served.isValidatedAfterwards { revalidate(request, key, found?.generation, next) }
                 return response
             }
-            return try await answerWithoutStore(request, key, clearings, next)
+            return try await answerWithoutStore(request, key, found?.generation, next)
         case .unsatisfiable:
             return CacheAnswers.gatewayTimeout(request, CacheOutcome(.unsatisfiable))
         case .forward(let forward):
-            return try await send(CacheExchange(request, key, forward, entries, clearings), next, from: start)
+            return try await send(CacheExchange(request, key, forward, entries, found?.generation), next, from: start)
         }
     }
 
@@ -74,24 +70,27 @@ final class CacheCore: Sendable {
     private func answerWithoutStore(
         _ request: HTTPRequest,
         _ key: CacheKey,
-        _ clearings: Int,
+        _ generation: CacheGeneration?,
         _ next: Next
     ) async throws -> HTTPResponse {
         guard case .forward(let forward) = policy.decide(request, stored: [], now: time.read().steady) else {
             return CacheAnswers.gatewayTimeout(request, CacheOutcome(.unsatisfiable))
         }
-        return try await send(CacheExchange(request, key, forward, [], clearings), next)
+        return try await send(CacheExchange(request, key, forward, [], generation), next)
     }
 
-    /// What is stored for a key, nothing if the store fails; and how often the store had been cleared before.
-    private func current(for key: CacheKey) async -> (entries: [CacheEntry], clearings: Int) {
-        let clearings = store.clearings
-        do {
-            return (try await store.entries(for: key), clearings)
-        } catch {
-            report(error)
-            return ([], clearings)
+    /// What is stored for a key; `nil` if the store fails.
+    private func current(for key: CacheKey) async -> CacheSnapshot? {
+        // A store removes what it finds damaged: a second look finds the key without it.
+        for _ in 0..<2 {
+            do {
+                return try await store.snapshot(of: key)
+            } catch {
+                report(error)
+                guard (error as? CacheStoreError)?.code == .damaged else { return nil }
+            }
         }
+        return nil
     }
 
     /// The response, or `nil` if the entry can't be read: then it has been removed.
@@ -148,11 +147,6 @@ final class CacheCore: Sendable {
         var reception = exchange.reception(of: response, by: policy, timing)
         if case .store = reception, !(await meetsConditions(response, to: exchange.request)) {
             reception = .pass(.condition)
-        }
-        if case .store(let stored, let replaced) = reception, let memory, let bytes = Self.bytes(of: response.body) {
-            let isStored = keep(bytes, of: response, stored, in: memory, replacing: replaced, exchange, flight)
-            outcome.storing = isStored ? .stored : .refused
-            return marked(consume response, outcome)
         }
         return try await handle(reception, of: consume response, exchange, flight, timing, outcome, next)
     }
@@ -215,7 +209,12 @@ final class CacheCore: Sendable {
 
 extension CacheCore {
     /// Validates what is stored while its reader has it already (RFC 5861 §3).
-    private func revalidate(_ request: HTTPRequest, _ key: CacheKey, _ clearings: Int, _ next: Next) {
+    private func revalidate(
+        _ request: HTTPRequest,
+        _ key: CacheKey,
+        _ generation: CacheGeneration?,
+        _ next: Next
+    ) {
         var request = request
         request.method = .get
         for name in [HTTPField.Name.ifNoneMatch, .ifModifiedSince, .range, .ifRange] {
@@ -225,18 +224,23 @@ extension CacheCore {
         request.context.uploadProgress = nil
         // The caller has its answer: its deadline is not this one's.
         request.context.deadline = nil
-        revalidations.begin(key) { [request] in await self.validate(request, key, clearings, next) }
+        revalidations.begin(key) { [request] in await self.validate(request, key, generation, next) }
     }
 
-    private func validate(_ request: HTTPRequest, _ key: CacheKey, _ clearings: Int, _ next: Next) async {
-        let (entries, now) = await current(for: key)
-        // What has been cleared since the stale response was found is not to be asked for again.
-        guard now == clearings else { return }
+    private func validate(
+        _ request: HTTPRequest,
+        _ key: CacheKey,
+        _ generation: CacheGeneration?,
+        _ next: Next
+    ) async {
+        // A key that was invalidated since the stale response was found is not asked for again.
+        guard let found = await current(for: key), found.generation == generation else { return }
+        let entries = found.entries
         guard let selected = policy.select(from: entries, for: request) else { return }
         let fields = policy.validation(of: entries[selected], for: request)
         let forward = CachePolicy.Forward(reason: .stale, selected: selected, fields: fields)
         do {
-            let response = try await send(CacheExchange(request, key, forward, entries, clearings), next)
+            let response = try await send(CacheExchange(request, key, forward, entries, generation), next)
             for try await _ in response.body {}
         } catch {
             report(error)

@@ -6,21 +6,21 @@ struct CacheExchange: ~Copyable, Sendable {
     let key: CacheKey
     let forward: CachePolicy.Forward
     let entries: [CacheEntry]
-    /// How often the store had been cleared by then.
-    let clearings: Int
+    /// The generation that the key had by then; `nil` where the store was not asked, or failed.
+    let generation: CacheGeneration?
 
     init(
         _ request: consuming HTTPRequest,
         _ key: CacheKey,
         _ forward: CachePolicy.Forward,
         _ entries: [CacheEntry],
-        _ clearings: Int
+        _ generation: CacheGeneration?
     ) {
         self.request = request
         self.key = key
         self.forward = forward
         self.entries = entries
-        self.clearings = clearings
+        self.generation = generation
     }
 
     /// The request as it is sent. The response to another method is nobody else's.
@@ -52,7 +52,7 @@ struct CacheExchange: ~Copyable, Sendable {
             key,
             CachePolicy.Forward(reason: forward.reason, fields: fields),
             entries,
-            clearings
+            generation
         )
     }
 }

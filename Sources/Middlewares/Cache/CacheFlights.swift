@@ -100,25 +100,14 @@ final class CacheFlights: Sendable {
         }
 
         /// Whether its response, whose body has ended, is to be stored: unless it has become invalid, or one that began
-        /// later is stored already.
+        /// later is stored already. From then on no earlier one is.
         func mayStore(_ variant: HTTPFields) -> Bool {
             let arrival = arrival.load(ordering: .acquiring)
             return owner.state.withLock { $0.shares[place].mayStore(variant, arrival, of: generation) }
         }
 
-        /// Stores its response if it is to be; says whether it was, as the closure does.
-        ///
-        /// What becomes invalid or is overtaken meanwhile waits, and what comes after it finds it stored.
-        func store(_ variant: HTTPFields, _ commit: () -> Bool) -> Bool {
-            let arrival = arrival.load(ordering: .acquiring)
-            return owner.state.withLock { state in
-                guard state.shares[place].mayStore(variant, arrival, of: generation) else { return false }
-                return commit()
-            }
-        }
-
-        /// Whether what has been stored meanwhile is its response, and nothing has made it invalid.
-        func isStill(_ variant: HTTPFields) -> Bool {
+        /// Whether its response is the last of the variant that may be stored, and nothing has made it invalid.
+        func isLast(_ variant: HTTPFields) -> Bool {
             let arrival = arrival.load(ordering: .acquiring)
             return owner.state.withLock { state in
                 state.shares[place].generation == generation && state.shares[place].stored(variant) == arrival

@@ -3,40 +3,54 @@ internal import Interceptors
 internal import Synchronization
 
 /// A response that is to be stored once its body has ended.
-struct CacheDeposit: Sendable {
+///
+/// The store asks ``isWanted(_:)`` under its own lock, at the moment of storing. Nothing that happens before or after has to be
+/// undone: an invalidation either finds the entry and removes it, or has changed the generation by then.
+struct CacheCommit: Sendable {
     let response: CachedResponse
-    /// What it takes the place of.
+    /// The entries that it replaces.
     let replaced: [CacheEntry.ID]
     let flight: CacheFlights.Flight
     let store: any CacheStore
-    /// How often that had been cleared when the response was asked for.
-    let clearings: Int
+    /// The generation of the key when the response was asked for.
+    let generation: CacheGeneration
     /// What `Content-Length` says.
     let length: Int64?
     let report: @Sendable (any Error) -> Void
 
     /// Stores a body that is in memory already; says whether it is stored.
-    func keep(_ body: Data) async -> Bool {
-        guard let recording = await recording(of: Int64(body.count)) else { return false }
-        if !body.isEmpty { await recording.append(body) }
-        return await recording.finish()
+    func store(_ body: Data) async -> Bool {
+        do {
+            try check(Int64(body.count))
+        } catch {
+            report(error)
+            return false
+        }
+        do {
+            if try await store.store(body, of: response, for: flight.key, replacing: replaced, if: isWanted) {
+                return true
+            }
+        } catch {
+            report(error)
+        }
+        await giveWay()
+        return false
     }
 
     /// What takes the body as it is read; `nil` if it can't be stored.
     func recording(of length: Int64?) async -> CacheRecording? {
         do {
+            // A body that is known to be refused needn't be written.
+            guard try await store.snapshot(of: flight.key).generation == generation else {
+                await giveWay()
+                return nil
+            }
             let writer = try await store.write(
                 response,
                 for: flight.key,
                 replacing: replaced,
                 length: length ?? self.length
             )
-            // What is cleared from here on is the store's to heed.
-            guard store.clearings == clearings else {
-                writer.abandon()
-                await giveWay()
-                return nil
-            }
             return CacheRecording(self, writer)
         } catch {
             report(error)
@@ -45,38 +59,48 @@ struct CacheDeposit: Sendable {
         }
     }
 
-    /// Has a body stored that has ended after so many bytes, unless it isn't whole, or not the one to be kept.
-    func end(after count: Int64, _ commit: () async throws -> Void) async throws -> Bool {
-        try Self.check(count, against: length)
-        guard flight.mayStore(response.selectingFields) else { return false }
+    /// Stores a body that a writer has got, after so many bytes; says whether it is stored.
+    func end(_ writer: any CacheWriter, after count: Int64) async -> Bool {
         do {
-            try await commit()
+            try check(count)
         } catch {
-            await removeAll()
-            throw error
+            writer.abandon()
+            report(error)
+            return false
         }
-        // What was made invalid or overtaken between the two must not stay.
-        if !flight.isStill(response.selectingFields) { try await store.removeAll(of: flight.key) }
-        return true
+        do {
+            if try await writer.commit(if: isWanted) { return true }
+        } catch {
+            report(error)
+        }
+        writer.abandon()
+        await giveWay()
+        return false
     }
 
-    /// Throws if a body that has ended after so many bytes isn't whole.
-    static func check(_ count: Int64, against length: Int64?) throws {
+    /// Whether nothing has made the response invalid since it was asked for, nor is a later one stored.
+    private func isWanted(_ generation: CacheGeneration) -> Bool {
+        generation == self.generation && flight.mayStore(response.selectingFields)
+    }
+
+    // A body that ended elsewhere than announced isn't whole.
+    private func check(_ count: Int64) throws {
         if let length, length != count {
             throw CacheStoreError(.incomplete, "The body has \(count) bytes, and Content-Length says \(length).")
         }
     }
 
-    /// Removes what is stored where a response can't be, unless that has been overtaken: no older one must outlive it, nor
-    /// must one that began before it be stored.
+    /// Removes what a response that isn't stored would have replaced: the older must not outlive it, nor may a response that
+    /// began before it be stored. Does nothing if the key was invalidated, or a later response is stored.
     func giveWay() async {
-        if flight.mayStore(response.selectingFields) { await removeAll() }
-    }
-
-    // What it would have replaced need not be what was found when it was asked for: others may have been stored since.
-    private func removeAll() async {
+        let variant = response.selectingFields
+        // From here on no earlier response is stored; a later one is left alone, since its entry is not among those found.
+        guard flight.mayStore(variant) else { return }
         do {
-            try await store.removeAll(of: flight.key)
+            let found = try await store.snapshot(of: flight.key).entries
+            guard flight.isLast(variant) else { return }
+            let older = found.filter { replaced.contains($0.id) || $0.response.selectingFields == variant }
+            if !older.isEmpty { try await store.remove(older.map(\.id), of: flight.key) }
         } catch {
             report(error)
         }
@@ -90,12 +114,12 @@ final class CacheRecording: Sendable {
         case over
     }
 
-    private let deposit: CacheDeposit
+    private let commit: CacheCommit
     private let writer: any CacheWriter
     private let state = Mutex((state: State.open, count: Int64(0)))
 
-    init(_ deposit: CacheDeposit, _ writer: any CacheWriter) {
-        self.deposit = deposit
+    init(_ commit: CacheCommit, _ writer: any CacheWriter) {
+        self.commit = commit
         self.writer = writer
     }
 
@@ -112,8 +136,8 @@ final class CacheRecording: Sendable {
             try await writer.append(chunk)
         } catch {
             abandon()
-            deposit.report(error)
-            await deposit.giveWay()
+            commit.report(error)
+            await commit.giveWay()
         }
     }
 
@@ -124,16 +148,7 @@ final class CacheRecording: Sendable {
             defer { state.state = .over }
             return (state.state == .open, state.count)
         }
-        guard isOpen else { return false }
-        do {
-            let isStored = try await deposit.end(after: count) { try await writer.commit() }
-            if !isStored { writer.abandon() }
-            return isStored
-        } catch {
-            writer.abandon()
-            deposit.report(error)
-            return false
-        }
+        return isOpen ? await commit.end(writer, after: count) : false
     }
 
     func abandon() {

@@ -96,29 +96,19 @@ import TransportTesting
         #expect(try await response.body.collect(upTo: 100) == Data("late".utf8))
         #expect(try await world.store.listing().isEmpty)
     }
-
-    @Test func aStoreThatCountsNoClearingsIsStoredInAllTheSame() async throws {
-        let world = CacheWorld(store: FragileStore(weakness: .read))
-        #expect(world.store.clearings == 0)
-        try await world.store.removeAll()
-        world.answer(["Cache-Control: max-age=60"], "one")
-        #expect(try await world.send() == "200 miss one")
-        #expect(try await world.entries().count == 1)
-    }
 }
 
 /// A store in which, once that is said, a clearing begins after each look-up, and has removed nothing yet.
 private final class ClearedAfterLookUp: CacheStore {
     let isCleared = Atomic(false)
-    private let count = Atomic(0)
+    private let count = Atomic<UInt64>(0)
     private let inner = MemoryCacheStore()
 
-    var clearings: Int { count.load(ordering: .acquiring) }
-
-    func entries(for key: CacheKey) async throws -> [CacheEntry] {
+    func snapshot(of key: CacheKey) async throws -> CacheSnapshot {
+        let generation = CacheGeneration(rawValue: count.load(ordering: .acquiring))
         let entries = try await inner.entries(for: key)
         if isCleared.load(ordering: .acquiring) { count.add(1, ordering: .releasing) }
-        return entries
+        return CacheSnapshot(entries: entries, generation: generation)
     }
     func write(
         _ response: CachedResponse,
@@ -126,7 +116,7 @@ private final class ClearedAfterLookUp: CacheStore {
         replacing entries: [CacheEntry.ID],
         length: Int64?
     ) async throws -> any CacheWriter {
-        try await inner.write(response, for: key, replacing: entries, length: length)
+        Writer(store: self, inner: try await inner.write(response, for: key, replacing: entries, length: length))
     }
     func update(_ entry: CacheEntry.ID, of key: CacheKey, to response: CachedResponse) async throws {
         try await inner.update(entry, of: key, to: response)
@@ -137,4 +127,16 @@ private final class ClearedAfterLookUp: CacheStore {
         try await inner.removeAll(where: isRemoved)
     }
     func listing() async throws -> [CacheListing] { try await inner.listing() }
+
+    private struct Writer: CacheWriter {
+        let store: ClearedAfterLookUp
+        let inner: any CacheWriter
+        func append(_ chunk: Data) async throws { try await inner.append(chunk) }
+        func commit(if isWanted: @Sendable (CacheGeneration) -> Bool) async throws -> Bool {
+            try await inner.commit { _ in
+                isWanted(CacheGeneration(rawValue: store.count.load(ordering: .acquiring)))
+            }
+        }
+        func abandon() { inner.abandon() }
+    }
 }

@@ -95,7 +95,7 @@ final class CacheWorld: Sendable {
 struct BrokenStore: CacheStore {
     struct Broken: Error {}
 
-    func entries(for key: CacheKey) async throws -> [CacheEntry] { throw Broken() }
+    func snapshot(of key: CacheKey) async throws -> CacheSnapshot { throw Broken() }
     func write(
         _ response: CachedResponse,
         for key: CacheKey,
@@ -120,9 +120,9 @@ struct FragileStore: CacheStore {
             if weakness == .append { throw Damaged() }
             try await inner.append(chunk)
         }
-        func commit() async throws {
+        func commit(if isWanted: @Sendable (CacheGeneration) -> Bool) async throws -> Bool {
             if weakness == .commit { throw Damaged() }
-            try await inner.commit()
+            return try await inner.commit(if: isWanted)
         }
         func abandon() { inner.abandon() }
     }
@@ -130,10 +130,13 @@ struct FragileStore: CacheStore {
     let weakness: Weakness
     let inner = MemoryCacheStore()
 
-    func entries(for key: CacheKey) async throws -> [CacheEntry] {
-        let entries = try await inner.entries(for: key)
-        guard weakness == .read else { return entries }
-        return entries.map { CacheEntry(id: $0.id, response: $0.response, length: $0.length) { _ in throw Damaged() } }
+    func snapshot(of key: CacheKey) async throws -> CacheSnapshot {
+        var found = try await inner.snapshot(of: key)
+        guard weakness == .read else { return found }
+        found.entries = found.entries.map { entry in
+            CacheEntry(id: entry.id, response: entry.response, length: entry.length) { _ in throw Damaged() }
+        }
+        return found
     }
     func write(
         _ response: CachedResponse,

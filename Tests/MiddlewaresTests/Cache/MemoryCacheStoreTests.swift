@@ -6,15 +6,14 @@ import Testing
 @testable import Middlewares
 
 extension MemoryCacheStore {
-    /// Stores a body for which nothing was asked before.
+    /// Stores a body, whatever has happened since.
     fileprivate func store(
         _ body: Data,
         of response: CachedResponse,
         for key: CacheKey,
-        replacing entries: [CacheEntry.ID],
-        after old: CacheEntry? = nil
-    ) {
-        #expect(store(body, of: response, for: key, replacing: entries, after: old, unlessClearedSince: clearings))
+        replacing entries: [CacheEntry.ID] = []
+    ) async throws {
+        #expect(try await store(body, of: response, for: key, replacing: entries) { _ in true })
     }
 }
 
@@ -42,7 +41,7 @@ extension MemoryCacheStore {
         let store = MemoryCacheStore()
         for name in ["a", "b", "c", "d"] { try await put(store, try key(name), String(repeating: "x", count: 10_000)) }
         _ = try await store.entries(for: try key("a"))
-        let (clearings, bytes) = (store.clearings, store.byteCount)
+        let (generation, bytes) = (try await store.snapshot(of: try key("x")).generation, store.byteCount)
         store.yield(isCritical: false)
         #expect(store.count == 2 && store.byteCount <= bytes / 2)
         #expect(try await !store.entries(for: try key("a")).isEmpty)
@@ -51,7 +50,7 @@ extension MemoryCacheStore {
         #expect(store.count == 1)
         store.yield(isCritical: true)
         #expect(store.count == 0 && store.byteCount == 0)
-        #expect(store.clearings == clearings, "What is under way may be stored.")
+        #expect(try await store.snapshot(of: try key("x")).generation == generation, "What is under way may be stored.")
         try await put(store, try key("a"))
         #expect(store.count == 1)
     }
@@ -73,29 +72,28 @@ extension MemoryCacheStore {
 
     @Test func aWholeBodyIsStoredAsOneThatIsWritten() async throws {
         let store = MemoryCacheStore(entryByteLimit: 10)
+        let key = try key("a")
         let body = Data("0123456789".utf8)
-        let part = try store.copy(of: body.dropFirst(2), after: nil)
-        store.store(part, of: response(), for: try key("a"), replacing: [])
-        let first = try #require(store.current(for: try key("a")).entries.first)
+        try await store.store(body.dropFirst(2), of: response(), for: key)
+        let first = try #require(try await store.entries(for: key).first)
         #expect(try await first.body().bytes == body[2...])
-        store.store(body, of: response(), for: try key("a"), replacing: [])
-        store.store(body, of: response("b"), for: try key("a"), replacing: [first.id])
-        #expect(store.current(for: try key("a")).entries.map(\.length) == [10, 10])
-        let ids = store.current(for: try key("a")).entries.map(\.id)
-        store.store(body, of: response("c"), for: try key("a"), replacing: ids)
+        try await store.store(body, of: response(), for: key)
+        try await store.store(body, of: response("b"), for: key, replacing: [first.id])
+        #expect(try await store.entries(for: key).map(\.length) == [10, 10])
+        try await store.store(body, of: response("c"), for: key, replacing: store.entries(for: key).map(\.id))
         #expect(store.count == 1)
-        #expect(throws: CacheStoreError.self) { try store.copy(of: body + body, after: nil) }
+        await #expect(throws: CacheStoreError.self) { try await store.store(body + body, of: response(), for: key) }
     }
 
     // A validation that comes between may have changed what it is selected by.
     @Test func whatIsReplacedGoesWhateverItIsSelectedByMeanwhile() async throws {
         let store = MemoryCacheStore()
         let key = try key("a")
-        store.store(Data("old".utf8), of: response("1"), for: key, replacing: [])
-        let old = try #require(store.current(for: key).entries.first)
+        try await store.store(Data("old".utf8), of: response("1"), for: key)
+        let old = try #require(try await store.entries(for: key).first)
         try await store.update(old.id, of: key, to: response("2"))
-        store.store(Data("new".utf8), of: response("1"), for: key, replacing: [], after: old)
-        #expect(store.current(for: key).entries.map(\.bytes) == [Data("new".utf8)])
+        try await store.store(Data("new".utf8), of: response("1"), for: key, replacing: [old.id])
+        #expect(try await store.entries(for: key).map(\.bytes) == [Data("new".utf8)])
         #expect(store.count == 1)
     }
 
@@ -106,34 +104,43 @@ extension MemoryCacheStore {
         #expect(composed.hash == (try key("a", "\u{E9}")).hash)
     }
 
-    @Test func aBodyIsKeptAsItWasOnlyIfEveryByteIsTheSame() throws {
+    @Test func aBodyIsKeptAsItWasOnlyIfEveryByteIsTheSame() async throws {
         let store = MemoryCacheStore()
-        let old = CacheEntry(id: 1, response: response(), body: Data("0123456789".utf8))
-        for body in ["0123456789", "0123456788", "012345678", "01234567890", ""].map({ Data($0.utf8) }) {
-            #expect(try store.copy(of: body, after: old) == body)
+        let key = try key("a")
+        var bodies = ["0123456789", "0123456789", "0123456788", "012345678", "01234567890", ""].map { Data($0.utf8) }
+        // A part keeps nothing of the whole.
+        bodies.append(Data("x0123456789y".utf8)[1..<11])
+        var entries: [CacheEntry] = []
+        for body in bodies {
+            try await store.store(body, of: response(), for: key, replacing: entries.map(\.id))
+            entries = try await store.entries(for: key)
+            #expect(entries.map(\.bytes) == [body] && entries[0].bytes?.startIndex == 0)
         }
-        let part = Data("x0123456789y".utf8)[1..<11]
-        #expect(try store.copy(of: part, after: old).startIndex == 0)
-        #expect(try store.copy(of: part, after: nil).startIndex == 0)
     }
 
     /// What was looked up may have been replaced, removed, or joined by another variant since.
-    @Test func anEntryThatIsNoLongerThereIsNotReplaced() throws {
+    @Test func anEntryThatIsNoLongerThereIsNotReplaced() async throws {
         let store = MemoryCacheStore()
         let (a, b) = (try key("a"), try key("b"))
-        store.store(Data("1".utf8), of: response(), for: a, replacing: [])
-        let old = try #require(store.current(for: a).entries.first)
-        store.discard([old.id], replacedBy: response(), of: a)
-        store.store(Data("2".utf8), of: response(), for: b, replacing: [])
-        store.store(Data("3".utf8), of: response(), for: a, replacing: [], after: old)
-        #expect(store.current(for: a).entries.map(\.bytes) == [Data("3".utf8)])
-        #expect(store.current(for: b).entries.map(\.bytes) == [Data("2".utf8)])
-        let only = try #require(store.current(for: a).entries.first)
-        store.store(Data("4".utf8), of: response("x"), for: a, replacing: [])
-        store.store(Data("5".utf8), of: response(), for: a, replacing: [], after: only)
-        #expect(store.current(for: a).entries.map(\.bytes) == [Data("4".utf8), Data("5".utf8)])
-        store.store(Data("6".utf8), of: response(), for: b, replacing: [], after: store.current(for: b).entries.first)
-        #expect(store.current(for: b).entries.map(\.bytes) == [Data("6".utf8)])
+        func bodies(_ key: CacheKey) async throws -> [String] {
+            try await store.entries(for: key).map { String(decoding: $0.bytes ?? Data(), as: UTF8.self) }
+        }
+        func put(_ body: String, _ key: CacheKey, after old: [CacheEntry] = [], _ variant: String = "") async throws {
+            try await store.store(Data(body.utf8), of: response(variant), for: key, replacing: old.map(\.id))
+        }
+        try await put("1", a)
+        let old = try await store.entries(for: a)
+        try await store.remove(old.map(\.id), of: a)
+        try await put("2", b)
+        try await put("3", a, after: old)
+        #expect(try await bodies(a) == ["3"])
+        #expect(try await bodies(b) == ["2"])
+        let only = try await store.entries(for: a)
+        try await put("4", a, after: [], "x")
+        try await put("5", a, after: only)
+        #expect(try await bodies(a) == ["4", "5"])
+        try await put("6", b, after: store.entries(for: b))
+        #expect(try await bodies(b) == ["6"])
         #expect(store.count == 3)
     }
 

@@ -22,8 +22,6 @@ public struct CacheEntry: Sendable, Identifiable {
     /// The count of the body's bytes.
     public let length: Int64
     private let source: Source
-    /// Where a store in memory has it.
-    let place: Int
 
     /// An entry.
     ///
@@ -49,20 +47,19 @@ public struct CacheEntry: Sendable, Identifiable {
     }
 
     /// An entry whose body is in memory.
-    init(id: ID, response: CachedResponse, body: Data, place: Int = 0) {
-        self.init(id, response, Int64(body.count), .bytes(body), place)
+    init(id: ID, response: CachedResponse, body: Data) {
+        self.init(id, response, Int64(body.count), .bytes(body))
     }
 
-    private init(_ id: ID, _ response: CachedResponse, _ length: Int64, _ source: Source, _ place: Int = 0) {
+    private init(_ id: ID, _ response: CachedResponse, _ length: Int64, _ source: Source) {
         self.id = id
         self.response = response.read()
         self.length = length
         self.source = source
-        self.place = place
     }
 
     /// The same with another response.
-    func with(_ response: CachedResponse) -> CacheEntry { CacheEntry(id, response, length, source, place) }
+    func with(_ response: CachedResponse) -> CacheEntry { CacheEntry(id, response, length, source) }
 
     /// The body, or some bytes of it.
     ///

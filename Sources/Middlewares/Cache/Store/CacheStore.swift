@@ -7,21 +7,55 @@ internal import Interceptors
 /// ``MemoryCacheStore`` keeps them as long as the process lives, ``DiskCacheStore`` in the files of a directory.
 ///
 /// ## Implement one
-/// A store decides nothing about HTTP: the cache tells it what to keep, and asks for it by key. It promises:
-/// - an entry that ``entries(for:)`` gives is whole: its body was ended by ``CacheWriter/commit()``, and it is the body
-///   that belongs to the response. What is damaged is left out and removed;
-/// - ``entries(for:)`` gives all variants of a key with their metadata in one go, so that one file can answer it; bodies
-///   are read when they are asked for, or come with the metadata if they are small;
-/// - a removal holds for those who look after it; an entry that is being read meanwhile may be read to its end;
-/// - any of its functions may be called at once from any task, for the same key too;
-/// - it may drop any entry at any time, and refuse any write: a store that fails costs a request to the server, never
-///   a request's success. What it throws is handed to the cache's `report`, and the cache goes on without it.
+/// A store decides nothing about HTTP: the cache says what to keep, and asks for entries by key. A store promises:
+/// - ``snapshot(of:)`` returns whole entries only: ``CacheWriter/commit(if:)`` ended the body, and the body belongs to the
+///   response. A damaged entry is left out and removed;
+/// - ``snapshot(of:)`` returns all variants of a key with their metadata at once, so that one file can answer it. Bodies are
+///   read on request, or come with the metadata if they are short;
+/// - a removal holds for every later look-up; an entry that is being read meanwhile may be read to its end;
+/// - an ID is never used twice for a key: an update of a removed entry must not reach the entry that came after it;
+/// - any function may be called at once from any task, for the same key too;
+/// - it may drop any entry at any time, and refuse any write. A store that fails costs a request to the server, and never
+///   fails a request: the cache hands the error to its `report`, and goes on without the store.
+///
+/// ## What must be atomic
+/// Many requests for one key may be under way while a POST changes the resource behind it. The cache decides at the last
+/// moment whether a response may still be stored, and only the store can keep that moment from passing. So three steps
+/// exclude each other, for one key, among all that share the store's content:
+/// 1. ``snapshot(of:)`` reads the key's generation no later than its entries;
+/// 2. ``CacheWriter/commit(if:)`` calls the closure with the current generation and, if the closure returns `true`, makes the
+///    entry visible before anything else changes the key;
+/// 3. ``removeAll(of:)``, ``removeAll(where:)`` and ``removeAll()`` change the generation, then remove.
+///
+/// Then a commit that comes before an invalidation is removed by it, and a commit after it finds another generation and stores
+/// nothing. One generation may serve many keys: a needless change costs a request to the server. In an actor, functions
+/// without an `await` are atomic:
+///
+/// ```swift
+/// actor Shelf {
+///     private var bodies: [CacheKey: Data] = [:]
+///     private var generation: UInt64 = 0
+///
+///     func insert(_ body: Data, for key: CacheKey, if isWanted: @Sendable (CacheGeneration) -> Bool) -> Bool {
+///         guard isWanted(CacheGeneration(rawValue: generation)) else { return false }
+///         bodies[key] = body
+///         return true
+///     }
+///
+///     func removeAll(of key: CacheKey) {
+///         generation += 1
+///         bodies[key] = nil
+///     }
+/// }
+/// ```
+/// `Examples/Caching/DictionaryStore.swift` is a whole store. A store that wraps another hands on the other's snapshots and the
+/// closure; it needs no lock.
 public protocol CacheStore: Sendable {
-    /// All that is stored for a key: several where a server varies its responses.
-    func entries(for key: CacheKey) async throws -> [CacheEntry]
+    /// All entries of a key, several where a server varies its responses; and the generation, read before them.
+    func snapshot(of key: CacheKey) async throws -> CacheSnapshot
 
-    /// Begins to store a response. Nobody sees it until ``CacheWriter/commit()``, which replaces at once those entries
-    /// that are named, and any of the same key with the same ``CachedResponse/selectingFields``.
+    /// Begins to store a response. Nobody sees it until ``CacheWriter/commit(if:)``, which replaces the named entries and any
+    /// of the key with the same ``CachedResponse/selectingFields``.
     ///
     /// - Parameters:
     ///   - length: the count of the body's bytes, where it is known beforehand.
@@ -33,32 +67,39 @@ public protocol CacheStore: Sendable {
         length: Int64?
     ) async throws -> any CacheWriter
 
-    /// Gives an entry new metadata. One that is gone, or has been replaced, stays so.
+    /// Stores a response whose body is whole already, as ``write(_:for:replacing:length:)`` and the writer do, which it calls
+    /// by default. A store that needs no writer for such a body saves the detour.
+    ///
+    /// - Parameter isWanted: see ``CacheWriter/commit(if:)``.
+    /// - Returns: whether it is stored.
+    func store(
+        _ body: Data,
+        of response: CachedResponse,
+        for key: CacheKey,
+        replacing entries: [CacheEntry.ID],
+        if isWanted: @Sendable (CacheGeneration) -> Bool
+    ) async throws -> Bool
+
+    /// Gives an entry new metadata. An entry that was removed or replaced stays so.
     func update(_ entry: CacheEntry.ID, of key: CacheKey, to response: CachedResponse) async throws
 
-    /// Removes some entries of a key.
+    /// Removes some entries of a key. Responses under way may be stored after it.
     func remove(_ entries: [CacheEntry.ID], of key: CacheKey) async throws
 
-    /// Removes every entry of a key.
+    /// Invalidates a key: changes its generation, and removes every entry. No response that was requested before is stored
+    /// after it.
     func removeAll(of key: CacheKey) async throws
 
-    /// Removes what the predicate says. What is being stored meanwhile is better dropped than kept.
+    /// Changes the generation of every key, then removes the entries that the predicate picks.
+    ///
+    /// A response that arrives when an account has signed out must not be stored where the account's responses were removed.
+    /// So no response that was requested before is stored after it, of any URL and any account.
     func removeAll(where isRemoved: @Sendable (CacheListing) -> Bool) async throws
 
-    /// Removes everything. By default with a predicate that everything fulfils.
+    /// Changes the generation of every key, and removes everything. By default with a predicate that everything fulfils.
     func removeAll() async throws
 
-    /// How often ``removeAll(where:)`` and ``removeAll()`` have been called; it grows before they remove anything.
-    ///
-    /// What was asked for before the last of them is not stored after it: a response that arrives when an account has signed
-    /// out must not come to lie where the account's responses were removed. There is one count for all, so that this is so
-    /// of any URL and any account; and what such a response would have replaced is removed, too.
-    ///
-    /// By default always 0: then it is stored. A store that wraps another must hand on the other's count, and one that counts
-    /// must heed in ``CacheWriter/commit()`` what is cleared after ``write(_:for:replacing:length:)``.
-    var clearings: Int { get }
-
-    /// What is stored, in no particular order.
+    /// All entries, in no particular order.
     func listing() async throws -> [CacheListing]
 
     /// The key of the digests by which the cache has credentials kept: in the names of partitions and in
@@ -69,6 +110,30 @@ public protocol CacheStore: Sendable {
     func digestKey() async throws -> Data
 }
 
+/// What a store holds for a key at one moment.
+public struct CacheSnapshot: Sendable {
+    /// The entries, in no particular order.
+    public var entries: [CacheEntry]
+    /// The generation of the key, read no later than the entries.
+    public var generation: CacheGeneration
+
+    /// A snapshot.
+    public init(entries: [CacheEntry], generation: CacheGeneration) {
+        self.entries = entries
+        self.generation = generation
+    }
+}
+
+/// A number that a store changes whenever a key is invalidated or the store is cleared: see ``CacheStore``.
+///
+/// Only equality counts. A response is stored only under the generation that its request found.
+public struct CacheGeneration: Sendable, Hashable, RawRepresentable {
+    /// The number.
+    public let rawValue: UInt64
+    /// A generation.
+    public init(rawValue: UInt64) { self.rawValue = rawValue }
+}
+
 /// Takes the body of one response, chunk by chunk. One task at a time uses it.
 public protocol CacheWriter: Sendable {
     /// Adds bytes to the body.
@@ -76,10 +141,16 @@ public protocol CacheWriter: Sendable {
     /// - Throws: ``CacheStoreError`` with ``CacheStoreError/Code/tooLarge`` if it has become too long.
     func append(_ chunk: Data) async throws
 
-    /// Ends the body, and makes the entry visible as a whole.
-    func commit() async throws
+    /// Ends the body, and makes the entry visible as a whole, if the cache still wants it stored.
+    ///
+    /// The store calls the closure once, with the generation that the key has at that moment, under the lock that also
+    /// excludes invalidations: see ``CacheStore``. The closure takes a microsecond, and calls no store.
+    ///
+    /// - Returns: whether the entry is stored. `false` after ``abandon()``.
+    func commit(if isWanted: @Sendable (CacheGeneration) -> Bool) async throws -> Bool
 
-    /// Gives up: nothing remains. After ``commit()`` it does nothing.
+    /// Gives up: nothing remains. After ``commit(if:)`` it does nothing. It returns at once, and any slow work is done
+    /// elsewhere: it is called wherever a reader drops a response.
     func abandon()
 }
 
@@ -108,8 +179,8 @@ public struct CacheListing: Sendable, Hashable, CustomStringConvertible {
 extension CacheStore {
     /// Removes what is stored for a URL, in one partition or in all.
     ///
-    /// With a partition it is about what is stored at that moment: what is under way may be stored after it. Without one it is
-    /// a clearing, which keeps all that is under way from being stored, of other URLs too: see ``clearings``.
+    /// With a partition it invalidates the key. Without one it clears by a predicate, which keeps every response under way from
+    /// being stored, of other URLs too.
     public func removeAll(url: URL, partition: String? = nil) async throws {
         guard let key = CacheKey(url: url, partition: partition ?? "") else { return }
         if partition != nil { return try await removeAll(of: key) }
@@ -122,8 +193,8 @@ extension CacheStore {
         try await removeAll { $0.key.url.hasPrefix(key.url) && (partition == nil || $0.key.partition == partition) }
     }
 
-    /// Removes what is stored for a partition, as when an account signs out. No response to a request that the cache has
-    /// got before is stored after it, if the store counts its ``clearings``.
+    /// Removes what is stored for a partition, as when an account signs out. No response to a request that the cache got
+    /// before is stored after it.
     public func removeAll(partition: String) async throws {
         try await removeAll { $0.key.partition == partition }
     }
@@ -131,8 +202,26 @@ extension CacheStore {
     /// Removes everything.
     public func removeAll() async throws { try await removeAll { _ in true } }
 
-    /// Always 0: nothing is known of it.
-    public var clearings: Int { 0 }
+    /// All entries of a key.
+    public func entries(for key: CacheKey) async throws -> [CacheEntry] { try await snapshot(of: key).entries }
+
+    /// Stores a response whose body is whole already, by a writer.
+    public func store(
+        _ body: Data,
+        of response: CachedResponse,
+        for key: CacheKey,
+        replacing entries: [CacheEntry.ID],
+        if isWanted: @Sendable (CacheGeneration) -> Bool
+    ) async throws -> Bool {
+        let writer = try await write(response, for: key, replacing: entries, length: Int64(body.count))
+        do {
+            if !body.isEmpty { try await writer.append(body) }
+            return try await writer.commit(if: isWanted)
+        } catch {
+            writer.abandon()
+            throw error
+        }
+    }
 
     /// The key of this process.
     public func digestKey() async throws -> Data { FieldDigest.processKey }

@@ -1,4 +1,4 @@
-internal import Foundation
+public import Foundation
 internal import Interceptors
 internal import Synchronization
 
@@ -13,7 +13,7 @@ internal import Synchronization
 public final class MemoryCacheStore: CacheStore {
     private struct State {
         var table: MemoryTable
-        var clearings = 0
+        var generations = GenerationTable()
         var pressure: MemoryPressure?
     }
 
@@ -58,12 +58,9 @@ public final class MemoryCacheStore: CacheStore {
     /// The count of responses that are stored.
     public var count: Int { state.withLock { $0.table.count } }
 
-    /// How often what is stored has been cleared.
-    public var clearings: Int { state.withLock { $0.clearings } }
-
-    /// All that is stored for a key.
-    public func entries(for key: CacheKey) async throws -> [CacheEntry] {
-        current(for: key).entries
+    /// The entries of a key, and its generation.
+    public func snapshot(of key: CacheKey) async throws -> CacheSnapshot {
+        state.withLock { CacheSnapshot(entries: $0.table.use(key), generation: $0.generations[key]) }
     }
 
     /// Begins to store a response.
@@ -74,15 +71,39 @@ public final class MemoryCacheStore: CacheStore {
         length: Int64?
     ) async throws -> any CacheWriter {
         if let length, length > Int64(entryByteLimit) { throw Self.tooLarge(entryByteLimit) }
-        let clearings = state.withLock { $0.clearings }
-        return Writer(limit: entryByteLimit) { [self] body in
-            state.withLock { state in
-                // What was cleared meanwhile is not to come back, nor is what it was to replace to outlive it.
-                guard state.clearings == clearings else {
-                    return state.table.removeAll(entries, replacedBy: response, of: key)
-                }
-                state.table.insert(response, body, for: key, replacing: entries)
-            }
+        return Writer(limit: entryByteLimit) { [self] body, isWanted in
+            insert(body, of: response, for: key, replacing: entries, if: isWanted)
+        }
+    }
+
+    /// Stores a response whose body is whole already.
+    public func store(
+        _ body: Data,
+        of response: CachedResponse,
+        for key: CacheKey,
+        replacing entries: [CacheEntry.ID],
+        if isWanted: @Sendable (CacheGeneration) -> Bool
+    ) async throws -> Bool {
+        if body.count > entryByteLimit { throw Self.tooLarge(entryByteLimit) }
+        // A server that is asked again often has nothing new to say: to see that takes less than to make room for it.
+        let old = entries.count == 1 ? state.withLock { $0.table.body(of: entries[0], key) } : nil
+        let isSame = old.map { $0.count == body.count && $0 == body } ?? false
+        // A copy, since a part of something larger would keep all of it in memory; made before the lock is taken.
+        let copy = isSame ? old ?? body : body.withUnsafeBytes { Data($0) }
+        return insert(copy, of: response, for: key, replacing: entries, if: isWanted)
+    }
+
+    private func insert(
+        _ body: Data,
+        of response: CachedResponse,
+        for key: CacheKey,
+        replacing entries: [CacheEntry.ID],
+        if isWanted: @Sendable (CacheGeneration) -> Bool
+    ) -> Bool {
+        state.withLock { state in
+            guard isWanted(state.generations[key]) else { return false }
+            state.table.insert(response, body, for: key, replacing: entries)
+            return true
         }
     }
 
@@ -96,16 +117,19 @@ public final class MemoryCacheStore: CacheStore {
         state.withLock { $0.table.removeAll(of: key) { entries.contains($0.id) } }
     }
 
-    /// Removes every entry of a key.
+    /// Removes every entry of a key, and keeps out responses that were requested before.
     public func removeAll(of key: CacheKey) async throws {
-        state.withLock { $0.table.removeAll(of: key) { _ in true } }
+        state.withLock { state in
+            state.generations.change(for: key)
+            state.table.removeAll(of: key) { _ in true }
+        }
     }
 
-    /// Removes what the predicate says, and what is being stored meanwhile.
+    /// Removes what the predicate picks, and keeps out responses that were requested before.
     public func removeAll(where isRemoved: @Sendable (CacheListing) -> Bool) async throws {
         // The predicate is the user's: it is called outside the lock.
         let all = state.withLock { state in
-            state.clearings += 1
+            state.generations.changeAll()
             return state.table.all
         }
         let removed = all.filter { isRemoved($0.listing) }
@@ -124,71 +148,15 @@ public final class MemoryCacheStore: CacheStore {
     }
 }
 
-// What the cache asks of it where nothing has to be waited for.
-extension MemoryCacheStore {
-    func current(for key: CacheKey) -> (entries: [CacheEntry], clearings: Int) {
-        state.withLock { ($0.table.use(key), $0.clearings) }
-    }
-
-    /// Removes what a response that can't be stored would have taken the place of.
-    func discard(_ entries: [CacheEntry.ID], replacedBy response: CachedResponse, of key: CacheKey) {
-        state.withLock { $0.table.removeAll(entries, replacedBy: response, of: key) }
-    }
-
-    /// A body as it can be stored.
-    ///
-    /// - Parameter old: what it takes the place of.
-    func copy(of body: Data, after old: CacheEntry?) throws -> Data {
-        if body.count > entryByteLimit { throw Self.tooLarge(entryByteLimit) }
-        // A server that is asked again often has nothing new to say: to see that takes less than to make room for it.
-        if let old = old?.bytes, old.count == body.count, old == body { return old }
-        // A copy of its own, since a part of something larger would keep all of it in memory.
-        return body.withUnsafeBytes { Data($0) }
-    }
-
-    /// Stores a body that ``copy(of:after:)`` has made; says whether it did.
-    ///
-    /// - Parameters:
-    ///   - old: what was the only entry of the key a moment ago, if that is replaced.
-    ///   - clearings: how many there were when it was asked for: if there are more, it is not stored, and what it was to
-    ///     replace is removed.
-    func store(
-        _ body: Data,
-        of response: CachedResponse,
-        for key: CacheKey,
-        replacing entries: [CacheEntry.ID],
-        after old: CacheEntry? = nil,
-        unlessClearedSince clearings: Int
-    ) -> Bool {
-        state.withLock { state in
-            guard state.clearings == clearings else {
-                state.table.removeAll(entries + (old.map { [$0.id] } ?? []), replacedBy: response, of: key)
-                return false
-            }
-            state.table.insert(response, body, for: key, replacing: entries, after: old)
-            return true
-        }
-    }
-}
-
-extension MemoryTable {
-    /// Removes what a response would have replaced: those entries, and what has come to be stored as the same variant.
-    fileprivate mutating func removeAll(
-        _ entries: [CacheEntry.ID],
-        replacedBy response: CachedResponse,
-        of key: CacheKey
-    ) {
-        removeAll(of: key) { entries.contains($0.id) || $0.response.selectingFields == response.selectingFields }
-    }
-}
-
 extension MemoryCacheStore {
     private final class Writer: CacheWriter {
+        typealias Insertion = @Sendable (Data, @Sendable (CacheGeneration) -> Bool) -> Bool
+
         private let limit: Int
-        private let insert: @Sendable (Data) -> Void
+        private let insert: Insertion
         private let body = Mutex<Data?>(Data())
 
-        init(limit: Int, insert: @escaping @Sendable (Data) -> Void) {
+        init(limit: Int, insert: @escaping Insertion) {
             self.limit = limit
             self.insert = insert
         }
@@ -205,8 +173,8 @@ extension MemoryCacheStore {
             }
         }
 
-        func commit() async throws {
-            if let whole = body.withLock({ $0.take() }) { insert(whole) }
+        func commit(if isWanted: @Sendable (CacheGeneration) -> Bool) async throws -> Bool {
+            body.withLock { $0.take() }.map { insert($0, isWanted) } ?? false
         }
 
         func abandon() { body.withLock { $0 = nil } }

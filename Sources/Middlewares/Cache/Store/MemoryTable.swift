@@ -89,27 +89,29 @@ struct MemoryTable {
         }
     }
 
+    /// The body of an entry, if that is the first of its key.
+    func body(of id: CacheEntry.ID, _ key: CacheKey) -> Data? {
+        guard let place = first(of: key), let entry = places[place]?.entry, entry.id == id else { return nil }
+        return entry.bytes
+    }
+
     /// Stores a response in place of those named, and of any of the key with the same selecting fields.
-    ///
-    /// - Parameter old: what was the only entry of the key a moment ago, if that is replaced.
     mutating func insert(
         _ response: CachedResponse,
         _ body: Data,
         for key: CacheKey,
-        replacing: [CacheEntry.ID],
-        after old: CacheEntry? = nil
+        replacing: [CacheEntry.ID]
     ) {
         lastID += 1
         func isReplaced(_ entry: CacheEntry) -> Bool {
             // Its selecting fields need not be what they were.
-            entry.id == old?.id || replacing.contains(entry.id)
-                || entry.response.selectingFields == response.selectingFields
+            replacing.contains(entry.id) || entry.response.selectingFields == response.selectingFields
         }
         // Most keys have one response, which a newer one replaces: it takes over the place.
-        if let first = place(of: old) ?? first(of: key), let stored = places[first], stored.next == nil,
+        if let first = first(of: key), let stored = places[first], stored.next == nil,
             isReplaced(stored.entry)
         {
-            let new = CacheEntry(id: lastID, response: response, body: body, place: first)
+            let new = CacheEntry(id: lastID, response: response, body: body)
             byteCount += stored.replace(with: new)
             uses.use(first)
         } else {
@@ -117,18 +119,12 @@ struct MemoryTable {
             let place = free.popLast() ?? places.count
             if place == places.count { places.append(nil) }
             link(place, to: key)
-            let stored = Stored(CacheEntry(id: lastID, response: response, body: body, place: place), key)
+            let stored = Stored(CacheEntry(id: lastID, response: response, body: body), key)
             byteCount += stored.size
             places[place] = stored
             uses.use(place)
         }
         evict()
-    }
-
-    // Where an entry is, if it is there still: nothing has to be looked for.
-    private func place(of entry: CacheEntry?) -> Int? {
-        guard let entry, entry.place < places.count, places[entry.place]?.entry.id == entry.id else { return nil }
-        return entry.place
     }
 
     // After the other variants, of which the first goes if there are too many.

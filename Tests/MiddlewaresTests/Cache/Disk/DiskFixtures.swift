@@ -59,6 +59,12 @@ extension CacheStore {
     }
 }
 
+extension CacheWriter {
+    /// Stores the body, whatever has happened since.
+    @discardableResult
+    func commit() async throws -> Bool { try await commit { _ in true } }
+}
+
 /// A process of the program that works on a directory.
 struct CacheChild {
     private let process: ChildProcess

@@ -13,6 +13,8 @@ final class DiskAccess: Sendable {
     private let protection: DiskProtection
     private let now: @Sendable () -> Date
     private let state = Mutex(State())
+    /// Invalidations that could not be written to the directory: within this process they hold all the same.
+    private let unwritten = Atomic<UInt64>(0)
 
     init(_ parent: URL, _ protection: DiskProtection, _ now: @escaping @Sendable () -> Date) {
         self.parent = parent
@@ -40,9 +42,32 @@ final class DiskAccess: Sendable {
         }
     }
 
+    /// The generation of the keys in a shard.
+    func generation(of shard: UInt8, in directory: DiskDirectory) throws(SystemError) -> CacheGeneration {
+        let unwritten = unwritten.load(ordering: .acquiring)
+        return CacheGeneration(rawValue: try directory.generations.read(shard) &+ unwritten &* 0x9E37_79B9_7F4A_7C15)
+    }
+
+    /// Gives the keys of a shard, or of all, another generation.
+    ///
+    /// No lock is needed: a writer that read the generation before holds its shard, and is done once that can be had.
+    ///
+    /// - Returns: the error if other processes don't see the change.
+    func changeGeneration(of shard: UInt8? = nil) async -> (any Error)? {
+        do {
+            try await self { directory in
+                if let shard { try directory.generations.change(shard) } else { try directory.generations.changeAll() }
+            }
+            return nil
+        } catch {
+            unwritten.add(1, ordering: .acquiringAndReleasing)
+            return error
+        }
+    }
+
     // A shard that can't be had must not keep the others from being cleared: the first error is thrown at the end.
-    func forEachShard(_ body: (UInt8) async throws -> Void) async throws {
-        var failure: (any Error)?
+    func forEachShard(after error: (any Error)?, _ body: (UInt8) async throws -> Void) async throws {
+        var failure = error
         for shard in UInt8.min...UInt8.max {
             do {
                 if try await self({ try $0.hasShard(shard) }) { try await body(shard) }

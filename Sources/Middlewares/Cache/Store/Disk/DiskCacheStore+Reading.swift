@@ -2,20 +2,28 @@ internal import Foundation
 internal import Interceptors
 
 extension DiskCacheStore {
-    /// All that is stored for a key.
+    /// The entries of a key, and the generation of its shard.
     @concurrent
-    public func entries(for key: CacheKey) async throws -> [CacheEntry] {
+    public func snapshot(of key: CacheKey) async throws -> CacheSnapshot {
         let name = DiskName(key)
         do {
-            // Of a directory that was removed nothing is found, and nothing needs to be.
-            return try await access(isChecked: false) { directory in
-                let record = try directory.record(name, of: key) { stamps.use(name, modified: $0) }
-                return record?.variants.map { entry($0, name, directory) } ?? []
-            }
+            let (found, directory) = try await access(isChecked: false) { (try snapshot(of: key, name, in: $0), $0) }
+            // The generation of a directory that was removed is not that of the directory that takes its place.
+            guard found.entries.isEmpty, directory.isGone else { return found }
+            return try await access { try snapshot(of: key, name, in: $0) }
         } catch is DiskRecord.Damage {
             try await access.withShard(name.shard) { try $0.removeDamaged(name) }
             throw CacheStoreError(.damaged, "A stored response was damaged; it has been removed.")
         }
+    }
+
+    private func snapshot(of key: CacheKey, _ name: DiskName, in directory: DiskDirectory) throws -> CacheSnapshot {
+        let generation = try access.generation(of: name.shard, in: directory)
+        let record = try directory.record(name, of: key) { stamps.use(name, modified: $0) }
+        return CacheSnapshot(
+            entries: record?.variants.map { entry($0, name, directory) } ?? [],
+            generation: generation
+        )
     }
 
     private func entry(_ variant: DiskRecord.Variant, _ name: DiskName, _ directory: DiskDirectory) -> CacheEntry {

@@ -2,18 +2,27 @@ extension DiskCacheStore {
     /// Removes some entries of a key.
     @concurrent
     public func remove(_ entries: [CacheEntry.ID], of key: CacheKey) async throws {
-        guard !entries.isEmpty else { return }
-        try await removeAll(of: key) { entries.contains($0.id) }
-    }
-
-    /// Removes every entry of a key.
-    @concurrent
-    public func removeAll(of key: CacheKey) async throws { try await removeAll(of: key) { _ in true } }
-
-    private func removeAll(of key: CacheKey, _ isRemoved: (DiskRecord.Variant) -> Bool) async throws {
         let name = DiskName(key)
         // Without a file there is nothing to wait for.
-        guard try await access({ try $0.has(name) }) else { return }
+        guard !entries.isEmpty, try await access({ try $0.has(name) }) else { return }
+        try await change(key, name) { entries.contains($0.id) }
+    }
+
+    /// Removes every entry of a key, and keeps out responses that were requested before, by whatever store of the directory.
+    @concurrent
+    public func removeAll(of key: CacheKey) async throws {
+        let name = DiskName(key)
+        let failure = await access.changeGeneration(of: name.shard)
+        // Whether there is an entry shows once nobody holds the shard who found the generation unchanged.
+        if try await access({ try $0.hasShard(name.shard) }) { try await change(key, name) { _ in true } }
+        if let failure { throw failure }
+    }
+
+    private func change(
+        _ key: CacheKey,
+        _ name: DiskName,
+        removing isRemoved: (DiskRecord.Variant) -> Bool
+    ) async throws {
         try await access.withShard(name.shard) { shard in
             try shard.change(name, of: key, stamp: stamps.stamp()) { variants in
                 let count = variants.count
@@ -23,13 +32,12 @@ extension DiskCacheStore {
         }
     }
 
-    /// Removes what the predicate says, and what is being stored meanwhile. What can't be removed keeps nothing else from being
-    /// removed; the first error is thrown at the end.
+    /// Removes what the predicate picks, and keeps out responses that were requested before, by whatever store of the
+    /// directory. What can't be removed keeps nothing else from being removed; the first error is thrown at the end.
     @concurrent
     public func removeAll(where isRemoved: @Sendable (CacheListing) -> Bool) async throws {
-        // A writer that has looked at it before holds its shard, and is done once that can be had; none comes after.
-        clearCount.add(1, ordering: .acquiringAndReleasing)
-        try await access.forEachShard { shard in
+        let failure = await access.changeGeneration()
+        try await access.forEachShard(after: failure) { shard in
             let files = try await access.withShard(shard) { try $0.directory.files(of: shard) }
             var failure: (any Error)?
             for file in files {
@@ -54,10 +62,12 @@ extension DiskCacheStore {
         }
     }
 
-    /// Removes everything, and what is being stored meanwhile, with errors as in ``removeAll(where:)``.
+    /// Removes everything, with errors as in ``removeAll(where:)``.
     @concurrent
     public func removeAll() async throws {
-        clearCount.add(1, ordering: .acquiringAndReleasing)
-        try await access.forEachShard { shard in try await access.withShard(shard) { _ = try $0.sweep { _, _ in true } } }
+        let failure = await access.changeGeneration()
+        try await access.forEachShard(after: failure) { shard in
+            try await access.withShard(shard) { _ = try $0.sweep { _, _ in true } }
+        }
     }
 }

@@ -1,6 +1,5 @@
 public import Foundation
 internal import Interceptors
-internal import Synchronization
 
 /// Keeps responses in the files of a directory, up to limits; what was used the longest ago goes first.
 ///
@@ -38,7 +37,6 @@ public final class DiskCacheStore: CacheStore {
     let stamps: RecentStamps
     private let entryByteLimit: Int64
     private let eviction: DiskEviction
-    let clearCount = Atomic(0)
 
     /// A store in a directory, which is made if it isn't there. Nothing is read or written before the first use.
     ///
@@ -103,15 +101,8 @@ public final class DiskCacheStore: CacheStore {
         )
     }
 
-    /// How often what is stored has been cleared by this store: what others do that share its directory doesn't count.
-    public var clearings: Int { clearCount.load(ordering: .acquiring) }
-
     static func tooLarge(_ limit: Int64) -> CacheStoreError {
         CacheStoreError(.tooLarge, "The body is longer than the \(limit) bytes that the store keeps of one.")
-    }
-
-    private static var cleared: CacheStoreError {
-        CacheStoreError(.incomplete, "The store was cleared while the body arrived: it is not kept.")
     }
 
     /// How many URLs are stored, and the bytes of their files; what a killed process was writing may count.
@@ -138,8 +129,7 @@ public final class DiskCacheStore: CacheStore {
     ) async throws -> any CacheWriter {
         if let length, length > entryByteLimit { throw Self.tooLarge(entryByteLimit) }
         let directory = try await access.directoryForWriting()
-        let clearings = clearings
-        return DiskCacheWriter(directory, limit: entryByteLimit) { [self] body in
+        return DiskCacheWriter(directory, limit: entryByteLimit) { [self] body, isWanted in
             let name = DiskName(key)
             let isFile = body.incoming != nil
             let new = DiskRecord.Variant(
@@ -148,9 +138,8 @@ public final class DiskCacheStore: CacheStore {
                 length: body.length,
                 content: isFile ? .file : .inline(body.inline[...])
             )
-            try await directory.withShard(name.shard) { shard in
-                // What was cleared meanwhile is not to come back.
-                guard self.clearings == clearings else { throw Self.cleared }
+            let isStored = try await directory.withShard(name.shard) { shard in
+                guard isWanted(try access.generation(of: name.shard, in: directory)) else { return false }
                 try shard.change(name, of: key, stamp: stamps.stamp(), arrival: body.incoming) { variants in
                     variants.removeAll {
                         entries.contains($0.id) || $0.response.selectingFields == response.selectingFields
@@ -159,8 +148,10 @@ public final class DiskCacheStore: CacheStore {
                     variants.removeFirst(max(0, variants.count - Self.variantLimit))
                     return true
                 }
+                return true
             }
-            try await eviction.makeRoom(in: directory)
+            if isStored { try await eviction.makeRoom(in: directory) }
+            return isStored
         }
     }
 

@@ -11,6 +11,9 @@ final class DiskCacheWriter: CacheWriter {
         let incoming: LockedShard.Arrival?
     }
 
+    /// Stores a body that has ended, if it is still wanted; says whether it is stored.
+    typealias Keeping = @Sendable (Arrived, @Sendable (CacheGeneration) -> Bool) async throws -> Bool
+
     private struct Incoming {
         let file: OpenFile
         let name: String
@@ -27,13 +30,13 @@ final class DiskCacheWriter: CacheWriter {
     private let id = UInt64.random(in: .min ... .max)
     private let directory: DiskDirectory
     private let limit: Int64
-    private let keep: @Sendable (Arrived) async throws -> Void
+    private let keep: Keeping
     private let state = Mutex(State())
 
     init(
         _ directory: DiskDirectory,
         limit: Int64,
-        keep: @escaping @Sendable (Arrived) async throws -> Void
+        keep: @escaping Keeping
     ) {
         self.directory = directory
         self.limit = limit
@@ -93,26 +96,28 @@ final class DiskCacheWriter: CacheWriter {
     }
 
     @concurrent
-    func commit() async throws {
+    func commit(if isWanted: @Sendable (CacheGeneration) -> Bool) async throws -> Bool {
         do {
-            let arrived = try state.withLock { state -> Arrived? in
-                guard !state.isOver else { return nil }
-                if state.incoming != nil { try flush(&state) }
-                state.isOver = true
-                let arrival = state.incoming.map { LockedShard.Arrival(id: id, name: $0.name) }
-                return Arrived(id: id, length: state.length, inline: state.block, incoming: arrival)
-            }
-            guard let body = arrived else { return }
+            guard let body = try end() else { return false }
             defer { state.withLock { $0 = State(isOver: true) } }
-            do {
-                try await keep(body)
-            } catch {
-                if let name = body.incoming?.name { try? directory.incoming.remove(name) }
-                throw error
-            }
+            var isStored = false
+            // What isn't stored leaves nothing behind.
+            defer { if !isStored, let name = body.incoming?.name { try? directory.incoming.remove(name) } }
+            isStored = try await keep(body, isWanted)
+            return isStored
         } catch {
             abandon()
             throw (error as? SystemError)?.storeError ?? error
+        }
+    }
+
+    private func end() throws -> Arrived? {
+        try state.withLock { state in
+            guard !state.isOver else { return nil }
+            if state.incoming != nil { try flush(&state) }
+            state.isOver = true
+            let arrival = state.incoming.map { LockedShard.Arrival(id: id, name: $0.name) }
+            return Arrived(id: id, length: state.length, inline: state.block, incoming: arrival)
         }
     }
 

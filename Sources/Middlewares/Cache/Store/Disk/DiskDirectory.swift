@@ -7,17 +7,19 @@ internal import Darwin
 internal import Glibc
 #endif
 
-/// The directory of a store, opened: 256 shards with the files of entries, one of bodies on their way, and the usage.
+/// The directory of a store, opened: 256 shards with the files of entries, one of bodies on their way, the usage and the
+/// generations.
 ///
 /// Everything is reached from the one descriptor that was checked when it was opened: nobody can put another directory in
 /// its place.
 final class DiskDirectory: Sendable {
     /// Its name tells the version of the form, so that another version never meets these files.
-    static let name = "http-cache-2"
+    static let name = "http-cache-3"
     private static let temporaries = "incoming"
 
     let root: OpenFile
     let usage: DiskUsage
+    let generations: DiskGenerations
     let incoming: OpenFile
     /// Whether the usage was missing though there may be entries.
     let needsCount: Bool
@@ -42,6 +44,7 @@ final class DiskDirectory: Sendable {
         if status.permissions & 0o077 != 0 { fchmod(root.descriptor, 0o700) }
         try protection.apply(to: path)
         (usage, needsCount) = try DiskUsage.open(in: root)
+        generations = try DiskGenerations.open(in: root)
         try OpenFile.makeDirectory(Self.temporaries, in: root)
         incoming = try OpenFile.openDirectory(Self.temporaries, in: root)
     }
@@ -49,8 +52,8 @@ final class DiskDirectory: Sendable {
     /// Whether somebody has removed the directory.
     var isGone: Bool { ((try? root.status().links) ?? 0) == 0 }
 
-    /// Whether somebody has removed the directory of bodies on their way.
-    var isIncomplete: Bool { ((try? incoming.status().links) ?? 0) == 0 }
+    /// Whether somebody has removed the directory of bodies on their way, or the generations.
+    var isIncomplete: Bool { [incoming, generations.file].contains { ((try? $0.status().links) ?? 0) == 0 } }
 
     /// Removes the bodies that ended processes have left.
     func removeLeftovers(now: Date) {

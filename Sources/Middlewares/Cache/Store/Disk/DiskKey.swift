@@ -20,28 +20,8 @@ enum DiskKey {
         if let key = try read(in: root) { return key }
         var generator = SystemRandomNumberGenerator()
         let key = known ?? (0..<length).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
-        let temporary = "key-" + String(UInt64.random(in: .min ... .max), radix: 16)
-        let file = try OpenFile.make(temporary, in: root)
-        do throws(SystemError) {
-            try write(key, to: file)
-            // Of several only the first gets the name. A file system without links gives it to the last.
-            if linkat(root.descriptor, temporary, root.descriptor, name, 0) != 0, errno != EEXIST {
-                try root.rename(temporary, to: root, name)
-            }
-        } catch {
-            try? root.remove(temporary)
-            throw error
-        }
-        try root.remove(temporary)
+        try root.makeOnce(name, key)
         return try read(in: root) ?? key
-    }
-
-    private static func write(_ key: [UInt8], to file: OpenFile) throws(SystemError) {
-        var failure: SystemError?
-        key.withUnsafeBytes { bytes in
-            do throws(SystemError) { try file.write(bytes, at: 0) } catch { failure = error }
-        }
-        if let failure { throw failure }
     }
 
     /// The key; `nil` if there is none, also where something else had its name, which is removed.

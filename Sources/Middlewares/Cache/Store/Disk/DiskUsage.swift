@@ -28,15 +28,10 @@ struct DiskUsage {
 
     /// Opens the file in a directory; says whether it is new though there may be entries.
     static func open(in root: OpenFile) throws(SystemError) -> (usage: DiskUsage, isNew: Bool) {
-        do throws(SystemError) {
-            let file = try OpenFile.open(name, in: root, O_RDWR)
-            if try file.status().isRegular { return (DiskUsage(file: file), false) }
-        } catch {
-            guard error.isMissing || error.isOfAnotherKind else { throw error }
+        let (file, isNew) = try OpenFile.openOrMake(name, in: root) {
+            Array((0..<shards).map { _ in slot(Amount()) }.joined())
         }
-        let usage = DiskUsage(file: try OpenFile.make(name, in: root))
-        for shard in UInt8.min...UInt8.max { try usage.write(Amount(), of: shard) }
-        return (usage, true)
+        return (DiskUsage(file: file), isNew)
     }
 
     /// The amount in each shard; `nil` where the slot is damaged.
@@ -59,15 +54,12 @@ struct DiskUsage {
     }
 
     func write(_ amount: Amount, of shard: UInt8) throws(SystemError) {
+        try file.write(Self.slot(amount), at: Int64(shard) * Int64(Self.slotSize))
+    }
+
+    private static func slot(_ amount: Amount) -> [UInt8] {
         let (entries, bytes) = (UInt64(bitPattern: max(0, amount.entries)), UInt64(bitPattern: max(0, amount.bytes)))
-        let slot = [entries, bytes, Self.check(entries, bytes)]
-        var failure: SystemError?
-        slot.withUnsafeBytes { bytes in
-            do throws(SystemError) { try file.write(bytes, at: Int64(shard) * Int64(Self.slotSize)) } catch {
-                failure = error
-            }
-        }
-        if let failure { throw failure }
+        return [entries, bytes, check(entries, bytes)].withUnsafeBytes { Array($0) }
     }
 
     // Never zero for an empty slot: a file full of zeros, as a loss of power leaves one, says nothing.

@@ -63,6 +63,46 @@ final class OpenFile: Sendable {
         }
     }
 
+    /// Opens a file of a directory for reading and writing, or makes it with the given content. Of several that make it at once,
+    /// all open the same.
+    static func openOrMake(
+        _ name: String,
+        in directory: OpenFile,
+        content: () -> [UInt8]
+    ) throws(SystemError) -> (file: OpenFile, isNew: Bool) {
+        var isNew = false
+        while true {
+            do throws(SystemError) {
+                let file = try open(name, in: directory, O_RDWR)
+                if try file.status().isRegular { return (file, isNew) }
+                if isNew { throw SystemError("open", EEXIST) }
+                try directory.remove(name)
+            } catch {
+                if isNew || !(error.isMissing || error.isOfAnotherKind) { throw error }
+                if error.isOfAnotherKind { try directory.remove(name) }
+            }
+            try directory.makeOnce(name, content())
+            isNew = true
+        }
+    }
+
+    /// Makes a file with its whole content, unless there is one of its name: of several only the first gets the name.
+    func makeOnce(_ name: String, _ content: [UInt8]) throws(SystemError) {
+        let temporary = name + "-" + String(UInt64.random(in: .min ... .max), radix: 16)
+        let file = try OpenFile.make(temporary, in: self)
+        do throws(SystemError) {
+            try file.write(content, at: 0)
+            // A file system without links gives the name to the last.
+            if linkat(descriptor, temporary, descriptor, name, 0) != 0, errno != EEXIST {
+                try rename(temporary, to: self, name)
+            }
+        } catch {
+            try? remove(temporary)
+            throw error
+        }
+        try remove(temporary)
+    }
+
     static func openDirectory(_ path: String, in directory: OpenFile? = nil) throws(SystemError) -> OpenFile {
         try open(path, in: directory, O_RDONLY | O_DIRECTORY)
     }
@@ -131,6 +171,14 @@ final class OpenFile: Sendable {
             )
             if put > 0 { count += put } else if put == 0 || errno != EINTR { throw SystemError("write") }
         }
+    }
+
+    func write(_ bytes: [UInt8], at offset: Int64) throws(SystemError) {
+        var failure: SystemError?
+        bytes.withUnsafeBytes { bytes in
+            do throws(SystemError) { try write(bytes, at: offset) } catch { failure = error }
+        }
+        if let failure { throw failure }
     }
 
     /// Sets the time of the last modification, which is that of the last use. That it fails costs no more than order.

@@ -1,0 +1,26 @@
+/// The generations of all keys, in constant memory: keys of one hash share a slot.
+///
+/// An invalidation also keeps out what is under way for the other keys of its slot, one in a thousand: each costs a request to
+/// the server.
+struct GenerationTable {
+    private static let slotCount = 1_024
+
+    private var last: UInt64 = 0
+    /// The generation that the last clearing gave to every key.
+    private var ofAll: UInt64 = 0
+    private var slots = [UInt64](repeating: 0, count: slotCount)
+
+    subscript(key: CacheKey) -> CacheGeneration {
+        CacheGeneration(rawValue: max(ofAll, slots[key.hash & (Self.slotCount - 1)]))
+    }
+
+    mutating func change(for key: CacheKey) {
+        last += 1
+        slots[key.hash & (Self.slotCount - 1)] = last
+    }
+
+    mutating func changeAll() {
+        last += 1
+        ofAll = last
+    }
+}

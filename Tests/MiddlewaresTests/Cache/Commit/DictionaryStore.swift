@@ -1,0 +1,1 @@
+../../../../Examples/Caching/DictionaryStore.swift
