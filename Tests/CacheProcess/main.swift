@@ -6,6 +6,7 @@ import TestSupport
 //                                             time the kernel ends it, wherever it is
 // CacheProcess hammer DIRECTORY SEED COUNT    does so many times, and checks what it reads; its status says what it found
 // CacheProcess full DIRECTORY                 asks for 300 kB through a cache whose disk takes no file beyond 100 kB
+// CacheProcess variants DIRECTORY             asks for a new response to one of three variants, where their record can't be rewritten
 // CacheProcess small DIRECTORY                asks for the same where the disk is as small as it is
 
 let arguments = CommandLine.arguments
@@ -89,6 +90,41 @@ struct LongAnswers: Transport {
     }
 }
 
+/// A transport whose answers vary by a field of the request, which says how long they are, too.
+struct Variants: Transport {
+    func send(_ request: consuming HTTPRequest) async throws -> HTTPResponse {
+        let body = Data(repeating: 7, count: request.headerFields["X-Length"].flatMap { Int($0) } ?? 5_000)
+        return HTTPResponse(
+            status: 200,
+            headerFields: [.cacheControl: "max-age=60", .vary: "X-Variant"],
+            body: HTTPBody(body),
+            url: request.url
+        )
+    }
+}
+
+func ask(_ chain: InterceptorChain, _ variant: String, length: Int? = nil) async throws {
+    guard let url = URL(string: "https://a.example/varied") else { exit(65) }
+    var request = HTTPRequest(url: url, headerFields: ["X-Variant": variant])
+    if let length {
+        request.headerFields["X-Length"] = String(length)
+        request.context.cacheMode = .reload
+    }
+    let response = try await chain.send(request)
+    print(variant, response.context.cacheOutcome?.result.description ?? "", response.body.length ?? 0)
+}
+
+/// No file may become longer from here on.
+func limitFiles(to length: UInt) {
+    signal(SIGXFSZ, SIG_IGN)
+    var limit = rlimit(rlim_cur: .init(length), rlim_max: .init(length))
+    #if os(Linux)
+    setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
+    #else
+    setrlimit(RLIMIT_FSIZE, &limit)
+    #endif
+}
+
 switch arguments[1] {
 case "write":
     var timer = itimerval()
@@ -103,20 +139,18 @@ case "write":
 case "hammer":
     try await work(endless: false, count: Int(arguments.last ?? "") ?? 0)
 case "full", "small":
-    if arguments[1] == "full" {
-        signal(SIGXFSZ, SIG_IGN)
-        var limit = rlimit(rlim_cur: 100_000, rlim_max: 100_000)
-        #if os(Linux)
-        setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
-        #else
-        setrlimit(RLIMIT_FSIZE, &limit)
-        #endif
-    }
+    if arguments[1] == "full" { limitFiles(to: 100_000) }
     let chain = InterceptorChain([.cache(store, report: { print($0) })], transport: LongAnswers())
     guard let url = URL(string: "https://a.example/long") else { exit(65) }
     for _ in 0..<2 {
         let response = try await chain.send(HTTPRequest(url: url))
         print(response.body.length ?? 0, response.context.cacheOutcome?.storing.description ?? "")
     }
+case "variants":
+    let chain = InterceptorChain([.cache(store, report: { print($0) })], transport: Variants())
+    for variant in ["one", "two", "three"] { try await ask(chain, variant) }
+    limitFiles(to: 8_000)
+    try await ask(chain, "two", length: 9_000)
+    for variant in ["one", "two", "three"] { try await ask(chain, variant, length: nil) }
 default: exit(64)
 }

@@ -99,7 +99,7 @@ struct CacheCommit: Sendable {
         do {
             let found = try await store.snapshot(of: flight.key).entries
             guard flight.isLast(variant) else { return }
-            let older = found.filter { replaced.contains($0.id) || $0.response.selectingFields == variant }
+            let older = found.filter { replaced.contains($0.id) || $0.selectingFields == variant }
             if !older.isEmpty { try await store.remove(older.map(\.id), of: flight.key) }
         } catch {
             report(error)

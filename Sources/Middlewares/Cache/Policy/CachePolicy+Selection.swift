@@ -4,7 +4,14 @@ extension CachePolicy {
     /// The stored response that a request selects, `nil` if there is none (RFC 9111 §4, §4.1).
     func select(from stored: [CacheEntry], for request: HTTPRequest) -> Int? {
         var best: Int?
-        for index in stored.indices where matches(stored[index].response, request) {
+        // Most variants of a key name the same fields, whose values are made once.
+        var (names, asked): ([HTTPField.Name], [String?]) = ([], [])
+        for index in stored.indices {
+            guard let own = stored[index].selectors else { continue }
+            if own != names {
+                (names, asked) = (own, own.map { selector($0, in: request.headerFields) })
+            }
+            guard Self.matches(asked, names, stored[index].selectingFields) else { continue }
             if let current = best, Self.rank(stored[current].response) >= Self.rank(stored[index].response) { continue }
             best = index
         }
@@ -19,10 +26,14 @@ extension CachePolicy {
 
     func matches(_ response: CachedResponse, _ request: HTTPRequest) -> Bool {
         guard let names = response.facts.selectors else { return false }
-        if names.isEmpty { return true }
-        return names.allSatisfy { name in
-            let (asked, stored) = (selector(name, in: request.headerFields), response.selectingFields[name])
-            guard let asked, let stored else { return asked == nil && stored == nil }
+        return Self.matches(names.map { selector($0, in: request.headerFields) }, names, response.selectingFields)
+    }
+
+    private static func matches(_ asked: [String?], _ names: [HTTPField.Name], _ stored: HTTPFields) -> Bool {
+        names.indices.allSatisfy { place in
+            guard let asked = asked[place], let stored = stored[names[place]] else {
+                return asked[place] == nil && stored[names[place]] == nil
+            }
             return ASCII.isSame(asked, stored)
         }
     }

@@ -15,10 +15,14 @@ public struct CacheEntry: Sendable, Identifiable {
         )
     }
 
+    private enum Head: Sendable {
+        case read(CachedResponse)
+        case packed(PackedResponse)
+    }
+
     /// Tells it apart from others of its key.
     public let id: ID
-    /// The response without its body.
-    public let response: CachedResponse
+    private let head: Head
     /// The count of the body's bytes.
     public let length: Int64
     private let source: Source
@@ -33,33 +37,57 @@ public struct CacheEntry: Sendable, Identifiable {
         length: Int64,
         read: @escaping @Sendable (Range<Int64>) async throws -> HTTPBody
     ) {
-        self.init(id, response, length, .reader(read: read, collect: nil))
+        self.init(id, .read(response.read()), length, .reader(read: read, collect: nil))
     }
 
+    /// An entry whose response is read when it is asked for.
     init(
         id: ID,
-        response: CachedResponse,
+        packed response: PackedResponse,
         length: Int64,
         read: @escaping @Sendable (Range<Int64>) async throws -> HTTPBody,
-        collect: @escaping @Sendable (Range<Int64>) async throws -> Data
+        collect: (@Sendable (Range<Int64>) async throws -> Data)? = nil
     ) {
-        self.init(id, response, length, .reader(read: read, collect: collect))
+        self.init(id, .packed(response), length, .reader(read: read, collect: collect))
     }
 
     /// An entry whose body is in memory.
     init(id: ID, response: CachedResponse, body: Data) {
-        self.init(id, response, Int64(body.count), .bytes(body))
+        self.init(id, .read(response.read()), Int64(body.count), .bytes(body))
     }
 
-    private init(_ id: ID, _ response: CachedResponse, _ length: Int64, _ source: Source) {
+    private init(_ id: ID, _ head: Head, _ length: Int64, _ source: Source) {
         self.id = id
-        self.response = response.read()
+        self.head = head
         self.length = length
         self.source = source
     }
 
+    /// The response without its body.
+    public var response: CachedResponse {
+        switch head {
+        case .read(let response): response
+        case .packed(let response): response.response
+        }
+    }
+
+    /// The request fields that the response was selected by: see ``ResponseFacts/selectors``.
+    var selectors: [HTTPField.Name]? {
+        switch head {
+        case .read(let response): response.facts.selectors
+        case .packed(let response): response.selectors
+        }
+    }
+
+    var selectingFields: HTTPFields {
+        switch head {
+        case .read(let response): response.selectingFields
+        case .packed(let response): response.selectingFields
+        }
+    }
+
     /// The same with another response.
-    func with(_ response: CachedResponse) -> CacheEntry { CacheEntry(id, response, length, source) }
+    func with(_ response: CachedResponse) -> CacheEntry { CacheEntry(id, .read(response.read()), length, source) }
 
     /// The body, or some bytes of it.
     ///

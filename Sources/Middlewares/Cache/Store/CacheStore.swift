@@ -239,6 +239,8 @@ public struct CacheStoreError: Error, Sendable, CustomStringConvertible {
         public var description: String { rawValue }
         /// The body is longer than the store keeps.
         public static let tooLarge = Self(rawValue: "tooLarge")
+        /// Bodies that are being stored leave no room for more.
+        public static let full = Self(rawValue: "full")
         /// The body ended before or after the length that was announced for it.
         public static let incomplete = Self(rawValue: "incomplete")
         /// What is stored is not what was written: it has been removed.

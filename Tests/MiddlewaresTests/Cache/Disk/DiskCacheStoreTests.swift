@@ -103,6 +103,7 @@ import Testing
             #expect(try await store.entries(for: try diskKey("a")).isEmpty)
             writer.abandon()
             try await writer.commit()
+            await store.room.incoming.settle()
             #expect(directory.files().isEmpty)
         }
     }

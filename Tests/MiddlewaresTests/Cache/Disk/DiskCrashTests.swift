@@ -73,6 +73,18 @@ import Glibc
         #expect(directory.files().isEmpty)
     }
 
+    // The variant that couldn't be replaced must not outlive the newer response.
+    @Test func variantThatCantBeRewrittenTakesNoOtherWithIt() async throws {
+        let program = try #require(CacheChild.program)
+        let result = try await Command.run(program, ["variants", directory.url.path])
+        #expect(result.status == 0)
+        let lines = result.text.split(separator: "\n").filter { !$0.contains("Error") }.map(String.init)
+        #expect(
+            lines.dropFirst(3) == ["two miss 9000", "one hit 5000", "two miss 5000", "three hit 5000"],
+            "\(result.text)"
+        )
+    }
+
     // From a disk without room for a single byte to one that takes nearly the whole body: each call that writes fails once.
     @Test(
         .enabled(if: geteuid() == 0 && access("/bin/mount", X_OK) == 0, "needs root"),

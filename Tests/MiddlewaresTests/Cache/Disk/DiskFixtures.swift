@@ -29,11 +29,14 @@ final class TemporaryDirectory: Sendable {
 
     func path(_ file: String) -> String { cache.appending(path: file).path }
 
-    /// The bytes of the files of entries and bodies.
+    /// The bytes of the files of entries and bodies, in whole blocks.
     func byteCount() -> Int {
-        files().reduce(0) { sum, file in
+        var system = statvfs()
+        guard statvfs(cache.path, &system) == 0 else { return 0 }
+        let block = Int(system.f_frsize)
+        return files().reduce(0) { sum, file in
             let attributes = try? FileManager.default.attributesOfItem(atPath: path(file))
-            return sum + ((attributes?[.size] as? Int) ?? 0)
+            return sum + (((attributes?[.size] as? Int) ?? 0) + block - 1) / block * block
         }
     }
 }

@@ -29,13 +29,14 @@ extension DiskCacheStore {
     private func entry(_ variant: DiskRecord.Variant, _ name: DiskName, _ directory: DiskDirectory) -> CacheEntry {
         let (id, length) = (variant.id, variant.length)
         switch variant.content {
-        case .inline(let bytes):
-            return CacheEntry(id: id, response: variant.response, length: length) { range in
+        case .inline, .later:
+            return CacheEntry(id: id, packed: variant.packed, length: length) { range in
+                let bytes = try variant.body()
                 let start = bytes.startIndex + Int(range.lowerBound)
                 return HTTPBody(Data(bytes[start..<(start + range.count)]))
             }
         case .file:
-            return CacheEntry(id: id, response: variant.response, length: length) { range in
+            return CacheEntry(id: id, packed: variant.packed, length: length) { range in
                 try await Self.reading(id, length, name, directory) { body in
                     try await body.check(range)
                     return .restartable(length: Int64(range.count)) { body.chunks(range) }

@@ -30,19 +30,17 @@ internal import Interceptors
 /// On the threads of Swift's pool, never on the caller's actor: a call reads or writes a quarter of a megabyte at a time, or
 /// lists one shard.
 public final class DiskCacheStore: CacheStore {
-    // A key with more variants than these varies by something that never comes again.
-    private static let variantLimit = 16
-
     let access: DiskAccess
     let stamps: RecentStamps
     private let entryByteLimit: Int64
-    private let eviction: DiskEviction
+    let room: DiskRoom
 
     /// A store in a directory, which is made if it isn't there. Nothing is read or written before the first use.
     ///
     /// - Parameters:
     ///   - directory: where its own directory is, or is made; several stores and processes may have the same.
-    ///   - byteLimit: the most bytes in all files; 512 MiB by default.
+    ///   - byteLimit: the most bytes in all files, those of bodies that are being received included, in whole blocks of the
+    ///     file system; 512 MiB by default.
     ///   - entryLimit: the most URLs, the variants of one counting as one; 100,000 by default.
     ///   - entryByteLimit: the longest body, by default a quarter of all.
     ///   - now: the wall clock, by which the least recently used is told.
@@ -95,8 +93,9 @@ public final class DiskCacheStore: CacheStore {
         access = DiskAccess(directory, protection, now)
         self.entryByteLimit = min(max(0, entryByteLimit ?? byteLimit / 4), max(0, byteLimit))
         stamps = RecentStamps(now: now)
-        eviction = DiskEviction(
+        room = DiskRoom(
             limit: DiskUsage.Amount(entries: Int64(max(0, entryLimit)), bytes: max(0, byteLimit)),
+            entryByteLimit: self.entryByteLimit,
             stamps: stamps
         )
     }
@@ -129,7 +128,7 @@ public final class DiskCacheStore: CacheStore {
     ) async throws -> any CacheWriter {
         if let length, length > entryByteLimit { throw Self.tooLarge(entryByteLimit) }
         let directory = try await access.directoryForWriting()
-        return DiskCacheWriter(directory, limit: entryByteLimit) { [self] body, isWanted in
+        return DiskCacheWriter(directory, limit: entryByteLimit, room: room) { [self] body, isWanted in
             let name = DiskName(key)
             let isFile = body.incoming != nil
             let new = DiskRecord.Variant(
@@ -138,20 +137,18 @@ public final class DiskCacheStore: CacheStore {
                 length: body.length,
                 content: isFile ? .file : .inline(body.inline[...])
             )
-            let isStored = try await directory.withShard(name.shard) { shard in
+            return try await directory.withShard(name.shard) { shard in
                 guard isWanted(try access.generation(of: name.shard, in: directory)) else { return false }
                 try shard.change(name, of: key, stamp: stamps.stamp(), arrival: body.incoming) { variants in
                     variants.removeAll {
-                        entries.contains($0.id) || $0.response.selectingFields == response.selectingFields
+                        entries.contains($0.id) || $0.selectingFields == response.selectingFields
                     }
                     variants.append(new)
-                    variants.removeFirst(max(0, variants.count - Self.variantLimit))
+                    variants.removeFirst(max(0, variants.count - DiskRecord.variantLimit))
                     return true
                 }
                 return true
             }
-            if isStored { try await eviction.makeRoom(in: directory) }
-            return isStored
         }
     }
 
@@ -162,7 +159,7 @@ public final class DiskCacheStore: CacheStore {
         try await access.withShard(name.shard) { shard in
             try shard.change(name, of: key, stamp: stamps.stamp()) { variants in
                 guard let index = variants.firstIndex(where: { $0.id == entry }) else { return false }
-                variants[index].response = response
+                variants[index].packed = PackedResponse(response)
                 return true
             }
         }

@@ -24,22 +24,27 @@ final class DiskCacheWriter: CacheWriter {
         var length: Int64 = 0
         var block: [UInt8] = []
         var incoming: Incoming?
+        /// The bytes that are counted as under way for it.
+        var reserved: Int64 = 0
         var isOver = false
     }
 
     private let id = UInt64.random(in: .min ... .max)
     private let directory: DiskDirectory
     private let limit: Int64
+    private let room: DiskRoom
     private let keep: Keeping
     private let state = Mutex(State())
 
     init(
         _ directory: DiskDirectory,
         limit: Int64,
+        room: DiskRoom,
         keep: @escaping Keeping
     ) {
         self.directory = directory
         self.limit = limit
+        self.room = room
         self.keep = keep
     }
 
@@ -52,13 +57,30 @@ final class DiskCacheWriter: CacheWriter {
             while !rest.isEmpty {
                 // A large chunk in parts, so that an end of the reading waits for one of them at most.
                 let part = rest.prefix(4 * DiskBlocks.size)
+                try await reserve(Int64(part.count))
                 try state.withLock { state in try add(part, to: &state) }
                 rest = rest.dropFirst(part.count)
             }
         } catch {
-            abandon()
+            removeIncoming()
             throw (error as? SystemError)?.storeError ?? error
         }
+    }
+
+    /// Counts bytes before they are written; what stays in memory needs no room.
+    private func reserve(_ count: Int64) async throws {
+        let missing = state.withLock { state -> Int64 in
+            let length = state.length + count
+            guard !state.isOver, length > DiskBlocks.size, length <= limit else { return 0 }
+            return directory.allocated(DiskBlocks.fileSize(of: length)) - state.reserved
+        }
+        guard missing > 0 else { return }
+        let reserved = try await room.reserve(missing, in: directory)
+        let isOver = state.withLock { state in
+            if !state.isOver { state.reserved += reserved }
+            return state.isOver
+        }
+        if isOver { room.incoming.release(reserved) }
     }
 
     private func add(_ part: Data, to state: inout State) throws {
@@ -98,34 +120,53 @@ final class DiskCacheWriter: CacheWriter {
     @concurrent
     func commit(if isWanted: @Sendable (CacheGeneration) -> Bool) async throws -> Bool {
         do {
-            guard let body = try end() else { return false }
-            defer { state.withLock { $0 = State(isOver: true) } }
+            guard let (body, incoming, reserved) = try end() else { return false }
             var isStored = false
-            // What isn't stored leaves nothing behind.
-            defer { if !isStored, let name = body.incoming?.name { try? directory.incoming.remove(name) } }
-            isStored = try await keep(body, isWanted)
+            do {
+                // What isn't stored leaves nothing behind; what is stored has no such name any more, and counts as stored.
+                defer {
+                    if let incoming { try? directory.incoming.remove(incoming.name) }
+                    room.incoming.release(reserved)
+                }
+                isStored = try await keep(body, isWanted)
+            }
+            if isStored { try await room.makeRoom(in: directory) }
             return isStored
         } catch {
-            abandon()
+            removeIncoming()
             throw (error as? SystemError)?.storeError ?? error
         }
     }
 
-    private func end() throws -> Arrived? {
+    private func end() throws -> (Arrived, Incoming?, reserved: Int64)? {
         try state.withLock { state in
             guard !state.isOver else { return nil }
             if state.incoming != nil { try flush(&state) }
-            state.isOver = true
             let arrival = state.incoming.map { LockedShard.Arrival(id: id, name: $0.name) }
-            return Arrived(id: id, length: state.length, inline: state.block, incoming: arrival)
+            let body = Arrived(id: id, length: state.length, inline: state.block, incoming: arrival)
+            let (incoming, reserved) = (state.incoming, state.reserved)
+            state = State(isOver: true)
+            return (body, incoming, reserved)
         }
     }
 
-    func abandon() {
+    private func takeIncoming() -> (incoming: Incoming?, reserved: Int64) {
         state.withLock { state in
-            guard !state.isOver else { return }
-            if let incoming = state.incoming { try? directory.incoming.remove(incoming.name) }
-            state = State(isOver: true)
+            defer { state = State(isOver: true) }
+            return (state.incoming, state.reserved)
         }
+    }
+
+    // After a failure, on a thread that may wait for the disk.
+    private func removeIncoming() {
+        let (incoming, reserved) = takeIncoming()
+        if let incoming { try? directory.incoming.remove(incoming.name) }
+        room.incoming.release(reserved)
+    }
+
+    func abandon() {
+        let (incoming, reserved) = takeIncoming()
+        guard let incoming else { return room.incoming.release(reserved) }
+        room.incoming.discard(incoming.file, incoming.name, reserved: reserved, in: directory)
     }
 }

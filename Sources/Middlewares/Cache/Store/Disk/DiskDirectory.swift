@@ -21,6 +21,7 @@ final class DiskDirectory: Sendable {
     let usage: DiskUsage
     let generations: DiskGenerations
     let incoming: OpenFile
+    private let blockSize: Int64
     /// Whether the usage was missing though there may be entries.
     let needsCount: Bool
 
@@ -41,6 +42,7 @@ final class DiskDirectory: Sendable {
         guard status.owner == geteuid() else {
             throw CacheStoreError(.unavailable, "The directory of the cache belongs to another account.")
         }
+        blockSize = root.blockSize()
         if status.permissions & 0o077 != 0 { fchmod(root.descriptor, 0o700) }
         try protection.apply(to: path)
         (usage, needsCount) = try DiskUsage.open(in: root)
@@ -63,6 +65,16 @@ final class DiskDirectory: Sendable {
             if !status.isRegular || IncomingName.isLeftover(name, age: age) { try? incoming.remove(name) }
         }
     }
+
+    /// The bytes of all files of bodies on their way, whoever writes them.
+    func incomingBytes() -> Int64 {
+        ((try? incoming.names()) ?? []).reduce(0) { $0 + allocated((try? incoming.status(of: $1).size) ?? 0) }
+    }
+
+    /// The bytes that a file of some length takes, in whole blocks of the file system.
+    ///
+    /// Counted from the length, since the count of blocks that the system gives may change long after a file was written.
+    func allocated(_ length: Int64) -> Int64 { (length + blockSize - 1) / blockSize * blockSize }
 
     /// Makes a file for a body on its way.
     func makeIncoming() throws(SystemError) -> (file: OpenFile, name: String) {
@@ -94,7 +106,7 @@ final class DiskDirectory: Sendable {
     }
 
     /// Gives the thread to others for a hundred microseconds, whether or not the task is cancelled.
-    private static func pause() async {
+    static func pause() async {
         await withUnsafeContinuation { continuation in
             DispatchQueue.global().asyncAfter(deadline: .now() + .microseconds(100)) { continuation.resume() }
         }
@@ -129,20 +141,25 @@ final class DiskDirectory: Sendable {
         return record
     }
 
-    static func read(_ file: OpenFile) throws -> (DiskRecord, modified: Int64) {
+    // All of a record with one response, and the head of most others.
+    private static let firstRead = 96 << 10
+
+    /// Reads a record.
+    ///
+    /// - Parameter isWhole: whether its bodies are all to be read, however many and long.
+    static func read(_ file: OpenFile, isWhole: Bool = false) throws -> (DiskRecord, modified: Int64) {
         let status = try file.status()
         guard status.isRegular, status.size <= Int64(DiskRecord.limit) else { throw DiskRecord.Damage() }
-        var failure: SystemError?
-        let bytes = [UInt8](unsafeUninitializedCapacity: Int(status.size)) { buffer, count in
-            do throws(SystemError) {
-                count = try file.read(into: UnsafeMutableRawBufferPointer(buffer), at: 0)
-            } catch {
-                failure = error
-            }
+        let size = Int(status.size)
+        do {
+            var bytes = try file.bytes(isWhole ? size : min(size, firstRead), at: 0)
+            let head = try DiskRecord.headLength(bytes, size: size)
+            if head > bytes.count { bytes = try file.bytes(head, at: 0) }
+            return (try DiskRecord(bytes, size: size, from: file), status.modified)
+        } catch let error as SystemError where error.code == EIO {
+            // What the disk can't read back is lost.
+            throw DiskRecord.Damage()
         }
-        // What the disk can't read back is lost.
-        if let failure { throw failure.code == EIO ? DiskRecord.Damage() : failure }
-        return (try DiskRecord(bytes), status.modified)
     }
 
     /// Whether there is a file of a key's name.

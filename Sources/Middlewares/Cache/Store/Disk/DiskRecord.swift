@@ -1,4 +1,3 @@
-internal import Foundation
 internal import Interceptors
 
 /// What one file holds: a key, the responses stored for it, and those of their bodies that are short.
@@ -6,38 +5,68 @@ internal import Interceptors
 /// | bytes | content |
 /// | --- | --- |
 /// | 8 | a mark, and the version of the form |
-/// | 8 | the checksum of all that follows |
+/// | 16 | for each variant whether it was struck out since |
+/// | 8 | the checksum of the head, from here on |
 /// | 8 | the length of the file |
-/// | … | the key, the responses, the short bodies one after another |
+/// | 8 | the length of the head |
+/// | … | the key; of each variant ID, length, flags, the checksum of its body, and the response |
+/// | … | the short bodies one after another |
 ///
-/// Numbers are little-endian; texts and lists begin with their length.
+/// Numbers are little-endian; texts and lists begin with their length. A look-up reads the head and the first bodies. A body
+/// is checked when it is asked for.
 struct DiskRecord {
     struct Variant {
         enum Content {
-            /// In the record: where.
+            /// In the record, and read.
             case inline(ArraySlice<UInt8>)
-            /// In a file of its own.
+            /// In the record at an offset, and not read yet.
+            case later(OpenFile, Int64)
+            /// In a file by itself.
             case file
         }
 
         var id: UInt64
-        var response: CachedResponse
+        var packed: PackedResponse
         var length: Int64
         var content: Content
+        /// The checksum of a body in the record that was read from a file.
+        var sum: UInt64?
+        /// Which variant of its file it is.
+        var slot = 0
 
         var isInFile: Bool { if case .file = content { true } else { false } }
+        var response: CachedResponse { packed.response }
+        var selectingFields: HTTPFields { packed.selectingFields }
+
+        init(id: UInt64, response: CachedResponse, length: Int64, content: Content) {
+            self.init(id: id, packed: PackedResponse(response), length: length, content: content)
+        }
+
+        init(id: UInt64, packed: PackedResponse, length: Int64, content: Content) {
+            self.id = id
+            self.packed = packed
+            self.length = length
+            self.content = content
+        }
     }
 
     /// Not what was written.
     struct Damage: Error {}
 
-    // "HTTPcch1"
-    private static let mark: UInt64 = 0x3168_6363_5054_5448
+    /// A key with more variants than these varies by something that never comes again.
+    static let variantLimit = 16
     /// More than a record can have: the variants of a key are limited, their fields by what transports accept.
     static let limit = 8 << 20
+    /// Where a variant is struck out: one byte each.
+    static let strikes = 8
+    static let struck: UInt8 = 0xFF
+
+    // "HTTPcch2"
+    private static let mark: UInt64 = 0x3268_6363_5054_5448
+    private static let checked = 32
+    private static let start = 48
     // Far beyond any disk, and such that no sum of them overflows.
     private static let lengthLimit: Int64 = 1 << 48
-    private static let variantLimit = 1_024
 
     var key: CacheKey
     var variants: [Variant]
@@ -47,156 +76,127 @@ struct DiskRecord {
         self.variants = variants
     }
 
-    func encoded() -> [UInt8] {
+    func encoded() throws(Damage) -> [UInt8] {
         var writer = ByteWriter()
         writer.append(Self.mark)
-        writer.append(UInt64(0))
-        writer.append(UInt64(0))
+        for _ in 0..<5 { writer.append(UInt64(0)) }
         writer.append(key.partition)
         writer.append(key.url)
         writer.append(UInt64(variants.count))
-        for variant in variants { Self.append(variant, to: &writer) }
-        for case .inline(let bytes) in variants.map(\.content) { writer.bytes += bytes }
-        return writer.bytes.withUnsafeMutableBytes { bytes in
-            bytes.storeBytes(of: UInt64(bytes.count).littleEndian, toByteOffset: 16, as: UInt64.self)
-            let sum = Checksum.of(UnsafeRawBufferPointer(rebasing: bytes[16...]))
-            bytes.storeBytes(of: sum.littleEndian, toByteOffset: 8, as: UInt64.self)
-            return Array(bytes)
+        var bodies: [ArraySlice<UInt8>] = []
+        for variant in variants {
+            var sum: UInt64 = 0
+            if case .inline(let bytes) = variant.content {
+                sum = variant.sum ?? Self.sum(bytes)
+                bodies.append(bytes)
+            } else if !variant.isInFile {
+                throw Damage()
+            }
+            for number in [variant.id, UInt64(variant.length), variant.isInFile ? 1 : 0, sum] { writer.append(number) }
+            writer.append(UInt64(variant.packed.bytes.count))
+            writer.bytes += variant.packed.bytes
         }
+        let head = writer.bytes.count
+        for body in bodies { writer.bytes += body }
+        writer.bytes.withUnsafeMutableBytes { bytes in
+            bytes.storeBytes(of: UInt64(bytes.count).littleEndian, toByteOffset: 32, as: UInt64.self)
+            bytes.storeBytes(of: UInt64(head).littleEndian, toByteOffset: 40, as: UInt64.self)
+            let sum = Checksum.of(UnsafeRawBufferPointer(rebasing: bytes[Self.checked..<head]))
+            bytes.storeBytes(of: sum.littleEndian, toByteOffset: 24, as: UInt64.self)
+        }
+        return writer.bytes
     }
 
-    private static func append(_ variant: Variant, to writer: inout ByteWriter) {
-        let response = variant.response
-        writer.append(variant.id)
-        writer.append(UInt64(response.status.code))
-        writer.append(response.status.reasonPhrase)
-        writer.append(UInt64(bitPattern: response.initialAge))
-        writer.append(UInt64(bitPattern: response.responseTime))
-        writer.append(UInt64((response.needsValidation ? 1 : 0) | (variant.isInFile ? 2 : 0)))
-        writer.append(UInt64(variant.length))
-        writer.append(response.headerFields)
-        writer.append(response.selectingFields)
+    fileprivate static func sum(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.withUnsafeBytes { Checksum.of($0) } }
+
+    /// How many bytes the head has, of a file that begins with these.
+    static func headLength(_ bytes: [UInt8], size: Int) throws(Damage) -> Int {
+        guard bytes.count >= start else { throw Damage() }
+        var reader = ByteReader(bytes[...])
+        let mark = try reader.number()
+        for _ in 0..<3 { _ = try reader.number() }
+        let (length, head) = (try reader.number(), try reader.number())
+        guard mark == Self.mark, length == UInt64(size), head >= UInt64(start), head <= length else { throw Damage() }
+        return Int(head)
     }
 
-    init(_ bytes: [UInt8]) throws(Damage) {
-        guard bytes.count >= 24 else { throw Damage() }
-        let (mark, sum, length, actual) = bytes.withUnsafeBytes { bytes in
+    init(_ bytes: [UInt8]) throws(Damage) { try self.init(bytes, size: bytes.count) }
+
+    /// - Parameters:
+    ///   - bytes: the beginning of the file, the head at least.
+    ///   - file: where the bodies are read from later.
+    init(_ bytes: [UInt8], size: Int, from file: OpenFile? = nil) throws(Damage) {
+        let head = try Self.headLength(bytes, size: size)
+        guard head <= bytes.count else { throw Damage() }
+        let (sum, actual) = bytes.withUnsafeBytes { bytes in
             (
-                UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: 0, as: UInt64.self)),
-                UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self)),
-                UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: 16, as: UInt64.self)),
-                Checksum.of(UnsafeRawBufferPointer(rebasing: bytes[16...]))
+                UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: 24, as: UInt64.self)),
+                Checksum.of(UnsafeRawBufferPointer(rebasing: bytes[Self.checked..<head]))
             )
         }
-        guard mark == Self.mark, length == UInt64(bytes.count), sum == actual else { throw Damage() }
-        var reader = ByteReader(bytes, at: 24)
+        guard sum == actual else { throw Damage() }
+        var reader = ByteReader(bytes[Self.start..<head])
         key = CacheKey(partition: try reader.text(), text: try reader.text())
-        variants = []
         let count = try reader.count()
         guard count <= Self.variantLimit else { throw Damage() }
-        for _ in 0..<count { variants.append(try Self.variant(&reader)) }
-        for index in variants.indices where !variants[index].isInFile {
-            variants[index].content = .inline(try reader.slice(variants[index].length))
+        variants = []
+        var body = head
+        for slot in 0..<count {
+            var variant = try Self.variant(&reader, like: variants.last?.packed)
+            variant.slot = slot
+            if !variant.isInFile {
+                let end = body + Int(variant.length)
+                guard end <= size else { throw Damage() }
+                if end <= bytes.count {
+                    variant.content = .inline(bytes[body..<end])
+                } else {
+                    guard let file else { throw Damage() }
+                    variant.content = .later(file, Int64(body))
+                }
+                body = end
+            }
+            switch bytes[Self.strikes + slot] {
+            case 0: variants.append(variant)
+            case Self.struck: break
+            default: throw Damage()
+            }
         }
-        guard reader.isAtEnd else { throw Damage() }
+        guard reader.isAtEnd, body == size, Self.isUnused(bytes, from: count) else { throw Damage() }
     }
 
-    private static func variant(_ reader: inout ByteReader) throws(Damage) -> Variant {
+    private static func isUnused(_ bytes: [UInt8], from count: Int) -> Bool {
+        bytes[(strikes + count)..<(strikes + variantLimit)].allSatisfy { $0 == 0 }
+    }
+
+    private static func variant(_ reader: inout ByteReader, like other: PackedResponse?) throws(Damage) -> Variant {
         let id = try reader.number()
-        let code = Int(truncatingIfNeeded: try reader.number())
-        guard let status = HTTPResponse.Status(code: code, reasonPhrase: try reader.text()) else { throw Damage() }
-        let initialAge = Int64(bitPattern: try reader.number())
-        let responseTime = Int64(bitPattern: try reader.number())
-        let flags = try reader.number()
         let length = Int64(bitPattern: try reader.number())
         guard 0...lengthLimit ~= length else { throw Damage() }
-        let response = CachedResponse(
-            status: status,
-            headerFields: try reader.fields(),
-            selectingFields: try reader.fields(),
-            initialAge: initialAge,
-            responseTime: responseTime,
-            needsValidation: flags & 1 != 0
-        )
-        return Variant(id: id, response: response, length: length, content: flags & 2 != 0 ? .file : .inline([]))
+        let (flags, sum) = (try reader.number(), try reader.number())
+        let packed = try PackedResponse(try reader.slice(try reader.count()), like: other)
+        var variant = Variant(id: id, packed: packed, length: length, content: flags & 1 != 0 ? .file : .inline([]))
+        variant.sum = sum
+        return variant
     }
 }
 
-private struct ByteWriter {
-    var bytes: [UInt8] = []
-
-    init() { bytes.reserveCapacity(4_096) }
-
-    mutating func append(_ number: UInt64) { withUnsafeBytes(of: number.littleEndian) { bytes += $0 } }
-
-    mutating func append(_ text: String) {
-        withUnsafeBytes(of: UInt32(text.utf8.count).littleEndian) { bytes += $0 }
-        bytes += text.utf8
-    }
-
-    mutating func append(_ fields: HTTPFields) {
-        append(UInt64(fields.count))
-        for field in fields {
-            append(field.name.rawName)
-            append(field.value)
+extension DiskRecord.Variant {
+    /// The body of a variant that has it in the record.
+    func body() throws -> ArraySlice<UInt8> {
+        var bytes: ArraySlice<UInt8> = []
+        switch content {
+        case .inline(let read): bytes = read
+        case .later(let file, let offset):
+            do {
+                bytes = try file.bytes(Int(length), at: offset)[...]
+            } catch {
+                throw error.storeError
+            }
+        case .file: break
         }
-    }
-}
-
-private struct ByteReader {
-    private let bytes: [UInt8]
-    private var offset: Int
-
-    init(_ bytes: [UInt8], at offset: Int) {
-        self.bytes = bytes
-        self.offset = offset
-    }
-
-    var isAtEnd: Bool { offset == bytes.count }
-
-    private mutating func take(_ count: Int) throws(DiskRecord.Damage) -> Int {
-        guard count >= 0, count <= bytes.count - offset else { throw DiskRecord.Damage() }
-        defer { offset += count }
-        return offset
-    }
-
-    mutating func number() throws(DiskRecord.Damage) -> UInt64 {
-        let start = try take(8)
-        return bytes.withUnsafeBytes {
-            UInt64(littleEndian: $0.loadUnaligned(fromByteOffset: start, as: UInt64.self))
+        guard bytes.count == length, sum.map({ $0 == DiskRecord.sum(bytes) }) ?? true else {
+            throw CacheStoreError(.damaged, "A stored body was damaged.")
         }
-    }
-
-    /// A count of things that take a byte at least.
-    mutating func count() throws(DiskRecord.Damage) -> Int {
-        let count = try number()
-        guard count <= UInt64(bytes.count - offset) else { throw DiskRecord.Damage() }
-        return Int(count)
-    }
-
-    mutating func text() throws(DiskRecord.Damage) -> String {
-        let head = try take(4)
-        let length = bytes.withUnsafeBytes {
-            UInt32(littleEndian: $0.loadUnaligned(fromByteOffset: head, as: UInt32.self))
-        }
-        let start = try take(Int(length))
-        return bytes.withUnsafeBytes {
-            String(decoding: UnsafeRawBufferPointer(rebasing: $0[start..<(start + Int(length))]), as: UTF8.self)
-        }
-    }
-
-    mutating func fields() throws(DiskRecord.Damage) -> HTTPFields {
-        var fields = HTTPFields()
-        for _ in 0..<(try count()) {
-            let name = try text()
-            fields.append(HTTPField.Name(stringLiteral: name), try text())
-        }
-        return fields
-    }
-
-    mutating func slice(_ length: Int64) throws(DiskRecord.Damage) -> ArraySlice<UInt8> {
-        guard length <= Int64(bytes.count) else { throw DiskRecord.Damage() }
-        let start = try take(Int(length))
-        return bytes[start..<(start + Int(length))]
+        return bytes
     }
 }

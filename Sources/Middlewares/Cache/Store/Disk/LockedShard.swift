@@ -35,19 +35,39 @@ struct LockedShard {
         let before = old.record?.key == key ? old.record?.variants ?? [] : []
         var variants = before
         guard change(&variants) else { return }
-        let gone = (old.record?.variants ?? []).filter { variant in
-            variant.isInFile && !variants.contains { $0.id == variant.id }
-        }
+        let gone = (old.record?.variants ?? []).filter { variant in !variants.contains { $0.id == variant.id } }
         let base = try amount()
         guard !variants.isEmpty else {
             try files.remove(name.file)
             try removeBodies(of: gone, name)
             return try directory.usage.write(base - old.amount, of: shard)
         }
-        let bytes = DiskRecord(key: key, variants: variants).encoded()
+        let record = DiskRecord(key: key, variants: variants)
+        let size: Int64
+        do {
+            size = try replace(name, with: record, stamp, arrival, base)
+        } catch {
+            let isRemoval = variants.allSatisfy { variant in before.contains { $0.id == variant.id } }
+            guard isRemoval, variants.count < before.count else { throw error }
+            return try strikeOut(gone, variants, name, base - old.amount)
+        }
+        // The record has them no more: a file that stays is found by the next sweep.
+        try? removeBodies(of: gone, name)
+        try directory.usage.write(base + DiskUsage.Amount(entries: 1, bytes: size) - old.amount, of: shard)
+    }
+
+    /// Puts a record in the place of another, or leaves all as it was; says how many bytes it takes.
+    private func replace(
+        _ name: DiskName,
+        with record: DiskRecord,
+        _ stamp: Int64,
+        _ arrival: Arrival?,
+        _ base: DiskUsage.Amount
+    ) throws -> Int64 {
+        let bytes = try record.encoded()
         guard bytes.count <= DiskRecord.limit else { throw CacheStoreError(.tooLarge, "The fields are too long.") }
-        let new = DiskUsage.Amount(entries: 1, bytes: Int64(bytes.count) + Self.bodies(variants))
-        try directory.usage.write(base + new, of: shard)
+        let size = amount(of: bytes.count, record.variants)
+        try directory.usage.write(base + DiskUsage.Amount(entries: 1, bytes: size), of: shard)
         do {
             try write(bytes, stamp)
             if let arrival { try directory.incoming.rename(arrival.name, to: files, name.body(arrival.id)) }
@@ -58,8 +78,28 @@ struct LockedShard {
             try? directory.usage.write(base, of: shard)
             throw error
         }
-        try removeBodies(of: gone, name)
-        try directory.usage.write(base + new - old.amount, of: shard)
+        return size
+    }
+
+    /// Removes variants where they lie, which a full disk allows, and the other variants stay. Where even that fails, the whole
+    /// record goes: what is to be removed must be.
+    private func strikeOut(
+        _ gone: [DiskRecord.Variant],
+        _ rest: [DiskRecord.Variant],
+        _ name: DiskName,
+        _ base: DiskUsage.Amount
+    ) throws {
+        do {
+            let file = try OpenFile.open(name.file, in: files, O_RDWR)
+            for variant in gone { try file.write([DiskRecord.struck], at: Int64(DiskRecord.strikes + variant.slot)) }
+            try removeBodies(of: gone, name)
+            let size = amount(of: Int(try file.status().size), rest)
+            try directory.usage.write(base + DiskUsage.Amount(entries: 1, bytes: size), of: shard)
+        } catch {
+            try files.remove(name.file)
+            try removeBodies(of: gone + rest, name)
+            try directory.usage.write(base, of: shard)
+        }
     }
 
     // What is damaged counts with its length, and is replaced. What can't be opened now may be whole: nothing is done to it.
@@ -68,8 +108,8 @@ struct LockedShard {
             let file = try OpenFile.open(name.file, in: files, O_RDONLY)
             let size = try file.status().size
             var record: DiskRecord?
-            do { record = try DiskDirectory.read(file).0 } catch is DiskRecord.Damage {}
-            return (record, DiskUsage.Amount(entries: 1, bytes: size + Self.bodies(record?.variants ?? [])))
+            do { record = try DiskDirectory.read(file, isWhole: true).0 } catch is DiskRecord.Damage {}
+            return (record, DiskUsage.Amount(entries: 1, bytes: amount(of: Int(size), record?.variants ?? [])))
         } catch let error as SystemError where error.isMissing {
             return (nil, DiskUsage.Amount())
         } catch let error as SystemError where error.isOfAnotherKind {
@@ -81,8 +121,10 @@ struct LockedShard {
         for variant in variants { try files.remove(name.body(variant.id)) }
     }
 
-    private static func bodies(_ variants: [DiskRecord.Variant]) -> Int64 {
-        variants.reduce(0) { $0 + ($1.isInFile ? DiskBlocks.fileSize(of: $1.length) : 0) }
+    private func amount(of record: Int, _ variants: [DiskRecord.Variant]) -> Int64 {
+        variants.reduce(directory.allocated(Int64(record))) { sum, variant in
+            sum + (variant.isInFile ? directory.allocated(DiskBlocks.fileSize(of: variant.length)) : 0)
+        }
     }
 
     private func write(_ bytes: [UInt8], _ stamp: Int64) throws {
@@ -137,9 +179,9 @@ struct LockedShard {
             if !status.isRegular {
                 orphans.append(name)
             } else if isEntry {
-                entries[name] = Listed(modified: status.modified, bytes: status.size)
+                entries[name] = Listed(modified: status.modified, bytes: directory.allocated(status.size))
             } else {
-                bodies.append((name, status.size))
+                bodies.append((name, directory.allocated(status.size)))
             }
         }
         for body in bodies {
@@ -176,7 +218,7 @@ struct LockedShard {
             }
             let strays = listed.bodies.isEmpty ? [] : strays(of: name, listed.bodies)
             orphans += strays
-            let lost = strays.reduce(0) { $0 + ((try? files.status(of: $1).size) ?? 0) }
+            let lost = strays.reduce(0) { $0 + directory.allocated((try? files.status(of: $1).size) ?? 0) }
             amount = amount + DiskUsage.Amount(entries: 1, bytes: listed.bytes - lost)
         }
         for orphan in orphans {

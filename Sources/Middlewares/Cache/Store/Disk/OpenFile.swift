@@ -132,6 +132,13 @@ final class OpenFile: Sendable {
         }
     }
 
+    /// The size of the blocks in which the file system gives room.
+    func blockSize() -> Int64 {
+        var system = statvfs()
+        guard fstatvfs(descriptor, &system) == 0 else { return 4_096 }
+        return min(max(Int64(clamping: system.f_frsize), 512), 65_536)
+    }
+
     func status() throws(SystemError) -> Status {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw SystemError("fstat") }
@@ -158,6 +165,20 @@ final class OpenFile: Sendable {
             if got > 0 { count += got } else if errno != EINTR { throw SystemError("read") }
         }
         return count
+    }
+
+    /// As many bytes as there are from an offset on, at most so many.
+    func bytes(_ limit: Int, at offset: Int64) throws(SystemError) -> [UInt8] {
+        var failure: SystemError?
+        let bytes = [UInt8](unsafeUninitializedCapacity: limit) { buffer, count in
+            do throws(SystemError) {
+                count = try read(into: UnsafeMutableRawBufferPointer(buffer), at: offset)
+            } catch {
+                failure = error
+            }
+        }
+        if let failure { throw failure }
+        return bytes
     }
 
     func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(SystemError) {

@@ -1,12 +1,12 @@
 internal import Synchronization
 
-/// Keeps a store within its limits: what was used the longest ago goes first.
+/// Keeps a store within its limits, bodies under way included: what was used the longest ago goes first.
 ///
 /// Nothing is known of an entry but what the directory says of its file, so memory doesn't grow with the entries. Where
 /// there are few, all are looked at, and exactly the least recently used go. Where there are many, some shards, which are
 /// samples of the whole, tell how old an entry must be to go; then one shard after another is swept, as room is needed: what
 /// one writer has to wait for is the sweep of a shard, not of all.
-final class DiskEviction: Sendable {
+final class DiskRoom: Sendable {
     private struct Plan {
         var cutoff: Int64
         var shards: [UInt8]
@@ -20,13 +20,40 @@ final class DiskEviction: Sendable {
 
     // So many tell the age of the oldest sixteenth within a few percent of it.
     private static let sample = 4_096
+    // A tenth of a second at most, while another task makes room.
+    private static let attempts = 1_000
+    let incoming: DiskIncoming
     private let limit: DiskUsage.Amount
     private let stamps: RecentStamps
     private let state = Mutex(State())
 
-    init(limit: DiskUsage.Amount, stamps: RecentStamps) {
+    init(limit: DiskUsage.Amount, entryByteLimit: Int64, stamps: RecentStamps) {
         self.limit = limit
         self.stamps = stamps
+        incoming = DiskIncoming(byteLimit: limit.bytes, entryByteLimit: entryByteLimit)
+    }
+
+    /// Counts so many bytes as under way, or some more, and makes room for them; says how many.
+    func reserve(_ count: Int64, in directory: DiskDirectory) async throws -> Int64 {
+        let full = CacheStoreError(.full, "The bodies that are being stored leave no room for more.")
+        // At the limit the last bytes are taken one by one.
+        var reserved = max(count, incoming.step)
+        if !incoming.reserve(reserved, in: directory) {
+            reserved = count
+            guard incoming.reserve(reserved, in: directory) else { throw full }
+        }
+        do {
+            for _ in 0..<Self.attempts {
+                try await makeRoom(in: directory)
+                if try Self.fits(total(directory), limit) { return reserved }
+                // Another task makes room.
+                await DiskDirectory.pause()
+            }
+            throw full
+        } catch {
+            incoming.release(reserved)
+            throw error
+        }
     }
 
     // A sixteenth below the limit, so that not every entry that comes makes one go.
@@ -38,13 +65,18 @@ final class DiskEviction: Sendable {
         amount.entries <= limit.entries && amount.bytes <= limit.bytes
     }
 
-    private static func total(_ directory: DiskDirectory) throws -> DiskUsage.Amount {
-        try directory.usage.read().reduce(DiskUsage.Amount()) { $0 + ($1 ?? DiskUsage.Amount()) }
+    private func total(_ directory: DiskDirectory) throws -> DiskUsage.Amount {
+        try directory.usage.read().reduce(underWay) { $0 + ($1 ?? DiskUsage.Amount()) }
     }
+
+    private var underWay: DiskUsage.Amount { DiskUsage.Amount(bytes: incoming.bytes) }
 
     /// Makes room if the limits are exceeded. One task at a time does it, for all.
     func makeRoom(in directory: DiskDirectory) async throws {
-        guard try !Self.fits(Self.total(directory), limit) else { return }
+        guard try !Self.fits(total(directory), limit) else { return }
+        // The bodies of others may have ended since they were measured.
+        incoming.measure(directory)
+        guard try !Self.fits(total(directory), limit) else { return }
         let isFirst = state.withLock { state in
             defer { state.isRunning = true }
             return !state.isRunning
@@ -54,7 +86,7 @@ final class DiskEviction: Sendable {
         // Twice: a plan of before may be used up, and what the slots said be wrong.
         for _ in 0..<3 {
             try await carryOut(state.withLock { $0.plan } ?? plan(directory), in: directory)
-            if try Self.fits(Self.total(directory), limit) { return }
+            if try Self.fits(total(directory), limit) { return }
         }
     }
 
@@ -65,7 +97,7 @@ final class DiskEviction: Sendable {
             _ = try await directory.withShard(shard) { locked in
                 try locked.sweep { name, listed in stamps.lastUse(name, modified: listed.modified) <= cutoff }
             }
-            if try Self.fits(Self.total(directory), plan.isExact ? target : limit) { break }
+            if try Self.fits(total(directory), plan.isExact ? target : limit) { break }
             await Task.yield()
         }
         // Of a plan that looked at everything nothing is left to be used: it was exact for its moment.
@@ -94,7 +126,7 @@ final class DiskEviction: Sendable {
         found.sort { $0.use < $1.use }
         let isExact = sampled == filled.count
         let seen = DiskUsage.Amount(entries: Int64(found.count), bytes: found.reduce(0) { $0 + $1.bytes })
-        let total = isExact ? seen : try Self.total(directory)
+        let total = isExact ? seen + underWay : try total(directory)
         // Of the sample the same share must go as of the whole.
         let share = isExact ? 1 : Double(seen.entries) / Double(max(1, total.entries))
         var excess = DiskUsage.Amount(
@@ -110,7 +142,7 @@ final class DiskEviction: Sendable {
             touched.insert(entry.shard)
         }
         // Where the slots said too much, a sweep of all puts them right.
-        let shards = isExact && Self.fits(seen, limit) ? filled : isExact ? Array(touched) : filled
+        let shards = isExact && Self.fits(total, limit) ? filled : isExact ? Array(touched) : filled
         return Plan(cutoff: cutoff, shards: shards, isExact: isExact)
     }
 }
