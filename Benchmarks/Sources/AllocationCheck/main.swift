@@ -113,11 +113,12 @@ let results = [
     try await check("logging of the fields", atMost: 2, [.logging(.headers, to: LogSink { _ in })]),
     try await check("a cache hit", atMost: 5, [.cache(.memory())], fresh),
     // One of these allocations marks the request's response as shared.
-    try await check("a cache miss, stored", atMost: 9, [.cache(.memory())]),
+    // Two more are the closure that the store calls under its lock, and the list of entries to replace.
+    try await check("a cache miss, stored", atMost: 11, [.cache(.memory())]),
     // The cache scans the envelope before it stores the response, which allocates once more.
     try await check(
         "a realistic chain of ten",
-        atMost: 21,
+        atMost: 22,
         realistic.named.map(\.interceptor),
         Canned(response: realistic.response)
     ),
