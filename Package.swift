@@ -36,9 +36,11 @@ let package = Package(
             name: "CZlib",
             linkerSettings: [.linkedLibrary("z", .when(platforms: [.macOS, .iOS, .tvOS, .watchOS, .visionOS]))]
         ),
+        .target(name: "HTTPSyntax", swiftSettings: settings),
         .target(
             name: "Transport",
             dependencies: [
+                "HTTPSyntax",
                 .target(name: "CCurl", condition: .when(platforms: [.linux])),
                 .target(name: "COpenSSL", condition: .when(platforms: [.linux])),
                 .target(name: "CZlib", condition: .when(platforms: [.linux])),
@@ -47,17 +49,19 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
-        .target(name: "Interceptors", dependencies: ["Transport"], swiftSettings: settings),
+        .target(name: "Interceptors", dependencies: ["Transport", "HTTPSyntax"], swiftSettings: settings),
         .target(
             name: "Middlewares",
-            dependencies: ["Interceptors", "CFiles", "CMemoryPressure", "CVectors", "CZlib"],
+            dependencies: ["Interceptors", "HTTPSyntax", "CFiles", "CMemoryPressure", "CVectors", "CZlib"],
             exclude: excludedManifest,
             resources: privacyManifest,
             swiftSettings: settings
         ),
         .target(
             name: "TransportTesting",
-            dependencies: ["Interceptors", .target(name: "COpenSSL", condition: .when(platforms: [.linux]))],
+            dependencies: [
+                "Interceptors", "HTTPSyntax", .target(name: "COpenSSL", condition: .when(platforms: [.linux])),
+            ],
             swiftSettings: settings
         ),
 
@@ -88,8 +92,13 @@ let package = Package(
             swiftSettings: settings
         ),
         .testTarget(
+            name: "HTTPSyntaxTests",
+            dependencies: ["HTTPSyntax", "TestSupport"],
+            swiftSettings: settings
+        ),
+        .testTarget(
             name: "TransportTests",
-            dependencies: ["Transport", "TransportTesting", "TestSupport"],
+            dependencies: ["Transport", "HTTPSyntax", "TransportTesting", "TestSupport"],
             swiftSettings: settings
         ),
         .testTarget(
@@ -106,7 +115,7 @@ let package = Package(
         ),
         .testTarget(
             name: "MiddlewaresTests",
-            dependencies: ["Middlewares", "TransportTesting", "TestSupport", "CacheProcess"],
+            dependencies: ["Middlewares", "HTTPSyntax", "TransportTesting", "TestSupport", "CacheProcess"],
             swiftSettings: settings
         ),
         // What a new app of Xcode's is: isolated to the main actor unless it says otherwise.

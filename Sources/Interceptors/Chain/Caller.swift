@@ -1,3 +1,5 @@
+internal import HTTPSyntax
+
 /// Identifies the user a response belongs to, as far as the request shows. Interceptors that keep or share responses use the
 /// caller as part of their key.
 ///

@@ -1,3 +1,5 @@
+internal import HTTPSyntax
+
 /// A value for an ``HTTPQuery``: any ``URLValue``, or an array of them.
 public protocol HTTPQueryValue: Sendable {
     /// The value's content in a query.

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import HTTPSyntax
 
 /// The textual pieces of a URL that joining needs.
 ///
@@ -38,9 +39,7 @@ struct URLText {
     /// Whether text is read as an absolute URL: one that begins with a scheme and `://`, or with `http:` or `https:`.
     static func isAbsolute(_ text: String) -> Bool {
         let (scheme, rest) = text[...].split(at: UInt8(ascii: ":"))
-        guard let rest, let first = scheme.utf8.first, UInt8(ascii: "a")...UInt8(ascii: "z") ~= ASCII.lowercased(first),
-            scheme.utf8.allSatisfy(isSchemeByte)
-        else { return false }
+        guard let rest, URLReference.isScheme(scheme) else { return false }
         let name = scheme.lowercased()
         return name == "http" || name == "https" || rest.utf8.starts(with: "//".utf8)
     }
@@ -75,15 +74,6 @@ struct URLText {
 }
 
 extension URLText {
-    private static func isSchemeByte(_ byte: UInt8) -> Bool {
-        switch ASCII.lowercased(byte) {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"),
-            UInt8(ascii: "-"), UInt8(ascii: "."):
-            true
-        default: false
-        }
-    }
-
     private static func splitQuery(of text: String) -> (rest: Substring, query: Substring?) {
         let (rest, query) = text[...].split(at: UInt8(ascii: "#")).before.split(at: UInt8(ascii: "?"))
         return (rest, query)
@@ -114,21 +104,10 @@ extension URLText {
             guard segment.utf8.contains(UInt8(ascii: "%")) else { return segment }
             return Substring(segment.replacing("%2E", with: ".").replacing("%2e", with: "."))
         }
-        guard decoded.contains(where: { $0 == "." || $0 == ".." }) else { return path }
-        var kept: [Substring] = []
-        for (segment, plain) in zip(segments, decoded) {
-            guard plain == "." || plain == ".." else {
-                kept.append(segment)
-                continue
-            }
-            guard segment == plain else {
-                throw failure("has a segment that is an encoded . or .., which names another resource", text)
-            }
-            // The first element precedes the leading slash; no `..` removes it.
-            if plain == "..", kept.count > 1 { kept.removeLast() }
+        for (segment, plain) in zip(segments, decoded) where (plain == "." || plain == "..") && segment != plain {
+            throw failure("has a segment that is an encoded . or .., which names another resource", text)
         }
-        if let last = decoded.last, last == "." || last == ".." { kept.append("") }
-        return kept.joined(separator: "/")
+        return DotSegments.removed(from: path)
     }
 }
 

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import HTTPSyntax
 internal import Interceptors
 internal import Synchronization
 
@@ -46,7 +47,7 @@ final class FieldDigest: Sendable, Equatable {
 
     /// The first half of the code of a message, in hexadecimal digits.
     func text(of message: [UInt8], after prefix: String) -> String {
-        SHA256.hexadecimal(Self.code(of: message, key: key.withLock { $0 })[..<16], after: prefix)
+        Self.code(of: message, key: key.withLock { $0 })[..<16].hexadecimal(after: prefix)
     }
 
     static func code(of message: [UInt8], key: [UInt8]) -> [UInt8] {

@@ -42,26 +42,6 @@ enum SHA256 {
         }
     }
 
-    /// Bytes as digits, after a few characters.
-    static func hexadecimal(_ bytes: ArraySlice<UInt8>, after prefix: String = "") -> String {
-        let count = prefix.utf8.count + 2 * bytes.count
-        return String(unsafeUninitializedCapacity: count) { text in
-            var index = 0
-            func add(_ byte: UInt8) {
-                text[index] = byte
-                index += 1
-            }
-            for byte in prefix.utf8 { add(byte) }
-            for byte in bytes {
-                add(digit(byte >> 4))
-                add(digit(byte & 15))
-            }
-            return count
-        }
-    }
-
-    private static func digit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x57 + value }
-
     // The rest of the message, a bit that ends it, and its length in bits, in one block or two.
     private static func finish(
         _ rest: UnsafeRawBufferPointer,

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import HTTPSyntax
 
 /// All properties of a request that could affect its response. Requests with equal identities may share an exchange.
 struct ExchangeIdentity: Sendable, Hashable {

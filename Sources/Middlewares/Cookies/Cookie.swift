@@ -1,4 +1,5 @@
 public import Foundation
+internal import HTTPSyntax
 
 #if canImport(FoundationNetworking)
 public import FoundationNetworking

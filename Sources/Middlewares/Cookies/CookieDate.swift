@@ -1,4 +1,5 @@
 internal import Foundation
+internal import HTTPSyntax
 
 /// Dates as servers have written them into cookies for thirty years (RFC 6265 §5.1.1).
 enum CookieDate {
@@ -22,8 +23,7 @@ enum CookieDate {
         if 70...99 ~= year { year += 1900 } else if 0...69 ~= year { year += 2000 }
         guard 1...31 ~= day, year >= 1601, time[0] <= 23, time[1] <= 59, time[2] <= 59 else { return nil }
         let civil = CivilTime(year: year, month: month, day: day, hour: time[0], minute: time[1], second: time[2])
-        // The 30th of February is no date.
-        return CivilTime(civil.date) == civil ? civil.date : nil
+        return civil.isInCalendar ? civil.date : nil
     }
 
     private static func isDelimiter(_ byte: UInt8) -> Bool {
@@ -33,18 +33,16 @@ enum CookieDate {
         }
     }
 
-    private static func isDigit(_ byte: UInt8) -> Bool { byte &- UInt8(ascii: "0") < 10 }
-
     /// A number at the beginning, which no further digit follows.
     private static func number(_ token: Substring.UTF8View, digits: ClosedRange<Int>) -> Int? {
-        let text = token.prefix(while: isDigit)
+        let text = token.prefix(while: ASCII.isDigit)
         guard digits ~= text.count else { return nil }
         return text.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
     }
 
     private static func clock(_ token: Substring.UTF8View) -> [Int]? {
         let parts = token.split(separator: UInt8(ascii: ":"), maxSplits: 2, omittingEmptySubsequences: false)
-        guard parts.count == 3, parts[0].allSatisfy(isDigit), parts[1].allSatisfy(isDigit) else { return nil }
+        guard parts.count == 3, parts[0...1].allSatisfy({ $0.allSatisfy(ASCII.isDigit) }) else { return nil }
         let numbers = parts.compactMap { number($0, digits: 1...2) }
         return numbers.count == 3 ? numbers : nil
     }

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import HTTPSyntax
 
 /// Derives the next request from a redirect (RFC 9110 §15.4), without side effects.
 struct RedirectRules: Sendable {

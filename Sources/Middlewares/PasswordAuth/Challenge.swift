@@ -1,3 +1,5 @@
+internal import HTTPSyntax
+
 /// One challenge of a `WWW-Authenticate` or `Proxy-Authenticate` field (RFC 9110 §11.6.1, §11.7.1).
 struct Challenge: Sendable, Hashable {
     /// The scheme in lower case.

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import HTTPSyntax
 
 /// The answer to a digest challenge for one request (RFC 7616 §3.4).
 struct DigestAnswer: Sendable {
@@ -76,7 +77,7 @@ struct DigestAnswer: Sendable {
         let isPlain = credential.username.utf8.allSatisfy { 0x20..<0x7F ~= $0 }
         if isPlain { return "username=\(Self.quoted(credential.username))" }
         // RFC 7616 §3.4, in the notation of RFC 8187.
-        return "username*=UTF-8''\(AWSCanonicalRequest.strictlyEncoded(credential.username.utf8))"
+        return "username*=UTF-8''\(PercentEncoding.component(credential.username))"
     }
 
     private func hash(_ text: String) throws -> String {

@@ -1,3 +1,4 @@
+internal import HTTPSyntax
 internal import Synchronization
 
 /// What the copies of one interceptor know together, until the user changes.

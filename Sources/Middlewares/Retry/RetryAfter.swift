@@ -1,4 +1,5 @@
 internal import Foundation
+internal import HTTPSyntax
 
 /// Parses `Retry-After` (RFC 9110 §10.2.3), which holds seconds or a date, and the similar fields that some servers send.
 enum RetryAfter {
@@ -36,67 +37,16 @@ enum RetryAfter {
     /// seconds, however large the number.
     static func wait(in fields: HTTPFields, now: @autoclosure () -> Date) -> Duration? {
         guard fields.contains(.retryAfter) else { return nil }
-        let now = now().timeIntervalSince1970
+        let now = now()
+        let second = CivilTime.seconds(now)
         let waits = fields[values: .retryAfter].compactMap { text -> Double? in
-            seconds(text) ?? date(text, now: now).map { $0 - now }
+            seconds(text) ?? HTTPDate.parse(text, now: second).map { Double($0) - now.timeIntervalSince1970 }
         }
         return waits.max().map { .seconds(min(max(0, $0), 1e9)) }
     }
 
     private static func seconds(_ text: String) -> Double? {
-        guard !text.isEmpty, text.utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }) else { return nil }
+        guard !text.isEmpty, text.utf8.allSatisfy(ASCII.isDigit) else { return nil }
         return Double(text)
-    }
-
-    /// Parses an HTTP date in any of its three forms (RFC 9110 §5.6.7), as seconds since 1970.
-    ///
-    /// The day's name is ignored, because the date implies it.
-    static func date(_ text: String, now: Double) -> Double? {
-        let words = text.split { $0 == " " || $0 == "," || $0 == "-" }
-        let day: Substring, month: Substring, year: Substring, time: Substring
-        switch (words.count, words.last) {
-        case (6, "GMT"): (day, month, year, time) = (words[1], words[2], words[3], words[4])
-        case (5, _): (month, day, time, year) = (words[1], words[2], words[3], words[4])
-        default: return nil
-        }
-        guard let month = months.firstIndex(of: month), let day = number(day, 1...31),
-            let written = number(year, 0...9999), year.count == 4 || year.count == 2 && words.count == 6
-        else { return nil }
-        let clock = time.split(separator: ":", omittingEmptySubsequences: false)
-        guard clock.count == 3, clock.allSatisfy({ $0.count == 2 }), let hour = number(clock[0], 0...23),
-            let minute = number(clock[1], 0...59), let second = number(clock[2], 0...60)
-        else { return nil }
-        let fullYear = year.count == 2 ? century(of: written, now: now) : written
-        guard day <= length(ofMonth: month, fullYear) else { return nil }
-        return Double(days(fullYear, month + 1, day) * 86_400 + hour * 3_600 + minute * 60 + second)
-    }
-
-    private static let months: [Substring] = [
-        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-    ]
-
-    private static func number(_ text: Substring, _ range: ClosedRange<Int>) -> Int? {
-        guard text.utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }), let number = Int(text),
-            range.contains(number)
-        else { return nil }
-        return number
-    }
-
-    /// The latest year with these last two digits that is at most 50 years ahead (RFC 9110 §5.6.7).
-    private static func century(of year: Int, now: Double) -> Int {
-        let latest = 1970 + Int(min(max(0, now), 1e12) / 31_556_952) + 50
-        return latest - (latest - year) % 100
-    }
-
-    private static func length(ofMonth month: Int, _ year: Int) -> Int {
-        let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
-        return month == 1 ? (isLeap ? 29 : 28) : [3, 5, 8, 10].contains(month) ? 30 : 31
-    }
-
-    /// The days from 1970 to a Gregorian date. Years begin in March, so that leap days come last.
-    private static func days(_ year: Int, _ month: Int, _ day: Int) -> Int {
-        let year = month < 3 ? year - 1 : year
-        let leapDays = year / 4 - year / 100 + year / 400
-        return 365 * year + leapDays + (153 * (month < 3 ? month + 9 : month - 3) + 2) / 5 + day - 719_469
     }
 }

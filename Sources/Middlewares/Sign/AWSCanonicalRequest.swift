@@ -1,4 +1,5 @@
 internal import Foundation
+internal import HTTPSyntax
 
 /// The canonical form of a request, which client and server both hash (AWS Signature Version 4, "Create a canonical
 /// request").
@@ -36,20 +37,17 @@ struct AWSCanonicalRequest: Sendable {
     // MARK: Path
 
     static func path(_ encoded: String, _ rules: PathRules) -> String {
-        var segments = encoded.split(separator: "/", omittingEmptySubsequences: false)
-        if rules.normalizes { segments = normalized(segments) }
-        return segments.map { strictlyEncoded(rules.decodesFirst ? decoded($0) : Array($0.utf8)) }
+        let path = rules.normalizes ? normalized(encoded) : encoded
+        return path.split(separator: "/", omittingEmptySubsequences: false)
+            .map { PercentEncoding.component(rules.decodesFirst ? decoded($0) : Array($0.utf8)) }
             .joined(separator: "/")
     }
 
-    // RFC 3986 §5.2.4; in addition, consecutive slashes are merged.
-    private static func normalized(_ segments: [Substring]) -> [Substring] {
-        var kept: [Substring] = []
-        for segment in segments where !segment.isEmpty && segment != "." {
-            if segment == ".." { _ = kept.popLast() } else { kept.append(segment) }
-        }
-        let endsInSlash = ["", ".", ".."].contains(segments.last ?? "")
-        return [""] + kept + (endsInSlash || kept.isEmpty ? [""] : [])
+    /// The path without dot segments (RFC 3986 §5.2.4), with each run of slashes as one slash.
+    private static func normalized(_ path: String) -> String {
+        let segments = path.split(separator: "/")
+        let end = segments.isEmpty || path.utf8.last != UInt8(ascii: "/") ? "" : "/"
+        return DotSegments.removed(from: "/" + segments.joined(separator: "/") + end)
     }
 
     // MARK: Query
@@ -58,9 +56,7 @@ struct AWSCanonicalRequest: Sendable {
     static func query(_ encoded: String) -> String {
         encoded.split(separator: "&").map { pair in
             let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            return (
-                strictlyEncoded(decoded(parts[0])), parts.count > 1 ? strictlyEncoded(decoded(parts[1])) : ""
-            )
+            return (recoded(parts[0]), parts.count > 1 ? recoded(parts[1]) : "")
         }
         .sorted { $0 < $1 }
         .map { "\($0)=\($1)" }
@@ -93,39 +89,7 @@ struct AWSCanonicalRequest: Sendable {
         return value.utf8.split(separator: UInt8(ascii: " ")).map { Substring($0) }.joined(separator: " ")
     }
 
-    // MARK: Encoding
+    private static func decoded(_ text: Substring) -> [UInt8] { Array(text.utf8).percentDecoded }
 
-    static func strictlyEncoded(_ bytes: some Sequence<UInt8>) -> String {
-        let digits = Array("0123456789ABCDEF".utf8)
-        var output: [UInt8] = []
-        for byte in bytes {
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-                UInt8(ascii: "~"):
-                output.append(byte)
-            default: output += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-            }
-        }
-        return String(decoding: output, as: UTF8.self)
-    }
-
-    private static func decoded(_ text: Substring) -> [UInt8] {
-        let bytes = Array(text.utf8)
-        var output: [UInt8] = []
-        var index = 0
-        while index < bytes.count {
-            if bytes[index] == UInt8(ascii: "%"), index + 2 < bytes.count,
-                let high = Character(Unicode.Scalar(bytes[index + 1])).hexDigitValue,
-                let low = Character(Unicode.Scalar(bytes[index + 2])).hexDigitValue
-            {
-                output.append(UInt8(high << 4 | low))
-                index += 3
-            } else {
-                output.append(bytes[index])
-                index += 1
-            }
-        }
-        return output
-    }
+    private static func recoded(_ text: Substring) -> String { PercentEncoding.component(decoded(text)) }
 }

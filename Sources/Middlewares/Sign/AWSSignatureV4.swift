@@ -1,4 +1,5 @@
 public import Foundation
+internal import HTTPSyntax
 
 /// AWS Signature Version 4, which AWS and the many services compatible with S3 require.
 ///

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import HTTPSyntax
 
 extension AWSSignatureV4 {
     private static let algorithm = "AWS4-HMAC-SHA256"
@@ -61,7 +62,7 @@ extension AWSSignatureV4 {
     }
 
     private static func query(_ query: String?, adding pairs: [(String, String)]) -> String {
-        let added = pairs.map { "\($0)=\(AWSCanonicalRequest.strictlyEncoded($1.utf8))" }.joined(separator: "&")
+        let added = pairs.map { "\($0)=\(PercentEncoding.component($1))" }.joined(separator: "&")
         guard let query, !query.isEmpty else { return added }
         return "\(query)&\(added)"
     }

@@ -1,4 +1,5 @@
 public import Foundation
+internal import HTTPSyntax
 
 /// HTTP message signatures (RFC 9421) with HMAC-SHA256 and a shared key.
 ///

@@ -1,3 +1,5 @@
+internal import HTTPSyntax
+
 /// A position in a distributed trace (W3C Trace Context): a trace, a span in it, and whether the trace is recorded.
 ///
 /// ```swift
@@ -81,11 +83,9 @@ extension TraceContext {
     private static func number(_ digits: ArraySlice<UInt8>) -> UInt64? {
         var value: UInt64 = 0
         for digit in digits {
-            switch digit {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"): value = value << 4 | UInt64(digit - UInt8(ascii: "0"))
-            case UInt8(ascii: "a")...UInt8(ascii: "f"): value = value << 4 | UInt64(digit - UInt8(ascii: "a") + 10)
-            default: return nil
-            }
+            // Upper case is not valid (W3C Trace Context §3.2.2.3).
+            guard !(0x41...0x46 ~= digit), let number = ASCII.hexadecimalValue(digit) else { return nil }
+            value = value << 4 | UInt64(number)
         }
         return value
     }
@@ -115,8 +115,8 @@ extension TraceContext {
             zip(parts, lengths).allSatisfy({ !$0.isEmpty && $0.utf8.count <= $1 })
         else { return false }
         let mayBeginWithDigit = parts.count == 2
-        return (isLetter(first) || mayBeginWithDigit && isDigit(first)) && isLetter(last)
-            && key.utf8.allSatisfy { isLetter($0) || isDigit($0) || "_-*/@".utf8.contains($0) }
+        return (isLetter(first) || mayBeginWithDigit && ASCII.isDigit(first)) && isLetter(last)
+            && key.utf8.allSatisfy { isLetter($0) || ASCII.isDigit($0) || "_-*/@".utf8.contains($0) }
     }
 
     private static func isValue(_ value: String) -> Bool {
@@ -125,7 +125,6 @@ extension TraceContext {
     }
 
     private static func isLetter(_ byte: UInt8) -> Bool { UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte }
-    private static func isDigit(_ byte: UInt8) -> Bool { UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte }
 }
 
 extension String {

@@ -1,3 +1,5 @@
+internal import HTTPSyntax
+
 #if os(Linux)
 
 /// Finds the fields of a head on the wire that break ``ResponseFraming``: libcurl accepts them.

@@ -1,3 +1,5 @@
+internal import HTTPSyntax
+
 #if os(Linux)
 
 /// Gathers the lines of the final head: interim ones (1xx) and those of proxies are let go, trailers are not kept.

@@ -1,5 +1,6 @@
 #if os(Linux)
 internal import Foundation
+internal import HTTPSyntax
 internal import Synchronization
 
 /// A response: the head as it was on the wire, and the body.

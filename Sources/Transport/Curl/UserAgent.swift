@@ -1,5 +1,6 @@
 #if os(Linux)
 internal import Foundation
+internal import HTTPSyntax
 
 /// The `User-Agent` of requests that have none (RFC 9110 §10.1.5): some servers refuse a request without it.
 enum UserAgent {

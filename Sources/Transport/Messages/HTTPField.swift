@@ -1,3 +1,5 @@
+internal import HTTPSyntax
+
 /// One header or trailer field: a name and a value (RFC 9110 §5).
 public struct HTTPField: Sendable, Hashable {
     /// The value, without leading and trailing whitespace.

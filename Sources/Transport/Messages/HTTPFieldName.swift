@@ -1,3 +1,5 @@
+internal import HTTPSyntax
+
 extension HTTPField {
     /// A field's name, compared without regard to ASCII case and kept in its original spelling (RFC 9110 §5.1).
     ///

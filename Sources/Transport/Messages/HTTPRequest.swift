@@ -1,4 +1,5 @@
 public import Foundation
+internal import HTTPSyntax
 
 /// A request for a ``Transport``. A request is a value: changing one never affects another.
 ///

@@ -1,4 +1,5 @@
 public import Foundation
+internal import HTTPSyntax
 
 /// The content of a form with files, `multipart/form-data` (RFC 7578).
 ///

@@ -1,3 +1,5 @@
+internal import HTTPSyntax
+
 /// The meaning of a group's member for the other members, given by its name.
 enum MemberRole {
     /// `name`, `key`, `header` and similar names.

@@ -1,3 +1,5 @@
+internal import HTTPSyntax
+
 /// A secret value whose name is a separate member beside it, as in `{"name":"password","value":"…"}`.
 struct NamedValue {
     /// The value's first index. In JSON the value includes its quotes.

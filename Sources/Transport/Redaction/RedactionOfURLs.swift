@@ -1,3 +1,5 @@
+internal import HTTPSyntax
+
 extension Redaction {
     /// A URL in printable form. The text may also be a relative URL, or not a URL at all.
     func redactingURL(_ text: String) -> String {

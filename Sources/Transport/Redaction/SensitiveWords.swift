@@ -1,3 +1,5 @@
+internal import HTTPSyntax
+
 /// Sensitive names and parts of names, prepared so that lookups don't allocate.
 struct SensitiveWords: Sendable {
     private let parts: WordTable

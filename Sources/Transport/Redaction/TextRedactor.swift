@@ -1,3 +1,5 @@
+internal import HTTPSyntax
+
 /// Copies text without its secrets. A single pass handles JSON, forms, XML and log lines alike.
 ///
 /// Between two steps, the text up to `copied` is in `output` without secrets, and the text from there to `position` is safe

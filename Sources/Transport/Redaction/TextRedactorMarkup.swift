@@ -1,3 +1,5 @@
+internal import HTTPSyntax
+
 extension TextRedactor {
     // MARK: XML and HTML
 

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import HTTPSyntax
 
 extension TextRedactor {
     // MARK: Values of sensitive names

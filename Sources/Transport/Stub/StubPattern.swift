@@ -1,3 +1,5 @@
+internal import HTTPSyntax
+
 /// A URL pattern of a stub, or of a server's route. ``StubTransport`` documents the syntax.
 package struct StubPattern: Sendable {
     package let text: String

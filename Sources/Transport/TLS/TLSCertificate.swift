@@ -49,8 +49,12 @@ public struct TLSCertificate: Sendable, Hashable {
         }
         self.der = der
         subject = layout.subject
-        publicKeyPin = CertificatePin(.publicKey, digest: try SHA256Digest.of(Array(layout.publicKeyInfo)))
-        certificatePin = CertificatePin(.certificate, digest: try SHA256Digest.of(bytes))
+        do {
+            publicKeyPin = CertificatePin(.publicKey, digest: try MessageDigest.of(Array(layout.publicKeyInfo)))
+            certificatePin = CertificatePin(.certificate, digest: try MessageDigest.of(bytes))
+        } catch {
+            throw TLSConfigurationError(.unsupported, "\(error)")
+        }
     }
 
     static func all(_ content: Data, source: String) throws -> [TLSCertificate] {

@@ -1,3 +1,4 @@
+internal import HTTPSyntax
 internal import Interceptors
 
 /// A single range of bytes, as `Range` asks for it (RFC 9110 §14.1.2).

@@ -1,3 +1,4 @@
+internal import HTTPSyntax
 internal import Interceptors
 
 /// The directives of `Cache-Control`, in a request or a response (RFC 9111 §5.2).

@@ -1,3 +1,4 @@
+internal import HTTPSyntax
 internal import Interceptors
 
 /// A validator that a server made up (RFC 9110 §8.8.3).

@@ -1,3 +1,4 @@
+internal import HTTPSyntax
 internal import Interceptors
 
 extension CachePolicy {

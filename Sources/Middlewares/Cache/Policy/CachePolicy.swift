@@ -1,3 +1,4 @@
+internal import HTTPSyntax
 internal import Interceptors
 
 /// What a private cache does, decided as RFC 9111 says, without doing it.

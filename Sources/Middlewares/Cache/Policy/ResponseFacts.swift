@@ -1,3 +1,4 @@
+internal import HTTPSyntax
 internal import Interceptors
 
 /// What the fields of a stored response say about its use: read once, since each request for it asks.

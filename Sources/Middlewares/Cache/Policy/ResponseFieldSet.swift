@@ -1,3 +1,4 @@
+internal import HTTPSyntax
 internal import Interceptors
 
 /// Which fields a response has, of those that mean something to a cache: it has few of them, and each one that needn't be

@@ -1,4 +1,5 @@
 public import Foundation
+internal import HTTPSyntax
 internal import Interceptors
 
 /// What a stored response is found by: the target URI and the partition it belongs to (RFC 9111 §2).

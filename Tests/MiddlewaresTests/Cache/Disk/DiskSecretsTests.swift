@@ -1,4 +1,5 @@
 import Foundation
+import HTTPSyntax
 import TestSupport
 import Testing
 import TransportTesting
@@ -31,7 +32,7 @@ import TransportTesting
             #expect(data.firstRange(of: Data("text/html".utf8)) != nil, "What is no secret is kept as it is.")
             for line in credentials {
                 let value = String(line.split(separator: ": ")[1])
-                let plain = SHA256.hexadecimal(SHA256.digest(Array(value.utf8))[...])
+                let plain = SHA256.digest(Array(value.utf8)).hexadecimal
                 #expect(
                     data.firstRange(of: Data(plain.prefix(32).utf8)) == nil,
                     "A digest without a key can be guessed."
@@ -113,7 +114,7 @@ import TransportTesting
     /// RFC 4231, test cases 1, 2 and 6.
     @Test func theDigestIsHMACWithSHA256() {
         func hex(_ key: [UInt8], _ text: String) -> String {
-            SHA256.hexadecimal(FieldDigest.code(of: Array(text.utf8), key: key)[...])
+            FieldDigest.code(of: Array(text.utf8), key: key).hexadecimal
         }
         #expect(
             hex(Array(repeating: 0x0B, count: 20), "Hi There")

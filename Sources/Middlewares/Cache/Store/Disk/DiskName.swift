@@ -1,3 +1,5 @@
+internal import HTTPSyntax
+
 /// The file of a key: a directory of 256, and a name that tells nothing and can't lead out of it.
 struct DiskName: Hashable {
     let shard: UInt8
@@ -7,7 +9,7 @@ struct DiskName: Hashable {
         var text = key.text
         let digest = text.withUTF8 { SHA256.digest(UnsafeRawBufferPointer($0)) }
         shard = digest[0]
-        file = SHA256.hexadecimal(digest[1..<17])
+        file = digest[1..<17].hexadecimal
     }
 
     init(shard: UInt8, file: String) {
@@ -16,7 +18,7 @@ struct DiskName: Hashable {
     }
 
     /// The name of the directory of a shard.
-    static func directory(_ shard: UInt8) -> String { SHA256.hexadecimal([shard]) }
+    static func directory(_ shard: UInt8) -> String { [shard].hexadecimal }
 
     var path: String { Self.directory(shard) + "/" + file }
 
@@ -24,10 +26,7 @@ struct DiskName: Hashable {
     func body(_ id: UInt64) -> String { Self.body(file, id) }
 
     static func body(_ file: String, _ id: UInt64) -> String {
-        SHA256.hexadecimal(
-            (0..<8).map { UInt8(truncatingIfNeeded: id >> (56 - 8 * UInt64($0))) }[...],
-            after: file + "."
-        )
+        (0..<8).map { UInt8(truncatingIfNeeded: id >> (56 - 8 * UInt64($0))) }.hexadecimal(after: file + ".")
     }
 
     static let length = 32

@@ -1,21 +1,19 @@
-internal import Interceptors
 internal import Synchronization
 
-/// A date as HTTP writes them (RFC 9110 §5.6.7), in seconds since 1970, UTC.
-enum HTTPDate {
-    private static let fiftyYears: Int64 = 50 * 31_556_952
+/// Reads and writes the dates of HTTP (RFC 9110 §5.6.7), in seconds since 1970, UTC.
+package enum HTTPDate {
     private static let months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
     private static let days = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"]
     private static let longDays = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"]
 
     /// The seconds, or `nil` for anything but one of the three forms.
     ///
-    /// Letters are compared without regard to case, as RFC 9111 §4.2 asks of a cache; a zone other than GMT is no date. A
-    /// name of a day is needed, but not held against the date.
+    /// Letter case doesn't matter, as RFC 9111 §4.2 requires of a cache. A zone other than GMT is refused. The day's name must
+    /// be one, but need not be the name of that date.
     ///
-    /// - Parameter now: decides the century of a year with two digits: it isn't more than 50 years ahead.
-    static func parse(_ text: String, now: Int64) -> Int64? {
-        // What nearly every server writes, without a list of bytes or a word made for it.
+    /// - Parameter now: seconds since 1970. A year with two digits is at most 50 years later than this moment.
+    package static func parse(_ text: String, now: Int64) -> Int64? {
+        // Nearly every server writes this form. Reading it in place allocates nothing.
         if let usual = text.utf8.withContiguousStorageIfAvailable({ usualForm($0) }), let usual { return usual }
         var cursor = FieldCursor(text)
         let day = cursor.takeWord()
@@ -54,16 +52,19 @@ enum HTTPDate {
             cursor.take("-"), let shortYear = digits(2, &cursor), cursor.take(" "), let time = time(&cursor),
             cursor.take(" "), isGMT(&cursor)
         else { return nil }
-        let thisYear = civil(days: floorDivide(now, 86_400)).year
-        var year = thisYear - floorModulo(thisYear, 100) + shortYear + 100
-        while year > thisYear + 50 || (seconds(year, month, day, time) ?? now) > now + fiftyYears { year -= 100 }
+        // "More than 50 years in the future" is a matter of the calendar (RFC 9110 §5.6.7).
+        var latest = CivilTime(secondsSince1970: min(max(now, firstSecond), lastSecond))
+        latest.year += 50
+        let latestYear = Int64(latest.year)
+        var year = latestYear - ((latestYear - shortYear) % 100 + 100) % 100
+        if let found = seconds(year, month, day, time), found > latest.secondsSince1970 { year -= 100 }
         return seconds(year, month, day, time)
     }
 
     private static func digits(_ count: Int, _ cursor: inout FieldCursor) -> Int64? {
         var number: Int64 = 0
         for _ in 0..<count {
-            guard let byte = cursor.peek, FieldCursor.isDigit(byte) else { return nil }
+            guard let byte = cursor.peek, ASCII.isDigit(byte) else { return nil }
             number = number * 10 + Int64(byte - UInt8(ascii: "0"))
             cursor.advance()
         }
@@ -87,15 +88,13 @@ enum HTTPDate {
     }
 
     private static func seconds(_ year: Int64, _ month: Int64, _ day: Int64, _ time: Int64) -> Int64? {
-        let date = daysFromCivil(year, month, day)
-        let back = civil(days: date)
-        guard back.month == month, back.day == day else { return nil }
-        return date * 86_400 + time
+        let date = CivilTime(year: Int(year), month: Int(month), day: Int(day))
+        return date.isInCalendar ? date.secondsSince1970 + time : nil
     }
 
-    /// The date as `Sun, 06 Nov 1994 08:49:37 GMT`; the nearest that can be written so, for the years 0 to 9999.
-    static func format(_ seconds: Int64) -> String {
-        // All that arrives within a second is dated alike.
+    /// The date as `Sun, 06 Nov 1994 08:49:37 GMT`. Dates outside of the years 0 to 9999 become the nearest one inside.
+    package static func format(_ seconds: Int64) -> String {
+        // Responses that arrive within one second share the text.
         latest.withLock { latest in
             if latest.seconds != seconds { latest = (seconds, text(of: seconds)) }
             return latest.text
@@ -106,19 +105,17 @@ enum HTTPDate {
 
     private static func text(of seconds: Int64) -> String {
         let seconds = min(max(seconds, firstSecond), lastSecond)
-        let days = floorDivide(seconds, 86_400)
-        let time = seconds - days * 86_400
-        let date = civil(days: days)
+        let time = CivilTime(secondsSince1970: seconds)
         return String(unsafeUninitializedCapacity: 29) { text in
             _ = text.initialize(fromContentsOf: UnsafeBufferPointer(start: form.utf8Start, count: 29))
-            copy(dayNames, Int(floorModulo(days + 4, 7)), to: text, at: 0)
-            write(date.day, to: text, at: 5)
-            copy(monthNames, Int(date.month - 1), to: text, at: 8)
-            write(date.year / 100, to: text, at: 12)
-            write(date.year % 100, to: text, at: 14)
-            write(time / 3_600, to: text, at: 17)
-            write(time / 60 % 60, to: text, at: 20)
-            write(time % 60, to: text, at: 23)
+            copy(dayNames, CivilTime.weekday(ofSecondsSince1970: seconds), to: text, at: 0)
+            write(time.day, to: text, at: 5)
+            copy(monthNames, time.month - 1, to: text, at: 8)
+            write(time.year / 100, to: text, at: 12)
+            write(time.year % 100, to: text, at: 14)
+            write(time.hour, to: text, at: 17)
+            write(time.minute, to: text, at: 20)
+            write(time.second, to: text, at: 23)
             return 29
         }
     }
@@ -138,15 +135,15 @@ enum HTTPDate {
         for offset in 0..<3 { text[place + offset] = names.utf8Start[3 * index + offset] }
     }
 
-    private static func write(_ number: Int64, to text: UnsafeMutableBufferPointer<UInt8>, at place: Int) {
+    private static func write(_ number: Int, to text: UnsafeMutableBufferPointer<UInt8>, at place: Int) {
         text[place] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number / 10)
         text[place + 1] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number % 10)
     }
 
-    /// The seconds of a text that is `Sun, 06 Nov 1994 08:49:37 GMT` byte by byte; `nil` for any other, a date or not.
+    /// The seconds of a text in the form `Sun, 06 Nov 1994 08:49:37 GMT`, in this case and spacing; otherwise `nil`.
     private static func usualForm(_ text: UnsafeBufferPointer<UInt8>) -> Int64? {
         func number(_ place: Int) -> Int64? {
-            guard FieldCursor.isDigit(text[place]), FieldCursor.isDigit(text[place + 1]) else { return nil }
+            guard ASCII.isDigit(text[place]), ASCII.isDigit(text[place + 1]) else { return nil }
             return Int64(text[place] - UInt8(ascii: "0")) * 10 + Int64(text[place + 1] - UInt8(ascii: "0"))
         }
         func isAsInForm(_ places: Range<Int>) -> Bool { places.allSatisfy { text[$0] == form.utf8Start[$0] } }
@@ -163,34 +160,5 @@ enum HTTPDate {
         (0..<names.utf8CodeUnitCount / 3).first { index in
             (0..<3).allSatisfy { names.utf8Start[3 * index + $0] == text[place + $0] }
         }
-    }
-
-    // Days since 1970-01-01 in the proleptic Gregorian calendar, with years that begin in March.
-    private static func daysFromCivil(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
-        let shifted = month <= 2 ? year - 1 : year
-        let era = floorDivide(shifted, 400)
-        let yearOfEra = shifted - era * 400
-        let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
-        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
-    }
-
-    private static func civil(days: Int64) -> (year: Int64, month: Int64, day: Int64) {
-        let shifted = days + 719_468
-        let era = floorDivide(shifted, 146_097)
-        let dayOfEra = shifted - era * 146_097
-        let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-        let shiftedMonth = (5 * dayOfYear + 2) / 153
-        let day = dayOfYear - (153 * shiftedMonth + 2) / 5 + 1
-        let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
-        return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, day)
-    }
-
-    private static func floorDivide(_ number: Int64, _ divisor: Int64) -> Int64 {
-        number >= 0 ? number / divisor : (number - divisor + 1) / divisor
-    }
-
-    private static func floorModulo(_ number: Int64, _ divisor: Int64) -> Int64 {
-        number - floorDivide(number, divisor) * divisor
     }
 }

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import Middlewares
+@testable import HTTPSyntax
 
 @Suite(.againstHanging) struct URLReferenceTests {
     /// RFC 3986 §5.4, but for the references that have a scheme of their own.

@@ -1,7 +1,8 @@
+import Foundation
 import TestSupport
 import Testing
 
-@testable import Middlewares
+@testable import HTTPSyntax
 
 @Suite(.againstHanging) struct HTTPDateTests {
     private let now: Int64 = 1_700_000_000  // November 2023
@@ -57,5 +58,33 @@ import Testing
         #expect(HTTPDate.format(784_111_777) == "Sun, 06 Nov 1994 08:49:37 GMT")
         #expect(HTTPDate.format(.max) == "Fri, 31 Dec 9999 23:59:59 GMT")
         #expect(HTTPDate.format(.min) == "Sat, 01 Jan 0000 00:00:00 GMT")
+    }
+
+    @Test func exactlyFiftyYearsAheadIsNotMoreThanFiftyYears() {
+        // Sun, 06 Nov 1994 08:49:37 GMT
+        let now: Int64 = 784_111_777
+        #expect(HTTPDate.parse("Sunday, 06-Nov-44 08:49:37 GMT", now: now) == 2_362_034_977)
+        #expect(HTTPDate.parse("Sunday, 06-Nov-44 08:49:38 GMT", now: now) == -793_725_022)
+        #expect(HTTPDate.parse("Sunday, 06-Nov-45 08:49:37 GMT", now: now) == -762_189_023)
+        // In 2090.
+        #expect(HTTPDate.parse("Thursday, 06-Nov-10 08:49:37 GMT", now: 3_800_000_000) == 4_444_706_977)
+    }
+
+    @Test(arguments: [Int64.min, .max, 0]) func absurdClockDecidesSomeCentury(now: Int64) {
+        #expect(HTTPDate.parse("Sunday, 06-Nov-44 08:49:37 GMT", now: now) != nil)
+    }
+
+    @Test func datesAgreeWithFoundation() {
+        let formatter = DateFormatter()
+        formatter.locale = Locale(identifier: "en_US_POSIX")
+        formatter.timeZone = TimeZone(secondsFromGMT: 0)
+        formatter.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
+        var generator = SeededGenerator(seed: 3)
+        for _ in 0..<200 {
+            let seconds = Int64.random(in: 0..<8_000_000_000, using: &generator)
+            let text = formatter.string(from: Date(timeIntervalSince1970: Double(seconds)))
+            #expect(HTTPDate.parse(text, now: 0) == seconds, "\(text)")
+            #expect(HTTPDate.format(seconds) == text)
+        }
     }
 }

@@ -27,14 +27,6 @@ package enum ASCII {
         !text.isEmpty && text.utf8.allSatisfy { isToken($0) }
     }
 
-    /// Whether any byte is a control character other than tab.
-    static func hasControl(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        ByteWord.contains(in: bytes) { word in
-            let isBeforeSpace = ~word.isLow(atLeast: 0x20) & word.isLow(otherThan: 0x09)
-            return (isBeforeSpace | word.isLow(atLeast: 0x7F)) & ~word.rawValue
-        }
-    }
-
     /// Whether two texts have the same bytes. `==` follows Unicode equivalence, so it equates a precomposed letter with the
     /// letter and its combining accent. For credentials and field values, which servers read as bytes, the two differ.
     package static func isSame(_ left: String, _ right: String) -> Bool {
@@ -57,14 +49,18 @@ package enum ASCII {
             && zip(left.utf8, right.utf8).allSatisfy { lowercased($0) == lowercased($1) }
     }
 
+    /// Whether the byte is a decimal digit.
+    @inlinable
+    package static func isDigit(_ byte: UInt8) -> Bool { byte &- 0x30 < 10 }
+
     /// Whether the byte is an ASCII letter or digit.
-    @inline(__always)
-    static func isAlphanumeric(_ byte: UInt8) -> Bool {
+    @inlinable
+    package static func isAlphanumeric(_ byte: UInt8) -> Bool {
         (byte | 0x20) &- 0x61 < 26 || byte &- 0x30 < 10
     }
 
     /// The value of a hexadecimal digit; `nil` for any other byte.
-    static func hexadecimalValue(_ byte: UInt8) -> UInt8? {
+    package static func hexadecimalValue(_ byte: UInt8) -> UInt8? {
         if byte &- 0x30 < 10 { return byte &- 0x30 }
         let letter = (byte | 0x20) &- 0x61
         return letter < 6 ? letter + 10 : nil

@@ -1,0 +1,114 @@
+/// Reads a field value byte by byte (RFC 9110 §5.6).
+package struct FieldCursor {
+    private let bytes: [UInt8]
+    package private(set) var index = 0
+    /// Whether a quoted-string was found that never ends. Every later quote is then an escaped one in its content, and the
+    /// same bytes follow, so no later quoted-string ends either. Without this flag, a line of quotes would be read to its end
+    /// once for each quote.
+    private var hasEndlessQuote = false
+
+    package init(_ text: String) { bytes = Array(text.utf8) }
+
+    package init(_ bytes: ArraySlice<UInt8>) { self.bytes = Array(bytes) }
+
+    package var isAtEnd: Bool { index == bytes.count }
+
+    package var peek: UInt8? { index < bytes.count ? bytes[index] : nil }
+
+    /// The bytes taken since the index was `start`.
+    package func taken(since start: Int) -> ArraySlice<UInt8> { bytes[start..<index] }
+
+    package mutating func advance() { index += index < bytes.count ? 1 : 0 }
+
+    /// Takes the byte if it comes next.
+    package mutating func take(_ character: Unicode.Scalar) -> Bool {
+        guard peek == UInt8(ascii: character) else { return false }
+        index += 1
+        return true
+    }
+
+    /// Skips spaces and tabs. Returns whether it found any.
+    @discardableResult
+    package mutating func skipWhitespace() -> Bool {
+        let start = index
+        while let byte = peek, byte == 0x20 || byte == 0x09 { index += 1 }
+        return index > start
+    }
+
+    package mutating func takeWhile(_ belongs: (UInt8) -> Bool) -> ArraySlice<UInt8> {
+        let start = index
+        while let byte = peek, belongs(byte) { index += 1 }
+        return bytes[start..<index]
+    }
+
+    package mutating func takeToken() -> ArraySlice<UInt8> { takeWhile { ASCII.isToken($0) } }
+
+    /// Takes all letters up to the first other byte; in lower case.
+    package mutating func takeWord() -> String { Self.lowercased(takeWhile { ASCII.lowercased($0) &- 0x61 < 26 }) }
+
+    /// Takes a token; in lower case, and empty if no token comes next.
+    package mutating func takeLowercasedToken() -> String { Self.lowercased(takeToken()) }
+
+    private static func lowercased(_ bytes: ArraySlice<UInt8>) -> String {
+        String(unsafeUninitializedCapacity: bytes.count) { text in
+            var count = 0
+            for byte in bytes {
+                text[count] = ASCII.lowercased(byte)
+                count += 1
+            }
+            return count
+        }
+    }
+
+    /// Takes a quoted-string, and returns its content without escapes. `nil`, with nothing taken, if no quote comes next or the
+    /// string never ends.
+    package mutating func takeQuotedString() -> ArraySlice<UInt8>? {
+        let start = index
+        guard !hasEndlessQuote, take("\"") else { return nil }
+        var content: ArraySlice<UInt8> = []
+        while let byte = peek {
+            index += 1
+            if byte == UInt8(ascii: "\"") { return content }
+            if byte == UInt8(ascii: "\\"), let escaped = peek {
+                content.append(escaped)
+                index += 1
+            } else {
+                content.append(byte)
+            }
+        }
+        hasEndlessQuote = true
+        index = start
+        return nil
+    }
+
+    /// Takes all digits up to the first other byte. A number above the ceiling becomes the ceiling; `nil` if no digit comes next.
+    package mutating func takeNumber(ceiling: Int64 = .max) -> Int64? {
+        guard let first = peek, ASCII.isDigit(first) else { return nil }
+        var number: Int64 = 0
+        while let byte = peek, ASCII.isDigit(byte) {
+            let (tens, overflow) = number.multipliedReportingOverflow(by: 10)
+            let (sum, overflowAgain) = tens.addingReportingOverflow(Int64(byte - UInt8(ascii: "0")))
+            number = overflow || overflowAgain ? ceiling : min(sum, ceiling)
+            index += 1
+        }
+        return number
+    }
+}
+
+/// Lists of tokens, as `Vary` and `Connection` are (RFC 9110 §5.6.1).
+package enum TokenList {
+    /// The members in lower case, without the empty ones; `nil` if a member is no token.
+    package static func parse(_ text: String) -> [String]? {
+        var members: [String] = []
+        for part in text.utf8.split(separator: UInt8(ascii: ",")) {
+            var cursor = FieldCursor(Array(part)[...])
+            cursor.skipWhitespace()
+            if cursor.isAtEnd { continue }
+            let token = cursor.takeLowercasedToken()
+            cursor.skipWhitespace()
+            guard !token.isEmpty, cursor.isAtEnd else { return nil }
+            members.append(token)
+        }
+        return members
+    }
+}

@@ -1,0 +1,37 @@
+/// Hexadecimal digits.
+package enum Hexadecimal {
+    /// Which letters stand for ten to fifteen.
+    package enum Letters: Sendable {
+        case lowerCase
+        case upperCase
+    }
+
+    /// The two digits of a byte, in ASCII.
+    package static func digits(of byte: UInt8, _ letters: Letters) -> [UInt8] {
+        [digit(byte >> 4, letters), digit(byte & 15, letters)]
+    }
+
+    @inline(__always)
+    fileprivate static func digit(_ value: UInt8, _ letters: Letters) -> UInt8 {
+        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: letters == .lowerCase ? "a" : "A") + value - 10
+    }
+}
+
+extension Collection<UInt8> {
+    /// The bytes as lower-case hexadecimal, two digits each.
+    package var hexadecimal: String { hexadecimal(after: "") }
+
+    /// A prefix, and after it the bytes as lower-case hexadecimal, two digits each.
+    package func hexadecimal(after prefix: String) -> String {
+        let length = prefix.utf8.count + 2 * count
+        return String(unsafeUninitializedCapacity: length) { text in
+            var index = text[...].initialize(fromContentsOf: prefix.utf8)
+            for byte in self {
+                text[index] = Hexadecimal.digit(byte >> 4, .lowerCase)
+                text[index + 1] = Hexadecimal.digit(byte & 15, .lowerCase)
+                index += 2
+            }
+            return length
+        }
+    }
+}
