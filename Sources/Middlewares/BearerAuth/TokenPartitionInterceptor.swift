@@ -12,6 +12,9 @@
 /// ``AuthenticationError/Code/signedOut``, so that no response of one account is stored for another. Requests
 /// without a token share one partition. A request that names a partition itself keeps it.
 ///
+/// The account alone tells requests apart, as with every named partition: other credentials in a request, such as an API key or
+/// a cookie, don't. If they belong to another user than the token does, give the request a partition.
+///
 /// Its place is outside of the cache.
 public struct TokenPartitionInterceptor: Interceptor {
     /// The partition of requests that go without a token.

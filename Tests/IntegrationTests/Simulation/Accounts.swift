@@ -16,6 +16,7 @@ final class Accounts: Sendable {
         /// Who was signed in since when.
         var history: [(since: Duration, account: String?)] = []
         var onChange: [@Sendable (String?) -> Void] = []
+        var areNamedByTokens = false
     }
 
     let world: World
@@ -30,6 +31,12 @@ final class Accounts: Sendable {
     }
 
     var current: String? { state.withLock(\.current) }
+
+    /// Whether the chain names partitions by its tokens. Then other credentials of a request tell no callers apart.
+    var areNamedByTokens: Bool {
+        get { state.withLock(\.areNamedByTokens) }
+        set { state.withLock { $0.areNamedByTokens = newValue } }
+    }
 
     func change(to account: String?) {
         world.note("\(account ?? "nobody") is signed in")

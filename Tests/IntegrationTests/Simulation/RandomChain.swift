@@ -35,8 +35,26 @@ struct RandomChain {
         self.accounts = accounts
         world = accounts.world
         if accounts.isOfEachCall { add(Accounts.partition, "partition") }
+        let kinds = Self.kinds(isPartitioned: !accounts.isOfEachCall, &random)
+        if kinds.contains(.unauthorized) || kinds.contains(.bearer) {
+            stores =
+                accounts.isOfEachCall
+                ? Accounts.names.map { refresher.makeStore(of: $0, accounts) }
+                : [refresher.makeStore(of: nil, accounts)]
+        }
+        for kind in kinds {
+            add(kind, &random)
+            if kind.takesTime { isOutermost = false }
+        }
+    }
+
+    /// Kinds of random choice and order.
+    ///
+    /// - Parameter isPartitioned: whether a chain may name partitions by its tokens.
+    private static func kinds(isPartitioned: Bool, _ random: inout SeededGenerator) -> [Kind] {
         let count = Int.random(in: 1...10, using: &random)
-        var kinds = (0..<count).map { _ in Kind.allCases.randomElement(using: &random) ?? .headers }
+        let anywhere = Kind.allCases.filter { $0 != .tokenPartition }
+        var kinds = (0..<count).map { _ in anywhere.randomElement(using: &random) ?? .headers }
         // Often what shares responses, and what tells accounts apart, in either order.
         if Bool.random(using: &random) {
             let credentials: [Kind] = [.cookies, .bearer, .accountKey, .silentKey, .sign]
@@ -46,10 +64,6 @@ struct RandomChain {
             }
         }
         if kinds.contains(.unauthorized) || kinds.contains(.bearer) {
-            stores =
-                accounts.isOfEachCall
-                ? Accounts.names.map { refresher.makeStore(of: $0, accounts) }
-                : [refresher.makeStore(of: nil, accounts)]
             // Usually both, in the order that works, somewhere among the others.
             if Int.random(in: 0..<5, using: &random) > 0 {
                 kinds.removeAll { $0 == .unauthorized || $0 == .bearer }
@@ -58,21 +72,25 @@ struct RandomChain {
                 kinds.insert(.bearer, at: Int.random(in: place + 1...kinds.count, using: &random))
             }
         }
+        // The token alone says who asks: cookies, keys and signatures may change between the naming and the sending.
+        let credentials: Set<Kind> = [.cookies, .accountKey, .silentKey, .sign]
+        if isPartitioned, let bearer = kinds.firstIndex(of: .bearer), credentials.isDisjoint(with: kinds),
+            Bool.random(using: &random)
+        {
+            kinds.insert(.tokenPartition, at: Int.random(in: 0...bearer, using: &random))
+        }
         // Often in the order that is documented, as in most programs.
         if Int.random(in: 0..<3, using: &random) == 0 { kinds.sort { $0.rawValue < $1.rawValue } }
-        for kind in kinds {
-            add(kind, &random)
-            if kind.takesTime { isOutermost = false }
-        }
+        return kinds
     }
 
     /// The kinds, in the order in which they should stand.
     private enum Kind: Int, CaseIterable {
-        case latestWins, status, headers, transactionID, tracing, timeout, compress, redirects, cookies, unauthorized
-        case bearer, digest, basic, accountKey, silentKey, coalesce, cache, retry, hedge, rate, limit, circuit, sign
-        case metrics, logging
+        case latestWins, status, headers, transactionID, tracing, timeout, compress, redirects, tokenPartition
+        case cookies, unauthorized, bearer, digest, basic, accountKey, silentKey, coalesce, cache, retry, hedge, rate
+        case limit, circuit, sign, metrics, logging
 
-        var takesTime: Bool { ![.latestWins, .headers, .transactionID, .tracing].contains(self) }
+        var takesTime: Bool { ![.latestWins, .headers, .transactionID, .tracing, .tokenPartition].contains(self) }
     }
 
     mutating func add(_ interceptor: any Interceptor, _ name: String, sends: Int = 1) {
@@ -89,7 +107,8 @@ struct RandomChain {
             add(redirects, "redirects(\(limit))", sends: limit + 1)
         case .retry: addRetry(&random)
         case .timeout: addTimeout(&random)
-        case .unauthorized, .bearer, .basic, .digest, .cookies, .sign, .accountKey, .silentKey: addIdentity(kind)
+        case .unauthorized, .bearer, .basic, .digest, .cookies, .sign, .accountKey, .silentKey, .tokenPartition:
+            addIdentity(kind)
         case .limit: addLimit(&random)
         case .rate: addRateLimit(&random)
         case .circuit: addCircuitBreaker(&random)
@@ -143,6 +162,9 @@ struct RandomChain {
         case .bearer: add(accounts.interceptor { .bearerAuth(store(of: $0)) }, "bearerAuth")
         case .unauthorized:
             add(accounts.interceptor { .retryOnUnauthorized(store(of: $0)) }, "retryOnUnauthorized", sends: 2)
+        case .tokenPartition:
+            accounts.areNamedByTokens = true
+            add(.partition(by: store(of: nil)), "partition(by: tokens)")
         case .cookies: add(accounts.interceptor(makeCookies), "cookies")
         case .sign: addSign()
         case .accountKey, .silentKey:
@@ -240,7 +262,7 @@ final class Refresher: Sendable {
     func makeStore(of account: String?, _ accounts: Accounts) -> TokenStore {
         let origin = Origin(URL(string: ScriptedTransport.hosts[0])!)!
         let store = TokenStore(
-            account.map { .init(world.makeToken(of: $0)) },
+            account.map { .init(world.makeToken(of: $0), account: $0) },
             origins: [origin],
             now: { [world] in world.now },
             refresh: { [self, world] rejected in
@@ -255,7 +277,7 @@ final class Refresher: Sendable {
             let value = world.chance(50) ? world.makeToken(of: account) : "token-secret-\(world.nextID())-end"
             world.keep(secret: value, of: "https://api.test:443")
             world.keep(credential: value, of: account)
-            store.signIn(.init(value))
+            store.signIn(.init(value, account: account))
         }
         return store
     }

@@ -76,9 +76,9 @@ extension Simulation {
         for account in response.headerFields[values: "X-Account"] where !permitted.contains(account) {
             world.violate("Call \(id) of \(permitted.sorted()) got an answer that was made for \(account).")
         }
-        // A redirect leaves the secret behind, and then the answer is anyone's.
-        // Nor are callers told apart who name one partition.
-        let caller = request.context.simulatedAccount == nil ? response.headerFields["X-For"] ?? "anyone" : "anyone"
+        // A redirect drops the secret, so anyone may get the response. In a named partition, secrets tell no callers apart.
+        let isNamed = request.context.simulatedAccount != nil || accounts.areNamedByTokens
+        let caller = isNamed ? "anyone" : response.headerFields["X-For"] ?? "anyone"
         if caller != "anyone", caller != World.caller(of: request) {
             world.violate("Call \(id) got an answer that was made for \(caller).")
         }
