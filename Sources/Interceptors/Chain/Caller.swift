@@ -87,10 +87,12 @@ extension HTTPRequest {
     /// - Parameters:
     ///   - element: the interceptor's name as written in a chain, such as `apiKey`.
     ///   - identity: a value that differs between users, such as the key or an account ID. It stays in the request's context
-    ///     and is never printed.
+    ///     and is never printed. `nil` if the request gets no credential, for instance while nobody is signed in: the order of
+    ///     the chain is checked all the same, so that the first request fails and not the first one with a credential.
     /// - Throws: ``ChainOrderError`` if an outer element may answer other requests with this response: see ``ResponseSharing``.
-    public mutating func identifyCaller(by element: String, as identity: String) throws {
+    public mutating func identifyCaller(by element: String, as identity: String?) throws {
         try requireUnshared(by: element)
+        guard let identity else { return }
         context.callerIdentities.append(CallerIdentity(bytes: Array(element.utf8) + [0] + Array(identity.utf8)))
     }
 

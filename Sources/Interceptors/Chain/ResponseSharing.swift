@@ -25,15 +25,16 @@ internal import Foundation
 /// ```
 /// ## Add credentials
 /// An interceptor that adds a credential declares the user too. Inside an element that shares responses, the declaration
-/// throws:
+/// throws. The credential goes to its origin only, because a redirect or an absolute URL may lead to another server:
 ///
 /// ```swift
 /// struct APIKeyInterceptor: Interceptor {
 ///     let key: String
+///     let origin: Origin
 ///
 ///     func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
 ///         try request.identifyCaller(by: "apiKey", as: key)
-///         request.headerFields["X-API-Key"] = key
+///         if Origin(request.url) == origin { request.headerFields["X-API-Key"] = key }
 ///         return try await next(request)
 ///     }
 /// }
@@ -41,7 +42,7 @@ internal import Foundation
 /// The chain also checks by itself. If a field or query item with a sensitive name (``Redaction/isSensitive(_:)``) was added or
 /// changed inside such an element, the chain refuses the request before the transport. Calling
 /// ``HTTPRequest/identifyCaller(by:as:)`` is still better: the error names the element, any field name works, and even a first
-/// request without a credential fails.
+/// request without a credential fails. Call it for every request, with `nil` where there is no credential yet.
 ///
 /// A chain can't see a credential that a transport adds, such as a client certificate. Nor can it check an interceptor that
 /// builds a new request instead of changing the given one. Name a partition there (``HTTPContext/cachePartition``).
@@ -143,7 +144,7 @@ extension HTTPRequest {
     ///
     /// Call it before adding a credential, and also for requests that need none: the order is wrong for every request, and the
     /// first should fail. If the credential isn't added as a field with a sensitive name, call ``identifyCaller(by:as:)``
-    /// instead.
+    /// instead, with `nil` for a request without a credential.
     ///
     /// - Parameters:
     ///   - element: the name of the calling element as written in a chain, such as `bearerAuth`.

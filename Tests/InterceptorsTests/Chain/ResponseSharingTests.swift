@@ -34,15 +34,17 @@ import Testing
 
     struct APIKeyInterceptor: Interceptor {
         let key: String
+        let origin: Origin
 
         func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
             try request.identifyCaller(by: "apiKey", as: key)
-            request.headerFields["X-API-Key"] = key
+            if Origin(request.url) == origin { request.headerFields["X-API-Key"] = key }
             return try await next(request)
         }
     }
 
     private let url = URL(string: "https://api.example.com/me?access_token=hush")!
+    private let origin = Origin(URL(string: "https://api.example.com")!)!
     private let stub: StubTransport = {
         let stub = StubTransport()
         stub.on(.get, "**", .status(200))
@@ -65,7 +67,7 @@ import Testing
 
     @Test func credentialInsideOfASharedResponseIsRefusedAndTheErrorNamesBoth() async throws {
         let error = await #expect(throws: ChainOrderError.self) {
-            try await get([KeepsTheLast(), APIKeyInterceptor(key: "s3cr3t")])
+            try await get([KeepsTheLast(), APIKeyInterceptor(key: "s3cr3t", origin: origin)])
         }
         #expect(error?.code == .sharedResponse)
         #expect(error?.method == .get)
@@ -75,7 +77,7 @@ import Testing
         #expect(text.contains("not sent"))
         #expect(!text.contains("hush") && !text.contains("s3cr3t"))
         #expect(stub.requests.isEmpty)
-        #expect(try await get([APIKeyInterceptor(key: "s3cr3t"), KeepsTheLast()]) == 200)
+        #expect(try await get([APIKeyInterceptor(key: "s3cr3t", origin: origin), KeepsTheLast()]) == 200)
     }
 
     @Test(arguments: ["Authorization", "Cookie", "X-API-Key", "Proxy-Authorization", "X-Auth-Token"])
@@ -110,7 +112,7 @@ import Testing
     }
 
     @Test func ofSeveralElementsEachMustHaveSeenTheCredential() async throws {
-        let key = APIKeyInterceptor(key: "1")
+        let key = APIKeyInterceptor(key: "1", origin: origin)
         await #expect(throws: ChainOrderError.self) { try await get([KeepsTheLast(), KeepsTheLast(), key]) }
         await #expect(throws: ChainOrderError.self) { try await get([KeepsTheLast(), key, KeepsTheLast()]) }
         let silent = Self.adding("X-API-Key", "1")
@@ -120,7 +122,7 @@ import Testing
     }
 
     @Test func chainWithinAChainIsHeldToTheSame() async throws {
-        let inner = InterceptorChain([APIKeyInterceptor(key: "1")], transport: stub)
+        let inner = InterceptorChain([APIKeyInterceptor(key: "1", origin: origin)], transport: stub)
         let silent = InterceptorChain([Self.adding("X-API-Key", "1")], transport: stub)
         for chain in [inner, silent] {
             await #expect(throws: ChainOrderError.self) {
@@ -149,7 +151,7 @@ import Testing
     }
 
     @Test func responseOfARequestThatNamesItsPartitionIsShared() async throws {
-        let chain = InterceptorChain([KeepsTheLast(), APIKeyInterceptor(key: "1")], transport: stub)
+        let chain = InterceptorChain([KeepsTheLast(), APIKeyInterceptor(key: "1", origin: origin)], transport: stub)
         var request = HTTPRequest(url: url)
         request.context.cachePartition = "ada"
         #expect(try await chain.send(request).status == 200)
@@ -157,6 +159,27 @@ import Testing
         request.context.cachePartition = "bob"
         #expect(try await chain.send(request).status == 200)
         #expect(stub.requests.count == 2)
+    }
+
+    @Test func callerWithoutACredentialYetIsRefusedInsideOfASharedResponse() async throws {
+        let signedOut: some Interceptor = .intercept { request, next in
+            var request = request
+            try request.identifyCaller(by: "apiUser", as: nil)
+            return try await next(request)
+        }
+        let error = await #expect(throws: ChainOrderError.self) { try await get([KeepsTheLast(), signedOut]) }
+        #expect(error?.message.contains("apiUser") == true)
+        #expect(stub.requests.isEmpty)
+        #expect(try await get([signedOut, KeepsTheLast()]) == 200)
+        #expect("\(stub.requests[0].caller)" == "Caller(nobody)")
+    }
+
+    @Test func keyGoesToItsOriginOnly() async throws {
+        let chain = InterceptorChain([APIKeyInterceptor(key: "s3cr3t", origin: origin)], transport: stub)
+        for host in ["https://api.example.com/me", "https://evil.example/me", "http://api.example.com/me"] {
+            _ = try await chain.send(HTTPRequest(url: URL(string: host)!))
+        }
+        #expect(stub.requests.map { $0.headerFields["X-API-Key"] } == ["s3cr3t", nil, nil])
     }
 
     // The field needs no sensitive name: what was declared counts.
