@@ -6,8 +6,8 @@ public import Foundation
 /// Parts of a name such as `user[pin]` or `user.pin` count as names too. A leading `X-` is ignored: `X-Session` is sensitive
 /// because `session` is.
 ///
-/// Sensitive request fields also identify a user. A cache partitions by their values, a coalescer never ignores them, and a
-/// redirect to another origin drops them.
+/// Request fields that are sensitive to ``standard`` also identify a user. A cache partitions by their values, a coalescer never
+/// ignores them, and a redirect to another origin drops them.
 public struct Redaction: Sendable {
     /// The text that replaces a secret.
     public let placeholder: String
@@ -60,7 +60,12 @@ public struct Redaction: Sendable {
         "auth", "bearer", "cvc", "cvv", "dpop", "otp", "pass", "pin", "session", "sid", "sig", "ssn", "ticket",
     ]
 
-    /// This redaction with additional sensitive names.
+    /// This redaction with additional sensitive names, for the interceptor that gets it, such as `logging`.
+    ///
+    /// Caches, coalescing, the chain's order check and errors go by ``standard``. For a credential under a name that ``standard``
+    /// doesn't know, an interceptor calls `identifyCaller(by:as:)` before it adds the field: see `ResponseSharing`.
+    ///
+    /// - Parameter more: whole names, which are sensitive also after a leading `X-`. `Frob` covers `X-Frob`, and not `X-My-Frob`.
     public func adding(names more: [String]) -> Redaction {
         Redaction(placeholder: placeholder, names: names.adding(wholes: more))
     }
