@@ -23,7 +23,8 @@ extension CacheCore {
             }
             return marked(response, outcome)
         case .store(let stored, let replaced):
-            return await record(response, stored, exchange.ids(replaced), flight, exchange.generation, outcome)
+            let others = exchange.ids(replaced, besides: stored.selectingFields)
+            return await record(response, stored, others, flight, exchange.generation, outcome)
         case .freshen(let updates, let answers, let mayStore):
             if mayStore, flight.isValid {
                 await update(updates, exchange)

@@ -8,7 +8,7 @@ internal import Synchronization
 /// undone: an invalidation either finds the entry and removes it, or has changed the generation by then.
 struct CacheCommit: Sendable {
     let response: CachedResponse
-    /// The entries that it replaces.
+    /// The entries that it replaces besides those of its variant.
     let replaced: [CacheEntry.ID]
     let flight: CacheFlights.Flight
     let store: any CacheStore
@@ -27,9 +27,11 @@ struct CacheCommit: Sendable {
             return false
         }
         do {
-            if try await store.store(body, of: response, for: flight.key, replacing: replaced, if: isWanted) {
-                return true
+            // A closure, since a reference to the method would be allocated.
+            let isStored = try await store.store(body, of: response, for: flight.key, replacing: replaced) {
+                isWanted($0)
             }
+            if isStored { return true }
         } catch {
             report(error)
         }
@@ -69,7 +71,7 @@ struct CacheCommit: Sendable {
             return false
         }
         do {
-            if try await writer.commit(if: isWanted) { return true }
+            if try await writer.commit(if: { isWanted($0) }) { return true }
         } catch {
             report(error)
         }

@@ -86,7 +86,7 @@ public final class MemoryCacheStore: CacheStore {
     ) async throws -> Bool {
         if body.count > entryByteLimit { throw Self.tooLarge(entryByteLimit) }
         // A server that is asked again often has nothing new to say: to see that takes less than to make room for it.
-        let old = entries.count == 1 ? state.withLock { $0.table.body(of: entries[0], key) } : nil
+        let old = state.withLock { $0.table.firstBody(of: key) }
         let isSame = old.map { $0.count == body.count && $0 == body } ?? false
         // A copy, since a part of something larger would keep all of it in memory; made before the lock is taken.
         let copy = isSame ? old ?? body : body.withUnsafeBytes { Data($0) }

@@ -89,11 +89,8 @@ struct MemoryTable {
         }
     }
 
-    /// The body of an entry, if that is the first of its key.
-    func body(of id: CacheEntry.ID, _ key: CacheKey) -> Data? {
-        guard let place = first(of: key), let entry = places[place]?.entry, entry.id == id else { return nil }
-        return entry.bytes
-    }
+    /// The body of the first variant of a key.
+    func firstBody(of key: CacheKey) -> Data? { first(of: key).flatMap { places[$0]?.entry.bytes } }
 
     /// Stores a response in place of those named, and of any of the key with the same selecting fields.
     mutating func insert(
