@@ -2,7 +2,7 @@
 ///
 /// The system's need OpenSSL on Linux, which a cache must not; and this is called for each look-up, so it allocates nothing
 /// but its result.
-enum SHA256 {
+package enum PortableSHA256 {
     private static let constants: [UInt32] = [
         0x428a_2f98, 0x7137_4491, 0xb5c0_fbcf, 0xe9b5_dba5, 0x3956_c25b, 0x59f1_11f1, 0x923f_82a4, 0xab1c_5ed5,
         0xd807_aa98, 0x1283_5b01, 0x2431_85be, 0x550c_7dc3, 0x72be_5d74, 0x80de_b1fe, 0x9bdc_06a7, 0xc19b_f174,
@@ -19,10 +19,10 @@ enum SHA256 {
     ]
 
     /// The 32 bytes of the digest.
-    static func digest(_ message: [UInt8]) -> [UInt8] { message.withUnsafeBytes { digest($0) } }
+    package static func digest(_ message: [UInt8]) -> [UInt8] { message.withUnsafeBytes { digest($0) } }
 
     /// The 32 bytes of the digest.
-    static func digest(_ message: UnsafeRawBufferPointer) -> [UInt8] {
+    package static func digest(_ message: UnsafeRawBufferPointer) -> [UInt8] {
         withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 72) { memory in
             let words = UnsafeMutableBufferPointer(rebasing: memory[0..<64])
             let state = UnsafeMutableBufferPointer(rebasing: memory[64..<72])

@@ -51,10 +51,10 @@ final class FieldDigest: Sendable, Equatable {
     }
 
     static func code(of message: [UInt8], key: [UInt8]) -> [UInt8] {
-        var block = key.count > blockSize ? SHA256.digest(key) : key
+        var block = key.count > blockSize ? PortableSHA256.digest(key) : key
         block += [UInt8](repeating: 0, count: blockSize - block.count)
-        let inner = SHA256.digest(block.map { $0 ^ 0x36 } + message)
-        return SHA256.digest(block.map { $0 ^ 0x5C } + inner)
+        let inner = PortableSHA256.digest(block.map { $0 ^ 0x36 } + message)
+        return PortableSHA256.digest(block.map { $0 ^ 0x5C } + inner)
     }
 
     static func == (left: FieldDigest, right: FieldDigest) -> Bool { left === right }

@@ -22,7 +22,17 @@ public struct Redirect: Sendable {
     }
 
     /// Whether the server acted on an unsafe request and the next request only retrieves the result.
-    var changesMethod: Bool { !method.isSafe && RedirectRules.dropsContent(status, method) }
+    var changesMethod: Bool { !method.isSafe && Self.dropsContent(status, method) }
+
+    /// Whether the next request is a GET or HEAD without content: RFC 9110 §15.4.4 for 303, §15.4.2 and §15.4.3 for 301 and
+    /// 302 after POST.
+    static func dropsContent(_ status: HTTPResponse.Status, _ method: HTTPRequest.Method) -> Bool {
+        switch status.code {
+        case 303: true
+        case 301, 302: method == .post
+        default: false
+        }
+    }
 }
 
 extension Redirect: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {

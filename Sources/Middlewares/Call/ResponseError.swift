@@ -3,6 +3,12 @@ internal import Interceptors
 /// An error that an interceptor made from a response, and that holds the response.
 protocol ResponseError: Error {
     var response: HTTPResponse { get }
+    /// Whether the response's status says all that the error says.
+    var isToldByStatus: Bool { get }
+}
+
+extension ResponseError {
+    var isToldByStatus: Bool { false }
 }
 
 extension Result where Success == HTTPResponse {

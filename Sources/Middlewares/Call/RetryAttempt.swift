@@ -26,7 +26,8 @@ extension RetryAttempt: CustomStringConvertible, CustomDebugStringConvertible, C
         let status = status.map { PrintableText.line($0.description) }
         let answer =
             switch error {
-            case nil, is StatusError: status ?? "-"
+            case nil: status ?? "-"
+            case let error as any ResponseError where error.isToldByStatus: status ?? "-"
             case let error as TransportError: "TransportError.\(error.code)"
             case let error?: "\(type(of: error))" + (status.map { " (\($0))" } ?? "")
             }

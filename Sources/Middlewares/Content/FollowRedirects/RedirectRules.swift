@@ -42,7 +42,7 @@ struct RedirectRules: Sendable {
     func request(after request: HTTPRequest, status: HTTPResponse.Status, to target: URL) -> HTTPRequest {
         var next = request
         next.url = target
-        if Self.dropsContent(status, request.method) {
+        if Redirect.dropsContent(status, request.method) {
             if request.method != .head { next.method = .get }
             // The value was about the old method: a GET may be repeated even if the POST may not.
             if next.method != request.method { next.context.isIdempotent = nil }
@@ -70,16 +70,6 @@ struct RedirectRules: Sendable {
     /// Whether a redirect leads from https to another scheme.
     static func isDowngrade(from url: URL, to target: URL) -> Bool {
         url.scheme?.lowercased() == "https" && target.scheme?.lowercased() != "https"
-    }
-
-    /// Whether the next request is a GET or HEAD without content: RFC 9110 §15.4.4 for 303, §15.4.2 and §15.4.3 for 301 and
-    /// 302 after POST.
-    static func dropsContent(_ status: HTTPResponse.Status, _ method: HTTPRequest.Method) -> Bool {
-        switch status.code {
-        case 303: true
-        case 301, 302: method == .post
-        default: false
-        }
     }
 
     /// Whether a field describes content (RFC 9110 §8 and §15.4, RFC 9530), or is useless without content.

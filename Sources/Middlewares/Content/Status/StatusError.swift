@@ -106,7 +106,9 @@ extension StatusError {
     }
 }
 
-extension StatusError: ResponseError {}
+extension StatusError: ResponseError {
+    var isToldByStatus: Bool { true }
+}
 
 extension StatusError: ContextualError {
     /// The context of the response.

@@ -32,7 +32,7 @@ import TransportTesting
             #expect(data.firstRange(of: Data("text/html".utf8)) != nil, "What is no secret is kept as it is.")
             for line in credentials {
                 let value = String(line.split(separator: ": ")[1])
-                let plain = SHA256.digest(Array(value.utf8)).hexadecimal
+                let plain = PortableSHA256.digest(Array(value.utf8)).hexadecimal
                 #expect(
                     data.firstRange(of: Data(plain.prefix(32).utf8)) == nil,
                     "A digest without a key can be guessed."

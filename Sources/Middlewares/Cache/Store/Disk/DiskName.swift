@@ -7,7 +7,7 @@ struct DiskName: Hashable {
 
     init(_ key: CacheKey) {
         var text = key.text
-        let digest = text.withUTF8 { SHA256.digest(UnsafeRawBufferPointer($0)) }
+        let digest = text.withUTF8 { PortableSHA256.digest(UnsafeRawBufferPointer($0)) }
         shard = digest[0]
         file = digest[1..<17].hexadecimal
     }

@@ -24,7 +24,7 @@ enum IncomingName {
                 text.baseAddress.map { gethostname($0, text.count - 1) } ?? -1
             }
         }
-        return SHA256.digest(Array(name.prefix { $0 != 0 }))[..<4].hexadecimal
+        return PortableSHA256.digest(Array(name.prefix { $0 != 0 }))[..<4].hexadecimal
     }()
     // The number of an ended process may come again; the first process of a container always has the same.
     private static let process = String(UInt32.random(in: .min ... .max), radix: 16)
