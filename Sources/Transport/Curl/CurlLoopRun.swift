@@ -117,10 +117,15 @@ struct CurlLoopRun {
         } else if code == CCURLE_OK.rawValue || transfer.isExpectationRefused(code) {
             end(transfer, .success(()))
         } else if transfer.isAnsweredDespite(code) {
-            if let failure = transfer.unfinishedContent { fail(transfer, failure) } else { end(transfer, .success(())) }
+            endComplete(transfer)
         } else {
             fail(transfer, transfer.error(code))
         }
+    }
+
+    /// Ends a transfer of which all bytes have come. Compressed content may end too soon all the same.
+    private mutating func endComplete(_ transfer: CurlTransfer) {
+        if let failure = transfer.unfinishedContent { fail(transfer, failure) } else { end(transfer, .success(())) }
     }
 
     /// Ends a transfer whose content failed: with an error, unless the response is the answer all the same.
@@ -168,7 +173,7 @@ struct CurlLoopRun {
                 transfer.easy.set(CCURLOPT_FORBID_REUSE, 1)
                 let error = TransportError(.timedOut, deadline.message)
                 if transfer.isResponseComplete {
-                    end(transfer, .success(()))
+                    endComplete(transfer)
                 } else if deadline.kind == .whole {
                     end(transfer, .failure(error))
                 } else {

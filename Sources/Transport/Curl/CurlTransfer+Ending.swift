@@ -50,8 +50,10 @@ extension CurlTransfer {
     }
 
     /// Whether the response is whole, though the request may not be. Of a chunked one libcurl tells only with the transfer's end.
+    ///
+    /// libcurl counts bytes before it hands them over, so while the transfer is paused, bytes that it counted may be held back.
     var isResponseComplete: Bool {
-        guard head.isComplete else { return false }
+        guard head.isComplete, !isReceivingPaused else { return false }
         guard hasContent, !mayBeDropped else { return true }
         let length = easy.int64(CCURLINFO_CONTENT_LENGTH_DOWNLOAD_T)
         return length >= 0 && easy.int64(CCURLINFO_SIZE_DOWNLOAD_T) >= length

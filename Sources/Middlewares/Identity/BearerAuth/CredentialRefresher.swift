@@ -76,15 +76,23 @@ final class CredentialRefresher<Value: Sendable>: Sendable {
     }
 
     private func prove(by answer: HTTPResponse, to record: AuthorizationRecord) {
-        // A hit in an inner cache, or a failing server, proves nothing about the credential.
+        // A hit in an inner cache, a failing server, a proxy or a limit of requests proves nothing about the credential.
         let outcome = answer.context.cacheOutcome
         guard case .used(let generation) = record.last,
-            let code = outcome == nil ? answer.status.code : outcome?.forwardStatus, code < 500
+            let code = outcome == nil ? answer.status.code : outcome?.forwardStatus, code < 500,
+            ![407, 408, 429].contains(code)
         else { return }
         flights.withLock { flights in
             flights.prove(generation)
             noteProof(of: flights)
         }
+    }
+
+    /// Records that a request which was sent again with a new value was rejected again: a limit of its permissions, rather than
+    /// the age of the value. Without this, an endpoint that rejects every request would cause a refresh for each of them.
+    func noteRejectedAgain(_ record: AuthorizationRecord) {
+        guard case .used(let generation) = record.last else { return }
+        flights.withLock { $0.noteRejectedAgain(generation) }
     }
 
     // Called under the lock, so that the copy never lags behind.

@@ -58,6 +58,10 @@ struct SingleFlight<Value, Waiter> {
     private(set) var isClosed = false
     /// The time at which a flight returned the current value, until a server accepts the value; otherwise `nil`.
     private(set) var unprovenSince: Duration?
+    /// The time at which a flight returned the current value; `nil` for a value from outside.
+    private var renewedAt: Duration?
+    /// Whether a request that was sent again with the current value was rejected again.
+    private var wasRejectedAgain = false
     /// The flight whose result is awaited.
     private(set) var flight: Int?
     /// The flights that have not ended, the overtaken ones among them.
@@ -75,10 +79,17 @@ struct SingleFlight<Value, Waiter> {
     }
 
     /// Whether a rejection of this generation is too early for another flight: a flight returned the value within the pause,
-    /// and no server has accepted the value yet.
+    /// and no server has accepted the value yet, or a request was rejected with it after it was rejected with the old value.
     func isTooSoon(after generation: CredentialGeneration, at now: Duration, pause: Duration) -> Bool {
-        guard generation == current.generation, flight == nil, let unprovenSince else { return false }
-        return now - unprovenSince < pause
+        guard generation == current.generation, flight == nil,
+            let since = wasRejectedAgain ? renewedAt : unprovenSince
+        else { return false }
+        return now - since < pause
+    }
+
+    /// Records that a request which was sent again with the value of a generation was rejected again.
+    mutating func noteRejectedAgain(_ generation: CredentialGeneration) {
+        if generation == current.generation { wasRejectedAgain = true }
     }
 
     /// Records that a server accepted the value of a generation.
@@ -134,7 +145,7 @@ struct SingleFlight<Value, Waiter> {
         switch result {
         case .success(let value):
             advance(to: value)
-            unprovenSince = now
+            (unprovenSince, renewedAt) = (now, now)
             return Resumption(waiters: takeWaiters(), outcome: .current(current))
         case .failure(let error):
             return Resumption(waiters: takeWaiters(), outcome: .failed(error))
@@ -161,7 +172,7 @@ struct SingleFlight<Value, Waiter> {
     private mutating func advance(to value: Value, inNewSession: Bool = false) {
         var generation = current.generation
         generation.number += 1
-        unprovenSince = nil
+        (unprovenSince, renewedAt, wasRejectedAgain) = (nil, nil, false)
         if inNewSession { generation.session += 1 }
         current = Credential(value: value, generation: generation)
     }

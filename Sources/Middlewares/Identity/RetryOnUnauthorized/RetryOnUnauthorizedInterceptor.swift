@@ -103,9 +103,26 @@ public struct RetryOnUnauthorizedInterceptor: Interceptor {
                 request: request
             )
         }
-        let second = try await next(request)
-        if !condition.matches(.success(second)) { source.noteAnswer(second, to: record) }
-        return second
+        return try await sendAgain(request, next, record)
+    }
+
+    private func sendAgain(
+        _ request: consuming HTTPRequest,
+        _ next: Next,
+        _ record: AuthorizationRecord
+    ) async throws -> HTTPResponse {
+        do {
+            let response = try await next(request)
+            if condition.matches(.success(response)) {
+                source.noteRejectedAgain(record)
+            } else {
+                source.noteAnswer(response, to: record)
+            }
+            return response
+        } catch {
+            if condition.matches(.failure(error)) { source.noteRejectedAgain(record) }
+            throw error
+        }
     }
 }
 

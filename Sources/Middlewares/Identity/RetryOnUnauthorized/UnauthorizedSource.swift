@@ -16,6 +16,9 @@ protocol UnauthorizedSource: Sendable {
 
     /// Records a response that doesn't reject the credential.
     func noteAnswer(_ answer: HTTPResponse, to record: AuthorizationRecord)
+
+    /// Records that the request was rejected again after it was sent again with a new credential.
+    func noteRejectedAgain(_ record: AuthorizationRecord)
 }
 
 /// Tokens that `bearerAuth`, further inside, sends and notes in the record.
@@ -47,6 +50,8 @@ struct TokenSource: UnauthorizedSource {
     func noteAnswer(_ answer: HTTPResponse, to record: AuthorizationRecord) {
         tokens.refresher.noteAnswer(answer, to: record)
     }
+
+    func noteRejectedAgain(_ record: AuthorizationRecord) { tokens.refresher.noteRejectedAgain(record) }
 
     func renew(_ rejected: CredentialGeneration, _ record: AuthorizationRecord) async throws {
         _ = try await tokens.refresher.value(rejecting: rejected)
@@ -86,16 +91,19 @@ struct SessionSource: UnauthorizedSource {
         rejectedBy answer: Result<HTTPResponse, any Error>,
         to record: AuthorizationRecord
     ) -> CredentialGeneration? {
-        // A redirect, followed inside, may have led elsewhere.
-        if let origin = answer.answered?.url.flatMap(Origin.init), !record.origins.contains(origin) {
-            return nil
-        }
-        guard case .used(let generation) = record.last, refresher.isWorthRenewing(generation) else { return nil }
+        guard !isFromElsewhere(answer, record), case .used(let generation) = record.last, refresher.isWorthRenewing(generation) else { return nil }
         return generation
     }
 
     func noteAnswer(_ answer: HTTPResponse, to record: AuthorizationRecord) {
-        refresher.noteAnswer(answer, to: record)
+        if !isFromElsewhere(.success(answer), record) { refresher.noteAnswer(answer, to: record) }
+    }
+
+    func noteRejectedAgain(_ record: AuthorizationRecord) { refresher.noteRejectedAgain(record) }
+
+    // A redirect, followed inside, may have led to another origin.
+    private func isFromElsewhere(_ answer: Result<HTTPResponse, any Error>, _ record: AuthorizationRecord) -> Bool {
+        answer.answered?.url.flatMap(Origin.init).map { !record.origins.contains($0) } ?? false
     }
 
     func renew(_ rejected: CredentialGeneration, _ record: AuthorizationRecord) async throws {

@@ -54,15 +54,45 @@ import TransportTesting
         #expect(refreshes.value == 3)
     }
 
-    @Test func aTokenThatIsAcceptedLaterEndsThePause() async throws {
+    @Test func anEndpointThatRejectsEveryTokenMakesOneRefreshInAPauseAlsoBesideOthersThatAccept() async throws {
+        let server = Recorder { request in
+            HTTPResponse(status: request.url.path == "/forbidden" ? 401 : 200, url: request.url)
+        }
+        let chain = authenticatingChain(tokens(), server)
+        for _ in 0..<20 {
+            #expect(try await chain.get(apiURL.appending(path: "/forbidden")) == 401)
+            #expect(try await chain.get(apiURL.appending(path: "/open")) == 200)
+        }
+        #expect(refreshes.value == 1)
+        clock.advance(by: .seconds(10))
+        #expect(try await chain.get(apiURL.appending(path: "/forbidden")) == 401)
+        #expect(refreshes.value == 2)
+    }
+
+    @Test func aTokenThatIsAcceptedLaterIsRefreshedAfterThePause() async throws {
         let server = TokenServer(accepting: [])
         let chain = authenticatingChain(tokens(), server)
         #expect(try await chain.get() == 401)
         server.accepted.value = ["new-1"]
         #expect(try await chain.get() == 200)
         server.accepted.value = ["new-2"]
+        #expect(try await chain.get() == 401)
+        clock.advance(by: .seconds(10))
         #expect(try await chain.get() == 200)
         #expect(refreshes.value == 2)
+    }
+
+    @Test(arguments: [407, 408, 429]) func answerThatDoesNotConcernTheTokenDoesNotEndThePause(status: Int) async throws {
+        let server = Recorder { request in
+            let code = request.url.path == "/gateway" ? status : 401
+            return HTTPResponse(status: .init(code: code), url: request.url)
+        }
+        let tokens = tokens(.init("old", expiresAt: .distantPast))
+        let chain = authenticatingChain(tokens, server)
+        #expect(try await chain.get(apiURL.appending(path: "/gateway")).code == status)
+        #expect(refreshes.value == 1)
+        #expect(try await chain.get() == 401)
+        #expect(refreshes.value == 1)
     }
 
     @Test func aTokenFromOutsideIsRefreshedWhenItIsRejected() async throws {
