@@ -212,4 +212,36 @@ import Testing
             try await get([KeepsTheLast(), key, Self.adding(.authorization, "Bearer a")])
         }
     }
+
+    @Test func allElementsThatShareKnowADeclaredKeyOfTheProgram() async throws {
+        let key: some Interceptor = .intercept { request, next in
+            var request = request
+            request.headerFields["X-API-Key"] = "program"
+            request.declareAnonymous()
+            return try await next(request)
+        }
+        #expect(try await get([KeepsTheLast(), KeepsTheLast(), KeepsTheLast(), key]) == 200)
+    }
+
+    @Test func emptyPartitionNamesNobody() {
+        var request = HTTPRequest(url: url, headerFields: [.authorization: "Bearer ada"])
+        let ada = request.caller
+        request.context.cachePartition = ""
+        #expect(request.caller == ada)
+        request.headerFields[.authorization] = "Bearer bob"
+        #expect(request.caller != ada)
+    }
+
+    @Test func callerIsTheSameInEachSpellingOfAFieldName() {
+        let (upper, lower) =
+            (["Authorization": "Bearer ada"], ["authorization": "Bearer ada"]) as (HTTPFields, HTTPFields)
+        #expect(HTTPRequest(url: url, headerFields: upper).caller == HTTPRequest(url: url, headerFields: lower).caller)
+    }
+
+    @Test func elementAndIdentityOfACallerStayApart() throws {
+        var (left, right) = (HTTPRequest(url: url), HTTPRequest(url: url))
+        try left.identifyCaller(by: "api", as: "user1")
+        try right.identifyCaller(by: "apiuser", as: "1")
+        #expect(left.caller != right.caller)
+    }
 }

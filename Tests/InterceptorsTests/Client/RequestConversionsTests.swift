@@ -121,4 +121,11 @@ import FoundationNetworking
         request.headerFields["X-A"] = "b\r\nX-Evil: 1"
         #expect(throws: TransportError.self) { try URLRequest(request) }
     }
+
+    @Test(arguments: ["https://h:0/", "https://h:65536/"])
+    func textWithAnImpossiblePortBecomesNoRequest(text: String) throws {
+        let error = #expect(throws: TransportError.self) { try HTTPRequest(string: text) }
+        #expect(error?.code == .unsupportedURL)
+        #expect(try HTTPRequest(string: "https://h:65535/").url.port == 65_535)
+    }
 }

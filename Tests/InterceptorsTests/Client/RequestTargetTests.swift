@@ -161,7 +161,8 @@ import Testing
     @Test(arguments: [
         "ftp://user:hunter2@h/x", "https://user:hunt#hunter2@h h/", "https://h h/?token=hunter2",
         "https://h h/#hunter2",
-        "ftp:user:hunter2@h", "https://user:hunter2@[/x", "https://user:x/hunter2@h h",
+        "ftp:user:hunter2@h", "https://user:hunter2#1@h h/", "https://user:hunter2?1@h h/", "https://user:hunter2@[/x",
+        "https://user:x/hunter2@h h",
     ])
     func errorShowsNoSecretOfABadURL(target: String) async throws {
         let error = await #expect(throws: (any Error).self) { try await url(RequestTarget(text: target), base: nil) }
