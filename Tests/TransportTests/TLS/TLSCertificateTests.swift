@@ -72,6 +72,13 @@ import TransportTesting
         let error = #expect(throws: TLSConfigurationError.self) { try TLSCertificate(Data(content.utf8)) }
         #expect(error?.code == .notACertificate)
     }
+
+    @Test func fileThatEndsWithinACertificateIsRefused() throws {
+        let text = try TLSFixture().identity.certificatesPEM
+        let file = try file("cut.pem", Data(text.dropLast(40)))
+        let error = #expect(throws: TLSConfigurationError.self) { try TLSCertificate.all(in: file) }
+        #expect(error?.code == .notACertificate)
+    }
 }
 
 @Suite(.againstHanging) struct ClientIdentityTests {
