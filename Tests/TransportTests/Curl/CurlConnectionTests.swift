@@ -295,6 +295,24 @@ import TransportTesting
         #expect(count == 64 << 20)
         await transport.shutDown()
     }
+
+    @Test(arguments: [true, false])
+    func postOfAStreamOnAStaleConnectionIsMadeAgainWithAnIdempotencyKey(hasKey: Bool) async throws {
+        let server = try MockServer()
+        server.on(nil, "/") { $0.number > 1 ? .closeBeforeHead : MockResponse(body: $0.text) }
+        let transport = CurlTransport()
+        let text = String(repeating: "0123456789", count: 20_000)
+        let body = HTTPBody.restartable { [Data(text)].async }
+        let fields: HTTPFields = hasKey ? [.idempotencyKey: "1"] : [:]
+        _ = try await transport.send(HTTPRequest(url: server.url))
+        let request = try makeRequest(server, "/", .post, fields: fields, body: body)
+        if hasKey {
+            #expect(try await content(of: transport.send(request)) == text)
+        } else {
+            #expect(try await failure { try await transport.send(request) }.code == .connectionLost)
+        }
+        await transport.shutDown()
+    }
 }
 
 extension [Data] {

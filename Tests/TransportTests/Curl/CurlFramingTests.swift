@@ -36,7 +36,7 @@ import TransportTesting
     @Test(arguments: [
         "Content-Length: 2", "Content-Length: 2\r\nContent-Length: 2", "Content-Length: 2 ,2", "Content-Length:\t002\t",
         "Content-Length: 2\nX-A: b", "X-Content-Length: 9\r\nContent-Length: 2",
-        "Content-Lengths: 9\r\nContent-Length: 2",
+        "Content-Lengths: 9\r\nContent-Length: 2", "Content-Length: 2\r\nX-A: b\r\n c",
     ])
     func allowedFramingIsTaken(head: String) async throws {
         let server = try MockServer()

@@ -124,6 +124,29 @@ import Testing
         let asked = ContentCoding.acceptEncoding.components(separatedBy: ", ")
         #expect(asked.compactMap { ContentCoding.parse([$0])?.first } == ContentCoding.available)
     }
+
+    @Test func eachOfSeveralCodingsMustBeWhole() throws {
+        for count in 1..<CodedSamples.gzip.count {
+            let coded = try gzip(CodedSamples.gzip.prefix(count))
+            #expect(throws: ContentDecodingError.unfinished(.gzip), "\(count) bytes") {
+                try decode("gzip, gzip", coded)
+            }
+        }
+        #expect(try decode("gzip, gzip", gzip(CodedSamples.gzip)) == Data(CodedSamples.text.utf8))
+    }
+
+    private func gzip(_ bytes: Data) throws -> Data {
+        try #require(czlib_load() == nil)
+        let stream = try #require(czlib_new_gzip(6))
+        defer { czlib_free(stream) }
+        let input = [UInt8](bytes)
+        var room = [UInt8](repeating: 0, count: 1 << 16)
+        var (taken, made): (UInt32, UInt32) = (0, 0)
+        let size = UInt32(input.count)
+        let outcome = czlib_deflate(stream, input, size, &taken, &room, UInt32(room.count), &made, 1)
+        #expect(outcome == CZLIB_END.rawValue)
+        return Data(room.prefix(Int(made)))
+    }
 }
 
 /// gzip of many zeros, made without a compressor: stored blocks would be as long as they are.
