@@ -168,4 +168,13 @@ import Testing
         dump(form, to: &dumped)
         #expect(!(dumped + String(reflecting: form)).contains("hunter2"))
     }
+
+    @Test func discardingTheWholeDiscardsEachPart() throws {
+        let discards = Notes<String>()
+        let parts = ["a", "b", "c"].map { name in
+            Part(name: name, body: .oneShot(Self.source(name)) { discards.add(name) })
+        }
+        try form(parts).body().discard()
+        #expect(discards.all == ["a", "b", "c"])
+    }
 }

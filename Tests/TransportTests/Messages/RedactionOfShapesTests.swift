@@ -104,6 +104,8 @@ import Testing
         ("got map[token:hush user:ada]", "got map[token:<redacted> user:ada]"),
         ("mysql --password hush -h db", "mysql --password <redacted> -h db"),
         ("curl -u ada:hush https://h/", "curl -u <redacted> https://h/"),
+        ("curl --user ada:hush https://h/", "curl --user <redacted> https://h/"),
+        ("curl --proxy-user ada:hush https://h/", "curl --proxy-user <redacted> https://h/"),
         ("{&quot;password&quot;:&quot;hush&quot;}", "{&quot;password&quot;:&quot;<redacted>&quot;}"),
         ("{&#34;token&#34;: &#34;hush&#34;}", "{&#34;token&#34;: &#34;<redacted>&#34;}"),
         (#"Digest username="ada", nonce="a", response="hush""#, "Digest <redacted>"),

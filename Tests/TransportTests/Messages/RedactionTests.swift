@@ -325,4 +325,15 @@ import Testing
         #expect(!excerpt(text, .max).isEmpty)
         #expect(!excerpt(text, 9_999).isEmpty)
     }
+
+    @Test func bodyThatIsNotCompleteIsTreatedAsCut() {
+        func excerpt(_ body: Data, _ isComplete: Bool) -> String {
+            Redaction.standard.excerpt(of: body, isComplete: isComplete)
+        }
+        #expect(excerpt(Data("code=12".utf8), true) == "code=12")
+        #expect(excerpt(Data("code=12".utf8), false) == "code=<redacted>")
+        let half = Data("aé".utf8).prefix(2)
+        #expect(excerpt(half, true) == "<2 bytes of binary data>")
+        #expect(excerpt(half, false) == "a")
+    }
 }

@@ -22,7 +22,10 @@ import Testing
 
     @Test(arguments: Redaction.standardNames)
     func everyNameIsFoundAsAWhole(name: String) {
-        for spelling in [name, name.uppercased(), "user[" + name + "]", "user." + name, "X-" + name, "x_" + name] {
+        for spelling in [
+            name, name.uppercased(), "user[" + name + "]", "user." + name, "user/" + name, "ns:" + name, "X-" + name,
+            "x_" + name,
+        ] {
             #expect(redaction.isSensitive(spelling), "\(spelling)")
         }
         #expect(redaction.text("{\"\(name)\":\"hush\"}") == "{\"\(name)\":\"<redacted>\"}")

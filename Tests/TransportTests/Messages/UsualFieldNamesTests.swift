@@ -31,4 +31,10 @@ import Testing
         #expect(Redaction.standard.isSensitive("X-Api-Key" as HTTPField.Name))
         #expect(!Redaction.standard.isSensitive(.contentType))
     }
+
+    @Test(arguments: [HTTPField.Name.location, .contentLocation, .referer])
+    func urlInAFieldLosesItsUserAndItsFragment(name: HTTPField.Name) {
+        let field = HTTPField(unchecked: name, "https://ada:hush@h/a?page=2#hush")
+        #expect(Redaction.standard.value(of: field) == "https://<redacted>@h/a?page=2")
+    }
 }
