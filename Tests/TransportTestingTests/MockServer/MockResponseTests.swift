@@ -180,4 +180,14 @@ import TransportTesting
         let field = try await wire(MockResponse(headers: [.connection: "Close"]), for: Wire.get())
         #expect(field == "HTTP/1.1 200 OK\r\nConnection: Close\r\nContent-Length: 0\r\n\r\n")
     }
+
+    @Test func aResponseThatClosesKeepsWhatComesBeforeIt() async throws {
+        let steps: [MockResponse.Step] = [.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")]
+        for response in [MockResponse(body: "ok"), MockResponse(steps: steps)] {
+            for isAnnounced in [true, false] {
+                let wire = try await wire(response.preceded(byInterim: 103).closing(announced: isAnnounced))
+                #expect(wire.hasPrefix("HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 200 OK\r\n"))
+            }
+        }
+    }
 }

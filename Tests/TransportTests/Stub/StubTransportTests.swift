@@ -163,6 +163,30 @@ import TransportTesting
         #expect(stub.requests.count == 1000)
         try stub.verifyAllUsed()
     }
+
+    @Test func limitOfTheWholeCallCoversAllPausesOfAStream() async throws {
+        let clock = ManualClock()
+        let stub = StubTransport(clock: clock)
+        stub.on(nil, "**", .chunks(Array(repeating: Data("a".utf8), count: 4), every: .seconds(1)))
+        var request = try stubRequest()
+        request.context.timeouts = Timeouts(idle: nil, whole: .milliseconds(2_500))
+        let call = Task { [request] in try await stub.send(request) }
+        for _ in 0..<3 {
+            await clock.sleepers(1)
+            clock.advance(by: .seconds(1))
+        }
+        let error = await #expect(throws: TransportError.self) { try await call.value }
+        #expect(error?.code == .timedOut)
+    }
+
+    @Test(arguments: [(HTTPRequest.Method.head, 200), (.get, 204), (.get, 304)])
+    func contentThatNoResponseMayHaveIsDiscarded(method: HTTPRequest.Method, code: Int) async throws {
+        let status = try #require(HTTPResponse.Status(code: code))
+        let discards = Notes<Void>()
+        stub.enqueue(.status(status, body: .oneShot(AsyncStream<Data> { $0.finish() }) { discards.add(()) }))
+        #expect(try await stub.send(stubRequest("/", method)).body.isEmpty)
+        #expect(discards.all.count == 1)
+    }
 }
 
 @Suite(.againstHanging) struct StubTransportAnswerTests {
