@@ -304,4 +304,10 @@ struct TokenStoreTests {
         await tokens.waitUntilPersisted()
         #expect(tokens.current == .old)
     }
+
+    @Test func refreshWithoutAnAccountKeepsTheOldOne() async throws {
+        let tokens = TokenStore(.init("old", account: "ada"), origins: [apiOrigin]) { _ in .init("new") }
+        #expect(try await authenticatingChain(tokens, TokenServer(accepting: ["new"])).get() == 200)
+        #expect(tokens.current == .init("new", account: "ada"))
+    }
 }

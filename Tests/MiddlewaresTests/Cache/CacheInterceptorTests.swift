@@ -278,4 +278,17 @@ import TransportTesting
         _ = try await first
         #expect(try await world.send() == "200 hit one age 31")
     }
+
+    @Test func validationInTheBackgroundAsksForTheWholeWithoutConditionsOfTheCaller() async throws {
+        world.answer(["Cache-Control: max-age=5, stale-while-revalidate=60", "ETag: \"a\""], "one")
+        _ = try await world.send()
+        world.advance(10)
+        world.answer(["Cache-Control: max-age=5", "ETag: \"b\""], "two")
+        #expect(try await world.send(["Range: bytes=0-1", "If-Range: \"a\""]).hasPrefix("206 stale on"))
+        await world.cache.core.revalidations.end()
+        let sent = try #require(world.stub.requests.last)
+        #expect(sent.headerFields.contains(.ifNoneMatch))
+        #expect(!sent.headerFields.contains(.range) && !sent.headerFields.contains(.ifRange))
+        #expect(try await world.send() == "200 hit two age 0")
+    }
 }

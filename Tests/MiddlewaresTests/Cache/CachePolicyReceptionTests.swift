@@ -262,6 +262,8 @@ import Testing
             ("5.2.2.4", "max-age=5, no-cache", [], .standard, nil),
             ("5.2.1.1", "max-age=5", ["Cache-Control: max-age=10"], .standard, nil),
             ("5.2.1.4", "max-age=5", ["Cache-Control: no-cache"], .standard, nil),
+            ("5.2.1.3", "max-age=5", ["Cache-Control: min-fresh=1"], .standard, nil),
+            ("5.2.1.3", "max-age=5, stale-if-error=99", ["Cache-Control: min-fresh=1"], .standard, nil),
             ("5.4", "max-age=5", ["Pragma: no-cache"], .standard, nil),
             ("mode", "max-age=5", [], .reload, nil), ("mode", "max-age=5", [], .revalidate, nil),
             ("RFC 5861 4", "max-age=5, stale-if-error=99", [], .standard, .staleIfError),

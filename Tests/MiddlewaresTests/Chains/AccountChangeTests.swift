@@ -158,4 +158,14 @@ import Testing
         #expect(try await InterceptorChain([auth], transport: server).get() == 401)
         #expect(server.requests.count == 1)
     }
+
+    @Test func responseToARequestWithoutItsTokenIsNotStoredForTheAccount() async throws {
+        let tokens = TokenStore(.init("Ada", account: "ada"), origins: [apiOrigin]) { _ in throw CancellationError() }
+        let store = MemoryCacheStore()
+        var request = HTTPRequest(url: apiURL)
+        request.context.authorization = .omitted
+        _ = try await tokenChain(tokens, store).send(request)
+        #expect(try await store.listing().map(\.key.partition) == ["(no token)"])
+        #expect(try await get(tokenChain(tokens, store)).contains("Ada"))
+    }
 }

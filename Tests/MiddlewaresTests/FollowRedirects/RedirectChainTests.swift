@@ -162,4 +162,19 @@ struct RedirectChainTests {
         #expect(!received.headerFields.contains(.authorization))
         #expect(!received.headerFields.contains(.contentType))
     }
+
+    @Test func errorListsTheRedirectsOfTwoInterceptorsInTheirOrder() async throws {
+        let stub = StubTransport { request in
+            switch request.url.path {
+            case "/1": return HTTPResponse(status: 302, headerFields: [.location: "/2"])
+            case "/2": return HTTPResponse(status: 302, headerFields: [.location: "/3"])
+            default: throw TransportError(.connectionLost, "The server has gone.", request: request)
+            }
+        }
+        let inner: FollowRedirectsInterceptor = .followRedirects { $0.redirect.url.path == "/1" ? .stop : .follow }
+        let chain = InterceptorChain([.followRedirects(), inner], transport: stub)
+        let request = HTTPRequest(url: try url("https://h/1"))
+        let error = await #expect(throws: TransportError.self) { try await chain.send(request) }
+        #expect(error?.context.redirects.map(\.target.path) == ["/2", "/3"])
+    }
 }

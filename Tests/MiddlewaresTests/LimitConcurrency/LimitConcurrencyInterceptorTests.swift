@@ -180,6 +180,21 @@ struct LimitConcurrencyInterceptorTests {
         let chain = InterceptorChain([.limitConcurrency(0, perHost: -1, waiting: -1)], transport: Recorder())
         #expect(try await chain.get() == 200)
     }
+
+    // On one actor: the call goes on only after the permit was given to it and it was cancelled.
+    @MainActor @Test func callCancelledAsItGetsAPermitReleasesIt() async throws {
+        let (waits, waiting) = AsyncStream<Void>.makeStream()
+        let pool = PermitPool(total: 1, perHost: nil, waiting: nil) { _ in waiting.yield() }
+        let request = HTTPRequest(url: apiURL)
+        let scope = pool.scope(of: request)
+        try await pool.take(for: scope, request)
+        let call = Task { @MainActor in try await pool.take(for: scope, request) }
+        for await _ in waits { break }
+        pool.giveBack(for: scope)
+        call.cancel()
+        await #expect(throws: CancellationError.self) { try await call.value }
+        #expect(pool.counts.inUse == 0)
+    }
 }
 
 extension LimitConcurrencyInterceptorTests {

@@ -65,6 +65,26 @@ import Testing
     func whatCannotBeAnsweredIsNoDigestChallenge(value: String) {
         #expect(challenges(value).compactMap(DigestChallenge.init).isEmpty)
     }
+
+    @Test(arguments: [("a", true), ("b", false)])
+    func nonceIsStaleOnlyForTheRealmThatSaysSo(realm: String, isStale: Bool) throws {
+        let challenge = Challenge(scheme: "digest", parameters: ["realm": "a", "nonce": "1"])
+        let answer = DigestAnswer(
+            challenge: try #require(DigestChallenge(challenge)),
+            credential: PasswordCredential(username: "u", password: "p"),
+            clientNonce: "c",
+            count: 1
+        )
+        let field = "Digest realm=\(realm), nonce=2, stale=true"
+        let offer = ChallengeOffer(
+            HTTPResponse(status: 401, headerFields: [.wwwAuthenticate: field]),
+            [.digest],
+            apiOrigin,
+            rejected: .digest(answer),
+            wasInAdvance: false
+        )
+        #expect(offer.isStale == isStale)
+    }
 }
 
 @Suite(.againstHanging) struct DigestAnswerTests {

@@ -279,6 +279,13 @@ struct SignatureVector: Sendable, CustomTestStringConvertible {
         #expect(sent.headerFields[.authorization]?.hasSuffix("Signature=\(signature)") == true)
     }
 
+    @Test(arguments: [(-1, 1), (0, 1), (604_800, 604_800), (604_801, 604_800), (.max, 604_800)] as [(Int64, Int64)])
+    func presignedURLIsValidForASecondToSevenDays(seconds: Int64, expected: Int64) async throws {
+        let signer = suiteSigner(placement: .query(expires: .seconds(seconds)))
+        let sent = try await signed(HTTPRequest(url: try url("https://example.amazonaws.com/")), by: signer)
+        #expect(sent.url.query()?.contains("&X-Amz-Expires=\(expected)&") == true)
+    }
+
     @Test func presignedURLOfS3() async throws {
         let signer: AWSSignatureV4 = .awsV4(
             region: "us-east-1",

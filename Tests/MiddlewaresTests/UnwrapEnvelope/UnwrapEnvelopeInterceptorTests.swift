@@ -110,7 +110,8 @@ import Testing
 
     @Test func contentLengthIsSetRightAndDigestsGo() async throws {
         let fields: HTTPFields = [
-            "content-length": "46", "Content-Digest": "sha-256=:x:", "Content-MD5": "x", .eTag: "\"1\"",
+            "content-length": "46", "Content-Digest": "sha-256=:x:", "Repr-Digest": "sha-256=:x:", "Digest": "x",
+            "Content-MD5": "x", .eTag: "\"1\"",
             .contentType: "application/json; charset=utf-8", .setCookie: "a=1", .setCookie: "b=2",
         ]
         let response = HTTPResponse(status: 200, headerFields: fields, body: HTTPBody(envelope))
