@@ -36,9 +36,10 @@ public import Interceptors
 /// envelope of failure with status 200, isn't stored. The parameter `stores` adds a condition.
 ///
 /// ## Invalidation
-/// A successful unsafe request removes the entries for its URL, `Location` and `Content-Location`, both in the caller's
-/// partition and in the partition of requests without credentials. Responses in progress for these URLs aren't stored. A
-/// failed unsafe request removes the entries for its URL, unless nothing was sent.
+/// An unsafe request with a 2xx or 3xx response removes the entries for its URL, and for `Location` and `Content-Location` of
+/// the same origin, both in the caller's partition and in the partition of requests without credentials. Responses in
+/// progress for these URLs aren't stored. If an unsafe request throws an error, the entries for its URL are removed, unless
+/// nothing was sent.
 ///
 /// ## Results
 /// The field `Cache-Status` (RFC 9211) and ``Interceptors/HTTPContext/cacheOutcome`` of the response say what the cache did.
