@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// Dates as servers have written them into cookies for thirty years (RFC 6265 §5.1.1).
+/// Parses the many date formats that servers write into cookies (RFC 6265 §5.1.1).
 enum CookieDate {
     static func parse(_ text: String) -> Date? {
         var time: [Int]?
@@ -22,7 +22,7 @@ enum CookieDate {
         if 70...99 ~= year { year += 1900 } else if 0...69 ~= year { year += 2000 }
         guard 1...31 ~= day, year >= 1601, time[0] <= 23, time[1] <= 59, time[2] <= 59 else { return nil }
         let civil = CivilTime(year: year, month: month, day: day, hour: time[0], minute: time[1], second: time[2])
-        // The 30th of February is no date.
+        // Rejects impossible dates, such as the 30th of February.
         return CivilTime(civil.date) == civil ? civil.date : nil
     }
 
@@ -35,7 +35,7 @@ enum CookieDate {
 
     private static func isDigit(_ byte: UInt8) -> Bool { byte &- UInt8(ascii: "0") < 10 }
 
-    /// A number at the beginning, which no further digit follows.
+    /// The number at the start of the token, if it has this count of digits.
     private static func number(_ token: Substring.UTF8View, digits: ClosedRange<Int>) -> Int? {
         let text = token.prefix(while: isDigit)
         guard digits ~= text.count else { return nil }
