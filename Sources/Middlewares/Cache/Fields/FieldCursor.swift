@@ -4,8 +4,8 @@ internal import Interceptors
 struct FieldCursor {
     private let bytes: [UInt8]
     private(set) var index = 0
-    /// Whether a quote has been met that never ends. Then no later one does: each of them is escaped in its content, from
-    /// where on both are read alike.
+    /// Whether an unterminated quote has been met. Then no later quote is terminated: the earlier quote's scan has passed every
+    /// later quote as escaped content, and both scans read the rest alike.
     private var hasEndlessQuote = false
 
     init(_ text: String) { bytes = Array(text.utf8) }
@@ -16,19 +16,19 @@ struct FieldCursor {
 
     var peek: UInt8? { index < bytes.count ? bytes[index] : nil }
 
-    /// What has been taken since the index was another.
+    /// The bytes between an earlier index and the current one.
     func taken(since start: Int) -> ArraySlice<UInt8> { bytes[start..<index] }
 
     mutating func advance() { index += index < bytes.count ? 1 : 0 }
 
-    /// Takes the byte if it comes next.
+    /// Consumes a byte if it is next. Returns whether it was.
     mutating func take(_ character: Unicode.Scalar) -> Bool {
         guard peek == UInt8(ascii: character) else { return false }
         index += 1
         return true
     }
 
-    /// Skips spaces and tabs; says whether there were any.
+    /// Skips spaces and tabs. Returns whether there were any.
     @discardableResult
     mutating func skipWhitespace() -> Bool {
         let start = index
@@ -44,10 +44,10 @@ struct FieldCursor {
 
     mutating func takeToken() -> ArraySlice<UInt8> { takeWhile { ASCII.isToken($0) } }
 
-    /// As many letters as come next, in lower case.
+    /// Takes the letters that come next, in lower case.
     mutating func takeWord() -> String { Self.lowercased(takeWhile { ASCII.lowercased($0) &- 0x61 < 26 }) }
 
-    /// A token in lower case; empty if none comes next.
+    /// Takes a token in lower case; empty if no token is next.
     mutating func takeLowercasedToken() -> String { Self.lowercased(takeToken()) }
 
     private static func lowercased(_ bytes: ArraySlice<UInt8>) -> String {
@@ -61,7 +61,8 @@ struct FieldCursor {
         }
     }
 
-    /// The content of a quoted-string whose opening quote comes next, `nil` if it never ends. Then nothing is taken.
+    /// Takes a quoted-string, and returns its unescaped content. If the string is unterminated, takes nothing and returns
+    /// `nil`.
     mutating func takeQuotedString() -> ArraySlice<UInt8>? {
         let start = index
         guard !hasEndlessQuote, take("\"") else { return nil }
@@ -76,13 +77,13 @@ struct FieldCursor {
                 content.append(byte)
             }
         }
-        // Looked for once: a line of nothing but quotes would be read to its end for each of them.
+        // Remembered, because a line of nothing but quotes would otherwise be scanned to its end for each of them.
         hasEndlessQuote = true
         index = start
         return nil
     }
 
-    /// As many digits as come next, as a number that stops at a ceiling instead of overflowing; `nil` without any.
+    /// Takes the digits that come next as a number of at most `ceiling`, without overflow; `nil` if there is no digit.
     mutating func takeNumber(ceiling: Int64 = .max) -> Int64? {
         guard let first = peek, Self.isDigit(first) else { return nil }
         var number: Int64 = 0
@@ -98,20 +99,19 @@ struct FieldCursor {
     static func isDigit(_ byte: UInt8) -> Bool { byte &- UInt8(ascii: "0") < 10 }
 }
 
-/// A count of seconds as caches write them (RFC 9111 §1.2.2).
+/// A number of seconds in a cache field (RFC 9111 §1.2.2).
 enum DeltaSeconds {
-    /// What a greater one counts as.
+    /// The maximum: a greater number counts as this one.
     static let ceiling: Int64 = 1 << 31
 
-    /// The seconds, at most ``ceiling``; `nil` for anything but digits.
+    /// The seconds, at most ``ceiling``; `nil` unless all bytes are digits.
     static func parse(_ bytes: ArraySlice<UInt8>) -> Int64? {
         var cursor = FieldCursor(bytes)
         guard let seconds = cursor.takeNumber(ceiling: ceiling), cursor.isAtEnd else { return nil }
         return seconds
     }
 
-    /// The value of `Age`: the first member where there are several; `nil`, that is to be ignored, if it is no
-    /// delta-seconds (RFC 9111 §5.1).
+    /// The value of `Age`, or the first member of several; `nil` if it is malformed and must be ignored (RFC 9111 §5.1).
     static func age(in fields: HTTPFields) -> Int64? {
         guard let value = fields.first(.age) else { return nil }
         var cursor = FieldCursor(value)
@@ -122,9 +122,9 @@ enum DeltaSeconds {
     }
 }
 
-/// Lists of tokens, as `Vary` and `Connection` are (RFC 9110 §5.6.1).
+/// Lists of tokens, such as the values of `Vary` and `Connection` (RFC 9110 §5.6.1).
 enum TokenList {
-    /// The members in lower case, empty ones left out; `nil` if one is no token.
+    /// The members in lower case, without empty members; `nil` if a member isn't a token.
     static func parse(_ text: String) -> [String]? {
         var members: [String] = []
         for part in text.utf8.split(separator: UInt8(ascii: ",")) {
@@ -140,11 +140,11 @@ enum TokenList {
     }
 }
 
-/// Which request fields a response was selected by (RFC 9110 §12.5.5).
+/// The request fields that select a response (RFC 9110 §12.5.5).
 enum VaryField: Equatable {
-    /// Anything may have played a part: no other request is ever matched. So is a value that can't be read.
+    /// `*` or a malformed value: anything may have affected the response, so no other request matches.
     case everything
-    /// These fields, in lower case, sorted, each once.
+    /// These fields: lower case, sorted, unique.
     case names([String])
 
     init(_ fields: HTTPFields) {

@@ -1,21 +1,21 @@
 internal import Interceptors
 internal import Synchronization
 
-/// A date as HTTP writes them (RFC 9110 §5.6.7), in seconds since 1970, UTC.
+/// Dates in HTTP fields (RFC 9110 §5.6.7), as seconds since 1970, UTC.
 enum HTTPDate {
     private static let fiftyYears: Int64 = 50 * 31_556_952
     private static let months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
     private static let days = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"]
     private static let longDays = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"]
 
-    /// The seconds, or `nil` for anything but one of the three forms.
+    /// Parses a date in any of the three formats; `nil` for anything else.
     ///
-    /// Letters are compared without regard to case, as RFC 9111 §4.2 asks of a cache; a zone other than GMT is no date. A
-    /// name of a day is needed, but not held against the date.
+    /// Letters are compared case-insensitively, as RFC 9111 §4.2 asks of a cache. The zone must be GMT. The day of the week
+    /// must be present, but may be wrong.
     ///
-    /// - Parameter now: decides the century of a year with two digits: it isn't more than 50 years ahead.
+    /// - Parameter now: decides the century of a two-digit year: the date is at most 50 years in the future.
     static func parse(_ text: String, now: Int64) -> Int64? {
-        // What nearly every server writes, without a list of bytes or a word made for it.
+        // A fast path for the format that nearly every server sends, without allocations.
         if let usual = text.utf8.withContiguousStorageIfAvailable({ usualForm($0) }), let usual { return usual }
         var cursor = FieldCursor(text)
         let day = cursor.takeWord()
@@ -93,9 +93,9 @@ enum HTTPDate {
         return date * 86_400 + time
     }
 
-    /// The date as `Sun, 06 Nov 1994 08:49:37 GMT`; the nearest that can be written so, for the years 0 to 9999.
+    /// Formats a date as `Sun, 06 Nov 1994 08:49:37 GMT`. A date outside the years 0 to 9999 becomes the nearest within them.
     static func format(_ seconds: Int64) -> String {
-        // All that arrives within a second is dated alike.
+        // Responses that arrive within the same second share a text.
         latest.withLock { latest in
             if latest.seconds != seconds { latest = (seconds, text(of: seconds)) }
             return latest.text
@@ -143,7 +143,8 @@ enum HTTPDate {
         text[place + 1] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number % 10)
     }
 
-    /// The seconds of a text that is `Sun, 06 Nov 1994 08:49:37 GMT` byte by byte; `nil` for any other, a date or not.
+    /// Parses exactly the form `Sun, 06 Nov 1994 08:49:37 GMT`, with this case; `nil` for anything else, even another valid
+    /// date.
     private static func usualForm(_ text: UnsafeBufferPointer<UInt8>) -> Int64? {
         func number(_ place: Int) -> Int64? {
             guard FieldCursor.isDigit(text[place]), FieldCursor.isDigit(text[place + 1]) else { return nil }
