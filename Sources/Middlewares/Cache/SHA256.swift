@@ -1,7 +1,7 @@
-/// The hash function SHA-256 (FIPS 180-4 §6.2), for names that tell nothing of what they are made from.
+/// SHA-256 (FIPS 180-4 §6.2), for file names and digests that don't reveal their origin.
 ///
-/// The system's need OpenSSL on Linux, which a cache must not; and this is called for each look-up, so it allocates nothing
-/// but its result.
+/// The system's implementation needs OpenSSL on Linux, on which a cache must not depend. Each lookup computes a digest, so
+/// this function allocates only its result.
 enum SHA256 {
     private static let constants: [UInt32] = [
         0x428a_2f98, 0x7137_4491, 0xb5c0_fbcf, 0xe9b5_dba5, 0x3956_c25b, 0x59f1_11f1, 0x923f_82a4, 0xab1c_5ed5,
@@ -18,7 +18,6 @@ enum SHA256 {
         0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19,
     ]
 
-    /// The 32 bytes of the digest.
     static func digest(_ message: [UInt8]) -> [UInt8] { message.withUnsafeBytes { digest($0) } }
 
     /// The 32 bytes of the digest.
@@ -42,7 +41,7 @@ enum SHA256 {
         }
     }
 
-    /// Bytes as digits, after a few characters.
+    /// A prefix, followed by the bytes in lower-case hexadecimal digits.
     static func hexadecimal(_ bytes: ArraySlice<UInt8>, after prefix: String = "") -> String {
         let count = prefix.utf8.count + 2 * bytes.count
         return String(unsafeUninitializedCapacity: count) { text in
@@ -62,7 +61,7 @@ enum SHA256 {
 
     private static func digit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x57 + value }
 
-    // The rest of the message, a bit that ends it, and its length in bits, in one block or two.
+    // The rest of the message, a 1 bit, and the message's length in bits, padded to one block or two.
     private static func finish(
         _ rest: UnsafeRawBufferPointer,
         count: Int,
