@@ -9,7 +9,7 @@ internal import Synchronization
 /// ```
 /// callers' tasks ── send(_:), stop() ──▶ inbox (mutex) ──▶ loop's thread ──▶ libcurl
 ///       ▲                                                      │  ▲             │
-///       └── continuation, CurlDownload, CurlUpload (mutexes) ◀──┘  └─ callbacks ─┘
+///       └── continuation, CurlDownload, CurlUpload (mutexes) ◀─┘  └─ callbacks ─┘
 /// ```
 /// Owners:
 /// - The loop's thread alone uses the multi handle, the easy handles of active transfers, ``CurlLoopRun``, and
