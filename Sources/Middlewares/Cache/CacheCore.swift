@@ -94,7 +94,8 @@ final class CacheCore: Sendable {
         return nil
     }
 
-    /// The response from a stored entry; `nil` if the entry can't be read. The entry is removed, unless it may be readable later.
+    /// The response from a stored entry; `nil` if the entry can't be read. The entry is removed, unless it may be readable
+    /// later.
     private func serve(
         _ served: CachePolicy.Served,
         _ entry: CacheEntry,

@@ -11,9 +11,8 @@ internal import Synchronization
 ///           (takes a   (claims the variant, unless a later
 ///            number)    number has it or the key was invalidated)
 /// ```
-/// One lock guards all state. A flight owns a count in its key's slot, and gives it back when it is released; the last
-/// flight of a key frees the slot. The generation here is only for this cache; the store's own generation reaches
-/// other caches and processes.
+/// One lock guards all state. A flight holds a count in its key's slot until it is released; the last flight of a key frees
+/// the slot. The generation here covers only this cache; the store's generation covers other caches and processes too.
 final class CacheFlights: Sendable {
     /// The state that all flights of a key share.
     private struct Shared {

@@ -15,11 +15,12 @@ public import Interceptors
 /// ```
 /// ## Order
 /// Put the cache inside the interceptors that identify the caller, because it must know who asks. Put it outside a retry: a
-/// hit needs no retry, and if the last attempt fails, the cache can serve a stale response. If an outer interceptor sets
-/// ``Interceptors/HTTPContext/cachePartition``, the cache may be outside the interceptors that identify the caller, and then
-/// serves stored responses while nobody can sign in. Without a named partition, a GET or HEAD fails with a
-/// ``ChainOrderError`` if an interceptor inside the cache adds a credential. ``ResponseSharing`` says how an interceptor
-/// takes part in that check.
+/// hit needs no retry, and if the last attempt fails, the cache can serve a stale response.
+///
+/// If an outer interceptor sets ``Interceptors/HTTPContext/cachePartition``, the cache may be outside the interceptors that
+/// identify the caller. It then serves stored responses while nobody can sign in. Without a named partition, a GET or HEAD
+/// fails with a ``ChainOrderError`` if an interceptor inside the cache adds a credential. ``ResponseSharing`` says how an
+/// interceptor takes part in that check.
 ///
 /// ## Partitions
 /// A request sees only the entries of its partition. The request names its partition
@@ -37,9 +38,9 @@ public import Interceptors
 ///
 /// ## Invalidation
 /// An unsafe request with a 2xx or 3xx response removes the entries for its URL, and for `Location` and `Content-Location` of
-/// the same origin, both in the caller's partition and in the partition of requests without credentials. Responses in
-/// progress for these URLs aren't stored. If an unsafe request throws an error, the entries for its URL are removed, unless
-/// nothing was sent.
+/// the same origin. If an unsafe request throws an error, the entries for its URL are removed, unless nothing was sent.
+/// Entries are removed in the caller's partition, and in the partition of requests without credentials. Responses in progress
+/// for the same keys aren't stored.
 ///
 /// ## Results
 /// The field `Cache-Status` (RFC 9211) and ``Interceptors/HTTPContext/cacheOutcome`` of the response say what the cache did.
@@ -52,10 +53,10 @@ public struct CacheInterceptor: Interceptor {
     ///   - store: keeps the responses.
     ///   - clock: measures how long exchanges take, and keeps ages growing if the wall clock is set back.
     ///   - now: the wall clock, from which ages are computed.
-    ///   - isDisconnection: whether an error means that the server can't be reached, so that a stale response may be
-    ///     served where the protocol allows it; by default ``isDisconnection(_:)``. If the request or the response allows a
-    ///     stale response after any failure (`stale-if-error`), an exchange that broke off counts too, unless the response is
-    ///     streamed: the caller already has its head.
+    ///   - isDisconnection: whether an error means that the server can't be reached; by default ``isDisconnection(_:)``. A
+    ///     stale response may then be served where the protocol allows it. With `stale-if-error`, in the request or the
+    ///     response, an exchange that broke off counts too. A streamed response that breaks off isn't replaced, because the
+    ///     caller already has its head.
     ///   - maximumStaleness: how stale a response may be if it is served because the server can't be reached; 7 days by
     ///     default. A staler response counts as not stored. The limit doesn't apply if the request or the response allows a
     ///     stale response (`max-stale`, `stale-if-error`), nor to ``CacheMode/offline``.
@@ -140,8 +141,8 @@ extension Interceptor where Self == CacheInterceptor {
     ///   - store: keeps the responses, such as `.memory()` or `.disk(at: directory)`.
     ///   - clock: measures how long exchanges take, and keeps ages growing if the wall clock is set back.
     ///   - now: the wall clock, from which ages are computed.
-    ///   - isDisconnection: whether an error means that the server can't be reached, so that a stale response may be
-    ///     served where the protocol allows it; by default ``CacheInterceptor/isDisconnection(_:)``.
+    ///   - isDisconnection: whether an error means that the server can't be reached; by default
+    ///     ``CacheInterceptor/isDisconnection(_:)``. A stale response may then be served where the protocol allows it.
     ///   - maximumStaleness: how stale a response may be if it is served because the server can't be reached; 7 days by
     ///     default. A staler response counts as not stored. The limit doesn't apply if the request or the response allows a
     ///     stale response (`max-stale`, `stale-if-error`), nor to ``CacheMode/offline``.

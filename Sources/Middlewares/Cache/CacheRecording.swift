@@ -7,7 +7,7 @@ internal import Synchronization
 /// Two checks decide at the moment of storing, in ``isWanted(_:)``, which the store calls under its lock:
 /// 1. The key's generation is still the one that the request found. It changes with every invalidation, in any process
 ///    that shares the store.
-/// 2. The flight may still store: no invalidation by this cache has come since the request was sent, and no response that
+/// 2. The flight may still store. This cache hasn't invalidated the key since the request was sent, and no response that
 ///    arrived later is stored for the same variant.
 ///
 /// Nothing must be undone later. An invalidation before the commit has changed the generation, so the commit stores nothing;

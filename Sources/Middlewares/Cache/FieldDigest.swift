@@ -4,8 +4,8 @@ internal import Synchronization
 
 /// Replaces secrets of a request in stored entries: HMAC-SHA256 (RFC 2104) with a key from the store.
 ///
-/// Without the key, a reader of the store can't test guesses of a credential, neither with the name of a partition nor with the
-/// value of a field that `Vary` names.
+/// Without the key, a reader of the store can't test guesses of a credential. That holds for the names of partitions, and for
+/// the values of fields that `Vary` names.
 final class FieldDigest: Sendable, Equatable {
     /// A digest whose key lasts until the process ends.
     static let ofProcess = FieldDigest(key: Array(processKey))

@@ -50,7 +50,7 @@ enum EntityTagCondition: Equatable {
     case any
     case tags([EntityTag])
 
-    /// The condition of a request; `nil` if there is none, or it is malformed.
+    /// The condition of a request; `nil` if the field is absent or malformed.
     init?(_ fields: HTTPFields) {
         guard let text = fields[.ifNoneMatch] else { return nil }
         var cursor = FieldCursor(text)

@@ -19,8 +19,8 @@ public struct CacheMode: Sendable, Hashable, CustomStringConvertible {
     public static var standard: Self { Self(code: .standard) }
     /// No stored response is used; the response is stored. `Cache-Control: no-cache` asks caches on the way to do the same.
     public static var reload: Self { Self(code: .reload) }
-    /// A stored response is used after the server confirms it, even if it is fresh; `Cache-Control: max-age=0` asks caches
-    /// on the way to do the same. Only a fresh `immutable` response is served without asking (RFC 8246 §2).
+    /// A stored response is used after the server confirms it, even if it is fresh. Only a fresh `immutable` response is
+    /// served without asking (RFC 8246 §2). `Cache-Control: max-age=0` asks caches on the way to do the same.
     public static var revalidate: Self { Self(code: .revalidate) }
     /// A stored response is used where the protocol allows it. Otherwise the response is a 504, and nothing is sent.
     ///

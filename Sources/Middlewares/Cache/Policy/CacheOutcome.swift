@@ -1,6 +1,6 @@
 public import Interceptors
 
-/// What the cache did for a request. The context of the response carries it.
+/// Describes how the cache handled a request. The context of the response carries it.
 ///
 /// ```swift
 /// if response.context.cacheOutcome?.result == .stale { showAsOutdated() }
@@ -90,7 +90,7 @@ public struct CacheOutcome: Sendable, Hashable {
         public static var offline: Self { Self(code: .offline) }
     }
 
-    /// What the cache changed in the store, or why the response isn't stored.
+    /// The change that the cache made to the store, or the reason for storing nothing.
     public struct Storing: Sendable, Hashable, CustomStringConvertible {
         enum Code: String {
             case unchanged
@@ -146,7 +146,7 @@ public struct CacheOutcome: Sendable, Hashable {
     public var forwardReason: ForwardReason?
     /// Why a stale response was served, if one was.
     public var staleReason: StaleReason?
-    /// What changed in the store, or why the response isn't stored.
+    /// The change that the cache made to the store, or the reason for storing nothing.
     public var storing = Storing.unchanged
     /// The age of the response from the store, if it is known.
     public var age: Duration?

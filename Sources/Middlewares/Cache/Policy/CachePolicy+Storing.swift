@@ -33,7 +33,7 @@ extension CachePolicy {
         request.contains(.cacheControl) && CacheControl(request).noStore
     }
 
-    /// What to do with a response that the policy could store.
+    /// Decides whether to store a response, and which entries it replaces or removes.
     private func reception(
         of response: HTTPResponse,
         to request: HTTPRequest,
@@ -54,8 +54,8 @@ extension CachePolicy {
         status.code >= 400 && status != 404 && status != 410
     }
 
-    // An error that needs validation at every use would serve no request, and would replace a response that can be served when
-    // the server can't be reached (§4.3.3). Error pages often have `no-cache`.
+    // An error that needs validation at every use would serve no request. It would also replace a response that can be served
+    // when the server can't be reached (§4.3.3). Error pages often have `no-cache`.
     private func isOfUse(_ stored: CachedResponse) -> Bool {
         stored.facts.directives.noCache != .whole && freshness(of: stored, now: stored.responseTime).isFresh
     }
@@ -161,7 +161,7 @@ extension CachePolicy {
 }
 
 extension CachePolicy {
-    /// What to do with the server's response to a forwarded request.
+    /// The handling of the server's response to a forwarded request.
     enum Reception: Equatable {
         /// Return the response, and store it in place of some entries.
         case store(CachedResponse, replacing: [Int])
@@ -309,7 +309,7 @@ extension CachePolicy {
         if let tag = EntityTag(of: fields) {
             let same = candidates.filter { index in
                 guard let own = EntityTag(of: stored[index].response.headerFields) else { return false }
-                // A server compares weakly (RFC 9110 §13.1.2), and may return a strong tag where the cache sent a weak one:
+                // A server compares weakly (RFC 9110 §13.1.2), and may return a strong tag where the cache sent a weak tag.
                 // nginx does so for compressed content. An equal opaque part identifies the stored response.
                 return tag.isWeak || index == nominated ? own.matchesWeakly(tag) : own.matchesStrongly(tag)
             }

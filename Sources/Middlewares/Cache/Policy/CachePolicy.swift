@@ -15,7 +15,7 @@ struct CachePolicy: Sendable, Equatable {
     /// Replaces secret values of fields that `Vary` names: they are stored and compared as digests.
     var digest = FieldDigest.ofProcess
 
-    /// What to do with a request.
+    /// The handling of a request.
     enum Decision: Equatable {
         case serve(Served)
         case forward(Forward)

@@ -20,7 +20,7 @@ internal import Interceptors
 ///
 /// ## What must be atomic
 /// Requests for a key may be in progress while a POST changes the resource behind it. The cache decides at the last moment
-/// whether a response may still be stored, and only the store can make that decision and the storing one step. So three steps
+/// whether a response may still be stored. Only the store can make that decision and the commit a single step. So three steps
 /// must exclude each other, for each key, in every process and store that shares the content:
 /// 1. ``snapshot(of:)`` reads the key's generation no later than its entries;
 /// 2. ``CacheWriter/commit(if:)`` calls the closure with the current generation and, if the closure returns `true`, makes the

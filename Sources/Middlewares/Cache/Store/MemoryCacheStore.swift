@@ -26,8 +26,8 @@ public final class MemoryCacheStore: CacheStore {
     ///   - byteLimit: the maximum bytes of all bodies and fields; 32 MiB by default.
     ///   - entryLimit: the maximum number of responses; 10,000 by default.
     ///   - entryByteLimit: the longest body in bytes; by default an eighth of `byteLimit`.
-    ///   - yieldsToPressure: whether the store evicts when the system is short of memory, on Apple platforms (on Linux it
-    ///     has no effect): the least recently used half at a warning, everything at a critical level. `true` by default.
+    ///   - yieldsToPressure: whether the store evicts when the system is short of memory; `true` by default. At a warning
+    ///     it evicts the least recently used half, at a critical level everything. On Linux it has no effect.
     public init(
         byteLimit: Int = 32 << 20,
         entryLimit: Int = 10_000,
@@ -183,7 +183,7 @@ extension MemoryCacheStore {
 }
 
 extension CacheStore where Self == MemoryCacheStore {
-    /// A store in memory: see ``MemoryCacheStore``.
+    /// A store in memory: see ``MemoryCacheStore/init(byteLimit:entryLimit:entryByteLimit:yieldsToPressure:)``.
     public static func memory(
         byteLimit: Int = 32 << 20,
         entryLimit: Int = 10_000,

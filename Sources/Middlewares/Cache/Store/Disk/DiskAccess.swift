@@ -51,8 +51,8 @@ final class DiskAccess: Sendable {
 
     /// Changes the generation of the keys in one shard, or in all.
     ///
-    /// Needs no lock. A writer that has read the old generation holds its shard's lock until its entry is visible, so the
-    /// caller sees that entry once it has acquired the lock.
+    /// Needs no lock. A writer that has read the old generation holds its shard's lock until its entry is visible. The caller
+    /// then acquires that lock to remove entries, and finds this one too.
     ///
     /// - Returns: the error if the change couldn't be written, and therefore other processes don't see it.
     func changeGeneration(of shard: UInt8? = nil) async -> (any Error)? {

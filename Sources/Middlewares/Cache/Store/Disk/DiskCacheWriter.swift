@@ -3,9 +3,9 @@ internal import Synchronization
 
 /// Receives a body, in memory up to one block and then in a file of `incoming`, and commits it under the shard's lock.
 ///
-/// The first of ``commit(if:)``, ``abandon()`` and a failure ends the writer: it takes the file and the reserved bytes out
-/// of the state, and no other may touch them. A process that is killed before the commit leaves only a file in `incoming`,
-/// which no record names and the next process removes.
+/// The first of ``commit(if:)``, ``abandon()`` and a failure ends the writer. It takes the file and the reserved bytes out
+/// of the state, and thereby owns them. A process that is killed before the commit leaves only a file in `incoming`, which no
+/// record names. The next process that opens the directory removes the file.
 final class DiskCacheWriter: CacheWriter {
     /// A complete body.
     struct Arrived {

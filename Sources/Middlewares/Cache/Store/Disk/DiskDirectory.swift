@@ -128,7 +128,7 @@ final class DiskDirectory: Sendable {
         return try OpenFile.openDirectory(name, in: root)
     }
 
-    /// Reads the record of a key; `nil` if there is none, or if another key has the same hash.
+    /// Reads the record of a key; `nil` if no file has its name, or the file holds another key with the same hash.
     ///
     /// - Parameter use: gets the time of the record's last use, and returns a new time if the file's time is to be set.
     func record(

@@ -24,7 +24,7 @@ enum DiskKey {
         return try read(in: root) ?? key
     }
 
-    /// Reads the key; `nil` if there is none. Anything else with the file's name is removed.
+    /// Reads the key; `nil` if the file is missing. Anything else with the file's name is removed.
     private static func read(in root: OpenFile) throws(SystemError) -> [UInt8]? {
         do throws(SystemError) {
             let file = try OpenFile.open(name, in: root, O_RDONLY)

@@ -17,8 +17,8 @@ struct SystemError: Error {
         self.call = call
     }
 
-    /// Whether the file doesn't exist. Any other failure, such as too many open files or a locked device, says nothing about
-    /// the file: its entry must not be taken for lost.
+    /// Whether the file doesn't exist. Any other failure, such as too many open files or a locked device, doesn't mean that
+    /// its entry is lost.
     var isMissing: Bool { code == ENOENT }
 
     /// Whether a link, a directory, a socket or a FIFO has the file's name.
@@ -225,8 +225,10 @@ final class OpenFile: Sendable {
     /// Tries to acquire the exclusive lock (`flock`) of this file. Returns `false` if another descriptor holds it.
     ///
     /// The system releases the lock when the file is closed, and when the process ends for whatever reason. On a file system
-    /// without locks, every attempt succeeds. The store holds a lock only during one change of a shard: iOS ends an app that it
-    /// suspends while the app holds a lock in an App Group's directory.
+    /// without locks, every attempt succeeds.
+    ///
+    /// Hold the lock only during one change of a shard. iOS ends an app that is suspended while it holds a lock in an App
+    /// Group's directory.
     func tryLock() -> Bool {
         while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
             if errno == EWOULDBLOCK { return false }
