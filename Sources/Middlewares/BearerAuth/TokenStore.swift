@@ -34,6 +34,7 @@ public import Foundation
 /// - Within `pause` after a refresh, a rejection of the new token starts no other refresh, unless a server has accepted the
 ///   token: the caller gets the rejection. A server that rejects every token therefore doesn't cause a refresh per request.
 /// - A closure that never returns keeps every request waiting (each can be cancelled): give its requests a timeout.
+///
 /// ## Sessions
 /// ``signIn(_:)`` and ``signOut()`` supersede a running refresh, whose token is then discarded. After `signIn`, the waiting
 /// requests continue with the new token. `signOut` ends the session: the waiting requests fail with
