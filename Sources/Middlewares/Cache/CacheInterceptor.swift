@@ -24,9 +24,9 @@ public import Interceptors
 ///
 /// ## Partitions
 /// A request sees only the entries of its partition. The request names its partition
-/// (``Interceptors/HTTPContext/cachePartition``), or the cache uses a fingerprint of every field with a sensitive name
-/// (`Authorization`, `Cookie`, `X-API-Key`, …). With fingerprints, a new token is a new partition: name the partition if
-/// tokens change often.
+/// (``Interceptors/HTTPContext/cachePartition``), or the cache uses a fingerprint of the request's credentials. Credentials
+/// are all fields with a sensitive name (`Authorization`, `Cookie`, `X-API-Key`, …) and a user in the URL. With
+/// fingerprints, a new token is a new partition: name the partition if tokens change often.
 ///
 /// ## What is stored
 /// The cache stores complete responses to GET, as the protocol allows, while the caller reads them. A response that isn't
@@ -101,6 +101,7 @@ public struct CacheInterceptor: Interceptor {
     ///
     /// As for any request that reaches the cache, the named partition identifies the caller, or else the credentials do. So add
     /// the credentials that outer interceptors would add:
+    ///
     /// ```swift
     /// let cache = CacheInterceptor(store: store)      // … in the chain
     ///

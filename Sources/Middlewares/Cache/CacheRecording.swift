@@ -105,9 +105,9 @@ struct CacheCommit: Sendable {
     /// Does nothing if the key was invalidated, or a later response is stored.
     func giveWay() async {
         let variant = response.selectingFields
-        // This claims the variant: from now on no earlier response is stored. A later response is safe, because it takes the
-        // claim before it commits. If it commits before the snapshot below, `isLast` returns `false`; if after, its ID isn't
-        // among those found.
+        // This claims the variant: from now on no earlier response is stored. A later response claims the variant before its
+        // entry is visible. If it does so before the check of `isLast`, nothing is removed here. If it does so after the
+        // check, its entry is newer than the snapshot, and isn't among the entries found.
         guard flight.mayStore(variant) else { return }
         do {
             let found = try await store.snapshot(of: flight.key).entries

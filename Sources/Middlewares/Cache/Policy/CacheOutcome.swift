@@ -51,7 +51,8 @@ public struct CacheOutcome: Sendable, Hashable {
         let code: Code
         /// The word, as in the field `Cache-Status`.
         public var description: String { code.rawValue }
-        /// The cache doesn't handle such requests.
+        /// The cache leaves the request to the server, for instance because the request has content, `If-Match` or several
+        /// ranges.
         public static var bypass: Self { Self(code: .bypass) }
         /// The request's method is never answered from a cache.
         public static var method: Self { Self(code: .method) }
@@ -78,13 +79,13 @@ public struct CacheOutcome: Sendable, Hashable {
         let code: Code
         /// The name of the reason.
         public var description: String { code.rawValue }
-        /// The request allows it (`max-stale`).
+        /// The request accepts a stale response (`max-stale`).
         public static var maxStale: Self { Self(code: .maxStale) }
-        /// The response allows it while the cache validates it in the background (RFC 5861 §3).
+        /// The response may be served stale while the cache validates it in the background (RFC 5861 §3).
         public static var staleWhileRevalidate: Self { Self(code: .staleWhileRevalidate) }
         /// The server failed, and the request or the response allows a stale response then (RFC 5861 §4).
         public static var staleIfError: Self { Self(code: .staleIfError) }
-        /// The server can't be reached, and nothing forbids it (RFC 9111 §4.2.4).
+        /// The server can't be reached, and nothing forbids a stale response (RFC 9111 §4.2.4).
         public static var disconnected: Self { Self(code: .disconnected) }
         /// The request's mode is ``CacheMode/offline``.
         public static var offline: Self { Self(code: .offline) }
@@ -129,7 +130,7 @@ public struct CacheOutcome: Sendable, Hashable {
         public static var notUnderstood: Self { Self(code: .notUnderstood) }
         /// The status forbids storing, or requires a permission that the response lacks.
         public static var status: Self { Self(code: .status) }
-        /// The response says `Vary: *`, so no other request selects it.
+        /// The response has `Vary: *`, or a malformed `Vary`: no request can select it later.
         public static var vary: Self { Self(code: .vary) }
         /// The response is partial (206).
         public static var partial: Self { Self(code: .partial) }

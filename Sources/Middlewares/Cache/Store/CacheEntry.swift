@@ -3,7 +3,7 @@ public import Interceptors
 
 /// A stored response, and a way to read its body.
 public struct CacheEntry: Sendable, Identifiable {
-    /// Identifies an entry among those of its key. A replacing entry has a new ID.
+    /// Identifies an entry among the entries of its key. A replacing entry has a new ID.
     public typealias ID = UInt64
 
     private enum Source: Sendable {
@@ -20,7 +20,7 @@ public struct CacheEntry: Sendable, Identifiable {
         case packed(PackedResponse)
     }
 
-    /// Identifies the entry among those of its key; never used twice for a key.
+    /// Identifies the entry among the entries of its key; never used twice for a key.
     public let id: ID
     private let head: Head
     /// The number of the body's bytes.

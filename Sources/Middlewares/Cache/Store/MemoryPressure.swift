@@ -1,6 +1,6 @@
 internal import CMemoryPressure
 
-/// Calls a closure when the system is short of memory, until it is released. Linux sends no such notices.
+/// Calls a closure when the system is short of memory, as long as the instance exists. Linux sends no such notices.
 final class MemoryPressure: Sendable {
     private final class Notice: Sendable {
         let call: @Sendable (Bool) -> Void

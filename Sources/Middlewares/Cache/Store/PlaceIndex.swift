@@ -1,4 +1,4 @@
-/// A hash table from hashes to slots of an array elsewhere: a dictionary that holds neither keys nor computes hashes.
+/// A hash table from hashes to slots of an array elsewhere: a dictionary that neither holds keys nor computes hashes.
 ///
 /// The caller supplies the hashes, and compares the keys. Hashes must come from a seeded `Hasher`, so that nobody can choose
 /// texts that collide.

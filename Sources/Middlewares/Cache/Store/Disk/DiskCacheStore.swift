@@ -19,8 +19,8 @@ internal import Interceptors
 /// and URLs and responses are in plain text.
 ///
 /// ## Costs
-/// No entry takes memory: the times of the files tell which was least recently used, and a file of 6 KB holds the counts.
-/// Opening a store takes the same time whatever it holds.
+/// Memory doesn't grow with the entries. The files' times show which entry was least recently used, and a file of 6 KB holds
+/// the counts. Opening a store takes the same time whatever the store holds.
 ///
 /// ## Failures
 /// After a process is killed, a lookup finds the old entry, the new entry or no entry. Checksums guard metadata and bodies;

@@ -153,7 +153,8 @@ final class DiskDirectory: Sendable {
     // Holds a record with one response, and the head of most others.
     private static let firstRead = 96 << 10
 
-    /// Reads a record, without locking: a record is only ever replaced by renaming.
+    /// Reads a record without locking. Renaming replaces a record as a whole; only the bytes that mark removed variants are
+    /// written in place, each by itself.
     ///
     /// - Parameter isWhole: whether to read all its bodies, however many and long.
     static func read(_ file: OpenFile, isWhole: Bool = false) throws -> (DiskRecord, modified: Int64) {

@@ -6,8 +6,8 @@
 /// | commit | read, and compared by the cache's closure | held until the record is visible |
 /// | invalidation | changed, then the lock is acquired and entries are removed | held for the removal only |
 ///
-/// A commit either reads the old generation, and then holds the lock until its record is visible, so that the invalidation
-/// removes the record. Or it reads the new generation and stores nothing. Neither order leaves an old response behind.
+/// A commit that reads the old generation holds the lock until its record is visible, so the invalidation removes that record.
+/// A commit that reads the new generation stores nothing. Neither order leaves an old response behind.
 ///
 /// An invalidation writes 8 random bytes: it needs no read before, and no generation repeats. It also keeps out responses in
 /// progress for the other keys of the shard; each costs a request to the server. Missing bytes count as zero.
