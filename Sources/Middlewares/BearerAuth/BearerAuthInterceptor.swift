@@ -6,9 +6,9 @@
 ///
 /// ## Order
 /// Put `bearerAuth` inside every interceptor that sends a request again with another token or to another URL
-/// (`retryOnUnauthorized`, `followRedirects`): each run then gets the token of that moment. Put it outside `sign`, which
-/// signs the whole request, and outside `cache` and `coalesce`, which must know whose request it is: inside them, it throws a
-/// ``ChainOrderError`` unless the request names a partition.
+/// (`retryOnUnauthorized`, `followRedirects`): each run then gets the current token. Put `bearerAuth` outside `sign`, which
+/// signs the whole request, and outside `cache` and `coalesce`, which must know whose request they see. Inside `cache` or
+/// `coalesce`, it throws a ``ChainOrderError`` unless the request names a partition.
 ///
 /// A request that already has an `Authorization` field keeps that field. To send a request without a token, set
 /// ``Interceptors/HTTPContext/authorization`` in its context.
@@ -31,7 +31,7 @@ public struct BearerAuthInterceptor: Interceptor {
 extension Interceptor where Self == BearerAuthInterceptor {
     /// Sends the token of a store as `Authorization: Bearer …`, to the token's origins only.
     ///
-    /// Put it inside ``retryOnUnauthorized(_:when:)`` with the same store:
+    /// Put `bearerAuth` inside ``retryOnUnauthorized(_:when:)`` with the same store:
     /// ```swift
     /// [.retryOnUnauthorized(tokens), .bearerAuth(tokens)]
     /// ```

@@ -14,7 +14,7 @@
 /// Requests without a token share one partition. A request that already names a partition keeps it.
 ///
 /// ## Order
-/// Put it outside the cache.
+/// Put `partition` outside the cache.
 public struct TokenPartitionInterceptor: Interceptor {
     /// The partition of requests without a token.
     static let withoutToken = "(no token)"

@@ -179,10 +179,10 @@ extension TokenStore {
     /// The method waits for a running refresh, or for the refresh that an expired token needs. A request that must not be
     /// sent (``HTTPContext/sendingForbidden``) gets the current token, expired or not, without waiting.
     ///
-    /// These requests get no token: a request that already has an `Authorization` field, a request to an origin that the
-    /// token is not for, the requests of a refresh (``CredentialRefresh/isCurrent``), and a request with
-    /// ``AuthorizationMode/omitted``. The request's context records the outcome, so that ``RetryOnUnauthorizedInterceptor``
-    /// knows which token a response rejects: call `next` with this request.
+    /// No token is added to a request that already has an `Authorization` field, goes to an origin that the token is not for,
+    /// belongs to a refresh (``CredentialRefresh/isCurrent``), or has ``AuthorizationMode/omitted``. The request's context
+    /// records the result, so that ``RetryOnUnauthorizedInterceptor`` knows which token a response rejects: call `next` with
+    /// this request.
     ///
     /// - Throws: ``AuthenticationError`` with ``AuthenticationError/Code/unknownOrigin`` if neither the store nor the
     ///   request's client names an origin, ``AuthenticationError/Code/signedOut``, ``AuthenticationError/Code/invalidToken``;

@@ -13,9 +13,9 @@ public import Foundation
 /// let jar = CookieJar(storage.load(), persist: { cookies in await storage.save(cookies) })
 /// ```
 ///
-/// The jar doesn't use Foundation's `HTTPCookieStorage`. On Linux, that storage sends cookies to paths they aren't for and
-/// secure cookies over http, ignores `Max-Age`, lets one host set another host's cookies, and keeps everything in a file that
-/// programs share. To exchange cookies with Foundation or a web view, use ``Cookie/init(_:)`` and ``Cookie/httpCookie``.
+/// The jar doesn't use Foundation's `HTTPCookieStorage`. On Linux, that storage sends cookies to paths they aren't for, and
+/// secure cookies over http. It ignores `Max-Age`, lets one host set another host's cookies, and keeps everything in a file
+/// that programs share. To exchange cookies with Foundation or a web view, use ``Cookie/init(_:)`` and ``Cookie/httpCookie``.
 ///
 /// ## Public suffixes
 /// A server can set cookies for a parent domain. The jar refuses `Domain=com`, because nobody owns a single label. Longer
@@ -37,8 +37,8 @@ public final class CookieJar: Sendable {
     ///   - persist: called after a change with all cookies that have not expired. The calls are serial, and changes made
     ///     during a call lead to one further call. A cookie that is set again unchanged, or that expires, is not a change. No
     ///     request waits for a call.
-    ///   - isPublicSuffix: whether nobody may set cookies for a domain, which is in lower case. By default `true` for a
-    ///     single label.
+    ///   - isPublicSuffix: whether a domain, in lower case, is a public suffix, for which no server may set cookies. By
+    ///     default, every single label is.
     public init(
         _ cookies: [Cookie] = [],
         limit: Int = 3000,

@@ -4,11 +4,12 @@
 /// .cookies()                    // a jar of this client's own
 /// .cookies(jar)                 // one that is shared, looked into or kept
 /// ```
+///
 /// ## Order
-/// Put it inside `followRedirects`, so that each hop sends and sets its own cookies, and outside `sign` and `logging`. Put it
-/// outside `coalesce` and `cache`, which must know whose request it is: inside them it throws a ``ChainOrderError``, even
-/// with an empty jar, unless the request names a partition. Without a cache it may be inside `retry`: each attempt then
-/// carries the cookies that the previous attempt received.
+/// Put `cookies` inside `followRedirects`, so that each hop sends and sets its own cookies, and outside `sign` and `logging`.
+/// Put `cookies` outside `coalesce` and `cache`, which must know whose request they see: inside them, it throws a
+/// ``ChainOrderError``, even with an empty jar, unless the request names a partition. Without `cache` and `coalesce`,
+/// `cookies` may be inside `retry`: each attempt then carries the cookies that the previous attempt received.
 ///
 /// The jar ignores the cookies of a response from the cache, because it stored them when the response first arrived
 /// (``Interceptors/HTTPResponse/receivedCookies``).

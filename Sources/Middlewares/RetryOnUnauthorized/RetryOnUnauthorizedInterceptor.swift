@@ -9,10 +9,11 @@
 /// ```
 ///
 /// ## Order
-/// Put `retryOnUnauthorized` outside the interceptor that adds the credential, because only the rest of the chain runs again.
-/// Put it inside every interceptor that turns a 401 into an error. If a server hides a 401 in an envelope with status 200,
-/// put `unwrapEnvelope` inside too, and pass a condition that matches its error.
+/// Put `retryOnUnauthorized` outside the interceptor that adds the credential, because only the rest of the chain runs again,
+/// and inside every interceptor that turns a 401 into an error. If a server hides a 401 in an envelope with status 200, put
+/// `unwrapEnvelope` inside too, and pass a condition that matches its error.
 ///
+/// ## Behaviour
 /// - One refresh serves all rejected requests. If a request was rejected with an older credential than the current one, it is
 ///   sent again without a refresh.
 /// - The request is sent again as this interceptor received it, without the changes of inner interceptors. The rejected
@@ -24,8 +25,8 @@
 ///   (``Interceptors/HTTPContext/authorization``).
 /// - A first rejection also goes to the caller after a redirect that an inner interceptor followed and that changed the
 ///   method: the server has already acted on the request.
-/// - So does a rejection of a new credential within `pause` after its refresh (the `pause` of the ``TokenStore`` or of the
-///   factory), if no server has accepted the credential yet.
+/// - A rejection of a new credential within `pause` after its refresh also goes to the caller, if no server has accepted the
+///   credential yet. The ``TokenStore`` or the factory sets `pause`.
 /// - If the body can't be sent again, the call fails with ``TransportError/Code/bodyNotReplayable`` after the refresh, so
 ///   that the caller's next call with a new body succeeds.
 ///

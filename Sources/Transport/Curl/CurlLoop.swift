@@ -17,7 +17,7 @@ internal import Synchronization
 /// - Any thread may use the inbox, under its mutex. A command never blocks its caller.
 /// - `alarmClock` wakes the thread when it has no transfer to wait for, and at the end when the last waker has left.
 ///
-/// Life: the thread retains the loop. After ``stop()``, the thread ends every transfer, waits until nobody is inside
+/// Lifetime: the thread retains the loop. After ``stop()``, the thread ends every transfer, waits until no caller is inside
 /// `curl_multi_wakeup`, and then frees the multi handle with its connections.
 final class CurlLoop: Sendable {
     enum Command: Sendable {

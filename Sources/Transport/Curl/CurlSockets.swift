@@ -8,8 +8,8 @@ internal import Foundation
 /// after 15 minutes, and over HTTP/2 every later request to the host joins the dead connection. TCP keep-alive therefore
 /// probes silent connections, and a limit ends connections whose sent data isn't acknowledged.
 struct SocketLimits {
-    /// In seconds. A dead unused connection is detected within a minute, or within ``unacknowledged`` if that is longer,
-    /// because the system then applies that limit instead of the probe count.
+    /// In seconds. A dead unused connection is detected within a minute. If ``unacknowledged`` is longer, the system applies
+    /// that limit instead of the probe count.
     static let keepAlive: (idle: Int32, interval: Int32, count: Int32) = (30, 10, 3)
 
     /// How long sent data may stay unacknowledged, or unsent because the peer takes no more, in milliseconds; 0 for the

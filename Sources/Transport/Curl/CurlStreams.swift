@@ -8,8 +8,8 @@ internal import Synchronization
 /// Waking the reader for each piece would cost more than the piece. The reader therefore sleeps until the held bytes reach a
 /// threshold (`much`), or until no more bytes are expected for now.
 ///
-/// - The threshold starts at 128 KB. It doubles, up to 512 KB, each time a reader was already waiting when the threshold was
-///   reached, provided that all streams of the transport together hold little memory.
+/// - The threshold starts at 128 KB. It doubles, up to 512 KB, each time a reader is already waiting when the threshold is
+///   reached. It doesn't double while the transport's streams together use much memory.
 /// - At 128 KB above the threshold, the transfer is paused, and the threshold returns to 128 KB.
 /// - A paused transfer resumes when the reader has reduced the held bytes to 64 KB.
 final class CurlDownload: Sendable {
@@ -28,7 +28,7 @@ final class CurlDownload: Sendable {
         var end: Result<Void, any Error>?
         var isPaused = false
         var isAbandoned = false
-        // Resumed exactly once: whoever removes it under the lock resumes it.
+        // Resumed exactly once: the code that removes it, under the lock, resumes it outside the lock.
         var reader: UnsafeContinuation<Data?, any Error>?
         /// The loop knows that a reader waits, and calls ``deliverUnlessMoreComes()`` after each iteration.
         var isAwaited = false

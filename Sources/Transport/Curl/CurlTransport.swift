@@ -45,9 +45,9 @@ internal import CCurl
 ///
 /// ## Connections
 /// - TCP keep-alive finds peers that vanished silently. If a peer doesn't answer the probes, or takes no sent data, its
-///   connection ends after the configuration's ``Timeouts/idle``, at least 30 seconds, even if a request allows a longer
-///   silence. If ``Timeouts/idle`` is `nil`, an unused connection ends after a minute, and a used one when the system gives
-///   up, after about 15 minutes.
+///   connection ends after the configuration's ``Timeouts/idle``, at least 30 seconds. This holds even if a request allows a
+///   longer silence. If ``Timeouts/idle`` is `nil`, an unused connection ends after a minute, and a used one when the system
+///   gives up, after about 15 minutes.
 /// - A connection that ran into a limit of ``Timeouts`` gets no further calls, unless other calls are using it. Neither does
 ///   the connection of a call that is cancelled after a second of silence, for instance by `timeout` in the chain.
 /// - A kept-alive HTTP/1 connection isn't used if the server closed it or sent bytes between requests. Those bytes never
@@ -56,9 +56,9 @@ internal import CCurl
 /// - If a server ends a connection before it responds, the request is sent again, provided that its method is idempotent or
 ///   it has an `Idempotency-Key`. This concerns kept-alive connections that were closed, and HTTP/2 connections that reached
 ///   the server's limit of requests.
-/// - Such a request is sent up to six times by libcurl and then, if the body can be read again, as often again, each time on
-///   a new connection where it is the first request. The time limit for the whole call covers all of these. Any other request
-///   fails with ``TransportError/Code/connectionLost``.
+/// - libcurl sends such a request up to six times. If the body can be read again, the transport then starts over, each time
+///   on a new connection where the request is the first. The time limit for the whole call covers all of these. Any other
+///   request fails with ``TransportError/Code/connectionLost``.
 /// - When an HTTP/2 connection ends, libcurl doesn't say which requests the server refused and which it may have acted on.
 ///   With many requests in flight, some that aren't idempotent therefore fail at the end of each connection (nginx ends a
 ///   connection after 1,000 requests). Give each request that may be sent again an `Idempotency-Key`. Or use

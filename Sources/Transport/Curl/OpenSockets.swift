@@ -4,9 +4,9 @@ internal import Foundation
 
 /// The sockets that libcurl holds for one transport, and whether a kept-alive connection may carry another request.
 ///
-/// A server that sends bytes while no request is under way has closed the connection, or wants these bytes to be taken for
-/// the next response (RFC 9112 §9.2). libcurl 7.88 sends on such a connection, and its prerequest callback names the chosen
-/// connection by its local port only. So this keeps the sockets by their local ports.
+/// A server that sends bytes between requests has closed the connection, or wants the bytes to be taken for the next response
+/// (RFC 9112 §9.2). libcurl 7.88 would still send on such a connection. Its prerequest callback names the chosen connection
+/// only by the local port, so this object keeps the sockets by their local ports.
 ///
 /// Only HTTP/1 is checked: over HTTP/2 bytes are frames of known streams, which may come at any time.
 ///

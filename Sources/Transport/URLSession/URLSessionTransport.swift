@@ -85,8 +85,8 @@ public import Foundation
 /// - On Apple's platforms, buffered responses have ``HTTPContext/timings``. URLSession reports timings at the end of an
 ///   exchange, which is too late for a streamed response. On Linux, URLSession doesn't report them.
 /// - A transfer ends when its streamed body is released or discarded, or when the task that reads it is cancelled.
-/// - If the system may not use the network (cellular not allowed, Low Data Mode), the error's message gives the reason, and
-///   so does `networkUnavailableReason` of the `URLError` in ``TransportError/underlying``.
+/// - If the system may not use the network (cellular not allowed, Low Data Mode), the error's message gives the reason. So
+///   does `networkUnavailableReason` of the `URLError` in ``TransportError/underlying``.
 ///
 /// ## Proxies
 /// On Apple's platforms, proxies and their passwords are settings of the system, which answers a proxy's challenges.
@@ -94,7 +94,7 @@ public import Foundation
 ///
 /// ## On Linux
 /// Foundation on Linux (Swift 6.3) has these limits, which no caller can change:
-/// - **It ends the process** (a trap in Foundation) if a server closes the connection within the head of a response, sends
+/// - **Foundation ends the process** (by a trap) if a server closes the connection within the head of a response, sends
 ///   trailer fields after its content, or announces a `Content-Length` of nearly 2^63. None of this package's code runs
 ///   before the trap: use `CurlTransport` for servers that you don't trust.
 /// - All sessions of the process share one queue, which handles about 3,000 requests a second, regardless of concurrency.
@@ -105,9 +105,9 @@ public import Foundation
 /// - A 3xx without a `Location` that Foundation can parse loses its content. The content of other redirects is held in memory
 ///   whatever its size, doesn't count as activity for `idle`, and ends the call if it breaks off. Each chunk copies all
 ///   chunks before it, so redirects with many megabytes keep the queue busy for seconds.
-/// - A response fails with ``TransportError/Code/invalidResponse`` if a field value or the reason phrase isn't UTF-8, the
-///   status line has no space after the code, a field line is longer than about 100 KB, the head is longer than 300 KB, or
-///   the content has an unknown coding.
+/// - Foundation rejects these responses, and the call fails with ``TransportError/Code/invalidResponse``: a field value or
+///   reason phrase that isn't UTF-8, a status line without a space after the code, a field line longer than about 100 KB, a
+///   head longer than 300 KB, or an unknown content coding.
 /// - A server may close a kept-alive connection just as a request is sent. Foundation sends the request again, whatever its
 ///   method, if it has no body or if no byte of the body was sent. Otherwise Foundation would send the head without its body
 ///   and wait, so the transport ends the call with ``TransportError/Code/connectionLost``.
