@@ -2,9 +2,8 @@
 package struct FieldCursor {
     private let bytes: [UInt8]
     package private(set) var index = 0
-    /// Whether a quoted-string was found that never ends. Every later quote is then an escaped one in its content, and the
-    /// same bytes follow, so no later quoted-string ends either. Without this flag, a line of quotes would be read to its end
-    /// once for each quote.
+    /// Whether an unterminated quote has been met. Then no later quote is terminated: the earlier quote's scan has passed every
+    /// later quote as escaped content, and both scans read the rest alike.
     private var hasEndlessQuote = false
 
     package init(_ text: String) { bytes = Array(text.utf8) }
@@ -95,7 +94,7 @@ package struct FieldCursor {
     }
 }
 
-/// Lists of tokens, as `Vary` and `Connection` are (RFC 9110 §5.6.1).
+/// Lists of tokens, such as the values of `Vary` and `Connection` (RFC 9110 §5.6.1).
 package enum TokenList {
     /// The members in lower case, without the empty ones; `nil` if a member is no token.
     package static func parse(_ text: String) -> [String]? {

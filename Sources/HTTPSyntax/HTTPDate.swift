@@ -1,19 +1,19 @@
 internal import Synchronization
 
-/// Reads and writes the dates of HTTP (RFC 9110 §5.6.7), in seconds since 1970, UTC.
+/// Dates in HTTP fields (RFC 9110 §5.6.7), as seconds since 1970, UTC.
 package enum HTTPDate {
     private static let months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
     private static let days = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"]
     private static let longDays = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"]
 
-    /// The seconds, or `nil` for anything but one of the three forms.
+    /// Parses a date in any of the three formats; `nil` for anything else.
     ///
-    /// Letter case doesn't matter, as RFC 9111 §4.2 requires of a cache. A zone other than GMT is refused. The day's name must
-    /// be one, but need not be the name of that date.
+    /// Letters are compared case-insensitively, as RFC 9111 §4.2 asks of a cache. The zone must be GMT. The day of the week
+    /// must be present, but may be wrong.
     ///
-    /// - Parameter now: seconds since 1970. A year with two digits is at most 50 years later than this moment.
+    /// - Parameter now: seconds since 1970. A date with a two-digit year is at most 50 years later.
     package static func parse(_ text: String, now: Int64) -> Int64? {
-        // Nearly every server writes this form. Reading it in place allocates nothing.
+        // A fast path for the format that nearly every server sends, without allocations.
         if let usual = text.utf8.withContiguousStorageIfAvailable({ usualForm($0) }), let usual { return usual }
         var cursor = FieldCursor(text)
         let day = cursor.takeWord()
@@ -92,9 +92,9 @@ package enum HTTPDate {
         return date.isInCalendar ? date.secondsSince1970 + time : nil
     }
 
-    /// The date as `Sun, 06 Nov 1994 08:49:37 GMT`. Dates outside of the years 0 to 9999 become the nearest one inside.
+    /// Formats a date as `Sun, 06 Nov 1994 08:49:37 GMT`. A date outside the years 0 to 9999 becomes the nearest within them.
     package static func format(_ seconds: Int64) -> String {
-        // Responses that arrive within one second share the text.
+        // Responses that arrive within the same second share a text.
         latest.withLock { latest in
             if latest.seconds != seconds { latest = (seconds, text(of: seconds)) }
             return latest.text
@@ -140,7 +140,8 @@ package enum HTTPDate {
         text[place + 1] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number % 10)
     }
 
-    /// The seconds of a text in the form `Sun, 06 Nov 1994 08:49:37 GMT`, in this case and spacing; otherwise `nil`.
+    /// Parses exactly the form `Sun, 06 Nov 1994 08:49:37 GMT`, with this case; `nil` for anything else, even another valid
+    /// date.
     private static func usualForm(_ text: UnsafeBufferPointer<UInt8>) -> Int64? {
         func number(_ place: Int) -> Int64? {
             guard ASCII.isDigit(text[place]), ASCII.isDigit(text[place + 1]) else { return nil }

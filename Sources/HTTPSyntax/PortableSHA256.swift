@@ -1,7 +1,7 @@
-/// The hash function SHA-256 (FIPS 180-4 §6.2), for names that tell nothing of what they are made from.
+/// SHA-256 (FIPS 180-4 §6.2), for file names and digests that don't reveal their origin.
 ///
-/// The system's need OpenSSL on Linux, which a cache must not; and this is called for each look-up, so it allocates nothing
-/// but its result.
+/// The system's implementation needs OpenSSL on Linux, on which a cache must not depend. Each lookup computes a digest, so
+/// this function allocates only its result.
 package enum PortableSHA256 {
     private static let constants: [UInt32] = [
         0x428a_2f98, 0x7137_4491, 0xb5c0_fbcf, 0xe9b5_dba5, 0x3956_c25b, 0x59f1_11f1, 0x923f_82a4, 0xab1c_5ed5,
@@ -42,7 +42,7 @@ package enum PortableSHA256 {
         }
     }
 
-    // The rest of the message, a bit that ends it, and its length in bits, in one block or two.
+    // The rest of the message, a 1 bit, and the message's length in bits, padded to one block or two.
     private static func finish(
         _ rest: UnsafeRawBufferPointer,
         count: Int,

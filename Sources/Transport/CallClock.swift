@@ -1,10 +1,10 @@
-/// Time since a call began, on a clock of any kind.
+/// The time since a call began, by a clock of any type.
 struct CallClock: Sendable {
-    /// How long ago the call began.
+    /// The time since the call began.
     let elapsed: @Sendable () -> Duration
-    /// Sleeps until so long after the call began.
+    /// Sleeps until this time after the start of the call.
     let sleep: @Sendable (_ until: Duration) async throws -> Void
-    /// Whether the clock is one of the system's, which go on while the process doesn't.
+    /// Whether the clock is one of the system's, which run on while the process is suspended.
     let isTheSystems: Bool
 
     static func starting(_ clock: some Clock<Duration>) -> CallClock {
@@ -17,9 +17,9 @@ struct CallClock: Sendable {
     }
 }
 
-/// When a call has taken too long: the limits of ``Timeouts``, decided without a clock.
+/// The time limits of a call, as a value without a clock.
 struct Deadlines {
-    /// Which limit has passed.
+    /// The limit that has passed.
     enum Limit: Sendable { case connect, idle, whole }
 
     private var timeouts: Timeouts
@@ -28,13 +28,13 @@ struct Deadlines {
     private var isAlive = false
     private var isPaused = false
     private let noticesSuspension: Bool
-    /// When the next check was asked for.
+    /// The time of the next requested check.
     private var due: Duration?
 
-    /// The limits of a call.
+    /// Creates the limits of a call.
     ///
-    /// - Parameter noticesSuspension: whether a check that comes late shows that the process was suspended meanwhile: an app
-    ///   in the background, a machine asleep. In virtual time it shows nothing.
+    /// - Parameter noticesSuspension: whether a late check means that the process was suspended meanwhile (an app in the
+    ///   background, a machine asleep). In virtual time a late check means nothing.
     init(_ timeouts: Timeouts, noticesSuspension: Bool = false) {
         self.noticesSuspension = noticesSuspension
         func bounded(_ limit: Duration?) -> Duration? { limit.flatMap { $0 < Self.farthest ? $0 : nil } }
@@ -45,38 +45,39 @@ struct Deadlines {
         )
     }
 
-    /// How late a check may come without showing that the process was suspended. A busy machine is late by less.
+    /// How late a check may come without meaning a suspension: 5 seconds. A busy machine is late by less.
     static let lateness = Duration.seconds(5)
-    /// How long no check is made at most, so that a suspension is noticed wherever in a limit it lies.
+    /// The longest time between checks, 15 seconds, so that a suspension is noticed in any part of a limit.
     static let longestSleep = Duration.seconds(15)
 
-    // Thirty years are no limit, and instants of clocks that lie farther away can overflow.
+    // A limit of thirty years or more is ignored, because instants that far away can overflow in some clocks.
     static let farthest = Duration.seconds(1_000_000_000)
 
-    /// The request was handed over to be sent.
+    /// The request was passed to Foundation to be sent.
     mutating func start(at now: Duration) {
         started = now
         lastSign = now
     }
 
-    /// From now on, no silence may be longer than this.
+    /// Limits silences to this length from now on.
     mutating func shortenIdle(to limit: Duration) { timeouts.idle = min(limit, timeouts.idle ?? limit) }
 
-    /// A byte went out or came in.
+    /// Records that a byte was sent or received.
     ///
-    /// - Parameter ofConnection: whether it shows that the connection stands.
+    /// - Parameter ofConnection: whether the byte proves that a connection exists.
     mutating func note(at now: Duration, ofConnection: Bool = true) {
         lastSign = now
         if ofConnection { isAlive = true }
     }
 
-    /// Whether bytes wait for their reader, so that a silence may be its doing. When they no longer do, it counts anew.
+    /// Sets whether bytes wait for their reader, who may then be the cause of a silence. When none wait any more, `idle`
+    /// restarts.
     mutating func pause(_ isPaused: Bool, at now: Duration) {
         if self.isPaused, !isPaused { lastSign = now }
         self.isPaused = isPaused
     }
 
-    /// The limit that has passed, or when to look again; `nil` without limits.
+    /// Returns the limit that has passed, or the time of the next check; `nil` without limits.
     mutating func check(at now: Duration) -> Check? {
         if noticesSuspension, let due, now - due > Self.lateness { restart(at: now) }
         let result = judge(at: now)
@@ -86,8 +87,8 @@ struct Deadlines {
         return .wait(until: next)
     }
 
-    // While the process was suspended, nobody listened to the network: its silence counts anew. The limit of the whole call is
-    // that of a person or a program who waits, and goes on.
+    // A suspended process doesn't listen to the network, so the limits on the network's silence restart. The limit of the
+    // whole call continues, because a person or a program is waiting.
     private mutating func restart(at now: Duration) {
         lastSign = now
         if started != nil { started = now }
@@ -113,7 +114,7 @@ struct Deadlines {
         return started.map { $0 + limit }
     }
 
-    // A silence that does not count yet begins later: to look again after its whole length is never too late.
+    // A pause may end later, so checking again after the full limit is never too late.
     private func idle(_ now: Duration) -> Duration? {
         guard let limit = timeouts.idle else { return nil }
         return isPaused ? now + max(limit, .milliseconds(1)) : lastSign + limit

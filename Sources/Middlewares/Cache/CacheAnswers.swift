@@ -1,9 +1,9 @@
 internal import Foundation
 internal import Interceptors
 
-/// Makes responses out of what is stored.
+/// Makes responses from stored entries.
 enum CacheAnswers {
-    /// The response to a request that is served from the store (RFC 9111 §4), its body in memory unless it is streamed.
+    /// The response to a request from a stored entry (RFC 9111 §4). The body is in memory, unless it is streamed.
     static func response(
         _ served: CachePolicy.Served,
         from entry: CacheEntry,
@@ -23,7 +23,7 @@ enum CacheAnswers {
         return response
     }
 
-    /// What of the stored body is that of the response.
+    /// The byte range of the stored body to return; `nil` for a response without content.
     private static func body(_ form: CachePolicy.Form, _ entry: CacheEntry) -> Range<Int64>? {
         switch form {
         case .full: 0..<entry.length
@@ -50,7 +50,7 @@ enum CacheAnswers {
         }
         var response = HTTPResponse(status: entry.response.status, headerFields: fields, url: request.url)
         apply(served.form, entry, to: &response)
-        // Nothing stored has one. What is older than can be told is as old as can be told (RFC 9111 §1.2.2).
+        // Stored fields have no `Age`. An age above the maximum becomes the maximum (RFC 9111 §1.2.2).
         let age = String(min(served.age ?? entry.response.initialAge, DeltaSeconds.ceiling))
         response.context.cacheOutcome = outcome
         response.headerFields.append(
@@ -69,7 +69,7 @@ enum CacheAnswers {
         case .full, .head: break
         case .notModified:
             response.status = 304
-            // RFC 9110 §15.4.5: no metadata of a representation that isn't sent, but its location.
+            // RFC 9110 §15.4.5: no metadata of a representation that isn't sent, except its location.
             response.headerFields.removeAll { isOfContent($0.name) && $0.name != .contentLocation }
         case .partial(let bytes):
             response.status = 206
@@ -86,7 +86,7 @@ enum CacheAnswers {
         name.rawName.lowercased().hasPrefix("content-")
     }
 
-    /// The response if nothing stored may be used, and the server can't be asked (RFC 9111 §5.2.1.7, §5.2.2.2).
+    /// A 504, because nothing stored may be used and the server can't be asked (RFC 9111 §5.2.1.7, §5.2.2.2).
     ///
     /// - Parameter cause: the error that the request to the server failed with, if it was sent.
     static func gatewayTimeout(
@@ -100,10 +100,10 @@ enum CacheAnswers {
         return response
     }
 
-    /// Says what happened: for programs in the context, for people in `Cache-Status` (RFC 9211).
+    /// Records the outcome in the context, and in the field `Cache-Status` (RFC 9211).
     static func mark(_ response: inout HTTPResponse, _ outcome: CacheOutcome) {
         response.context.cacheOutcome = outcome
-        // Each cache adds its member after those of the caches nearer to the server (RFC 9211 §2).
+        // A cache appends its member after those of caches nearer to the origin (RFC 9211 §2).
         response.headerFields.append(status(outcome))
     }
 

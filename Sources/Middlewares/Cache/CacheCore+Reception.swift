@@ -1,9 +1,9 @@
 internal import Foundation
 internal import Interceptors
 
-// What becomes of a response of the server.
+// The handling of the server's responses.
 extension CacheCore {
-    /// Acts on what the policy says of a response.
+    /// Carries out the policy's decision about a response.
     func handle(
         _ reception: CachePolicy.Reception,
         of response: consuming HTTPResponse,
@@ -85,8 +85,8 @@ extension CacheCore {
         return marked(response, outcome)
     }
 
-    // The cookies of this response go to outer cookie jars, which ignore stored ones. Not those of another origin: the
-    // answer has the request's URL, and a jar would take them for the request's origin.
+    // An outer cookie jar ignores replayed cookies, so the cookies of the server's response are added explicitly. Cookies of
+    // another origin are left out: the response has the request's URL, so a jar would attribute them to the request's origin.
     private static func setting(
         cookiesOf response: HTTPResponse,
         on answer: consuming HTTPResponse,
@@ -121,7 +121,7 @@ extension CacheCore {
         return !urls.isEmpty
     }
 
-    // What a caller changes is neither for it nor for those without a partition what it was.
+    // A change by the caller affects both the caller's entries and those of requests without a partition.
     func remove(_ urls: [URL], seenBy partition: String) async {
         await remove(
             Set(urls.flatMap { url in Set([partition, ""]).compactMap { CacheKey(url: url, partition: $0) } })
@@ -144,7 +144,7 @@ extension CacheCore {
         _ outcome: consuming CacheOutcome
     ) async -> HTTPResponse {
         outcome.storing = .refused
-        // Without a generation nothing can tell later whether the response is still valid.
+        // Without a generation, a later invalidation can't be detected.
         guard let generation else { return marked(response, outcome) }
         let commit = CacheCommit(
             response: stored,

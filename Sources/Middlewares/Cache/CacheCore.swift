@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Interceptors
 
-/// Does what ``CachePolicy`` decides.
+/// Carries out the decisions of ``CachePolicy`` with a store and the rest of the chain.
 final class CacheCore: Sendable {
     let store: any CacheStore
     let time: CacheTime
@@ -31,14 +31,15 @@ final class CacheCore: Sendable {
         self.stores = stores.map(StoringCondition.init)
     }
 
-    /// Gets what keys of requests are made with: before it has returned once, they may not be found again.
+    /// Gets the key of the digests from the store. Digests made before use the key of the process: entries stored under them
+    /// are never found again.
     func prepare() async {
         if !policy.digest.isReady { await policy.digest.prepare(store, report: report) }
     }
 
     var isPrepared: Bool { policy.digest.isReady }
 
-    /// What is stored for a request is found by this; `nil` if it is not one over http or https.
+    /// The key of a request's stored responses; `nil` if the URL isn't http or https.
     func key(for request: HTTPRequest) -> CacheKey? {
         let plain = CacheKey.plain(request.url.absoluteString)
         guard let text = plain ?? CacheKey.taken(from: request.url) else { return nil }
@@ -66,7 +67,7 @@ final class CacheCore: Sendable {
         }
     }
 
-    // What can't be read is not there.
+    // The selected entry couldn't be read: decides again as if nothing were stored.
     private func answerWithoutStore(
         _ request: HTTPRequest,
         _ key: CacheKey,
@@ -79,9 +80,9 @@ final class CacheCore: Sendable {
         return try await send(CacheExchange(request, key, forward, [], generation), next)
     }
 
-    /// What is stored for a key; `nil` if the store fails.
+    /// The entries and the generation of a key; `nil` if the store fails.
     private func current(for key: CacheKey) async -> CacheSnapshot? {
-        // A store removes what it finds damaged: a second look finds the key without it.
+        // The store removes a damaged record, so a second lookup finds the key without it.
         for _ in 0..<2 {
             do {
                 return try await store.snapshot(of: key)
@@ -93,7 +94,8 @@ final class CacheCore: Sendable {
         return nil
     }
 
-    /// The response, or `nil` if the entry can't be read: then it has been removed.
+    /// The response from a stored entry; `nil` if the entry can't be read. The entry is removed, unless it may be readable
+    /// later.
     private func serve(
         _ served: CachePolicy.Served,
         _ entry: CacheEntry,
@@ -108,14 +110,14 @@ final class CacheCore: Sendable {
         } catch {
             if error is CancellationError || Task.isCancelled { throw CancellationError() }
             report(error)
-            // What can't be read now, at a limit of open files or on a locked device, may be read later.
+            // An unreadable body may be readable later, for instance on a locked device or at the limit of open files.
             let code = (error as? CacheStoreError)?.code
             if code != .unavailable && code != .busy { await attempt { try await $0.remove([entry.id], of: key) } }
             return nil
         }
     }
 
-    /// - Parameter start: the time, if it has just been read.
+    /// - Parameter start: the current time, if it has just been read.
     func send(
         _ exchange: borrowing CacheExchange,
         _ next: Next,
@@ -127,7 +129,7 @@ final class CacheCore: Sendable {
         do {
             response = try await next(exchange.outgoing)
         } catch {
-            // What an unsafe request may have changed is not kept, unless it is known that nobody has seen it.
+            // An unsafe request may have changed the resource, unless it is certain that nothing was sent.
             let method = exchange.request.method
             if !method.isSafe, !UnsentError.isCertain(after: error, of: method) {
                 await remove([exchange.request.url], seenBy: exchange.key.partition)
@@ -151,7 +153,7 @@ final class CacheCore: Sendable {
         return try await handle(reception, of: consume response, exchange, flight, timing, outcome, next)
     }
 
-    // The server gave no answer (RFC 9111 §4.2.4, RFC 5861 §4).
+    // Without a response, the selected entry may be served stale (RFC 9111 §4.2.4, RFC 5861 §4).
     private func recover(from error: any Error, _ exchange: borrowing CacheExchange) async throws -> HTTPResponse {
         guard !(error is CancellationError), !Task.isCancelled, let entry = exchange.selected else { throw error }
         let isDisconnected = isDisconnection(error)
@@ -208,7 +210,7 @@ final class CacheCore: Sendable {
 }
 
 extension CacheCore {
-    /// Validates what is stored while its reader has it already (RFC 5861 §3).
+    /// Validates an entry in the background, after it has been served stale (RFC 5861 §3).
     private func revalidate(
         _ request: HTTPRequest,
         _ key: CacheKey,
@@ -222,7 +224,7 @@ extension CacheCore {
         }
         request.context.downloadProgress = nil
         request.context.uploadProgress = nil
-        // The caller has its answer: its deadline is not this one's.
+        // The caller already has a response, so the caller's deadline doesn't apply.
         request.context.deadline = nil
         revalidations.begin(key) { [request] in await self.validate(request, key, generation, next) }
     }
@@ -233,7 +235,7 @@ extension CacheCore {
         _ generation: CacheGeneration?,
         _ next: Next
     ) async {
-        // A key that was invalidated since the stale response was found is not asked for again.
+        // If the key was invalidated after the stale response was found, the next request asks the server anyway.
         guard let found = await current(for: key), found.generation == generation else { return }
         let entries = found.entries
         guard let selected = policy.select(from: entries, for: request) else { return }

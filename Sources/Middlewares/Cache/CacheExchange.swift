@@ -1,12 +1,12 @@
 internal import Interceptors
 
-/// One request on its way, and what was stored for it when it left.
+/// A request that the cache forwards, and the entries that were stored for it before.
 struct CacheExchange: ~Copyable, Sendable {
     let request: HTTPRequest
     let key: CacheKey
     let forward: CachePolicy.Forward
     let entries: [CacheEntry]
-    /// The generation that the key had by then; `nil` where the store was not asked, or failed.
+    /// The key's generation at that time; `nil` if the store wasn't asked, or failed.
     let generation: CacheGeneration?
 
     init(
@@ -23,7 +23,7 @@ struct CacheExchange: ~Copyable, Sendable {
         self.generation = generation
     }
 
-    /// The request as it is sent. The response to another method is nobody else's.
+    /// The request to forward. A GET or HEAD declares that its response may be served to other requests of the partition.
     var outgoing: HTTPRequest {
         var outgoing = request
         if request.method == .get || request.method == .head { outgoing.shareResponse(by: "cache") }
@@ -50,7 +50,7 @@ struct CacheExchange: ~Copyable, Sendable {
 
     var selected: CacheEntry? { forward.selected.map { entries[$0] } }
 
-    /// The same without the conditions of the cache.
+    /// The exchange without the conditions that the cache added.
     var unconditional: CacheExchange {
         var fields = forward.fields
         for name in [HTTPField.Name.ifNoneMatch, .ifModifiedSince] { fields.remove(name) }

@@ -1,17 +1,28 @@
 internal import Interceptors
 internal import Synchronization
 
-/// Which keys have a request under way whose response may be stored: an invalidation reaches those too, and of several
-/// responses the last to begin is the one that stays.
+/// The requests in progress whose responses may be stored, by key.
+///
+/// A commit asks here whether its response may still be stored. An invalidation by this cache makes all flights of the key
+/// invalid. Of several responses for the same variant, the last to arrive is the one that stays stored.
+///
+/// ```
+/// begin ──▶ arrive ──▶ mayStore ──▶ commit
+///           (takes a   (claims the variant, unless a later
+///            number)    number has it or the key was invalidated)
+/// ```
+/// One lock guards all state. A flight holds a count in its key's slot until it is released; the last flight of a key frees
+/// the slot. The generation here covers only this cache; the store's generation covers other caches and processes too.
 final class CacheFlights: Sendable {
-    /// What the requests of one key share while one of them is under way.
+    /// The state that all flights of a key share.
     private struct Shared {
         var key: CacheKey?
         var count = 0
         var generation = 0
-        /// How many responses have begun.
+        /// How many responses have arrived for the key.
         var arrivals = 0
-        /// Which of them is stored, for each variant. Most keys have one, which needs neither a hash nor a dictionary.
+        /// The arrival number that claims each variant. Most keys have one variant, which needs neither a hash nor a
+        /// dictionary.
         var first: (variant: HTTPFields, arrival: Int)?
         var others: [HTTPFields: Int] = [:]
 
@@ -20,7 +31,7 @@ final class CacheFlights: Sendable {
             return others.isEmpty ? nil : others[variant]
         }
 
-        /// Whether that response is to be stored, which is noted.
+        /// Claims a variant for a response. Returns `false` after an invalidation, or if a later response has claimed it.
         mutating func mayStore(_ variant: HTTPFields, _ arrival: Int, of generation: Int) -> Bool {
             guard self.generation == generation, stored(variant) ?? 0 <= arrival else { return false }
             store(variant, arrival)
@@ -37,7 +48,7 @@ final class CacheFlights: Sendable {
     }
 
     private struct State {
-        /// Where the share of a key is: a flight asks for it several times, and looks for it once.
+        /// Finds the slot of a key. A flight looks its slot up once, and then uses it several times.
         var index = PlaceIndex()
         var shares: [Shared] = []
         var free: [Int] = []
@@ -76,7 +87,7 @@ final class CacheFlights: Sendable {
 
     private let state = Mutex(State())
 
-    /// A request under way; it ends when nobody holds it any more.
+    /// A request in progress. It ends when its last reference is released.
     final class Flight: Sendable {
         private let owner: CacheFlights
         private let place: Int
@@ -91,22 +102,22 @@ final class CacheFlights: Sendable {
             self.generation = generation
         }
 
-        /// Whether nothing has made its response invalid since it began.
+        /// Whether the key wasn't invalidated since the flight began.
         var isValid: Bool { owner.state.withLock { $0.shares[place].generation == generation } }
 
-        /// Notes that its response begins.
+        /// Takes the next arrival number, when the response's head has arrived.
         func arrive() {
             arrival.store(owner.state.withLock { $0.arrive(at: place) }, ordering: .releasing)
         }
 
-        /// Whether its response, whose body has ended, is to be stored: unless it has become invalid, or one that began
-        /// later is stored already. From then on no earlier one is.
+        /// Whether the response may be stored: the key wasn't invalidated, and no response that arrived later has claimed the
+        /// variant. Returning `true` claims the variant: from then on no earlier response may be stored.
         func mayStore(_ variant: HTTPFields) -> Bool {
             let arrival = arrival.load(ordering: .acquiring)
             return owner.state.withLock { $0.shares[place].mayStore(variant, arrival, of: generation) }
         }
 
-        /// Whether its response is the last of the variant that may be stored, and nothing has made it invalid.
+        /// Whether the response still holds the claim to the variant, and the key wasn't invalidated.
         func isLast(_ variant: HTTPFields) -> Bool {
             let arrival = arrival.load(ordering: .acquiring)
             return owner.state.withLock { state in
@@ -117,7 +128,7 @@ final class CacheFlights: Sendable {
         deinit { owner.state.withLock { $0.end(at: place) } }
     }
 
-    /// How many keys have a request under way.
+    /// The number of keys with requests in progress.
     var count: Int { state.withLock { $0.count } }
 
     func begin(_ key: CacheKey) -> Flight {

@@ -1,7 +1,7 @@
 public import Foundation
 public import Interceptors
 
-/// Answers requests with stored responses where HTTP allows it: a private cache after RFC 9111.
+/// A private HTTP cache (RFC 9111): answers requests with stored responses where HTTP allows it.
 ///
 /// ```swift
 /// let store = DiskCacheStore(at: cachesDirectory)
@@ -13,49 +13,58 @@ public import Interceptors
 /// request.context.cacheMode = .revalidate
 /// let response = try await client.send(request)
 /// ```
-/// ## Its place
-/// Inside what identifies the caller, since it must know who asks; outside a retry, since a hit needs none and a failure
-/// after the last attempt may be answered with a stale response. With ``Interceptors/HTTPContext/cachePartition`` set by
-/// something outside, it may stand outside of what identifies, and then serves while nobody can sign in. Without one, a GET
-/// or HEAD to which something inside adds a credential fails with a ``ChainOrderError``: ``ResponseSharing`` says how an
-/// interceptor takes part in that.
+/// ## Order
+/// Put the cache inside the interceptors that identify the caller, because it must know who asks. Put it outside a retry: a
+/// hit needs no retry, and if the last attempt fails, the cache can serve a stale response.
 ///
-/// ## Who sees what
-/// Each caller has a partition. A request names it (``Interceptors/HTTPContext/cachePartition``), or it is a fingerprint
-/// of every field with a sensitive name (`Authorization`, `Cookie`, `X-API-Key`, …). A new token is a new partition, so a
-/// program that rotates tokens often does well to name it.
+/// If an outer interceptor sets ``Interceptors/HTTPContext/cachePartition``, the cache may be outside the interceptors that
+/// identify the caller. It then serves stored responses while nobody can sign in. Without a named partition, a GET or HEAD
+/// fails with a ``ChainOrderError`` if an interceptor inside the cache adds a credential. ``ResponseSharing`` says how an
+/// interceptor takes part in that check.
+///
+/// ## Partitions
+/// A request sees only the entries of its partition. The request names its partition
+/// (``Interceptors/HTTPContext/cachePartition``), or the cache uses a fingerprint of the request's credentials. Credentials
+/// are all fields with a sensitive name (`Authorization`, `Cookie`, `X-API-Key`, …) and a user in the URL. With
+/// fingerprints, a new token is a new partition: name the partition if tokens change often.
 ///
 /// ## What is stored
-/// Complete responses to GET, as the protocol allows, while the caller reads them: what isn't read to its end isn't
-/// stored. Parts (206) are handed on. `Set-Cookie` is stored and replayed like any other field; the jar
-/// of ``CookiesInterceptor`` ignores replayed cookies (``Interceptors/HTTPResponse/receivedCookies``). A response that an
-/// outer interceptor turns into an error, such as an envelope of failure with status 200, isn't stored; `stores` adds a
-/// condition. An unsafe request that succeeds removes what is stored for its URL, `Location` and
-/// `Content-Location`, for its caller and for those without a partition, and voids what is on its way; one that failed
-/// removes what is stored for its URL, unless nothing of it was sent.
+/// The cache stores complete responses to GET, as the protocol allows, while the caller reads them. A response that isn't
+/// read to its end isn't stored. Partial responses (206) pass through.
 ///
-/// ## What happened
-/// stands in `Cache-Status` (RFC 9211), and in ``Interceptors/HTTPContext/cacheOutcome`` of the response.
+/// `Set-Cookie` is stored and replayed like any other field; the jar of ``CookiesInterceptor`` ignores replayed cookies
+/// (``Interceptors/HTTPResponse/receivedCookies``). A response that an outer interceptor turns into an error, such as an
+/// envelope of failure with status 200, isn't stored. The parameter `stores` adds a condition.
+///
+/// ## Invalidation
+/// An unsafe request with a 2xx or 3xx response removes the entries for its URL, and for `Location` and `Content-Location` of
+/// the same origin. If an unsafe request throws an error, the entries for its URL are removed, unless nothing was sent.
+/// Entries are removed in the caller's partition, and in the partition of requests without credentials. Responses in progress
+/// for the same keys aren't stored.
+///
+/// ## Results
+/// The field `Cache-Status` (RFC 9211) and ``Interceptors/HTTPContext/cacheOutcome`` of the response say what the cache did.
 public struct CacheInterceptor: Interceptor {
     let core: CacheCore
 
-    /// A cache.
+    /// Creates a cache over a store. Caches over the same store share its entries.
     ///
     /// - Parameters:
     ///   - store: keeps the responses.
-    ///   - clock: measures how long exchanges take, and goes on when the wall clock is moved back.
-    ///   - now: the wall clock, by which ages are told.
-    ///   - isDisconnection: whether an error says that the server can't be reached, so that a stale response may be
-    ///     served where the protocol allows it; by default what ``isDisconnection(_:)`` says. Where request or response
-    ///     allow one for any failure (`stale-if-error`), an exchange that broke off is one as well; a response that is
-    ///     streamed has been handed out by then.
-    ///   - maximumStaleness: the maximum staleness of a response that is served because the server can't be reached; 7 days
-    ///     by default. A staler one counts as not stored. The limit doesn't apply if request or response allow a stale
-    ///     response (`max-stale`, `stale-if-error`), nor to ``CacheMode/offline``.
-    ///   - stores: whether to store a response that HTTP allows to store; by default all. The closure must not consume the
-    ///     body, but may read one that is in memory: ``HTTPBody/bytes``. After a refusal, an older stored response stays.
-    ///   - report: called with errors of the store, of a revalidation in the background, and with the error that a stored
-    ///     response or a 504 replaces. They fail no request. By default a debug build writes each error as a line to standard
+    ///   - clock: measures how long exchanges take, and keeps ages growing if the wall clock is set back.
+    ///   - now: the wall clock, from which ages are computed.
+    ///   - isDisconnection: whether an error means that the server can't be reached; by default ``isDisconnection(_:)``. A
+    ///     stale response may then be served where the protocol allows it. With `stale-if-error`, in the request or the
+    ///     response, an exchange that broke off counts too. A streamed response that breaks off isn't replaced, because the
+    ///     caller already has its head.
+    ///   - maximumStaleness: how stale a response may be if it is served because the server can't be reached; 7 days by
+    ///     default. A staler response counts as not stored. The limit doesn't apply if the request or the response allows a
+    ///     stale response (`max-stale`, `stale-if-error`), nor to ``CacheMode/offline``.
+    ///   - stores: an additional condition for storing a response; by default every response that HTTP allows is stored. The
+    ///     closure must not consume the body, but may read a body that is in memory: ``HTTPBody/bytes``. After a refusal, an
+    ///     older stored response stays.
+    ///   - report: called with errors of the store and of background revalidations, and with the error that a stored response
+    ///     or a 504 replaces. These errors fail no request. By default, a debug build writes each error as a line to standard
     ///     error, and a release build writes nothing.
     public init(
         store: any CacheStore,
@@ -88,9 +97,9 @@ public struct CacheInterceptor: Interceptor {
         return try await core.answer(request, key, next)
     }
 
-    /// Removes all responses that are stored for the caller of a request, whatever their URL, for instance at sign-out.
+    /// Removes every response that is stored for the caller of a request, whatever its URL, for instance at sign-out.
     ///
-    /// The request's partition, or else its credentials, identify the caller, as for a request that reaches the cache. So add
+    /// As for any request that reaches the cache, the named partition identifies the caller, or else the credentials do. So add
     /// the credentials that outer interceptors would add:
     ///
     /// ```swift
@@ -102,10 +111,10 @@ public struct CacheInterceptor: Interceptor {
     /// try await cache.removeAll(for: request)
     /// tokens.signOut()
     /// ```
-    /// Without a named partition, a new token is a new caller. Responses that were stored with earlier tokens stay, unreachable,
-    /// until the store evicts them. With `.partition(by: tokens)`, `store.removeAll(partition: account.id)` removes them too.
+    /// Without a named partition, a new token is a new caller. Responses stored with earlier tokens stay, unreachable, until
+    /// the store evicts them. With `.partition(by: tokens)`, `store.removeAll(partition: account.id)` removes them too.
     ///
-    /// As with ``CacheStore/removeAll(partition:)``, a response to an earlier request isn't stored afterwards.
+    /// As after ``CacheStore/removeAll(partition:)``, responses to requests already in progress aren't stored.
     ///
     /// - Throws: the error of the store.
     public func removeAll(for request: HTTPRequest) async throws {
@@ -117,7 +126,7 @@ public struct CacheInterceptor: Interceptor {
     @Sendable
     public static func reportWhileDebugging(_ error: any Error) { DebugReport.cache(error) }
 
-    /// Whether an error says that the server can't be reached: a ``Transport/TransportError`` about the host, the connection
+    /// Whether an error means that the server can't be reached: a ``Transport/TransportError`` about the host, the connection
     /// or a time limit, or a ``CircuitOpenError``.
     public static func isDisconnection(_ error: any Error) -> Bool {
         if let error = error as? any RefusedRequestError { return error.saysOutOfReach }
@@ -127,21 +136,22 @@ public struct CacheInterceptor: Interceptor {
 }
 
 extension Interceptor where Self == CacheInterceptor {
-    /// Answers requests with stored responses where HTTP allows it: see ``CacheInterceptor``.
+    /// A private HTTP cache (RFC 9111) over a store: see ``CacheInterceptor``.
     ///
     /// - Parameters:
     ///   - store: keeps the responses, such as `.memory()` or `.disk(at: directory)`.
-    ///   - clock: measures how long exchanges take, and goes on when the wall clock is moved back.
-    ///   - now: the wall clock, by which ages are told.
-    ///   - isDisconnection: whether an error says that the server can't be reached, so that a stale response may be
-    ///     served where the protocol allows it; by default what ``CacheInterceptor/isDisconnection(_:)`` says.
-    ///   - maximumStaleness: the maximum staleness of a response that is served because the server can't be reached; 7 days
-    ///     by default. A staler one counts as not stored. The limit doesn't apply if request or response allow a stale
-    ///     response (`max-stale`, `stale-if-error`), nor to ``CacheMode/offline``.
-    ///   - stores: whether to store a response that HTTP allows to store; by default all. The closure must not consume the
-    ///     body, but may read one that is in memory: ``HTTPBody/bytes``. After a refusal, an older stored response stays.
-    ///   - report: called with errors of the store, of a revalidation in the background, and with the error that a stored
-    ///     response or a 504 replaces. They fail no request. By default a debug build writes each error as a line to standard
+    ///   - clock: measures how long exchanges take, and keeps ages growing if the wall clock is set back.
+    ///   - now: the wall clock, from which ages are computed.
+    ///   - isDisconnection: whether an error means that the server can't be reached; by default
+    ///     ``CacheInterceptor/isDisconnection(_:)``. A stale response may then be served where the protocol allows it.
+    ///   - maximumStaleness: how stale a response may be if it is served because the server can't be reached; 7 days by
+    ///     default. A staler response counts as not stored. The limit doesn't apply if the request or the response allows a
+    ///     stale response (`max-stale`, `stale-if-error`), nor to ``CacheMode/offline``.
+    ///   - stores: an additional condition for storing a response; by default every response that HTTP allows is stored. The
+    ///     closure must not consume the body, but may read a body that is in memory: ``HTTPBody/bytes``. After a refusal, an
+    ///     older stored response stays.
+    ///   - report: called with errors of the store and of background revalidations, and with the error that a stored response
+    ///     or a 504 replaces. These errors fail no request. By default, a debug build writes each error as a line to standard
     ///     error, and a release build writes nothing.
     public static func cache(
         _ store: some CacheStore,

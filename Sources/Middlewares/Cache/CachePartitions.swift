@@ -3,9 +3,9 @@ internal import HTTPSyntax
 internal import Interceptors
 internal import Synchronization
 
-/// Whose entries a request may see.
+/// Decides which partition of the store a request belongs to.
 final class CachePartitions: Sendable {
-    /// What a request shows of who sends it.
+    /// The parts of a request that identify its caller.
     private struct Credentials {
         var fields: [HTTPField] = []
         var user: String?
@@ -27,7 +27,7 @@ final class CachePartitions: Sendable {
         }
     }
 
-    /// The names of the fields of a request, and where among them are those of credentials.
+    /// The field names of a request, and the indices of the fields with credentials.
     private struct Form {
         let names: [HTTPField.Name]
         let places: [Int]
@@ -49,7 +49,7 @@ final class CachePartitions: Sendable {
         var known: [Known] = []
         var forms: [Form] = []
 
-        /// Where the credentials are among the fields. Equal names are equally sensitive, whatever their case.
+        /// The indices of the fields with credentials. The case of a name doesn't affect whether it is sensitive.
         mutating func places(in fields: HTTPFields) -> [Int] {
             if let form = forms.first(where: { $0.isThat(of: fields) }) { return form.places }
             let form = Form(fields)
@@ -59,22 +59,22 @@ final class CachePartitions: Sendable {
         }
     }
 
-    // A program speaks for a user or two, and its requests have few forms; to look at each name, and to make a
-    // fingerprint, would take as long as all the rest of a hit.
+    // An app acts for one or two users, and its requests have few sets of names. Checking each name and computing a
+    // fingerprint would take as long as the rest of a hit.
     private static let remembered = 4
     private let digest: FieldDigest
     private let state = Mutex(State())
 
     init(_ digest: FieldDigest = .ofProcess) { self.digest = digest }
 
-    /// What the request names, or a fingerprint of the credentials it carries; empty if it carries none.
+    /// The partition that the request names, or a fingerprint of its credentials; empty if it has no credentials.
     ///
-    /// Who wants to be taken for another by naming its fingerprint must know its credentials.
+    /// Naming a caller's fingerprint requires knowing its credentials.
     ///
-    /// Every field with a sensitive name counts as a credential, and so do a user in the URL and what an interceptor has
-    /// declared (``Interceptors/HTTPRequest/identifyCaller(by:as:)``).
+    /// Credentials are every field with a sensitive name, a user in the URL, and the identities that interceptors have declared
+    /// (``Interceptors/HTTPRequest/identifyCaller(by:as:)``).
     ///
-    /// - Parameter mayHaveUser: whether there may be a user in the URL.
+    /// - Parameter mayHaveUser: whether the URL may contain a user; `false` skips parsing the URL.
     func name(for request: HTTPRequest, mayHaveUser: Bool = true) -> String {
         if let named = request.context.cachePartition, !named.isEmpty { return named }
         let (fields, identities) = (request.headerFields, request.context.callerIdentities)
@@ -95,7 +95,7 @@ final class CachePartitions: Sendable {
     }
 
     private static func user(of url: URL) -> String? {
-        // What parses the URL is for the few that may have a user.
+        // Parsing the URL is slow, so it is left to the few URLs that may contain a user.
         guard url.absoluteString.utf8.contains(UInt8(ascii: "@")), let user = url.user(percentEncoded: true) else {
             return nil
         }
@@ -113,7 +113,7 @@ final class CachePartitions: Sendable {
         return digest.text(of: bytes, after: "credentials:")
     }
 
-    // Each part after its length, so that no two lists of parts make the same bytes.
+    // Each part follows its length, so that different lists of parts never make the same bytes.
     private static func add(_ name: String, _ value: String, to bytes: inout [UInt8]) {
         add(count: name.utf8.count, to: &bytes)
         bytes += name.utf8.map(ASCII.lowercased)

@@ -2,23 +2,31 @@ internal import Foundation
 internal import Interceptors
 internal import Synchronization
 
-/// A response that is to be stored once its body has ended.
+/// A response in progress, to be stored once its body has ended.
 ///
-/// The store asks ``isWanted(_:)`` under its own lock, at the moment of storing. Nothing that happens before or after has to be
-/// undone: an invalidation either finds the entry and removes it, or has changed the generation by then.
+/// Two checks decide at the moment of storing, in ``isWanted(_:)``, which the store calls under its lock:
+/// 1. The key's generation is still the one that the request found. It changes with every invalidation, in any process
+///    that shares the store.
+/// 2. The flight may still store. This cache hasn't invalidated the key since the request was sent, and no response that
+///    arrived later is stored for the same variant.
+///
+/// Nothing must be undone later. An invalidation before the commit has changed the generation, so the commit stores nothing;
+/// an invalidation after the commit finds the entry and removes it.
+///
+/// If the response isn't stored, the entries that it would have replaced are removed instead: see ``giveWay()``.
 struct CacheCommit: Sendable {
     let response: CachedResponse
-    /// The entries that it replaces besides those of its variant.
+    /// The IDs of the entries that it replaces, besides those of its variant.
     let replaced: [CacheEntry.ID]
     let flight: CacheFlights.Flight
     let store: any CacheStore
-    /// The generation of the key when the response was asked for.
+    /// The key's generation when the request was sent.
     let generation: CacheGeneration
-    /// What `Content-Length` says.
+    /// The announced length of the body: the value of `Content-Length`.
     let length: Int64?
     let report: @Sendable (any Error) -> Void
 
-    /// Stores a body that is in memory already; says whether it is stored.
+    /// Stores a body that is in memory. Returns whether it is stored.
     func store(_ body: Data) async -> Bool {
         do {
             try check(Int64(body.count))
@@ -39,10 +47,10 @@ struct CacheCommit: Sendable {
         return false
     }
 
-    /// What takes the body as it is read; `nil` if it can't be stored.
+    /// A recording that stores the body while it is read; `nil` if the body can't be stored.
     func recording(of length: Int64?) async -> CacheRecording? {
         do {
-            // A body that is known to be refused needn't be written.
+            // Saves writing a body whose commit is already certain to be refused.
             guard try await store.snapshot(of: flight.key).generation == generation else {
                 await giveWay()
                 return nil
@@ -61,7 +69,7 @@ struct CacheCommit: Sendable {
         }
     }
 
-    /// Stores a body that a writer has got, after so many bytes; says whether it is stored.
+    /// Commits a body of `count` bytes. Returns whether it is stored.
     func end(_ writer: any CacheWriter, after count: Int64) async -> Bool {
         do {
             try check(count)
@@ -80,23 +88,28 @@ struct CacheCommit: Sendable {
         return false
     }
 
-    /// Whether nothing has made the response invalid since it was asked for, nor is a later one stored.
+    /// Whether no invalidation has come since the request was sent, and no later response is stored. Called under the
+    /// store's lock.
     private func isWanted(_ generation: CacheGeneration) -> Bool {
         generation == self.generation && flight.mayStore(response.selectingFields)
     }
 
-    // A body that ended elsewhere than announced isn't whole.
+    // A body with another length than announced is incomplete.
     private func check(_ count: Int64) throws {
         if let length, length != count {
             throw CacheStoreError(.incomplete, "The body has \(count) bytes, and Content-Length says \(length).")
         }
     }
 
-    /// Removes what a response that isn't stored would have replaced: the older must not outlive it, nor may a response that
-    /// began before it be stored. Does nothing if the key was invalidated, or a later response is stored.
+    /// Removes the entries that a response would have replaced, because the response isn't stored.
+    ///
+    /// The server has a newer response, so neither an older entry nor an earlier response in progress may be served after it.
+    /// Does nothing if the key was invalidated, or a later response is stored.
     func giveWay() async {
         let variant = response.selectingFields
-        // From here on no earlier response is stored; a later one is left alone, since its entry is not among those found.
+        // This claims the variant: from now on no earlier response is stored. A later response claims the variant before its
+        // entry is visible. If it does so before the check of `isLast`, nothing is removed here. If it does so after the
+        // check, its entry is newer than the snapshot, and isn't among the entries found.
         guard flight.mayStore(variant) else { return }
         do {
             let found = try await store.snapshot(of: flight.key).entries
@@ -109,7 +122,9 @@ struct CacheCommit: Sendable {
     }
 }
 
-/// Stores the body of one response while somebody reads it: wholly, or not at all.
+/// Stores the body of one response while a caller reads it: either completely or not at all.
+///
+/// The first of ``finish()``, ``abandon()`` and the deinitializer ends the recording; the others then do nothing.
 final class CacheRecording: Sendable {
     private enum State {
         case open
@@ -125,7 +140,7 @@ final class CacheRecording: Sendable {
         self.writer = writer
     }
 
-    // A reader that goes away leaves nothing behind.
+    // A reader that drops the response before its end leaves nothing in the store.
     deinit { abandon() }
 
     func append(_ chunk: Data) async {
@@ -143,7 +158,7 @@ final class CacheRecording: Sendable {
         }
     }
 
-    /// Ends the body; says whether it is stored.
+    /// Ends the body. Returns whether it is stored.
     @discardableResult
     func finish() async -> Bool {
         let (isOpen, count) = state.withLock { state in
@@ -162,7 +177,7 @@ final class CacheRecording: Sendable {
     }
 }
 
-/// A body that is stored as it is read.
+/// A body that is stored while it is read.
 struct RecordedBody: AsyncSequence, Sendable {
     let body: HTTPBody
     let recording: CacheRecording
@@ -178,7 +193,7 @@ struct RecordedBody: AsyncSequence, Sendable {
         mutating func next(isolation actor: isolated (any Actor)?) async throws -> Data? {
             do {
                 guard let chunk = try await body.next(isolation: actor) else {
-                    // A stream that is cut short by a cancellation may end as if it were complete.
+                    // After a cancellation, a truncated stream may end as if it were complete.
                     if Task.isCancelled { recording.abandon() } else { await recording.finish() }
                     return nil
                 }

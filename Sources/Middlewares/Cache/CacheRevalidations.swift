@@ -1,15 +1,15 @@
 internal import Synchronization
 
-/// The validations of what was served stale (RFC 5861 §3): one at a time for a key, and so many in all.
+/// Background validations of responses that were served stale (RFC 5861 §3): one at a time per key, and at most 64 in all.
 ///
-/// What finds no room is not made up for: the next reader of the same response asks again.
+/// At the limit a validation is dropped; the next request for the same response tries again.
 final class CacheRevalidations: Sendable {
     static let limit = 64
 
-    // The task is not known yet while it is being made.
+    // A key is inserted without a task before the task is created, so that the task can't end before its key is there.
     private let tasks = Mutex<[CacheKey: Task<Void, Never>?]>([:])
 
-    /// Does the work in a task of its own, unless there is one for the key, or too many.
+    /// Runs the work in a new task, unless a validation of the key is in progress or the limit is reached.
     func begin(_ key: CacheKey, _ work: @escaping @Sendable () async -> Void) {
         let isWanted = tasks.withLock { tasks in
             guard !tasks.keys.contains(key), tasks.count < Self.limit else { return false }
@@ -24,7 +24,7 @@ final class CacheRevalidations: Sendable {
         tasks.withLock { if $0.keys.contains(key) { $0[key] = task } }
     }
 
-    /// Waits until none is under way.
+    /// Waits until no validation is in progress.
     func end() async {
         while let task = tasks.withLock({ $0.values.compactMap(\.self).first }) { await task.value }
     }

@@ -1,6 +1,6 @@
 internal import Interceptors
 
-/// The field `Cache-Status` (RFC 9211).
+/// Makes the field `Cache-Status` (RFC 9211).
 enum CacheStatus {
     static func field(_ outcome: CacheOutcome, _ timeToLive: Int64?) -> HTTPField {
         var status = TextBytes(capacity: 96)
@@ -32,7 +32,7 @@ enum CacheStatus {
         HTTPField(name: .cacheStatus, trimmed: text, hasControl: false)
     }
 
-    /// The same of what most responses are, a fresh hit or a 200 of the server; `nil` of another.
+    /// A fast path for a fresh hit, and for a 200 that was stored; `nil` for other outcomes.
     static func usual(_ outcome: CacheOutcome, _ timeToLive: Int64?) -> HTTPField? {
         if outcome.result == .hit, outcome.staleReason == nil, let timeToLive, timeToLive >= 0 {
             return field(hit(timeToLive))

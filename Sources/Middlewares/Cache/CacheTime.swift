@@ -1,14 +1,14 @@
 internal import Foundation
 internal import Synchronization
 
-/// The time that ages are told by: the wall clock's, but it never goes back.
+/// The time from which ages are computed: the wall clock, except that it never goes back.
 ///
-/// When the wall clock is moved back, this one goes on as before: what was stale stays so.
+/// When the wall clock is set back, this time continues by the monotonic clock, so that stale responses stay stale.
 final class CacheTime: Sendable {
     struct Reading {
-        /// Seconds since 1970; never less than before.
+        /// Seconds since 1970; never less than in an earlier reading.
         let steady: Int64
-        /// What the wall clock says, in seconds since 1970.
+        /// The wall clock, in seconds since 1970.
         let wall: Int64
     }
 
@@ -23,7 +23,7 @@ final class CacheTime: Sendable {
 
     init(clock: some Clock<Duration>, now: @escaping @Sendable () -> Date) {
         self.now = now
-        // It is read twice for each request; where its type is known, that takes a third of the time.
+        // The clock is read twice per request; a call on the concrete type takes a third of the time.
         if let clock = clock as? ContinuousClock {
             let start = clock.now
             elapsed = { start.duration(to: clock.now) }
@@ -44,8 +44,8 @@ final class CacheTime: Sendable {
         }
     }
 
-    // In units of 2^30 attoseconds, some nanosecond, which need no division; three hundred years at most. Rounded up: whole
-    // seconds must not become a little less, which would make what is stale fresh for another second.
+    // In units of 2^30 attoseconds (about a nanosecond), which needs no division; at most 285 years. Rounds up, because a whole
+    // second that became slightly less would keep a stale response fresh for another second.
     private static func seconds(_ duration: Duration) -> Double {
         let units = (max(.zero, min(duration, .seconds(9_000_000_000))).attoseconds + (1 << 30 - 1)) &>> 30
         return Double(Int64(truncatingIfNeeded: units)) * 1.073_741_824e-9

@@ -3,12 +3,12 @@ internal import HTTPSyntax
 internal import Interceptors
 internal import Synchronization
 
-/// Stands in for what is secret in a request: HMAC-SHA256 (RFC 2104) with a key of the store.
+/// Replaces secrets of a request in stored entries: HMAC-SHA256 (RFC 2104) with a key from the store.
 ///
-/// Whoever reads what is stored, but not the key, can't find out a credential by trying: neither from the name of a partition
-/// nor from what `Vary` names.
+/// Without the key, a reader of the store can't test guesses of a credential. That holds for the names of partitions, and for
+/// the values of fields that `Vary` names.
 final class FieldDigest: Sendable, Equatable {
-    /// With a key that lasts as long as the process.
+    /// A digest whose key lasts until the process ends.
     static let ofProcess = FieldDigest(key: Array(processKey))
     static let processKey = Data((0..<32).map { _ in UInt8.random(in: .min ... .max) })
 
@@ -16,7 +16,7 @@ final class FieldDigest: Sendable, Equatable {
     private let key: Mutex<[UInt8]>
     private let hasKey: Atomic<Bool>
 
-    /// One that is to get its key, and does with that of the process until then.
+    /// A digest that uses the key of the process until ``prepare(_:report:)`` gets the store's.
     init() {
         key = Mutex(Array(Self.processKey))
         hasKey = Atomic(false)
@@ -29,7 +29,7 @@ final class FieldDigest: Sendable, Equatable {
 
     var isReady: Bool { hasKey.load(ordering: .acquiring) }
 
-    /// Gets the key of a store, and that of the process if the store fails.
+    /// Gets the key from a store. If the store fails, the key of the process stays in use, and the next call tries again.
     func prepare(_ store: any CacheStore, report: (any Error) -> Void) async {
         do {
             let stored = try await store.digestKey()
@@ -42,10 +42,10 @@ final class FieldDigest: Sendable, Equatable {
         }
     }
 
-    /// What is kept in the place of a value.
+    /// The digest that is stored instead of a value.
     func text(for value: String) -> String { text(of: Array(value.utf8), after: "digest:") }
 
-    /// The first half of the code of a message, in hexadecimal digits.
+    /// The first half of the authentication code of a message, in hexadecimal digits.
     func text(of message: [UInt8], after prefix: String) -> String {
         Self.code(of: message, key: key.withLock { $0 })[..<16].hexadecimal(after: prefix)
     }

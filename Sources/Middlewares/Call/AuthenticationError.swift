@@ -1,47 +1,48 @@
 public import Foundation
 
-/// Why a request could not be authenticated, apart from what a refresh closure throws, which reaches the caller as it is.
+/// The reason a request could not be authenticated. An error that a refresh closure throws is not wrapped: the caller gets it
+/// unchanged.
 public struct AuthenticationError: ContextualError, Sendable {
-    /// What went wrong. An open set: handle the ones you know, and keep a default.
+    /// The kind of failure. An open set: handle the codes you know, and keep a default.
     public struct Code: Sendable, Hashable, RawRepresentable, CustomStringConvertible {
         /// The name of the code, such as `signedOut`.
         public let rawValue: String
-        /// A code by its name.
+        /// Creates a code from its name.
         public init(rawValue: String) { self.rawValue = rawValue }
         /// The name of the code.
         public var description: String { rawValue }
 
-        /// It is not known which origin the tokens are for, so none was sent, and the request neither.
+        /// Neither the store nor the client names an origin for the token, so the request was not sent.
         public static let unknownOrigin = Self(rawValue: "unknownOrigin")
-        /// The interceptors stand in an order in which a rejected token could never be replaced.
+        /// The interceptors are in an order in which a rejected token could never be replaced.
         public static let wrongOrder = Self(rawValue: "wrongOrder")
-        /// The session was ended by a sign-out, or by the sign-in of another account, while the request was under way.
+        /// A sign-out, or the sign-in of another account, ended the session while the request was under way.
         public static let signedOut = Self(rawValue: "signedOut")
-        /// The refresh ended with `CancellationError`, although no one had cancelled those who waited for it.
+        /// The refresh threw `CancellationError`, although nobody had cancelled the calls that waited for it.
         public static let refreshCancelled = Self(rawValue: "refreshCancelled")
-        /// The token can't stand in a header field.
+        /// The token contains characters that a field value can't carry, or is empty (RFC 6750 §2.1).
         public static let invalidToken = Self(rawValue: "invalidToken")
-        /// The token doesn't say whose it is, and the request was to be named for its account.
+        /// The request was to be labelled with the token's account, but ``TokenStore/Token/account`` is not set.
         public static let unknownAccount = Self(rawValue: "unknownAccount")
     }
 
-    /// What went wrong.
+    /// The kind of failure.
     public let code: Code
-    /// What went wrong and what to do about it, for a person.
+    /// A description of the failure and its remedy, for a person to read.
     public let message: String
     /// The method of the request.
     public let method: HTTPRequest.Method?
     /// The URL of the request, with secrets redacted.
     public let url: String?
-    /// What is to be known about the failed call beyond the failure itself, such as the attempts that were made.
+    /// Further facts about the failed call, such as the attempts made.
     public var context = HTTPContext()
 
-    /// An error about a request.
+    /// Creates an error about a request.
     ///
     /// - Parameters:
-    ///   - code: what went wrong.
+    ///   - code: the kind of failure.
     ///   - message: a sentence for a person, without secrets.
-    ///   - request: the request, of which the method and the redacted URL are kept.
+    ///   - request: the request; only its method and its redacted URL are kept.
     public init(_ code: Code, _ message: String, request: HTTPRequest? = nil) {
         self.code = code
         self.message = message
@@ -114,9 +115,9 @@ extension AuthenticationError: CustomStringConvertible, CustomDebugStringConvert
         return "\(text) (\(method) \(url))"
     }
 
-    /// The same as ``description``.
+    /// Equal to ``description``.
     public var debugDescription: String { description }
 
-    /// The same as ``description``.
+    /// Equal to ``description``.
     public var errorDescription: String? { description }
 }

@@ -1,4 +1,4 @@
-/// What a request has to do with the credentials that its chain adds and renews.
+/// Whether a request carries the credentials that its chain adds, and whether a rejection renews them.
 ///
 /// ```swift
 /// var context = HTTPContext()
@@ -8,29 +8,32 @@
 /// context.authorization = .notRenewed
 /// try await api.post("/confirm-password", body: .form(["password": password]), context: context)
 /// ```
-/// `bearerAuth`, `passwordAuth` and its likes, and `retryOnUnauthorized` keep to it.
+/// `bearerAuth`, `passwordAuth`, `basicAuth`, `digestAuth` and `retryOnUnauthorized` follow this mode.
 public struct AuthorizationMode: Sendable, Hashable {
     private enum Kind: Sendable { case automatic, notRenewed, omitted }
 
     private let kind: Kind
 
-    /// The credential goes with the request, and if the server rejects it, it is renewed and the request sent again: what
-    /// applies where nothing else is said.
+    /// The request carries the credential. If the server rejects it, the chain renews the credential and sends the request
+    /// again. This is the default.
     public static let automatic = Self(kind: .automatic)
-    /// The credential goes with the request, renewed before if it has expired, but a rejection is the caller's answer: for
-    /// what a server answers with a 401 although the session is good, such as a wrong password that is to be confirmed.
+    /// The request carries the credential, refreshed beforehand if it has expired, but a rejection goes to the caller.
+    ///
+    /// Use this mode where a 401 doesn't mean that the session has ended, such as for a wrong password in a confirmation
+    /// dialog.
     public static let notRenewed = Self(kind: .notRenewed)
-    /// No credential goes with the request, which waits for none either, and a rejection is the caller's answer: for a log-in,
-    /// whose 401 means that the password is wrong, and for what is public. Where requests name a partition of the cache
-    /// (``Interceptors/HTTPContext/cachePartition``), give such a request one of its own: those of one name share what is
-    /// stored, whether a credential goes with them or not.
+    /// The request carries no credential and waits for none, and a rejection goes to the caller.
+    ///
+    /// Use this mode for a log-in, whose 401 means a wrong password, and for public resources. If your requests name a cache
+    /// partition (``Interceptors/HTTPContext/cachePartition``), give such a request a different partition: requests in one
+    /// partition share stored responses, whether or not they carry a credential.
     public static let omitted = Self(kind: .omitted)
 }
 
 extension HTTPContext {
     private enum AuthorizationKey: HTTPContextKey { static var defaultValue: AuthorizationMode { .automatic } }
 
-    /// On a request: what it has to do with the credentials that its chain adds and renews.
+    /// On a request: whether it carries the credentials that its chain adds, and whether a rejection renews them.
     public var authorization: AuthorizationMode {
         get { self[AuthorizationKey.self] }
         set { self[AuthorizationKey.self] = newValue }

@@ -15,28 +15,30 @@ public struct CacheMode: Sendable, Hashable, CustomStringConvertible {
     /// The name of the mode.
     public var description: String { code.rawValue }
 
-    /// As RFC 9111 says. What a request has that asks for nothing else.
+    /// The cache does what RFC 9111 says. The default.
     public static var standard: Self { Self(code: .standard) }
-    /// Nothing that is stored is used; the response is stored. Caches on the way are told by `Cache-Control: no-cache`.
+    /// No stored response is used; the response is stored. `Cache-Control: no-cache` asks caches on the way to do the same.
     public static var reload: Self { Self(code: .reload) }
-    /// A stored response is used after the server confirms it, even if the response is fresh. The request asks other caches
-    /// with `Cache-Control: max-age=0`, too. Only a fresh `immutable` response is served without asking (RFC 8246 §2).
+    /// A stored response is used after the server confirms it, even if it is fresh. Only a fresh `immutable` response is
+    /// served without asking (RFC 8246 §2). `Cache-Control: max-age=0` asks caches on the way to do the same.
     public static var revalidate: Self { Self(code: .revalidate) }
-    /// What is stored is used where the protocol allows it; nothing is sent, and a 504 is the answer otherwise: to what is
-    /// never answered from the store, such as a POST, too. Without a cache in the chain the request fails with
-    /// ``TransportError/Code/sendingForbidden``.
+    /// A stored response is used where the protocol allows it. Otherwise the response is a 504, and nothing is sent.
+    ///
+    /// A request that is never answered from the store, such as a POST, also gets a 504. Without a cache in the chain, the
+    /// request fails with ``TransportError/Code/sendingForbidden``.
     public static var onlyIfCached: Self { Self(code: .onlyIfCached) }
-    /// Anything stored is used, however old and whatever it says of itself, as a history is (RFC 9111 §6): for a program
-    /// that knows itself to be without a network. Nothing is sent, an expired token isn't refreshed either, and a 504 is the
-    /// answer where there is nothing, and to what is never answered from the store, such as a POST. Without a cache in the
-    /// chain the request fails with ``TransportError/Code/sendingForbidden``.
+    /// Any stored response is used, whatever its age and its fields say, as a browser's history does (RFC 9111 §6).
+    ///
+    /// Use it when the app knows it is offline. Nothing is sent, and an expired token isn't refreshed. If nothing is stored, or
+    /// the request is never answered from the store, such as a POST, the response is a 504. Without a cache in the chain, the
+    /// request fails with ``TransportError/Code/sendingForbidden``.
     public static var offline: Self { Self(code: .offline) }
-    /// As ``standard``, but nothing is stored or updated.
+    /// The cache behaves as in ``standard``, but stores and updates nothing.
     public static var doNotStore: Self { Self(code: .doNotStore) }
 
     var sendsNothing: Bool { code == .onlyIfCached || code == .offline }
 
-    /// What a transport says that gets a request of this mode.
+    /// The message of the error if a request in this mode reaches a transport.
     fileprivate var reasonToSendNothing: String {
         "The cacheMode \(self) sends nothing, and no cache in the chain has answered the request: add .cache(store) to it."
     }
@@ -45,8 +47,10 @@ public struct CacheMode: Sendable, Hashable, CustomStringConvertible {
 extension HTTPContext {
     private enum CacheModeKey: HTTPContextKey { static var defaultValue: CacheMode { .standard } }
 
-    /// On a request: how it uses the cache. A mode that sends nothing also sets ``HTTPContext/sendingForbidden``, which
-    /// holds where no cache is in the chain; another mode takes that back.
+    /// On a request: how it uses the cache; ``CacheMode/standard`` by default.
+    ///
+    /// A mode that sends nothing also sets ``HTTPContext/sendingForbidden``, so that a transport refuses the request if no
+    /// cache is in the chain. Setting another mode takes that back.
     public var cacheMode: CacheMode {
         get { self[CacheModeKey.self] }
         set {

@@ -1,12 +1,12 @@
 public import Interceptors
 
-/// What the cache did for a request: the context of its response carries it.
+/// Describes how the cache handled a request. The context of the response carries it.
 ///
 /// ```swift
 /// if response.context.cacheOutcome?.result == .stale { showAsOutdated() }
 /// ```
 public struct CacheOutcome: Sendable, Hashable {
-    // All is in codes, whose words are looked up when they are asked for: it is copied several times for each response.
+    // Stores small codes, not strings, because it is copied several times for each response.
 
     /// Where the response came from.
     public struct Result: Sendable, Hashable, CustomStringConvertible {
@@ -29,11 +29,11 @@ public struct CacheOutcome: Sendable, Hashable {
         public static var revalidated: Self { Self(code: .revalidated) }
         /// From the server: ``CacheOutcome/forwardReason`` says why.
         public static var miss: Self { Self(code: .miss) }
-        /// A 504 of the cache: nothing stored may be used, and either nothing may be sent, or the server can't be reached
-        /// (``HTTPContext/underlyingError``).
+        /// A 504 made by the cache. Nothing stored may be used, and either the request forbids sending, or the server can't
+        /// be reached: then ``HTTPContext/underlyingError`` says why.
         public static var unsatisfiable: Self { Self(code: .unsatisfiable) }
 
-        /// Whether the response is a stored one.
+        /// Whether the response came from the store.
         var isStored: Bool { code == .hit || code == .stale || code == .revalidated }
     }
 
@@ -51,17 +51,18 @@ public struct CacheOutcome: Sendable, Hashable {
         let code: Code
         /// The word, as in the field `Cache-Status`.
         public var description: String { code.rawValue }
-        /// The cache doesn't handle such requests.
+        /// The cache leaves the request to the server, for instance because the request has content, `If-Match` or several
+        /// ranges.
         public static var bypass: Self { Self(code: .bypass) }
-        /// The method isn't one that is answered from a cache.
+        /// The request's method is never answered from a cache.
         public static var method: Self { Self(code: .method) }
-        /// Nothing is stored for the URL.
+        /// No response is stored for the URL.
         public static var uriMiss: Self { Self(code: .uriMiss) }
-        /// Something is stored for the URL, but for other values of the fields that `Vary` names.
+        /// Responses are stored for the URL, but for other values of the request fields that `Vary` names.
         public static var varyMiss: Self { Self(code: .varyMiss) }
-        /// What is stored is fresh, but the request or the response wants the server to be asked.
+        /// The stored response is fresh, but the request or the response demands that the server is asked.
         public static var request: Self { Self(code: .request) }
-        /// What is stored is stale.
+        /// The stored response is stale.
         public static var stale: Self { Self(code: .stale) }
     }
 
@@ -78,19 +79,19 @@ public struct CacheOutcome: Sendable, Hashable {
         let code: Code
         /// The name of the reason.
         public var description: String { code.rawValue }
-        /// The request allows it (`max-stale`).
+        /// The request accepts a stale response (`max-stale`).
         public static var maxStale: Self { Self(code: .maxStale) }
-        /// The response allows it while it is being validated (RFC 5861 §3).
+        /// The response may be served stale while the cache validates it in the background (RFC 5861 §3).
         public static var staleWhileRevalidate: Self { Self(code: .staleWhileRevalidate) }
-        /// The server failed, and request or response allow it then (RFC 5861 §4).
+        /// The server failed, and the request or the response allows a stale response then (RFC 5861 §4).
         public static var staleIfError: Self { Self(code: .staleIfError) }
-        /// The server can't be reached, and nothing forbids it (RFC 9111 §4.2.4).
+        /// The server can't be reached, and nothing forbids a stale response (RFC 9111 §4.2.4).
         public static var disconnected: Self { Self(code: .disconnected) }
-        /// The request is ``CacheMode/offline``.
+        /// The request's mode is ``CacheMode/offline``.
         public static var offline: Self { Self(code: .offline) }
     }
 
-    /// What became of the store.
+    /// The change that the cache made to the store, or the reason for storing nothing.
     public struct Storing: Sendable, Hashable, CustomStringConvertible {
         enum Code: String {
             case unchanged
@@ -109,31 +110,31 @@ public struct CacheOutcome: Sendable, Hashable {
         }
 
         let code: Code
-        /// The name of it.
+        /// A short description, such as `stored` or `not stored: no-store`.
         public var description: String { code.rawValue }
-        /// Nothing was to be stored, since the response came from there.
+        /// Nothing changed: the response came from the store, or there was nothing to store.
         public static var unchanged: Self { Self(code: .unchanged) }
-        /// The response is stored, once its body has been read to the end.
+        /// The response is stored; a streamed response once its body has been read to the end.
         public static var stored: Self { Self(code: .stored) }
-        /// What is stored has got new fields.
+        /// A stored response has new fields, or was marked for validation.
         public static var updated: Self { Self(code: .updated) }
-        /// What was stored for the URL is gone.
+        /// The stored responses for the URL were removed, after an unsafe request.
         public static var invalidated: Self { Self(code: .invalidated) }
         /// The method is not GET.
         public static var method: Self { Self(code: .method) }
-        /// The request forbids it, or isn't one that the cache handles.
+        /// The request says `no-store`, has content, or has the mode ``CacheMode/doNotStore``.
         public static var request: Self { Self(code: .request) }
         /// The response says `no-store`.
         public static var noStore: Self { Self(code: .noStore) }
-        /// The response says `must-understand` and has a status that isn't.
+        /// The response says `must-understand`, and the cache doesn't understand its status.
         public static var notUnderstood: Self { Self(code: .notUnderstood) }
-        /// The status can't be stored, at least not without explicit permission.
+        /// The status forbids storing, or requires a permission that the response lacks.
         public static var status: Self { Self(code: .status) }
-        /// `Vary: *`.
+        /// The response has `Vary: *`, or a malformed `Vary`: no request can select it later.
         public static var vary: Self { Self(code: .vary) }
-        /// It is a part of something (206).
+        /// The response is partial (206).
         public static var partial: Self { Self(code: .partial) }
-        /// The store refused it: too large, failing, or cleared since the request was made.
+        /// The store refused the response: it is too large, the store failed, or an invalidation came first.
         public static var refused: Self { Self(code: .refused) }
         /// The response fails a condition of the cache (`stores`) or of an outer interceptor
         /// (``HTTPContext/storeResponse(onlyIf:)``).
@@ -146,13 +147,13 @@ public struct CacheOutcome: Sendable, Hashable {
     public var forwardReason: ForwardReason?
     /// Why a stale response was served, if one was.
     public var staleReason: StaleReason?
-    /// What became of the store.
+    /// The change that the cache made to the store, or the reason for storing nothing.
     public var storing = Storing.unchanged
-    /// The age of what came from the store, where it is known.
+    /// The age of the response from the store, if it is known.
     public var age: Duration?
-    /// For how long it is fresh; negative for how long it isn't.
+    /// How long the response from the store stays fresh; negative if it is stale.
     public var timeToLive: Duration?
-    /// The status that the server gave, if it was asked.
+    /// The status of the server's response, if the server was asked.
     public var forwardStatus: Int?
 
     init(_ result: Result) { self.result = result }
@@ -161,7 +162,7 @@ public struct CacheOutcome: Sendable, Hashable {
 extension HTTPContext {
     private enum CacheOutcomeKey: HTTPContextKey { static var defaultValue: CacheOutcome? { nil } }
 
-    /// On a response: what the cache did, `nil` where none stands in the chain.
+    /// On a response: what the cache did; `nil` if no cache is in the chain.
     public internal(set) var cacheOutcome: CacheOutcome? {
         get { self[CacheOutcomeKey.self] }
         set { self[CacheOutcomeKey.self] = newValue }

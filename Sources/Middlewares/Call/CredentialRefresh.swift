@@ -1,10 +1,10 @@
-/// What the current task has to do with the refresh of a credential.
+/// Tells whether the current task is part of a credential refresh.
 public enum CredentialRefresh {
-    /// Whether the current task works for a refresh that has not ended: it runs the closure of a ``TokenStore`` or of
-    /// `retryOnUnauthorized`, or was started by it.
+    /// Whether the current task belongs to a refresh that is still running: the task runs the closure of a ``TokenStore`` or
+    /// of `retryOnUnauthorized`, or the closure started the task.
     ///
-    /// An interceptor that makes requests wait for each other (for a permit, a slot, a turn) lets those of a refresh
-    /// pass: whoever holds what they would wait for may itself be waiting for the refresh.
+    /// An interceptor that makes requests wait for each other (for a permit or a connection) must let the requests of a
+    /// refresh pass. Otherwise they deadlock: the requests that hold all permits may themselves be waiting for the refresh.
     ///
     /// ```swift
     /// func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
@@ -14,26 +14,27 @@ public enum CredentialRefresh {
     ///     return try await next(request)
     /// }
     /// ```
-    /// A task that the closure starts and that outlives it stops counting when the refresh ends. A detached task
+    /// If the closure starts a task that outlives the refresh, the task stops counting when the refresh ends. A detached task
     /// (`Task.detached`) never counts.
     public static var isCurrent: Bool {
         flights.contains { $0.isRunning() }
     }
 
-    /// The default pause after a refresh: 10 seconds. In a pause, a rejection of the new credential starts no other refresh,
-    /// unless a server has accepted the credential.
+    /// The default pause after a refresh: 10 seconds. During the pause, a rejection of the new credential starts no other
+    /// refresh, unless a server has already accepted the credential.
     public static let defaultPause: Duration = .seconds(10)
 
-    /// The refresh that a task works for, and those within which that one was started.
+    /// The refresh that the current task belongs to, preceded by the refreshes that contain it.
     @TaskLocal static var flights: [Flight] = []
 
     struct Flight: Sendable {
         let owner: ObjectIdentifier
-        // A task that outlives its refresh keeps its task-local values: this tells whether they still mean something.
+        // A task that outlives its refresh keeps its task-local values, so this closure checks that the refresh is still
+        // running.
         let isRunning: @Sendable () -> Bool
     }
 
-    /// Whether the current task works for a refresh of this owner.
+    /// Whether the current task belongs to a running refresh of this owner.
     static func isCurrent(of owner: AnyObject) -> Bool {
         flights.contains { $0.owner == ObjectIdentifier(owner) && $0.isRunning() }
     }

@@ -1,4 +1,4 @@
-/// Nearly always one value or none, which take no memory of their own.
+/// A list that nearly always has zero or one element, which need no heap allocation.
 struct Few<Element: Sendable>: Sendable {
     private var one: Element?
     private var others: [Element] = []

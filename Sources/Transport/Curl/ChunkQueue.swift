@@ -1,12 +1,12 @@
 #if os(Linux)
 internal import Foundation
 
-/// Bytes in the chunks in which they came. What has been taken is let go chunk by chunk, however long others follow.
+/// A queue of bytes, in chunks as they came. Each chunk is released as soon as it is read.
 struct ChunkQueue {
     private var chunks: [Data] = []
     private var first = 0
 
-    /// The bytes that are held.
+    /// The bytes in the queue.
     private(set) var count = 0
 
     mutating func append(_ chunk: Data) {
@@ -15,7 +15,7 @@ struct ChunkQueue {
         count += chunk.count
     }
 
-    /// Fills a buffer as far as there are bytes, and says how many it took.
+    /// Fills the buffer as far as possible, and returns the number of bytes copied.
     mutating func take(into buffer: UnsafeMutableRawBufferPointer) -> Int {
         var filled = 0
         while filled < buffer.count, first < chunks.count {
@@ -32,7 +32,7 @@ struct ChunkQueue {
     private mutating func advance() {
         chunks[first] = Data()
         first += 1
-        // The places of those that were taken go when they are the most.
+        // Removes the slots of used chunks once they are half of the array, which amortizes the cost.
         guard first * 2 >= chunks.count else { return }
         chunks.removeFirst(first)
         first = 0

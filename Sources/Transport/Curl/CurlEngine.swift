@@ -3,7 +3,8 @@ internal import CCurl
 internal import Foundation
 internal import Synchronization
 
-/// The loop of one transport and its spare handles; streamed bodies keep it alive beyond the transport.
+/// Owns the loop, the spare handles and the settings of one transport. Streamed bodies keep the engine alive beyond the
+/// transport.
 final class CurlEngine: Sendable {
     let loop: CurlLoop
     private let pool: EasyHandlePool
@@ -19,7 +20,7 @@ final class CurlEngine: Sendable {
         let tls = try CurlTLS(configuration.tls)
         self.tls = tls
         var configuration = configuration
-        // libcurl would look for each of its variables for each request.
+        // libcurl would otherwise look up each proxy variable for each request.
         if configuration.proxy == .environment, !CurlTransport.Proxy.environmentNamesAny { configuration.proxy = .none }
         try configuration.proxy.check()
         proxy = configuration.proxy
@@ -38,7 +39,7 @@ final class CurlEngine: Sendable {
 
     func retain() { users.withLock { $0 += 1 } }
 
-    /// One user less: the transport, or a streamed body. The last one ends the loop.
+    /// Ends one use, by the transport or by a streamed body. The last one stops the loop.
     func release() {
         let isLast = users.withLock { users in
             users -= 1
@@ -47,14 +48,16 @@ final class CurlEngine: Sendable {
         if isLast { loop.stop() }
     }
 
-    /// - Parameter calledAt: when the call began, if it has been sent before: then it gets a connection of its own.
+    /// - Parameter calledAt: the start of the call, if this is not its first exchange. The exchange then uses a new
+    ///   connection, and the limit of the whole call counts from this time.
     func exchange(
         _ request: HTTPRequest,
         _ configuration: CurlTransport.Configuration,
         againSince calledAt: Duration? = nil
     ) async throws -> HTTPResponse {
         guard request.body.isReadable else { throw TransportError.bodyNotReplayable(request: request) }
-        // It is sent as empty without being read, even if a file has grown, or a stream holds something after all.
+        // The body is announced as empty and sent without reading. A file may have grown and a stream may have bytes after
+        // all, so check.
         if request.body.isEmptySource { try await readToEnd(request, configuration) }
         let transfer = try makeTransfer(request, configuration, freshConnection: calledAt != nil)
         transfer.calledAt = calledAt
@@ -64,7 +67,7 @@ final class CurlEngine: Sendable {
         return try response(from: try await reply(of: transfer), to: request)
     }
 
-    /// Throws what reading throws, such as that there is more than was announced.
+    /// Reads the body within the time limits. Throws if the body has more bytes than announced.
     private func readToEnd(_ request: HTTPRequest, _ configuration: CurlTransport.Configuration) async throws {
         let timeouts = request.context.timeouts ?? configuration.timeouts
         guard let limit = [timeouts.idle, timeouts.whole].compactMap({ $0 }).min() else {
@@ -83,13 +86,13 @@ final class CurlEngine: Sendable {
 
     private func reply(of transfer: CurlTransfer) async throws -> CurlReply {
         try await withTaskCancellationHandler {
-            // A transfer resumes its continuation once, whatever happens: see CurlTransfer.finish(_:).
+            // CurlTransfer resumes this continuation exactly once: its mutex hands the continuation to one caller only.
             try await withUnsafeThrowingContinuation { continuation in
                 transfer.await(continuation)
                 loop.send(.start(transfer))
             }
         } onCancel: {
-            // The caller goes on at once; the loop lets go of the connection as soon as it gets to it.
+            // The caller continues at once. The loop closes the connection when it reads the command.
             transfer.finish(.failure(CancellationError()))
             loop.send(.cancel(transfer))
         }
@@ -115,7 +118,7 @@ final class CurlEngine: Sendable {
     }
 }
 
-// Making a transfer: every setting of its handle.
+// Creates a transfer: all settings of its handle.
 extension CurlEngine {
     private static let inlineBodyLimit = 64 * 1024
 
@@ -151,7 +154,7 @@ extension CurlEngine {
         let isPlainGet = setMethodAndBody(easy, request, transfer)
         setFields(easy, request, transfer)
         setContexts(easy, transfer)
-        // All that is set beyond the settings of the pool is overwritten by the next transfer, or else reset.
+        // The next transfer overwrites all settings made here. If there are others, the handle is reset before reuse.
         transfer.leavesHandleClean =
             isPlainGet && !freshConnection && transfer.handshake == nil && transfer.decodesContent
             && transfer.download == nil
@@ -160,7 +163,7 @@ extension CurlEngine {
 
     private func makeDownload(for transfer: CurlTransfer) -> CurlDownload {
         retain()
-        // Weak: the transfer owns the download. The loop holds the transfer as long as there is something to do for it.
+        // Weak, because the transfer owns the download. The loop retains the transfer as long as it is active.
         return CurlDownload(pool: blocks) { [weak transfer, loop] in
             if let transfer { loop.send(.unpause(transfer)) }
         } onAbandoned: { [weak transfer, loop] in
@@ -170,10 +173,10 @@ extension CurlEngine {
         }
     }
 
-    /// Whether the body is sent piece by piece, and not in one from memory, of which libcurl tells no progress.
+    /// Whether the body is sent piece by piece. The alternative, one block of memory, has no progress reports.
     private static func needsUpload(_ request: HTTPRequest) -> Bool {
         guard !request.body.isEmpty else { return false }
-        // The server says whether it wants the content: none goes out by itself.
+        // The server decides whether it wants the content, so the content must not go out with the head.
         if request.expectsContinue { return true }
         guard let bytes = request.body.bytes else { return true }
         return bytes.count > inlineBodyLimit || request.context.uploadProgress != nil
@@ -182,34 +185,35 @@ extension CurlEngine {
     /// Sets the options that all transfers of a transport share.
     private static func setCommon(_ easy: EasyHandle, _ configuration: CurlTransport.Configuration) {
         easy.set(CCURLOPT_NOSIGNAL, 1)
-        // Otherwise a transfer that ends while its host is looked up holds up all others until the resolver gives up.
+        // Otherwise a transfer that ends during its host lookup blocks all others until the resolver gives up.
         easy.setIfKnown(CCURLOPT_QUICK_EXIT, 1)
         easy.set(CCURLOPT_PROTOCOLS, Int(CCURLPROTO_HTTP.rawValue | CCURLPROTO_HTTPS.rawValue))
         easy.set(CCURLOPT_FOLLOWLOCATION, 0)
-        // A 417 to `Expect` would have it send the request again and again: see CurlTransfer.isExpectationRefused(_:).
+        // After a 417 to `Expect`, libcurl would send the request again and again: see CurlTransfer.isExpectationRefused(_:).
         easy.set(CCURLOPT_MAXREDIRS, 0)
-        // The path goes out as it was signed, with its dot segments.
+        // The path is sent as it was signed, including its dot segments.
         easy.set(CCURLOPT_PATH_AS_IS, 1)
         easy.set(CCURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
-        // The loop keeps the time limits; libcurl's own would not stop while a transfer is paused.
+        // The loop enforces the time limits, because libcurl's own timers keep running while a transfer is paused.
         easy.set(CCURLOPT_CONNECTTIMEOUT_MS, 1 << 30)
         if configuration.versions != .negotiated || CurlLibrary.hasHTTP2 {
             easy.set(CCURLOPT_HTTP_VERSION, Int(configuration.versions.option))
         }
         if let proxy = configuration.proxy.url {
             easy.set(CCURLOPT_PROXY, text: proxy)
-            // Otherwise the exceptions of the environment would hold for it.
+            // Otherwise the exceptions that the environment's `no_proxy` names would apply.
             easy.set(CCURLOPT_NOPROXY, text: "")
         }
         if configuration.versions.needsFreshConnections {
             easy.set(CCURLOPT_FRESH_CONNECT, 1)
             easy.set(CCURLOPT_FORBID_REUSE, 1)
         }
-        // libcurl asks for the codings, and hands their content on as it came: it doesn't say when one ends too soon.
+        // libcurl only asks for the codings. The transport decodes, because libcurl doesn't report coded content that ends
+        // too soon.
         easy.set(CCURLOPT_ACCEPT_ENCODING, text: ContentCoding.acceptEncoding)
         easy.set(CCURLOPT_HTTP_CONTENT_DECODING, 0)
-        // With libcurl's 16 KB long bodies take up to half as long again; small ones take the same with either. From 128 KB on
-        // the C library would ask the system for that memory anew for each of them.
+        // With libcurl's default of 16 KB, long bodies take up to 50 % longer; short bodies are equally fast. From 128 KB on,
+        // the C library would request the memory from the system for each transfer.
         easy.setIfKnown(CCURLOPT_BUFFERSIZE, 124 * 1024)
         easy.set(CCURLOPT_HEADERFUNCTION, callback: onHeader)
         easy.set(CCURLOPT_WRITEFUNCTION, callback: onBody)
@@ -217,24 +221,24 @@ extension CurlEngine {
         SocketLimits(configuration.timeouts).set(on: easy)
     }
 
-    /// How to find a connection, and whom to trust at its other end.
+    /// Sets how the handle finds a connection, and how it verifies the peer.
     private func setConnection(
         _ easy: EasyHandle,
         _ request: HTTPRequest,
         _ configuration: CurlTransport.Configuration,
         _ transfer: CurlTransfer
     ) throws {
-        // Without it each request that finds no idle connection opens one, instead of waiting whether one can be shared.
+        // Makes libcurl wait for a connection that it can share, rather than open another one.
         let isTLS = request.url.isHTTPS
         let versions = configuration.versions
         let canShare =
             versions == .negotiated && isTLS || versions == .http2PriorKnowledge && !versions.needsFreshConnections
         easy.set(CCURLOPT_PIPEWAIT, canShare ? 1 : 0)
-        // A proxy may be spoken to over TLS, too.
+        // The connection to a proxy may use TLS too.
         if isTLS || proxy != .none { transfer.handshake = try tls.prepareHandshake(easy, for: request, through: proxy) }
     }
 
-    /// Returns whether it is a GET without content.
+    /// Returns `true` for a GET without content.
     private func setMethodAndBody(_ easy: EasyHandle, _ request: HTTPRequest, _ transfer: CurlTransfer) -> Bool {
         let method = request.method
         if transfer.upload != nil {
@@ -260,13 +264,13 @@ extension CurlEngine {
 
     private func setFields(_ easy: EasyHandle, _ request: HTTPRequest, _ transfer: CurlTransfer) {
         let fields = request.headerFields
-        // libcurl adds these of its own accord.
+        // Lines that end in a colon remove the fields that libcurl would add.
         var lines: [StaticString] = fields.contains(.accept) ? [] : ["Accept:"]
         if !request.body.isEmpty || request.method != .get {
             if !fields.contains(.contentType) { lines.append("Content-Type:") }
             if !fields.contains(.expect) { lines.append("Expect:") }
         }
-        // A part of what is coded can't be decoded, nor be put together with parts of what isn't.
+        // A part of coded content can't be decoded, nor be combined with parts of uncoded content.
         let (asksForPart, asksForCoding) = (fields.contains(.range), fields.contains(.acceptEncoding))
         if asksForPart, !asksForCoding { lines.append("Accept-Encoding: identity") }
         transfer.decodesContent = !asksForPart && !asksForCoding

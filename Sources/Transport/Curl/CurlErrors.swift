@@ -3,7 +3,7 @@ internal import CCurl
 internal import Foundation
 
 extension TransportError.Code {
-    /// Internal: the request may have reached a server that had closed its kept-alive connection. Callers see
+    /// Internal: the request was sent on a kept-alive connection that the server may have closed. Callers get
     /// ``connectionLost``.
     static let staleConnection = Self(rawValue: "staleConnection")
 }
@@ -21,7 +21,7 @@ extension TransportError {
 
     static var shutDown: Self { Self(.connectionLost, "The transport was shut down.") }
 
-    /// The same error, about a request.
+    /// The error with a request attached. ``staleConnection`` becomes ``connectionLost``.
     func about(_ request: HTTPRequest) -> Self {
         guard code == .staleConnection else { return Self(code, message, request: request, underlying: underlying) }
         let fate =
@@ -31,7 +31,7 @@ extension TransportError {
 }
 
 extension CurlTransfer {
-    /// The error that libcurl's result stands for.
+    /// Translates libcurl's result code to an error.
     func error(_ code: Int32) -> any Error {
         if let failure { return failure }
         if let failure = upload?.failure { return failure }
@@ -48,9 +48,9 @@ extension CurlTransfer {
             return TransportError.namelessCertificate(request.url.host() ?? "The server")
         }
         let detail = detail(code)
-        // 0 without a tunnel through a proxy, otherwise what it said to the CONNECT.
+        // The status of the proxy's response to CONNECT; 0 without a tunnel.
         let isTunnelRefused = !(0..<300).contains(easy.long(CCURLINFO_HTTP_CONNECTCODE))
-        // The code of a lost connection.
+        // libcurl reports malformed chunks with the code of a lost connection.
         let isMalformed = detail.contains("in chunked-encoding")
         let meaning: TransportError.Code =
             isTunnelRefused
@@ -59,7 +59,8 @@ extension CurlTransfer {
                 ? .invalidResponse : Self.meaning(of: ccurl_code(UInt32(bitPattern: code)), headCame: head.isComplete)
         let isNoConnection = meaning == .cannotConnect || meaning == .cannotFindHost
         if isNoConnection, attempts > 0 || calledAt != nil {
-            // It was on its way over a kept-alive connection, and what can't be made is another one.
+            // The request was sent on a kept-alive connection that the server closed. Only the connection that should replace
+            // it can't be made.
             let message = "The server closed its kept-alive connection before it answered, and then: \(detail)."
             return TransportError(.connectionLost, message)
         }
@@ -67,15 +68,15 @@ extension CurlTransfer {
             ?? TransportError(meaning, "\(detail).\(Self.advice(meaning, detail))")
     }
 
-    /// Why libcurl failed, in its words, unless these may hold what is secret.
+    /// libcurl's description of the failure, or a general text if libcurl's may contain a secret.
     private func detail(_ code: Int32) -> String {
         let text = errorMessage
         guard !text.isEmpty, !proxy.mayBeRevealed(by: text) else { return String(cString: ccurl_easy_strerror(code)) }
         return Redaction.standard.text(text)
     }
 
-    /// Whether it met connections that were ending, before any answer: all that libcurl has tried, or one of HTTP/2 that had no
-    /// more streams. What fails on a new connection has another reason.
+    /// Whether the request met ending connections before any response: each connection that libcurl tried, or an HTTP/2
+    /// connection without streams left. A failure on a new connection has another cause.
     private func metEndingConnection(_ code: ccurl_code) -> Bool {
         guard !head.isComplete else { return false }
         return switch code {
@@ -85,7 +86,7 @@ extension CurlTransfer {
         }
     }
 
-    /// libcurl says that memory is out where something is longer than it allows.
+    /// libcurl reports "out of memory" if a field or a head is longer than its limit.
     private var whatWasTooMuch: TransportError {
         guard easy.long(CCURLINFO_REQUEST_SIZE) > 0 else {
             return TransportError(
@@ -102,7 +103,7 @@ extension CurlTransfer {
         return TransportError(.other, "libcurl has no memory for more of the content.")
     }
 
-    /// Advice for a person about a failure; empty where the text says enough.
+    /// Advice for a person about a failure; empty if the detail suffices.
     private static func advice(_ meaning: TransportError.Code, _ detail: String) -> String {
         func says(_ text: String) -> Bool { detail.localizedCaseInsensitiveContains(text) }
         return switch meaning {
@@ -118,7 +119,7 @@ extension CurlTransfer {
         }
     }
 
-    /// The error where the server has refused the client by an alert.
+    /// The error for a server that refused the client with a TLS alert; `nil` for other failures.
     static func refusalByServer(_ meaning: TransportError.Code, _ detail: String) -> TransportError? {
         switch meaning {
         case .tlsFailed where detail.contains("alert"): break
@@ -156,9 +157,9 @@ extension CurlTransfer {
     struct Deadline {
         enum Kind {
             case whole, connect, idle
-            /// A response is whole, and the rest of its request moves no longer.
+            /// The response is complete, and the rest of its request has stalled.
             case surplus
-            /// The content of a redirect that is followed stalls.
+            /// The content of a redirect to follow has stalled.
             case redirect
         }
 
@@ -166,7 +167,7 @@ extension CurlTransfer {
         let limit: Duration
         let kind: Kind
 
-        // Put into words only where it has passed: each transfer has one.
+        // Computed, because every transfer has a deadline, and few deadlines pass.
         var message: String {
             switch kind {
             case .whole: "The call took longer than its limit of \(limit)."
@@ -176,10 +177,11 @@ extension CurlTransfer {
         }
     }
 
-    /// How long what nobody needs may pause: a request after its response is whole, or the content of a followed redirect.
+    /// How long unneeded traffic may stall: the rest of a request after its complete response, or the content of a followed
+    /// redirect.
     private static let longestPause = Duration.seconds(1)
 
-    /// The next point in the loop's time at which a limit of this transfer passes.
+    /// The earliest time, in the loop's time, at which a limit of this transfer passes.
     var nextDeadline: Deadline? {
         var earliest: Deadline?
         func consider(_ start: Duration, _ limit: Duration?, _ kind: Deadline.Kind) {

@@ -1,16 +1,17 @@
 #if os(Linux)
 internal import CCurl
 
-/// The header lines of a request in libcurl's form, all of them in one piece of memory.
+/// The field lines of a request in libcurl's format, in a single allocation.
 struct CurlFieldList {
     private let memory: UnsafeMutableRawPointer
-    /// The list for libcurl, which must not use it after ``free()``.
+    /// The list for libcurl, valid until ``free()``.
     var pointer: UnsafeRawPointer { UnsafeRawPointer(memory) }
 
-    /// The fields but for `Content-Length` and an empty `User-Agent`, then lines in libcurl's own notation: one that ends in its
-    /// colon, such as `Accept:`, keeps libcurl from adding a field of that name. `nil` if there are none.
+    /// Creates a list of the fields, except `Content-Length` and an empty `User-Agent`, followed by lines in libcurl's
+    /// notation. A line that ends in its colon, such as `Accept:`, keeps libcurl from adding that field. Returns `nil` for an
+    /// empty list.
     ///
-    /// - Parameter ownLine: one more line.
+    /// - Parameter ownLine: a further line.
     init?(_ fields: HTTPFields, _ lines: [StaticString], ownLine: String?) {
         var (count, bytes) = (lines.count + (ownLine == nil ? 0 : 1), (ownLine?.utf8.count ?? 0) + 1)
         for field in fields where Self.isSent(field) {
@@ -23,7 +24,7 @@ struct CurlFieldList {
         memory = .allocate(byteCount: nodes + bytes, alignment: MemoryLayout<ccurl_list>.alignment)
         var writer = Writer(memory, count: count)
         for field in fields where Self.isSent(field) {
-            // An empty value needs libcurl's own notation: "Name:" would remove a field.
+            // libcurl's notation for an empty value is "Name;", because "Name:" would remove the field.
             writer.begin()
             writer.add(field.name.rawName)
             writer.add(field.value.isEmpty ? ";" : ": ")
@@ -48,7 +49,7 @@ struct CurlFieldList {
 
     func free() { memory.deallocate() }
 
-    /// Fills the memory: the nodes first, then their texts.
+    /// Writes the memory: first the nodes, then their texts.
     private struct Writer {
         private let nodes: UnsafeMutablePointer<ccurl_list>
         private let count: Int

@@ -2,17 +2,17 @@ internal import HTTPSyntax
 
 #if os(Linux)
 
-/// Finds the fields of a head on the wire that break ``ResponseFraming``: libcurl accepts them.
+/// Finds field lines that break the rules of ``ResponseFraming``, which libcurl accepts.
 struct CurlFraming {
     /// The first fault found; `nil` if there is no fault.
     private(set) var fault: String?
     private var length: Int64?
     private var codings: [String] = []
     private var wasFraming = false
-    /// Whether nothing says where the content ends but the end of the connection.
+    /// Whether only the end of the connection ends the content.
     var endsWithConnection: Bool { length == nil && !codings.contains("chunked") }
 
-    /// Takes a field line of a head, with its line end.
+    /// Checks a field line of a head, including its line end.
     mutating func note(_ line: UnsafeRawBufferPointer) {
         guard fault == nil, let first = line.first else { return }
         if first == 0x20 || first == 0x09 {
@@ -36,7 +36,7 @@ struct CurlFraming {
         do { codings = try ResponseFraming.codings(of: value, after: codings) } catch { fault = error.message }
     }
 
-    /// The value of a line if it has the name, which is given in lower case.
+    /// The line's value if its name matches, which the caller passes in lower case.
     private mutating func value(of name: StaticString, in line: UnsafeRawBufferPointer) -> String? {
         let name = UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
         guard line.count > name.count, zip(name, line).allSatisfy({ $0 == ASCII.lowercased($1) }) else { return nil }

@@ -2,28 +2,28 @@ internal import HTTPSyntax
 
 #if os(Linux)
 
-/// Gathers the lines of the final head: interim ones (1xx) and those of proxies are let go, trailers are not kept.
+/// Collects the lines of the final head. Interim heads (1xx), heads of proxies and trailers are dropped.
 struct CurlHeadCollector {
     private(set) var bytes: [UInt8] = []
     private(set) var hasContentEncoding = false
     private(set) var framing = CurlFraming()
     private(set) var isComplete = false
     var isHTTP1: Bool { bytes.count > 5 && bytes[5] == UInt8(ascii: "1") }
-    /// Whether there is no end to it: libcurl limits each line alone.
+    /// Whether the head exceeds 256 KB. libcurl limits only each line.
     var isTooLong: Bool { bytes.count > 256 * 1024 }
     private var isInterim = false
     private var isBetweenHeads = true
 
-    /// The codings of the content; `nil` if one of them can't be undone.
+    /// The content's codings; `nil` if the transport can't decode one of them.
     var codings: [ContentCoding]? {
         let fields = WireHead(parsing: bytes)?.fields
         return fields.flatMap { ContentCoding.parse($0[values: .contentEncoding]) }
     }
 
-    /// Takes a line; whether it ended the final head.
+    /// Receives a line. Returns whether the line ended the final head.
     mutating func receive(_ line: UnsafeRawBufferPointer) -> Bool {
         if isComplete { return false }
-        // A line within a head is none, whatever it looks like.
+        // A line inside a head is never a status line.
         if isBetweenHeads, Self.isStatusLine(line) {
             bytes.removeAll(keepingCapacity: true)
             bytes.reserveCapacity(512)

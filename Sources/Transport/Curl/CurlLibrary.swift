@@ -2,15 +2,15 @@
 internal import CCurl
 internal import Synchronization
 
-/// The system's libcurl, as far as it is there.
+/// The system's libcurl, and the differences between its versions.
 enum CurlLibrary {
-    /// Loads libcurl, once for the process, or throws what makes it unusable. Tests put another in its place.
+    /// Loads libcurl, once for the process, or throws why libcurl is unusable. Tests replace it.
     typealias Loader = @Sendable () throws -> Void
 
-    /// Throws what makes libcurl unusable: it is missing, or too old.
+    /// Throws if libcurl is missing or too old.
     static let load: Loader = { try check(ccurl_load()) }
 
-    /// The same of the library at a path, which is not used.
+    /// Checks the library at a path without using it afterwards.
     static func loader(ofLibraryAt path: String) -> Loader {
         { try check(ccurl_problem(path)) }
     }
@@ -20,24 +20,25 @@ enum CurlLibrary {
         throw TransportError(.unsupported, "CurlTransport can't be used: \(String(cString: reason)).")
     }
 
-    /// Its TLS libraries in its own words, such as "OpenSSL/3.0.15"; those that it has but doesn't use are in parentheses.
+    /// libcurl's description of its TLS libraries, such as "OpenSSL/3.0.15"; unused ones are in parentheses.
     static var tlsLibraries: String { ccurl_ssl_version().map { String(cString: $0) } ?? "" }
 
-    /// Whether a connection that spoke HTTP/2 from the start can be used again: in 7.88 each further request on it fails
+    /// Whether a connection made with HTTP/2 prior knowledge can be reused. In 7.88, each further request on it fails
     /// (github.com/curl/curl/issues/10634).
     static var reusesPriorKnowledge: Bool { !(0x075800..<0x080000).contains(ccurl_version_number()) }
 
-    /// Whether there is nothing left to do when the last transfer has ended. Since 8.9 it takes its leave of a connection step
-    /// by step, while it waits for the network.
+    /// Whether libcurl has no work left when the last transfer has ended. Since 8.9, it closes a connection step by step
+    /// while it waits for the network.
     static var closesConnectionsAtOnce: Bool { ccurl_version_number() < 0x080900 }
 
-    /// Whether a handle that has received a response keeps a pointer into it, which the next response follows if its first
-    /// field line is folded: from 7.84 until 8.1 that corrupts the heap, and no reset clears it (github.com/curl/curl/issues/11101).
+    /// Whether a handle keeps a pointer into the last response's head. From 7.84 until 8.1, the next response follows the
+    /// pointer if its first field line is folded, which corrupts the heap; no reset clears the pointer
+    /// (github.com/curl/curl/issues/11101).
     static func keepsPointerIntoLastHead(version: UInt32 = ccurl_version_number()) -> Bool {
         (0x075400..<0x080100).contains(version)
     }
 
-    /// How often it sends what kept-alive connections leave unanswered.
+    /// How often libcurl sends a request that kept-alive connections leave unanswered.
     static let tries = 6
 
     static var hasHTTP2: Bool { ccurl_features() & Int32(CCURL_VERSION_HTTP2.rawValue) != 0 }
@@ -45,19 +46,19 @@ enum CurlLibrary {
 
 /// A libcurl easy handle: the settings and the state of one transfer.
 ///
-/// `@unchecked Sendable`: it is in one place at a time, in the pool, with the task that sets a transfer up, or with the
-/// loop, and goes from one to the other through the mutex of the pool or of the loop.
+/// `@unchecked Sendable`: a handle has one owner at a time: the pool, the task that creates a transfer, or the loop. It moves
+/// between them through the mutex of the pool or of the loop.
 struct EasyHandle: @unchecked Sendable {
     private(set) var pointer: UnsafeMutableRawPointer
-    /// Where libcurl says what went wrong, `CURL_ERROR_SIZE` bytes.
+    /// The buffer for libcurl's error text, `CURL_ERROR_SIZE` bytes long.
     let errorText: UnsafeMutablePointer<CChar>
-    /// The URL as libcurl has read it, and its text.
+    /// The URL as libcurl parsed it.
     private let url: UnsafeMutableRawPointer
     private var target = ""
-    /// Whether libcurl is spared to read the text.
+    /// Whether libcurl uses the parsed URL instead of parsing the text again.
     private(set) var usesReadURL = false
 
-    /// A handle without any setting; `nil` where memory is out.
+    /// A handle without any settings; `nil` if memory is exhausted.
     init?() {
         guard let pointer = ccurl_easy_init() else { return nil }
         guard let url = ccurl_url_init() else {
@@ -69,7 +70,8 @@ struct EasyHandle: @unchecked Sendable {
         errorText.initialize(repeating: 0, count: 256)
     }
 
-    /// Takes all settings back by a handle in the place of the last one, which is freed. Returns whether there was memory for it.
+    /// Replaces libcurl's handle with a new one without settings, and frees the old one. Returns `false`, unchanged, if
+    /// memory is exhausted.
     mutating func renew() -> Bool {
         guard let next = ccurl_easy_init() else { return false }
         ccurl_easy_cleanup(pointer)
@@ -83,29 +85,29 @@ struct EasyHandle: @unchecked Sendable {
         errorText.deallocate()
     }
 
-    /// Takes all settings back.
+    /// Removes all settings.
     mutating func reset() {
         ccurl_easy_reset(pointer)
         target = ""
     }
 
-    /// Sets the URL, unless it is the last one: to read it takes libcurl a tenth of the time of a small request. Returns
-    /// whether libcurl can read it.
+    /// Sets the URL, unless it equals the last one, because parsing takes a tenth of the time of a small request. Returns
+    /// `false` if libcurl can't parse it.
     mutating func setTarget(_ text: String) -> Bool {
         guard text != target else { return true }
         target = ""
         guard text.withCString({ ccurl_url_set(url, $0, Int32(CCURLU_PATH_AS_IS.rawValue)) }) else { return false }
-        // Each transfer gets a copy of what was read, which in 7.88 lacks the zone of an IPv6 address.
+        // Each transfer gets a copy of the parsed URL, which in 7.88 lacks the zone of an IPv6 address.
         usesReadURL = !text.utf8.contains(UInt8(ascii: "["))
         target = text
         useTarget()
         return true
     }
 
-    /// Sets the last URL again.
+    /// Sets the last URL on the handle again.
     func useTarget() {
         guard !target.isEmpty else { return }
-        // Both: libcurl falls back on the text when it sends a request again by itself.
+        // Both, because libcurl falls back on the text when it resends a request.
         set(CCURLOPT_URL, text: target)
         set(CCURLOPT_CURLU, usesReadURL ? url : nil)
     }
@@ -114,7 +116,7 @@ struct EasyHandle: @unchecked Sendable {
         check(ccurl_easy_setopt_long(pointer, Int32(option.rawValue), value))
     }
 
-    /// For options that a libcurl which is accepted need not know.
+    /// For options that a supported libcurl may not know.
     func setIfKnown(_ option: ccurl_option, _ value: Int) {
         _ = ccurl_easy_setopt_long(pointer, Int32(option.rawValue), value)
     }
@@ -127,7 +129,7 @@ struct EasyHandle: @unchecked Sendable {
         check(ccurl_easy_setopt_pointer(pointer, Int32(option.rawValue), value))
     }
 
-    /// For options that libcurl copies.
+    /// For options whose text libcurl copies.
     func set(_ option: ccurl_option, text: String) {
         text.withCString { set(option, $0) }
     }
@@ -148,21 +150,21 @@ struct EasyHandle: @unchecked Sendable {
         return value
     }
 
-    // Every option used is older than the oldest libcurl that is accepted.
+    // The oldest supported libcurl knows every option used here, so a failure is a mistake in this package.
     private func check(_ code: Int32) {
         assert(code == 0, "libcurl refused an option: \(String(cString: ccurl_easy_strerror(code)))")
     }
 }
 
-/// Easy handles that are not in use, with the settings that all transfers of a transport share: making one, or all of its
-/// settings, costs more than the few that differ.
+/// Unused easy handles with the settings that all transfers of a transport share. Creating a handle, or applying all
+/// settings, costs more than changing the few that differ.
 final class EasyHandlePool: Sendable {
     private static let most = 256
 
     private let idle = Mutex<[EasyHandle]>([])
     private let configure: @Sendable (EasyHandle) -> Void
 
-    /// - Parameter configure: sets on a new handle what all transfers share.
+    /// - Parameter configure: applies the shared settings to a new handle.
     init(configure: @escaping @Sendable (EasyHandle) -> Void) { self.configure = configure }
 
     func take() throws -> EasyHandle {
@@ -174,9 +176,9 @@ final class EasyHandlePool: Sendable {
         return easy
     }
 
-    /// Takes a handle back.
+    /// Returns a handle to the pool.
     ///
-    /// - Parameter isClean: whether it has no setting that the next transfer doesn't overwrite. Others are reset.
+    /// - Parameter isClean: whether the next transfer overwrites every setting. If not, the handle is reset.
     func give(_ easy: EasyHandle, isClean: Bool) {
         var easy = easy
         if CurlLibrary.keepsPointerIntoLastHead() {
@@ -184,7 +186,7 @@ final class EasyHandlePool: Sendable {
             prepare(easy)
             easy.useTarget()
         } else if isClean {
-            // The next transfer has a list of its own; until then, none that is gone.
+            // The transfer's list is about to be freed. The next transfer sets another one.
             easy.set(CCURLOPT_HTTPHEADER, nil)
         } else {
             easy.reset()

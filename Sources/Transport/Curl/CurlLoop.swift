@@ -4,9 +4,21 @@ internal import Dispatch
 internal import Foundation
 internal import Synchronization
 
-/// The thread that runs libcurl's multi interface for one transport, and the inbox through which others reach it.
+/// Runs libcurl's multi interface for one transport on one thread, and passes commands to that thread.
 ///
-/// It lives until ``stop()``; then every transfer is ended and nothing is left behind.
+/// ```
+/// callers' tasks ── send(_:), stop() ──▶ inbox (mutex) ──▶ loop's thread ──▶ libcurl
+///       ▲                                                      │  ▲             │
+///       └── continuation, CurlDownload, CurlUpload (mutexes) ◀─┘  └─ callbacks ─┘
+/// ```
+/// Owners:
+/// - The loop's thread alone uses the multi handle, the easy handles of active transfers, ``CurlLoopRun``, and
+///   ``OpenSockets``. libcurl runs its callbacks on this thread too. The only call from other threads is `curl_multi_wakeup`.
+/// - Any thread may use the inbox, under its mutex. A command never blocks its caller.
+/// - `alarmClock` wakes the thread when it has no transfer to wait for, and at the end when the last waker has left.
+///
+/// Lifetime: the thread retains the loop. After ``stop()``, the thread ends every transfer, waits until no caller is inside
+/// `curl_multi_wakeup`, and then frees the multi handle with its connections.
 final class CurlLoop: Sendable {
     enum Command: Sendable {
         case start(CurlTransfer)
@@ -19,12 +31,13 @@ final class CurlLoop: Sendable {
         var commands: [Command] = []
         var isStopped = false
         var state = LoopState.working
-        /// Counts the callers that are about to wake the loop, and the loop's thread until it has ended.
+        /// Counts the callers that are about to wake the loop, plus the loop's thread until it has ended. While it isn't 0,
+        /// the multi handle must not be freed.
         var users = 1
         var hasEnded = false
         var endWatchers: [CheckedContinuation<Void, Never>] = []
 
-        /// How the loop must be called. Who calls it from the network counts as a user until it has done so.
+        /// How to wake the loop. A caller that must use `curl_multi_wakeup` counts as a user until it has called ``leave()``.
         mutating func call() -> LoopState {
             defer { state = .working }
             if state == .waiting { users += 1 }
@@ -33,22 +46,23 @@ final class CurlLoop: Sendable {
     }
 
     private enum LoopState {
-        /// It looks into the inbox before it waits, and need not be called.
+        /// The loop reads the inbox before it waits, so no wake-up is needed.
         case working
-        /// It waits for nothing but to be called, or is about to: half the work for both sides.
+        /// The loop waits for a command only, or is about to. A semaphore costs both sides half as much as the network's
+        /// wake-up.
         case sleeping
-        /// It waits for the network, or is about to.
+        /// The loop waits for the network, or is about to.
         case waiting
     }
 
-    /// `@unchecked Sendable`: the pointer is used by the loop's thread alone, but for `curl_multi_wakeup`, which libcurl
-    /// allows from any thread, and which only those call who count among the inbox's users.
+    /// `@unchecked Sendable`: only the loop's thread uses the pointer. `curl_multi_wakeup` is the exception: libcurl allows
+    /// it from any thread, and only callers counted in the inbox's `users` call it.
     private struct Multi: @unchecked Sendable { let pointer: UnsafeMutableRawPointer }
 
     let clock: LoopClock
     private let multi: Multi
     private let pool: EasyHandlePool
-    /// The loop's thread alone uses them, and libcurl until the loop has ended.
+    /// Used by the loop's thread, and by libcurl's callbacks on that thread, until the loop has ended.
     let sockets: OpenSockets
     private let inbox = Mutex(Inbox())
     private let alarmClock = DispatchSemaphore(value: 0)
@@ -67,14 +81,15 @@ final class CurlLoop: Sendable {
         self.clock = clock
         self.pool = pool
         self.sockets = sockets
-        // libcurl says nothing of a handle that can't be woken, and nobody of a thread that never began: calls would hang.
+        // Without these checks calls would hang: libcurl doesn't report a handle that it can't wake, and a thread that never
+        // started can't either.
         guard ccurl_multi_wakeup(pointer) == 0, startThread() else {
             _ = ccurl_multi_cleanup(pointer)
             throw TransportError(.other, "CurlTransport needs two descriptors and a thread, and the system gave none.")
         }
     }
 
-    /// Whether the system gave a thread. It holds the loop, and what the loop holds, until it has ended.
+    /// Starts the thread, which retains the loop until it has ended. Returns `false` if the system provides no thread.
     private func startThread() -> Bool {
         let held = Unmanaged.passRetained(self)
         let code = ccurl_thread_start(1 << 20, runLoop, held.toOpaque())
@@ -82,7 +97,7 @@ final class CurlLoop: Sendable {
         return code == 0
     }
 
-    /// Hands a command to the loop. After ``stop()`` a start is answered with an error.
+    /// Passes a command to the loop's thread. After ``stop()``, a `start` command finishes its transfer with an error.
     func send(_ command: Command) {
         let state: LoopState? = inbox.withLock { inbox in
             guard !inbox.isStopped else { return nil }
@@ -96,7 +111,7 @@ final class CurlLoop: Sendable {
         }
     }
 
-    /// Ends every transfer, then the thread.
+    /// Makes the thread end every transfer and then itself. Returns at once; see ``ended()``.
     func stop() {
         let state: LoopState = inbox.withLock { inbox in
             inbox.isStopped = true
@@ -105,8 +120,7 @@ final class CurlLoop: Sendable {
         wake(from: state)
     }
 
-    /// Ends the loop's wait. Not under the lock: the thread that it wakes needs that first, and would spin for it on the
-    /// very core that the other holds.
+    /// Wakes the loop's thread. Call it without the lock: the thread needs the lock first, and would otherwise spin for it.
     private func wake(from state: LoopState) {
         switch state {
         case .working: break
@@ -117,7 +131,7 @@ final class CurlLoop: Sendable {
         }
     }
 
-    /// One user less. The thread of a loop that has ended waits for the last one.
+    /// Ends one use of the multi handle. ``close()`` waits for the last one.
     private func leave() {
         let isLast = inbox.withLock { inbox in
             inbox.users -= 1
@@ -126,8 +140,8 @@ final class CurlLoop: Sendable {
         if isLast { alarmClock.signal() }
     }
 
-    /// Closes the multi handle, with all of its connections: on the loop's thread, which alone is safe from the signal of one
-    /// that is broken, and only when nobody is about to wake it any longer.
+    /// Frees the multi handle and its connections, once no caller is inside `curl_multi_wakeup`. Runs on the loop's thread,
+    /// because only there is SIGPIPE from a broken connection blocked.
     private func close() {
         let isUsed = inbox.withLock { inbox in
             inbox.users -= 1
@@ -143,7 +157,7 @@ final class CurlLoop: Sendable {
         for watcher in watchers { watcher.resume() }
     }
 
-    /// Returns when the thread has let go of everything.
+    /// Returns when the thread has released everything.
     func ended() async {
         await withCheckedContinuation { continuation in
             let hasEnded = inbox.withLock { inbox in
@@ -154,7 +168,7 @@ final class CurlLoop: Sendable {
         }
     }
 
-    /// Gives back what a transfer has used, once libcurl no longer knows it.
+    /// Returns a transfer's handle to the pool. Call it once libcurl no longer refers to the transfer.
     func release(_ transfer: CurlTransfer, isClean: Bool = false) {
         transfer.upload?.close()
         pool.give(transfer.easy, isClean: isClean)
@@ -166,7 +180,7 @@ final class CurlLoop: Sendable {
         var run = CurlLoopRun(multi: multi.pointer, loop: self)
         var commands: [Command] = []
         while true {
-            // Both arrays are kept, each in turn the inbox.
+            // The two arrays take turns as the inbox, so that both keep their memory.
             let isStopped = inbox.withLock { inbox in
                 inbox.state = .working
                 swap(&inbox.commands, &commands)
@@ -182,7 +196,8 @@ final class CurlLoop: Sendable {
         close()
     }
 
-    /// Waits until there is something to do, unless there is already.
+    /// Waits for a command or the network, unless a command has already come. The check and the new state are one critical
+    /// section, so that no wake-up is lost.
     private func wait(_ state: LoopState, _ run: inout CurlLoopRun) {
         let mayWait = inbox.withLock { inbox in
             guard inbox.commands.isEmpty, !inbox.isStopped else { return false }
@@ -194,8 +209,8 @@ final class CurlLoop: Sendable {
         run.updateTime()
     }
 
-    /// Writing to a connection that is gone is an error. libcurl is told to leave signals alone, and OpenSSL, in versions
-    /// that give it the socket, writes so that the signal would end the process.
+    /// Writing to a broken connection should be an error, not a signal. libcurl doesn't raise the signal, but OpenSSL, in
+    /// versions that write to the socket directly, lets it end the process.
     private static func blockPipeSignal() {
         var signals = sigset_t()
         sigemptyset(&signals)
@@ -209,11 +224,11 @@ private let runLoop: ccurl_thread_body = { loop in
     return nil
 }
 
-/// A clock as the loop needs it: its time as a duration, and its sleep.
+/// A clock reduced to the loop's needs: the time since the loop's start, and a sleep.
 struct LoopClock: Sendable {
     let now: @Sendable () -> Duration
     let sleep: @Sendable (Duration) async throws -> Void
-    /// Whether its time passes as that of the operating system's waits does.
+    /// Whether the clock runs with the operating system's timeouts. If not, a task wakes the loop for its deadlines.
     let isRealTime: Bool
 
     init(_ clock: any Clock<Duration>) {

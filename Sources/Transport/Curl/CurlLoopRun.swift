@@ -3,14 +3,15 @@ internal import CCurl
 internal import Dispatch
 internal import Foundation
 
-/// The state that only the loop's thread uses.
+/// The loop's state. Only the loop's thread uses it.
 struct CurlLoopRun {
     private let multi: UnsafeMutableRawPointer
     private let loop: CurlLoop
     private var settled: [SettledTransfer] = []
     private var active: [ObjectIdentifier: CurlTransfer] = [:]
     private let current: LoopTurn
-    // No deadline lies before it: activity only moves deadlines later, so most turns need not look at the transfers.
+    // No deadline is earlier than this. Activity only moves deadlines later, so most iterations need not look at the
+    // transfers.
     private var nextCheck: Duration = .seconds(Int64.max / 2)
     private var alarm: (time: Duration, task: Task<Void, Never>)?
     private var nudge = Nudge()
@@ -28,7 +29,8 @@ struct CurlLoopRun {
         case .cancel(let transfer):
             guard active[ObjectIdentifier(transfer)] != nil else { return }
             if transfer.mayWaitInVain {
-                // libcurl keeps a connection of HTTP/2 otherwise, and later requests would join it.
+                // libcurl would keep the connection if it is HTTP/2, and later requests would join it although its peer may
+                // be gone.
                 transfer.easy.set(CCURLOPT_FORBID_REUSE, 1)
             }
             end(transfer, .failure(CancellationError()))
@@ -36,7 +38,7 @@ struct CurlLoopRun {
             guard active[ObjectIdentifier(transfer)] != nil else { return }
             transfer.isReceivingPaused = false
             transfer.lastActivity = current.now
-            // The silence that ends the transfer counts again.
+            // The idle limit, which a pause suspends, applies again.
             if let deadline = transfer.nextDeadline { nextCheck = min(nextCheck, deadline.time) }
             nudge.begin(for: transfer)
             resume(transfer)
@@ -52,7 +54,8 @@ struct CurlLoopRun {
         var running: Int32 = 0
         _ = ccurl_multi_perform(multi, &running)
         current.deliver()
-        // libcurl sends no more of them, but for one that waits for its next bytes it would wait, too.
+        // libcurl stops sending an upload that the server refused, but not while the upload is paused for its next bytes:
+        // resume it.
         while let transfer = current.refused.popLast() { resume(transfer) }
         var code: Int32 = 0
         while let easy = ccurl_multi_next_done(multi, &code) { complete(easy, code) }
@@ -61,7 +64,7 @@ struct CurlLoopRun {
         resumeSettled()
     }
 
-    /// Waits for the network, at most until there is something to do without it.
+    /// Waits for the network, but no longer than until the next deadline.
     mutating func waitForNetwork() { _ = ccurl_multi_poll(multi, pollTimeout()) }
 
     func updateTime() { current.now = loop.clock.now() }
@@ -76,7 +79,7 @@ struct CurlLoopRun {
     }
 
     private mutating func start(_ transfer: CurlTransfer) {
-        // Cancelled before it began.
+        // The call was cancelled before the transfer began.
         guard !transfer.isFinished else { return loop.release(transfer) }
         transfer.turn = current
         transfer.startedAt = current.now
@@ -102,7 +105,7 @@ struct CurlLoopRun {
         guard let context else { return }
         let transfer = Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue()
         if transfer.needsFreshConnection {
-            // Nothing was sent, and libcurl has closed the connection that it had chosen.
+            // Nothing was sent, and libcurl has closed the connection it had chosen: start over with a new connection.
             _ = ccurl_multi_remove_handle(multi, easy)
             transfer.useFreshConnection()
             add(transfer)
@@ -128,7 +131,8 @@ struct CurlLoopRun {
         if let failure = transfer.unfinishedContent { fail(transfer, failure) } else { end(transfer, .success(())) }
     }
 
-    /// Ends a transfer whose content failed: with an error, unless the response is the answer all the same.
+    /// Ends a transfer whose content failed. The call fails too, unless the response is a followed redirect, whose content
+    /// nobody reads.
     private mutating func fail(_ transfer: CurlTransfer, _ error: any Error) {
         end(transfer, transfer.survives(error) ? .success(()) : .failure(error))
     }
@@ -151,8 +155,8 @@ struct CurlLoopRun {
         loop.release(transfer, isClean: isClean)
     }
 
-    /// Resumes those whose transfers ended in this turn. To resume many from here would wake a thread for each, which
-    /// would find nothing more to do and sleep again; a thread of the pool resumes them all and then runs them.
+    /// Resumes the callers whose transfers ended in this iteration. Resuming many from this thread would wake a thread for
+    /// each, only for it to sleep again. One thread of the pool therefore resumes them all, and then runs them.
     private mutating func resumeSettled() {
         guard settled.count > 1 else {
             settled.popLast()?.resume()
@@ -169,7 +173,8 @@ struct CurlLoopRun {
         for transfer in active.values {
             guard let deadline = transfer.nextDeadline else { continue }
             if deadline.time <= current.now {
-                // libcurl closes one of HTTP/1.1, and would keep one of HTTP/2, where every later request may wait in vain, too.
+                // libcurl closes such an HTTP/1.1 connection. It would keep an HTTP/2 connection, where every later request
+                // may wait in vain too.
                 transfer.easy.set(CCURLOPT_FORBID_REUSE, 1)
                 let error = TransportError(.timedOut, deadline.message)
                 if transfer.isResponseComplete {
@@ -185,10 +190,11 @@ struct CurlLoopRun {
         }
     }
 
-    /// How long to wait for the network: until the next deadline on a clock that runs by itself. On any other clock, a
-    /// task sleeps for the loop and wakes it.
+    /// How long to wait for the network, in milliseconds: until the next deadline if the clock is real time. With any other
+    /// clock, a task sleeps until the deadline and wakes the loop.
     private mutating func pollTimeout() -> Int32 {
-        // More of it is probably on its way: it comes within a millisecond, or is not worth waiting for.
+        // A reader waits for bytes that are held back for a larger chunk. More should come within a millisecond, or isn't
+        // worth waiting for.
         guard current.awaited.isEmpty else { return 1 }
         let longest = nudge.next() ?? 60_000
         let remaining = nextCheck - current.now
@@ -197,7 +203,7 @@ struct CurlLoopRun {
             setAlarm(for: nextCheck)
             return longest
         }
-        // Rounded up: a millisecond too early would make the loop spin until the deadline.
+        // Rounded up: waking a millisecond too early would make the loop spin until the deadline.
         let milliseconds = remaining / .milliseconds(1)
         return Int32(max(0, min(Double(longest), milliseconds.rounded(.up))))
     }
@@ -207,7 +213,7 @@ struct CurlLoopRun {
         alarm?.task.cancel()
         let (loop, delay) = (loop, max(.zero, time - current.now))
         let task = Task {
-            // Cancelled: another alarm stands in its place.
+            // Cancelled: an earlier alarm has replaced this one.
             guard (try? await loop.clock.sleep(delay)) != nil else { return }
             loop.send(.checkTime)
         }
@@ -215,16 +221,16 @@ struct CurlLoopRun {
     }
 }
 
-/// When to look after transfers that were paused, though nothing calls for it.
+/// Schedules polls for streams that may have stalled after a pause.
 ///
-/// libcurl 7.88 may leave a stream of HTTP/2 that was paused without its window, once it goes on: server and client then
-/// wait for each other, until libcurl is made to look again. So it is, soon at first, ever less often, at last each second.
+/// libcurl 7.88 may leave a resumed HTTP/2 stream without a flow-control window. Server and client then wait for each other
+/// until libcurl runs again, so the loop polls: after 1 ms at first, then with doubled intervals, at last every second.
 private struct Nudge {
     private static let longest: Int32 = 1000
     private var resumed: Set<ObjectIdentifier> = []
     private var milliseconds: Int32 = 1
 
-    /// A transfer goes on after a pause.
+    /// Polls for a transfer that resumes after a pause.
     mutating func begin(for transfer: CurlTransfer) {
         guard transfer.download != nil else { return }
         resumed.insert(ObjectIdentifier(transfer))
@@ -235,7 +241,7 @@ private struct Nudge {
         if !resumed.isEmpty { resumed.remove(ObjectIdentifier(transfer)) }
     }
 
-    /// The most to wait for the network, in milliseconds, where that has a limit.
+    /// The longest wait for the network, in milliseconds; `nil` without a limit.
     mutating func next() -> Int32? {
         guard !resumed.isEmpty else { return nil }
         defer { milliseconds = min(Self.longest, milliseconds * 2) }
@@ -243,17 +249,18 @@ private struct Nudge {
     }
 }
 
-/// The state of a turn of the loop, for libcurl's callbacks. Only the loop's thread uses it.
+/// The state of one iteration of the loop, shared with libcurl's callbacks. Only the loop's thread uses it.
 final class LoopTurn {
     let sockets: OpenSockets
-    /// The time when the loop last asked, on either side of its wait: callbacks, a dozen to a response, need not ask again.
+    /// The loop's time, read once before and once after its wait. The callbacks, about a dozen for each response, use this
+    /// value instead of the clock.
     var now: Duration = .zero
-    /// Whether a transfer has got a deadline that may lie before all others: its response came whole before its request, or it
-    /// is a redirect that is followed.
+    /// Whether a transfer's deadline may now be earlier than all others: its response was complete before its request was
+    /// sent, or it is a redirect to follow.
     var hasEarlierDeadline = false
-    /// Downloads that have something for a reader who waits.
+    /// Downloads with bytes for a waiting reader, which are delivered after the iteration.
     var awaited: [CurlDownload] = []
-    /// Transfers whose server answered before it had all of the request, and wants no more of it.
+    /// Transfers whose server responded before it had the whole request, and which should stop sending.
     var refused: [CurlTransfer] = []
 
     init(sockets: OpenSockets) { self.sockets = sockets }
@@ -268,7 +275,7 @@ final class LoopTurn {
     }
 }
 
-/// The caller of a transfer that ended well, and its reply.
+/// The continuation of a successful transfer, and its response.
 private struct SettledTransfer: Sendable {
     let continuation: UnsafeContinuation<CurlReply, any Error>
     let reply: CurlReply

@@ -2,13 +2,14 @@
 internal import CCurl
 internal import Foundation
 
-// The texts of proxies may hold passwords, and libcurl repeats them in its errors. A password with a delimiter in it is also
-// split by libcurl in another place than its author meant.
+// Proxy texts may contain passwords, and libcurl repeats the texts in its errors. libcurl also splits a password with an
+// unencoded delimiter differently than its author meant.
 extension CurlTransport.Proxy {
     private static let variables = ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
     private static let schemes: Set<String> = ["http", "https", "socks", "socks4", "socks4a", "socks5", "socks5h"]
 
-    /// The texts of all proxies that may be used. libcurl leaves HTTP_PROXY alone, which a CGI's client can set.
+    /// The texts of all proxies that may be used. `HTTP_PROXY` is not among them, because a CGI client can set it, and
+    /// libcurl ignores it too.
     private var texts: [String] {
         guard let url else { return Self.variables.compactMap { getenv($0).map { String(cString: $0) } } }
         return url.isEmpty ? [] : [url]
@@ -17,17 +18,17 @@ extension CurlTransport.Proxy {
     /// Whether the environment names a proxy now.
     static var environmentNamesAny: Bool { !environment.texts.isEmpty }
 
-    /// Whether one of the proxies is spoken to over TLS.
+    /// Whether the connection to one of the proxies may use TLS.
     var mayUseTLS: Bool { texts.contains { ProxyText($0).scheme == "https" } }
 
-    /// The IP address by which a proxy is named that is spoken to over TLS, if there is one such proxy.
+    /// The IP address in the URL of the only TLS proxy; `nil` if a name identifies it, or if there are several.
     var addressOverTLS: String? {
         let hosts = Set(texts.map(ProxyText.init).filter { $0.scheme == "https" }.compactMap(\.host))
         guard let host = hosts.first, hosts.count == 1, HostPattern.isAddress(host) else { return nil }
         return host
     }
 
-    /// Throws if this is a URL that libcurl can't read, or would read otherwise than it was meant.
+    /// Throws if libcurl can't read the proxy's URL, or would read it differently than its author meant.
     func check() throws {
         guard let url, !url.isEmpty else { return }
         let proxy = ProxyText(url)
@@ -51,7 +52,7 @@ extension CurlTransport.Proxy {
         )
     }
 
-    /// The error where libcurl says that it can't use a proxy, which it does in words of the proxy's text.
+    /// The error for libcurl's report of an unusable proxy, without the proxy's text, which the report quotes.
     func refusal(_ detail: String) -> TransportError? {
         guard detail.hasPrefix("Unsupported proxy") else { return nil }
         guard url == nil else { return Self.unreadable(nil) }
@@ -61,16 +62,16 @@ extension CurlTransport.Proxy {
         return TransportError(.unsupported, message)
     }
 
-    /// Whether a text of libcurl may hold a part of a proxy's user and password.
+    /// Whether a text of libcurl may contain a part of a proxy's user or password.
     func mayBeRevealed(by detail: String) -> Bool {
         texts.contains { text in ProxyText(text).secrets.contains { detail.contains($0) } }
     }
 }
 
-/// The parts of a proxy's URL, as its author meant it: the last `@` ends the user and password.
+/// The parts of a proxy's URL as its author meant them: the last `@` ends the user and password.
 struct ProxyText {
     let scheme: String
-    /// The user and password as they are written.
+    /// The user and password, as written.
     private let userInfo: Substring
     private let rest: Substring
 
@@ -85,7 +86,7 @@ struct ProxyText {
         }
     }
 
-    /// Whether libcurl would take a part of the user and password for the host.
+    /// Whether libcurl might take a part of the user and password for the host.
     var isAmbiguous: Bool {
         userInfo.unicodeScalars.contains {
             "/?#@\\[]".unicodeScalars.contains($0) || $0.value <= 0x20 || $0.value == 0x7F
@@ -95,7 +96,7 @@ struct ProxyText {
     /// The host and port, without a path or query.
     var authority: Substring { rest.prefix { !"/?#".contains($0) } }
 
-    /// The host as it is compared.
+    /// The host in normalized form, for comparison.
     var host: String? {
         let authority = authority
         if authority.hasPrefix("["), let end = authority.firstIndex(of: "]") {
@@ -104,7 +105,8 @@ struct ProxyText {
         return authority.split(separator: ":").first.map { HostPattern.normalized(String($0)) }
     }
 
-    /// The parts of the user and password, one of which any text that reveals them holds.
+    /// The parts of the user and password, as written and decoded. A text that reveals the credentials contains at least one
+    /// part.
     var secrets: [String] {
         let written = userInfo.split { ":/?#@\\[] ".contains($0) }.map(String.init)
         let decoded = written.compactMap(\.removingPercentEncoding)
@@ -122,7 +124,7 @@ extension CurlTransport.Proxy: CustomStringConvertible, CustomDebugStringConvert
         }
     }
 
-    // Also of a text that is no URL, such as one without a scheme: it is printed before anybody has found that out.
+    // Works on any text, such as a URL without a scheme, because a proxy may be printed before it is checked.
     private static func withoutUser(_ url: String) -> String {
         let text = ProxyText(url)
         let scheme = url.range(of: "://").map { url[..<$0.upperBound] } ?? ""
@@ -130,10 +132,10 @@ extension CurlTransport.Proxy: CustomStringConvertible, CustomDebugStringConvert
         return "\(scheme)\(user)\(text.authority)"
     }
 
-    /// The same as ``description``.
+    /// Equal to ``description``.
     public var debugDescription: String { description }
 
-    /// Nothing of the password.
+    /// A mirror without the user and password.
     public var customMirror: Mirror { Mirror(self, children: ["url": description]) }
 }
 #endif

@@ -2,21 +2,21 @@
 internal import CCurl
 internal import Foundation
 
-/// How the system finds out that nobody is at the other end of a connection any longer.
+/// The TCP settings that detect a dead peer.
 ///
-/// A router that forgets a connection, or a host that is gone, closes nothing: whoever waits there waits until TCP gives up,
-/// after 15 minutes, and over HTTP/2 every later request to that host would join it. So an unused or silent connection is
-/// probed, and one on which what was sent isn't taken ends sooner.
+/// A router that forgets a connection, or a host that crashes, closes nothing. A waiting client then waits until TCP gives up
+/// after 15 minutes, and over HTTP/2 every later request to the host joins the dead connection. TCP keep-alive therefore
+/// probes silent connections, and a limit ends connections whose sent data isn't acknowledged.
 struct SocketLimits {
-    /// Each in seconds: an unused connection that is dead is known to be within a minute, or within ``unacknowledged`` where that
-    /// is more: the system counts it in place of the probes.
+    /// In seconds. A dead unused connection is detected within a minute. If ``unacknowledged`` is longer, the system applies
+    /// that limit instead of the probe count.
     static let keepAlive: (idle: Int32, interval: Int32, count: Int32) = (30, 10, 3)
 
-    /// How long what was sent may stay unacknowledged, or unsent because the peer takes no more, in milliseconds; 0 for as long
-    /// as the system has it.
+    /// How long sent data may stay unacknowledged, or unsent because the peer takes no more, in milliseconds; 0 for the
+    /// system's default.
     ///
-    /// To take no more for a while is a peer's right, and a silence to ``Timeouts/idle``: the same limit holds. A shorter one
-    /// than half a minute would also end what would have survived a short breakdown.
+    /// A peer may stop reading for a while, and ``Timeouts/idle`` limits such a silence, so the same limit applies here. The
+    /// minimum of 30 seconds lets a connection survive a short network failure.
     let unacknowledged: Int
 
     init(_ timeouts: Timeouts) {
@@ -24,14 +24,14 @@ struct SocketLimits {
         unacknowledged = Int(min(seconds * 1000, Double(Int32.max)))
     }
 
-    /// Sets them on every connection that a handle will open.
+    /// Applies these limits to every connection that the handle opens.
     func set(on easy: EasyHandle) {
         easy.set(CCURLOPT_SOCKOPTDATA, UnsafeRawPointer(bitPattern: unacknowledged))
         _ = ccurl_easy_setopt_socket_callback(easy.pointer, onSocket)
     }
 }
 
-// An option that the system refuses keeps the system's value: the connection still works.
+// If the system refuses an option, its default stays, and the connection still works.
 private let onSocket: ccurl_socket_callback = { context, socket, _ in
     func set(_ level: Int32, _ option: Int32, _ value: Int32) {
         withUnsafeBytes(of: value) { _ = setsockopt(socket, level, option, $0.baseAddress, socklen_t($0.count)) }

@@ -2,17 +2,21 @@
 internal import Foundation
 internal import Synchronization
 
-/// A streamed response between the loop, which offers bytes, and the one reader of its body.
+/// Passes a streamed response body from the loop's thread, which offers bytes, to the body's one reader. A mutex guards all
+/// state.
 ///
-/// A reader who waits is not woken for each piece, which would cost more than the piece, but when there is much, or when no
-/// more comes for now. What is much doubles with each time that the reader was there before it, up to 512 KB, as long as the
-/// transport's streams hold little together, and is 128 KB again when the reader has fallen behind. When 128 KB more than that
-/// are held, the transfer is paused, and goes on when the reader has come down to the low mark.
+/// Waking the reader for each piece would cost more than the piece. The reader therefore sleeps until the held bytes reach a
+/// threshold (`much`), or until no more bytes are expected for now.
+///
+/// - The threshold starts at 128 KB. It doubles, up to 512 KB, each time a reader is already waiting when the threshold is
+///   reached. It doesn't double while the transport's streams together use much memory.
+/// - At 128 KB above the threshold, the transfer is paused, and the threshold returns to 128 KB.
+/// - A paused transfer resumes when the reader has reduced the held bytes to 64 KB.
 final class CurlDownload: Sendable {
     enum Offer {
         case accepted
-        /// Taken, and a reader waits for it: ``deliverUnlessMoreComes()`` is called for after each turn of the loop until it
-        /// says that it did.
+        /// Stored, and a reader waits: the loop calls ``deliverUnlessMoreComes()`` after each iteration until it returns
+        /// `true`.
         case awaited
         case full
         case abandoned
@@ -24,14 +28,14 @@ final class CurlDownload: Sendable {
         var end: Result<Void, any Error>?
         var isPaused = false
         var isAbandoned = false
-        // Resumed once: whoever takes it out, under the lock, resumes it.
+        // Resumed exactly once: the code that removes it, under the lock, resumes it outside the lock.
         var reader: UnsafeContinuation<Data?, any Error>?
-        /// The loop was told that a reader waits for what is held, and is going to ask.
+        /// The loop knows that a reader waits, and calls ``deliverUnlessMoreComes()`` after each iteration.
         var isAwaited = false
         var broughtByTurn = 0
         var patience = Patience()
 
-        /// The reader, and the next chunk for it, if it waits and there is one.
+        /// Removes and returns the waiting reader and its next chunk; `nil` without a reader or without bytes.
         mutating func delivery() -> Delivery? {
             guard let reader, let chunk = held.take() else { return nil }
             self.reader = nil
@@ -50,7 +54,7 @@ final class CurlDownload: Sendable {
     private static let leastMuch = 128 * 1024
     private static let mostMuch = 512 * 1024
 
-    /// Whether a reader waits for bytes; for tests.
+    /// Whether a reader waits for bytes. For tests.
     var hasReader: Bool { state.withLock { $0.reader != nil } }
 
     private let state: Mutex<State>
@@ -60,10 +64,10 @@ final class CurlDownload: Sendable {
     private let onReleased: @Sendable () -> Void
 
     /// - Parameters:
-    ///   - pool: has the memory for what is held.
-    ///   - onDrained: a paused transfer may go on.
-    ///   - onAbandoned: nobody will read the rest.
-    ///   - onReleased: nobody holds the stream any longer.
+    ///   - pool: the memory for the held bytes.
+    ///   - onDrained: called when a paused transfer may resume.
+    ///   - onAbandoned: called when nobody will read the rest.
+    ///   - onReleased: called when nothing refers to the stream any more.
     init(
         pool: BlockPool,
         onDrained: @escaping @Sendable () -> Void,
@@ -84,7 +88,8 @@ final class CurlDownload: Sendable {
         return .oneShot(CurlDownloadSequence(handle: handle), length: length) { handle.download.abandon() }
     }
 
-    /// From the loop: a piece of the body, which is copied unless it must wait.
+    /// Called by the loop with a piece of the body. `.full` means that the piece wasn't stored, and that libcurl must offer
+    /// it again after the pause.
     func offer(_ bytes: UnsafeRawBufferPointer) -> Offer {
         let (offer, delivery): (Offer, Delivery?) = state.withLock { [pool] state in
             if state.isAbandoned { return (.abandoned, nil) }
@@ -108,8 +113,8 @@ final class CurlDownload: Sendable {
         return offer
     }
 
-    /// From the loop, after a turn: gives the reader what it waits for, unless the next turn will probably bring more. Returns
-    /// whether nobody waits any longer.
+    /// Called by the loop after an iteration: gives the waiting reader its bytes, unless the next iteration will probably
+    /// bring more. Returns `true` when no reader waits any more.
     func deliverUnlessMoreComes() -> Bool {
         let (isDone, delivery): (Bool, Delivery?) = state.withLock { state in
             defer { state.broughtByTurn = 0 }
@@ -122,11 +127,11 @@ final class CurlDownload: Sendable {
         return isDone
     }
 
-    /// From the loop: the transfer has ended.
+    /// Called by the loop when the transfer has ended.
     func end(_ result: Result<Void, any Error>) {
         let reader = state.withLock { state in
             state.end = state.end ?? result
-            // The held bytes come before the end.
+            // The reader gets the held bytes before the end.
             guard state.held.count == 0 else { return nil as UnsafeContinuation<Data?, any Error>? }
             defer { state.reader = nil }
             return state.reader
@@ -134,7 +139,7 @@ final class CurlDownload: Sendable {
         if let reader { reader.resume(with: result.map { nil }) } else { state.withLock { $0.delivery() }?.make() }
     }
 
-    /// From the reader: the next piece; `nil` at the end.
+    /// Called by the reader: returns the next chunk, or `nil` at the end.
     func next() async throws -> Data? {
         try await withTaskCancellationHandler {
             try await withUnsafeThrowingContinuation { continuation in
@@ -157,7 +162,7 @@ final class CurlDownload: Sendable {
         }
     }
 
-    /// From the reader's side: the rest is not wanted.
+    /// Called from the reader's side to drop the rest of the body and end the transfer.
     func abandon() {
         let (reader, wasRunning): (UnsafeContinuation<Data?, any Error>?, Bool) = state.withLock { state in
             let wasRunning = !state.isAbandoned && state.end == nil
@@ -171,7 +176,7 @@ final class CurlDownload: Sendable {
     }
 }
 
-/// The body and its readers hold it. When the last of them goes away, the transfer ends.
+/// Referred to by the body and its iterators. When the last reference goes away, the transfer ends.
 private final class CurlDownloadHandle: Sendable {
     let download: CurlDownload
     init(_ download: CurlDownload) { self.download = download }
@@ -188,7 +193,7 @@ private struct CurlDownloadSequence: AsyncSequence, Sendable {
     func makeAsyncIterator() -> AsyncIterator { AsyncIterator(handle: handle) }
 }
 
-/// A streamed request body between the task that reads it and the loop, which sends it.
+/// Passes a streamed request body from the task that reads it to the loop's thread, which sends it. A mutex guards all state.
 final class CurlUpload: Sendable {
     enum Piece {
         case bytes(Int)
@@ -221,19 +226,19 @@ final class CurlUpload: Sendable {
         self.onProgress = onProgress
     }
 
-    /// Why the body could not be read to its end, if it couldn't.
+    /// The error that reading the body ended with, if any.
     var failure: (any Error)? { state.withLock(\.failure) }
 
-    /// Whether libcurl has taken none of it.
+    /// Whether libcurl has taken no byte yet.
     var hasSentNothing: Bool { state.withLock { $0.sent == 0 } }
 
-    /// Whether the source has to wait until some of its bytes are sent; for tests.
+    /// Whether the source waits until some of its bytes are sent. For tests.
     var isSourceHeld: Bool { state.withLock { $0.space != nil } }
 
-    /// Reads a body in a task of the caller's priority and values, which waits for ``start()`` and ends with the transfer at the
-    /// latest.
+    /// Starts a task that reads the body. The task inherits the caller's priority and task-local values, waits for
+    /// ``start()``, and ends with the transfer at the latest.
     ///
-    /// - Parameter wake: called when a loop that waited may go on.
+    /// - Parameter wake: called when the loop, which waited for bytes, may continue.
     func begin(_ body: HTTPBody, wake: @escaping @Sendable () -> Void) {
         let source = Task {
             await waitForStart()
@@ -246,8 +251,8 @@ final class CurlUpload: Sendable {
         if isClosed { source.cancel() }
     }
 
-    /// From the loop: a connection stands, on which the body goes out. Until then a one-shot body isn't touched, so that another
-    /// attempt can still send it.
+    /// Called by the loop when a connection for the body is established. Until then a one-shot body isn't touched, so that
+    /// another attempt can still send it.
     func start() {
         let start = state.withLock { state in
             state.hasStarted = true
@@ -267,8 +272,8 @@ final class CurlUpload: Sendable {
         }
     }
 
-    /// Reads the whole body into the loop's hands, no faster than it is sent. If the transfer ends before that, the rest of
-    /// the body is given up.
+    /// Reads the whole body into the queue, no faster than it is sent. If the transfer ends first, the rest of the body isn't
+    /// read.
     private func pump(_ body: HTTPBody, wake: @Sendable () -> Void) async {
         do {
             try await body.forEachChunk { chunk in
@@ -286,7 +291,7 @@ final class CurlUpload: Sendable {
         }
     }
 
-    /// From the loop: the next bytes to send.
+    /// Called by the loop: copies the next bytes to send.
     func read(into buffer: UnsafeMutableRawBufferPointer) -> Piece {
         let (piece, space, sent): (Piece, CheckedContinuation<Bool, Never>?, Int64) = state.withLock { state in
             if state.failure != nil { return (.failed, nil, 0) }
@@ -305,7 +310,7 @@ final class CurlUpload: Sendable {
         return piece
     }
 
-    /// From the loop: the transfer has ended, and nobody need read on.
+    /// Called by the loop when the transfer has ended: stops the source.
     func close() {
         let (space, source) = state.withLock { state in
             state.isEnded = true

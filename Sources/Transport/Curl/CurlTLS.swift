@@ -4,18 +4,18 @@ internal import COpenSSL
 internal import Foundation
 internal import Synchronization
 
-/// The TLS settings of one transport, as its transfers get them.
+/// Applies one transport's TLS settings to its transfers.
 ///
-/// libcurl's own pins see the server's certificate alone, and what a callback has set up is no part of how libcurl chooses
-/// a kept-alive connection or a session to resume. So a transport has one configuration and one multi handle, which shares
-/// nothing with others, and sessions are not resumed: every connection that a request can meet was verified as it says.
+/// libcurl's pinning sees only the server's certificate. And libcurl ignores a callback's settings when it chooses a
+/// kept-alive connection or a TLS session to resume. A transport therefore has one TLS configuration and one multi handle
+/// that shares nothing, and resumes no sessions: every connection that a request can use was verified under these settings.
 struct CurlTLS: Sendable {
     private let tls: TLSConfiguration
     private let verifier: ChainVerifier?
-    /// Whether there is nothing to verify but what libcurl verifies by itself.
+    /// Whether libcurl's usual verification suffices.
     let isPlain: Bool
 
-    /// Throws where the system's libraries can't do what the settings ask for.
+    /// Throws if the system's libraries can't apply the settings.
     init(_ tls: TLSConfiguration) throws {
         self.tls = tls
         isPlain = tls.isPlain
@@ -38,12 +38,13 @@ struct CurlTLS: Sendable {
         guard SSLContextIndex.value >= 0 else { throw TransportError(.other, "OpenSSL is out of memory.") }
     }
 
-    /// Why a libcurl can't be told whom to trust; `nil` if it can. A callback may only be given to the very library that
-    /// libcurl uses: one that it is merely linked with, through another library, would never call it.
+    /// The reason libcurl can't apply TLS settings; `nil` if it can. The verification callback must be registered with the
+    /// very library that libcurl uses. A library that libcurl is only linked with, through another library, would never call
+    /// it.
     ///
     /// - Parameters:
-    ///   - libraries: the TLS libraries of libcurl in its own words; those that it doesn't use are in parentheses.
-    ///   - isShared: whether the OpenSSL that libcurl is linked with is the one that is used here.
+    ///   - libraries: libcurl's description of its TLS libraries; unused ones are in parentheses.
+    ///   - isShared: whether libcurl is linked with the same OpenSSL as this package.
     static func refusal(libraries: String, isShared: Bool) -> TransportError? {
         let isUsed = libraries.split(separator: " ").contains { $0.hasPrefix("OpenSSL/") }
         guard !isUsed || !isShared else { return nil }
@@ -54,7 +55,8 @@ struct CurlTLS: Sendable {
         )
     }
 
-    /// Whether the OpenSSL of a connection has read bytes that libcurl has not taken. Only the system's OpenSSL can be asked.
+    /// Whether a connection's OpenSSL holds bytes that libcurl hasn't taken. Always `false` with another TLS library, which
+    /// can't be asked.
     static func hasUnreadBytes(_ easy: EasyHandle) -> Bool {
         usesOpenSSL && hasUnreadBytes(ccurl_easy_ssl(easy.pointer))
     }
@@ -63,14 +65,14 @@ struct CurlTLS: Sendable {
         ssl.map { cossl_SSL_has_pending($0) == 1 } ?? false
     }
 
-    /// Whether the peer has said that it sends no more, and so nobody has cut the connection. A TLS library that can't be asked is
-    /// believed.
+    /// Whether the peer has signalled the end of its data, so that the connection wasn't cut. Assumed for a TLS library that
+    /// can't be asked.
     static func hasEnded(_ easy: EasyHandle) -> Bool {
         guard usesOpenSSL, let ssl = ccurl_easy_ssl(easy.pointer) else { return !usesOpenSSL }
         return cossl_SSL_get_shutdown(ssl) & Int32(COSSL_SSL_RECEIVED_SHUTDOWN.rawValue) != 0
     }
 
-    /// Whether libcurl's TLS library is the OpenSSL that is used here.
+    /// Whether libcurl's TLS library is the same OpenSSL as this package's.
     private static let usesOpenSSL =
         (try? OpenSSLLibrary.load()) != nil
         && refusal(libraries: CurlLibrary.tlsLibraries, isShared: isOpenSSLShared) == nil
@@ -83,24 +85,24 @@ struct CurlTLS: Sendable {
         return cossl_symbol(function).map { $0 == ccurl_symbol(function) } ?? false
     }
 
-    /// Sets on a handle what all transfers share.
+    /// Applies the settings that all transfers share to a handle.
     func prepare(_ easy: EasyHandle) {
         let version = tls.minimumVersion >= .tls13 ? CCURL_SSLVERSION_TLSv1_3 : CCURL_SSLVERSION_TLSv1_2
         easy.set(CCURLOPT_SSLVERSION, Int(version.rawValue))
         easy.set(CCURLOPT_PROXY_SSLVERSION, Int(version.rawValue))
-        // Tells the SSL_CTX of a proxy from that of a server: it sets an option that TLS 1.2 and later have no use for.
+        // Marks the SSL_CTX of a proxy, to tell it from a server's: this option has no effect on TLS 1.2 and later.
         easy.setIfKnown(CCURLOPT_PROXY_SSL_OPTIONS, Int(CCURLSSLOPT_ALLOW_BEAST.rawValue))
         guard verifier != nil else {
             if Self.usesOpenSSL { _ = ccurl_easy_setopt_ssl_context_callback(easy.pointer, onPlainSSLContext) }
             return CertificateBundle.system.use(in: easy)
         }
-        // The verifier has roots of its own; those of libcurl are not even read.
+        // The verifier supplies the trusted roots, so libcurl doesn't read any.
         easy.set(CCURLOPT_CAPATH, nil)
         easy.set(CCURLOPT_CAINFO, nil)
         easy.set(CCURLOPT_SSL_SESSIONID_CACHE, 0)
     }
 
-    /// Sets a handle up for a request. What it returns must live as long as the handle uses it.
+    /// Prepares a handle for a request. The returned handshake must live as long as the handle uses it.
     func prepareHandshake(
         _ easy: EasyHandle,
         for request: HTTPRequest,
@@ -112,15 +114,15 @@ struct CurlTLS: Sendable {
         if verifier != nil, tls.acceptsAnyHostName(from: host) { easy.set(CCURLOPT_SSL_VERIFYHOST, 0) }
         easy.set(CCURLOPT_SSL_CTX_DATA, Unmanaged.passUnretained(handshake).toOpaque())
         guard ccurl_easy_setopt_ssl_context_callback(easy.pointer, onSSLContext) == CCURLE_OK.rawValue else {
-            // Never without the checks that were asked for.
+            // Never send without the requested checks.
             throw TransportError(.unsupported, "This libcurl can't verify as the TLS settings say.", request: request)
         }
         return handshake
     }
 }
 
-/// The handshakes of one transfer, and what became of them. Each SSL_CTX that is made for them holds it, since a
-/// connection outlives its first transfer and can be asked to verify again.
+/// The verifications of one transfer's handshakes, and their results. Each SSL_CTX retains the handshake, because a
+/// connection outlives its first transfer and may verify again.
 final class CurlHandshake: Sendable {
     private struct State {
         var refusal: TransportError?
@@ -138,10 +140,10 @@ final class CurlHandshake: Sendable {
         self.proxyAddress = proxyAddress
     }
 
-    /// Why the last verification refused the server, if it did.
+    /// The reason the last verification refused the server; `nil` if it succeeded.
     var failure: TransportError? { state.withLock(\.refusal) }
 
-    /// The SSL of the proxy that was verified last.
+    /// The SSL of the last verified proxy connection.
     var proxySSL: UnsafeMutableRawPointer? {
         state.withLock(\.proxySSL).flatMap { UnsafeMutableRawPointer(bitPattern: $0) }
     }
@@ -158,7 +160,7 @@ final class CurlHandshake: Sendable {
     }
 }
 
-/// OpenSSL's own verification with the settings that libcurl has made, and then that the server's certificate names a host.
+/// Verifies with OpenSSL under libcurl's settings, and then requires that the server's certificate names a host.
 private func verifyAsLibcurlSays(_ storeContext: UnsafeMutableRawPointer) -> Bool {
     guard cossl_X509_verify_cert(storeContext) == 1 else { return false }
     if let leaf = cossl_X509_STORE_CTX_get0_cert(storeContext), ChainVerifier.namesHost(leaf) { return true }
@@ -166,15 +168,15 @@ private func verifyAsLibcurlSays(_ storeContext: UnsafeMutableRawPointer) -> Boo
     return false
 }
 
-/// Where an SSL_CTX keeps its handshake.
+/// The index at which an SSL_CTX stores its handshake.
 private enum SSLContextIndex {
     static let value = cossl_ssl_context_index { value in
         if let value { Unmanaged<CurlHandshake>.fromOpaque(value).release() }
     }
 }
 
-/// libcurl takes a connection that ends without close_notify for one that ends well: then anybody on the way could cut a body
-/// that ends with its connection (RFC 9112 §9.8).
+/// Treats a connection that ends without close_notify as cut. libcurl would accept it, so that anyone on the network path
+/// could shorten content that ends with its connection (RFC 9112 §9.8).
 private func demandProperEnd(_ sslContext: UnsafeMutableRawPointer) {
     _ = cossl_SSL_CTX_clear_options(sslContext, UInt64(COSSL_SSL_OP_IGNORE_UNEXPECTED_EOF.rawValue))
 }

@@ -1,10 +1,11 @@
 #if os(Linux)
 internal import CCurl
 
-// How a transfer has ended, or is about to.
+// Decides how a transfer ends.
 extension CurlTransfer {
-    /// Content that ends with its connection is whole only if TLS says so (RFC 9112 §9.8). libcurl doesn't ask, and lets the
-    /// connection go before it says that the transfer has ended, but it calls this after each reading.
+    /// Watches the end of content that ends with its TLS connection, which is complete only if TLS signals its end (RFC 9112
+    /// §9.8). libcurl doesn't check this, and releases the connection before it reports the transfer's end. Its progress
+    /// callback runs after each read, though, so the callback checks.
     func watchEndIfNeeded() {
         guard head.isHTTP1, request.url.isHTTPS, hasContent, head.framing.endsWithConnection else { return }
         (mustSeeEnd, leavesHandleClean) = (true, false)
@@ -15,17 +16,17 @@ extension CurlTransfer {
 
     fileprivate func lookForEnd() { hasSeenEnd = hasSeenEnd || CurlTLS.hasEnded(easy) }
 
-    /// Whether the connection ended without the end of TLS, and the content with it.
+    /// Whether the connection, and the content with it, ended without TLS signalling the end.
     var isCut: Bool { mustSeeEnd && !hasSeenEnd }
 
-    /// Whether libcurl has ended with a 417, after which it would send the request again. It has dropped the content.
+    /// Whether libcurl ended the transfer because of a 417, after which it would send the request again. The content is lost.
     func isExpectationRefused(_ code: Int32) -> Bool {
         guard code == CCURLE_TOO_MANY_REDIRECTS.rawValue, head.isComplete else { return false }
         isContentDropped = true
         return true
     }
 
-    /// Whether the server has answered, and then refused or lost what remained of the request.
+    /// Whether the complete response arrived, although the server then refused or lost the rest of the request.
     func isAnsweredDespite(_ code: Int32) -> Bool {
         switch ccurl_code(UInt32(bitPattern: code)) {
         case CCURLE_SEND_ERROR, CCURLE_RECV_ERROR, CCURLE_HTTP2, CCURLE_HTTP2_STREAM:
@@ -34,8 +35,8 @@ extension CurlTransfer {
         }
     }
 
-    /// Makes the response the answer although its content failed, if it is a redirect that is followed (RFC 9110 §15.4). Returns
-    /// whether it is.
+    /// Whether a failure of the content leaves the response usable: a redirect to follow (RFC 9110 §15.4), whose content
+    /// nobody needs. Its body will throw the error.
     func survives(_ error: any Error) -> Bool {
         guard isFollowedRedirect, upload?.failure == nil, let error = error as? TransportError else { return false }
         contentFailure = error.about(request)
@@ -43,15 +44,16 @@ extension CurlTransfer {
         return true
     }
 
-    /// Whether it was cancelled after a silence in which its connection may have died.
+    /// Whether the transfer was silent for a second before its cancellation, so that its connection may be dead.
     var mayWaitInVain: Bool {
         guard let turn, !head.isComplete, !isReceivingPaused else { return false }
         return turn.now - lastActivity >= .seconds(1)
     }
 
-    /// Whether the response is whole, though the request may not be. Of a chunked one libcurl tells only with the transfer's end.
+    /// Whether the response is complete, even if the request is not. For chunked content, libcurl reports this only when the
+    /// transfer ends.
     ///
-    /// libcurl counts bytes before it hands them over, so while the transfer is paused, bytes that it counted may be held back.
+    /// libcurl counts bytes before it hands them over, so while the transfer is paused, counted bytes may be held back.
     var isResponseComplete: Bool {
         guard head.isComplete, !isReceivingPaused else { return false }
         guard hasContent, !mayBeDropped else { return true }
@@ -63,7 +65,7 @@ extension CurlTransfer {
         if upload != nil, isResponseComplete { turn?.hasEarlierDeadline = true }
     }
 
-    /// Whether libcurl may drop the content: it would send a refused expectation again.
+    /// Whether libcurl may drop the content: for a 417, it would send the request again without its expectation.
     var mayBeDropped: Bool { expectsContinue && easy.long(CCURLINFO_RESPONSE_CODE) == 417 }
 }
 

@@ -1,9 +1,9 @@
 #if os(Linux)
 internal import CCurl
 
-// Called by libcurl, on the loop's thread.
+// Callbacks of libcurl, on the loop's thread.
 extension CurlTransfer {
-    /// One line of a head, or of the trailers.
+    /// Receives one line of a head or of the trailers. Returns `false` to end the transfer.
     func receiveHeaderLine(_ line: UnsafeRawBufferPointer) -> Bool {
         touch()
         let isEnd = head.receive(line)
@@ -49,11 +49,12 @@ extension CurlTransfer {
 
     typealias Receipt = ContentDecoding.Receipt
 
-    /// A piece of the body.
+    /// Receives a piece of the body as it came.
     func receive(_ bytes: UnsafeRawBufferPointer) -> Receipt {
         touch()
         guard head.isComplete else {
-            // Such as what follows a 101, to a protocol that nobody asked for: there is no response for it to be the body of.
+            // There is no response that the content belongs to, for instance after a 101 to a protocol that the client didn't
+            // ask for.
             failure = TransportError(.invalidResponse, "Content came without the head of a final response.")
             return .refused
         }
@@ -68,7 +69,7 @@ extension CurlTransfer {
         return .refused
     }
 
-    /// Why content that has come to its end is not whole; `nil` if it is.
+    /// The error of content that ended before its coding was complete; `nil` if the content is complete.
     var unfinishedContent: TransportError? {
         do {
             try decoding?.finish()
@@ -78,7 +79,7 @@ extension CurlTransfer {
         }
     }
 
-    /// A piece of the body, decoded.
+    /// Receives a decoded piece of the body.
     private func take(_ bytes: UnsafeRawBufferPointer) -> Receipt {
         if let download {
             switch download.offer(bytes) {
@@ -133,7 +134,7 @@ extension CurlTransfer {
         HTTPResponse.hasContent(status: easy.long(CCURLINFO_RESPONSE_CODE), answering: request.method)
     }
 
-    /// The content that was gathered, which then is no longer here.
+    /// Removes and returns the buffered content.
     func takeBody() -> HTTPBody { contentFailure.map { .unreadable($0) } ?? HTTPBody(gathered.take()) }
 
     func reply(body: HTTPBody) -> CurlReply {

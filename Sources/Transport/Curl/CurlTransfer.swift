@@ -3,7 +3,7 @@ internal import Foundation
 internal import HTTPSyntax
 internal import Synchronization
 
-/// A response: the head as it was on the wire, and the body.
+/// A response as received: the head's bytes, the body and the timings.
 struct CurlReply: Sendable {
     let head: [UInt8]
     let body: HTTPBody
@@ -11,11 +11,13 @@ struct CurlReply: Sendable {
     let isDecoded: Bool
 }
 
-/// One exchange: its handle, what it has received so far, and who waits for it.
+/// One exchange: its handle, the response so far, and the caller that waits for it.
 ///
-/// `@unchecked Sendable`: the task that makes a transfer sets it up and hands it to the loop through the loop's mutex;
-/// from then on only the loop's thread touches the variables below "The loop's own" (libcurl calls back on that thread
-/// alone), until the loop lets go of it. What both sides touch is behind a mutex: `waiter`, `download`, `upload`.
+/// `@unchecked Sendable`, because each part has one owner at a time:
+/// - The task that creates a transfer sets its variables, and passes the transfer to the loop through the inbox's mutex.
+/// - From then on, only the loop's thread uses the variables below "Owned by the loop", until the loop releases the transfer.
+///   libcurl's callbacks run on that thread too.
+/// - Several threads use `waiter`, `download` and `upload`, each of which has a mutex.
 final class CurlTransfer: @unchecked Sendable {
     private enum Waiter {
         case none
@@ -24,7 +26,7 @@ final class CurlTransfer: @unchecked Sendable {
     }
 
     let easy: EasyHandle
-    /// The request without its body, which errors name.
+    /// The request without its body, for error messages.
     let request: HTTPRequest
     let proxy: CurlTransport.Proxy
     let timeouts: Timeouts
@@ -37,32 +39,32 @@ final class CurlTransfer: @unchecked Sendable {
 
     private let waiter = Mutex(Waiter.none)
 
-    // Set before the transfer is handed over, then constant.
+    // Set before the transfer is passed to the loop, then constant.
     var download: CurlDownload?
     var fieldList: CurlFieldList?
     var decodesContent = false
     var handshake: CurlHandshake?
-    /// Whether it sets nothing on its handle that the next transfer would not overwrite.
+    /// Whether the next transfer overwrites every setting on the handle. If not, the handle is reset before reuse.
     var leavesHandleClean = false
-    /// When the call began in the loop's time, if this is not its first exchange.
+    /// The start of the call in the loop's time, if this is not the call's first exchange.
     var calledAt: Duration?
     private var inlineBody: UnsafeMutableRawBufferPointer?
 
-    // The loop's own.
-    // One thread, one piece after the other: to check that no two accesses overlap would take longer than each of them.
+    // Owned by the loop. One thread handles one piece after the other, so accesses never overlap; the run-time check for that
+    // would take longer than each access.
     @exclusivity(unchecked) var head = CurlHeadCollector()
     @exclusivity(unchecked) var gathered = GatheredBody()
-    /// Undoes the content's coding, if it has one that can be undone.
+    /// Decodes the content; `nil` if the content arrives as it is.
     @exclusivity(unchecked) var decoding: ContentDecoding?
     @exclusivity(unchecked) var received: Int64 = 0
     @exclusivity(unchecked) var failure: TransportError?
     var attempts = 0
-    /// Whether the connection that libcurl has chosen must not be used: see ``OpenSockets``.
+    /// Whether the connection that libcurl chose must not be used: see ``OpenSockets``.
     var needsFreshConnection = false
     var wantsFreshConnection = false
-    /// Whether the response is a redirect that is followed, so that nobody reads its content.
+    /// Whether the response is a redirect to follow, whose content nobody reads.
     var isFollowedRedirect = false
-    /// Why the content of a followed redirect can't be read.
+    /// The error that reading the content of a followed redirect throws.
     var contentFailure: TransportError?
     var isContentRefused = false
     var mustSeeEnd = false
@@ -100,7 +102,7 @@ final class CurlTransfer: @unchecked Sendable {
         fieldList?.free()
     }
 
-    /// Keeps a copy of a small body where libcurl can find it until the transfer ends.
+    /// Copies a small body to memory that libcurl may read until the transfer ends.
     func keepBody(_ bytes: Data) -> UnsafeRawPointer? {
         let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: max(1, bytes.count), alignment: 1)
         bytes.copyBytes(to: copy)
@@ -111,12 +113,13 @@ final class CurlTransfer: @unchecked Sendable {
     /// libcurl's text about the last failure.
     var errorMessage: String { String(cString: easy.errorText) }
 
-    /// Gives the caller its reply, once; later ones are ignored.
+    /// Resumes the caller with the result, once; later results are ignored.
     func finish(_ result: Result<CurlReply, any Error>) {
         settle(result)?.resume(with: result)
     }
 
-    /// The same, but leaves it to the loop to resume who waits.
+    /// Records the result like ``finish(_:)``, but returns the continuation for the loop to resume. Returns `nil` if no
+    /// caller waits yet, or if there is a result already.
     func settle(_ result: Result<CurlReply, any Error>) -> UnsafeContinuation<CurlReply, any Error>? {
         waiter.withLock { waiter in
             switch waiter {
@@ -136,7 +139,7 @@ final class CurlTransfer: @unchecked Sendable {
         waiter.withLock { if case .done = $0 { true } else { false } }
     }
 
-    /// Registers who waits; at once resumed where the transfer has ended already.
+    /// Registers the caller's continuation, which is resumed at once if the transfer has already ended.
     func await(_ continuation: UnsafeContinuation<CurlReply, any Error>) {
         let result: Result<CurlReply, any Error>? = waiter.withLock { waiter in
             if case .done(let result) = waiter { return result ?? .failure(CancellationError()) }

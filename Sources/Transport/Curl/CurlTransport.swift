@@ -2,83 +2,100 @@
 public import Foundation
 internal import CCurl
 
-/// Sends over the network with the system's libcurl: the transport for Linux.
+/// Sends requests over the network with the system's libcurl. This is the transport for Linux.
 ///
-/// ## Use one
+/// ## Using a transport
 /// ```swift
 /// let transport = CurlTransport()
 /// let client = Client(baseURL: url, interceptors: chain, transport: transport)
 /// ```
-/// One transport keeps its connections and runs one thread; make one for a program or for each TLS configuration, not one
-/// for each request. It ends when nobody holds it any longer and no streamed body is being read; ``shutDown()`` ends it
-/// at once.
+/// A transport keeps its connections alive and runs one thread. Make one for the whole program, or one for each TLS
+/// configuration, rather than one for each request. The transport ends when nothing refers to it and no streamed body is
+/// being read; ``shutDown()`` ends it at once.
 ///
-/// ## What it does
-/// - HTTP/1.1 with keep-alive, and HTTP/2 with multiplexing over TLS where the server offers it.
-/// - Repeated fields, their order and spelling are kept both ways. A value that is not UTF-8 is read as ISO 8859-1.
-/// - `User-Agent` is the program's name and `Interceptors`, unless the request has one of its own; with an empty one, none is
-///   sent. No other field is added but `Host` and what the content, its codings and HTTP/2 need.
-/// - gzip, deflate, brotli and zstd are asked for and decoded where the system has their libraries, unless the request has an
-///   `Accept-Encoding` of its own or a `Range`: then the content is delivered as it came. With a `Range` alone, `identity`
-///   is asked for, since a part of what is coded can't be decoded. Content that ends before its coding does is
-///   ``TransportError/Code/truncated``, a wrong checksum ``TransportError/Code/invalidResponse``; gzip may have several
-///   members. Content in a coding that can't be undone is handed on as it came, with its `Content-Encoding`.
-/// - Streams both ways with backpressure: a reader that falls behind pauses its transfer, for which less than 1 MB is held, and
-///   about 256 KB where many streams are read at a time.
-/// - What a server sends is bounded: a head by 256 KB, each of its fields by 100 KB, a buffered body by the request's limit,
-///   which counts it decoded, as do the limits of those who read a stream. However much a piece of a stream decodes to, it
-///   is decoded no faster than it is read.
-/// - ``HTTPContext/timings`` on each response.
-/// - ``TLSConfiguration`` in full: pins on any certificate of the chain, anchors, client identities. With other settings than the
-///   system's, no TLS session is resumed, and libcurl's TLS library must be the system's OpenSSL 3.
-/// - A peer that is gone without a word is found out: connections on which nothing happens are probed, and one whose peer
-///   doesn't answer, or takes nothing of what is sent, ends after the ``Timeouts/idle`` of the configuration, at least 30
-///   seconds, even if its requests allow a longer silence. With `nil` it ends after a minute if it was unused, otherwise when
-///   the system gives up, after some 15 minutes. No later call gets the connection of one that ran into a limit of its ``Timeouts``,
-///   unless others are using it; nor does one get the connection of a call that is cancelled after a second of
-///   silence, as by a `timeout` of the chain.
-/// - A kept-alive connection of HTTP/1 on which the server sent or closed anything while no request was under way isn't used:
-///   nothing is sent on it, and its bytes answer no request (RFC 9112 §9.2). Bytes that arrive between this check and the
-///   request can't be told from the response.
-/// - Framing that RFC 9112 §6.3 forbids, such as lengths that differ or a bare CR in a field, is
-///   ``TransportError/Code/invalidResponse``. Content that ends with a TLS connection is whole only if TLS says that it ends
-///   (§9.8). libcurl shows neither the sizes of chunks, of which it takes `5:x`, nor, before 8.0, that a stream of HTTP/2 without
-///   a length was reset without an error: there the content passes for whole.
-/// - A response of known length that comes before its request was sent is the answer as soon as the rest of the request is
-///   lost, or pauses for a second. libcurl doesn't tell where a chunked one ends: there the limits of ``Timeouts`` hold.
-/// - A body isn't read before a connection stands: a refused connection leaves a one-shot body for another attempt.
-/// - With `Expect: 100-continue` content goes out when the server asks for it, or after a second. After a final response over
-///   HTTP/1 none follows, and the connection isn't used again. A 417 has the request sent again once, without the
-///   expectation, if its body can be read again; otherwise the 417 is the response, of which libcurl drops the content.
-/// - A certificate must name its host in subjectAltName; its common name isn't compared (RFC 9525). Only the system's OpenSSL 3
-///   can be told so; another TLS library of libcurl goes by rules of its own.
-/// - Child processes inherit no connection. Before 8.8 libcurl itself lets them inherit a pair of sockets that carries nothing.
-/// - libcurl 7.84 to 8.0 must not use a handle for a second response, so each request takes 3 to 5 µs more there, and no TLS
-///   session is resumed.
-/// - libcurl 7.88 keeps a core busy while a server of HTTP/2 takes nothing of an upload: the limits of ``Timeouts`` bound that.
-/// - Only http and https are spoken. Redirects, cookies and `.netrc` are off.
-/// - What a connection that the server was ending left unanswered is sent again, if the method is idempotent or an
-///   `Idempotency-Key` says that it may: a kept-alive connection that was closed, or one of HTTP/2 that had served as many as
-///   the server allows. libcurl sends up to six times; then, if its body can be read again, the same begins once more, each time
-///   with a connection of its own, so that it is the first which the server hears there. The time limit for the whole holds
-///   for all of this together. Otherwise the call fails with ``TransportError/Code/connectionLost``.
-/// - libcurl doesn't tell what an ending connection of HTTP/2 refused from what it may have acted on. So with many requests in
-///   flight a few that are not idempotent fail at the end of each connection (nginx ends one after 1,000). Give those that may
-///   be sent again an `Idempotency-Key`; or send them with ``Versions/http1``, where a server announces the end beforehand.
+/// libcurl 7.80 or later is loaded at run time. If it is missing, each call fails with ``TransportError/Code/unsupported``
+/// and a message that says what to install.
 ///
-/// libcurl 7.80 or later is loaded at run time; where it is missing, each call fails with
-/// ``TransportError/Code/unsupported`` and a message that says what to install.
+/// ## Versions of HTTP and fields
+/// - HTTP/1.1 with keep-alive. Over TLS, HTTP/2 with multiplexing if the server offers it.
+/// - Only `http` and `https` URLs. libcurl's redirects, cookies and `.netrc` are off.
+/// - Repeated fields, their order and their spelling are kept both ways. A value that isn't UTF-8 is read as ISO 8859-1.
+/// - `User-Agent` is the program's name followed by `Interceptors`. A request's `User-Agent` replaces it, and an empty one
+///   sends no such field. The transport adds only `Host` and the fields that the content, its codings and HTTP/2 need.
+///
+/// ## Content
+/// - The transport asks for gzip, deflate, brotli and zstd, if the system has their libraries, and decodes the content. If
+///   the request has an `Accept-Encoding` or `Range` field, the content arrives undecoded. With `Range` alone, the transport
+///   asks for `identity`, because a part of coded content can't be decoded.
+/// - Content that ends before its coding does fails with ``TransportError/Code/truncated``, and a wrong checksum with
+///   ``TransportError/Code/invalidResponse``. gzip content may have several members. Content in an unsupported coding arrives
+///   undecoded, with its `Content-Encoding`.
+/// - Bodies stream both ways with backpressure. A slow reader pauses its transfer, which then holds less than 1 MB, or about
+///   256 KB if many streams are read at a time.
+/// - The size of a response is limited: 256 KB for its head, 100 KB for each field, and the request's limit for a buffered
+///   body. Limits count decoded bytes. Content is never decoded faster than it is read, however much a piece decodes to.
+/// - Each response has ``HTTPContext/timings``.
+///
+/// ## TLS and proxies
+/// - Every setting of ``TLSConfiguration`` works: pins on any certificate of the chain, anchors and client identities.
+///   Settings other than the system's require that libcurl's TLS library is the system's OpenSSL 3, and no TLS session is
+///   resumed with them.
+/// - A certificate must name its host in subjectAltName; its common name isn't compared (RFC 9525). The transport can require
+///   this only of the system's OpenSSL 3. Another TLS library of libcurl follows its usual rules.
+///
+/// ## Connections
+/// - TCP keep-alive finds peers that vanished silently. If a peer doesn't answer the probes, or takes no sent data, its
+///   connection ends after the configuration's ``Timeouts/idle``, at least 30 seconds. This holds even if a request allows a
+///   longer silence. If ``Timeouts/idle`` is `nil`, an unused connection ends after a minute, and a used one when the system
+///   gives up, after about 15 minutes.
+/// - A connection that ran into a limit of ``Timeouts`` gets no further calls, unless other calls are using it. Neither does
+///   the connection of a call that is cancelled after a second of silence, for instance by `timeout` in the chain.
+/// - A kept-alive HTTP/1 connection isn't used if the server closed it or sent bytes between requests. Those bytes never
+///   become a response (RFC 9112 §9.2). Bytes that arrive after this check and before the request can't be told from the
+///   response.
+/// - If a server ends a connection before it responds, the request is sent again, provided that its method is idempotent or
+///   it has an `Idempotency-Key`. This concerns kept-alive connections that were closed, and HTTP/2 connections that reached
+///   the server's limit of requests.
+/// - libcurl sends such a request up to six times. If the body can be read again, the transport then starts over, each time
+///   on a new connection where the request is the first. The time limit for the whole call covers all of these. Any other
+///   request fails with ``TransportError/Code/connectionLost``.
+/// - When an HTTP/2 connection ends, libcurl doesn't say which requests the server refused and which it may have acted on.
+///   With many requests in flight, some that aren't idempotent therefore fail at the end of each connection (nginx ends a
+///   connection after 1,000 requests). Give each request that may be sent again an `Idempotency-Key`. Or use
+///   ``Versions/http1``, where a server announces the end beforehand.
+/// - Child processes inherit no connection. Before 8.8, libcurl lets them inherit a pair of sockets that carries no data.
+///
+/// ## Requests and responses
+/// - A body isn't read until its connection is established, so a refused connection leaves a one-shot body for another
+///   attempt.
+/// - A response whose framing RFC 9112 §6.3 forbids, such as with differing lengths or a bare CR in a field, fails with
+///   ``TransportError/Code/invalidResponse``. Content that the end of a TLS connection delimits is complete only if TLS
+///   signals its end (§9.8).
+/// - A response of known length may arrive before its request has been sent. The call then returns it as soon as the rest of
+///   the request can't be sent, or pauses for a second. libcurl doesn't say where a chunked response ends, so there the
+///   limits of ``Timeouts`` apply.
+/// - With `Expect: 100-continue`, the content is sent when the server asks for it, or after a second. If a final response
+///   over HTTP/1 comes first, the content isn't sent, and the connection isn't reused.
+/// - After a 417, the request is sent once more without the expectation, if its body can be read again. Otherwise the 417 is
+///   the response, without its content, which libcurl drops.
+///
+/// ## Limits of libcurl
+/// - libcurl doesn't report the sizes of chunks, and accepts a size such as `5:x`. Before 8.0, it doesn't report that an
+///   HTTP/2 stream without a length was reset without an error code. In both cases the content is taken for complete.
+/// - With libcurl 7.84 to 8.0, a handle must not be used for a second response. Each request then takes 3 to 5 µs more, and
+///   no TLS session is resumed.
+/// - libcurl 7.88 keeps a core busy while an HTTP/2 server takes none of an upload. The limits of ``Timeouts`` end that.
 public final class CurlTransport: Transport {
-    /// The most connections at a time; 0 means no limit. Requests beyond it wait, in order.
+    /// The maximum numbers of simultaneous connections. Requests beyond a limit wait in order; 0 means no limit.
     public struct ConnectionLimits: Sendable, Hashable {
-        /// To one host and port.
+        /// Connections to one host and port; 64 by default.
         public var perHost: Int
-        /// To all of them.
+        /// Connections to all hosts together; 256 by default.
         public var total: Int
-        /// Kept alive without use.
+        /// Unused connections that are kept alive; 256 by default.
         public var idle: Int
 
-        /// Limits; by default 64 to a host, 256 in all, and as many kept alive.
+        /// Creates limits: by default 64 connections per host, 256 in total, and 256 kept alive.
         public init(perHost: Int = 64, total: Int = 256, idle: Int = 256) {
             self.perHost = perHost
             self.total = total
@@ -86,32 +103,32 @@ public final class CurlTransport: Transport {
         }
     }
 
-    /// Which proxy to use.
+    /// The proxy that a transport uses.
     public struct Proxy: Sendable, Hashable {
         let url: String?
 
-        /// The one that `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` name: the default. A transport that is made
-        /// while they name none doesn't look again.
+        /// The proxy named by `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`: the default. If no variable names a
+        /// proxy when the transport is made, the transport doesn't look again.
         public static let environment = Proxy(url: nil)
-        /// None, whatever the environment says.
+        /// No proxy, whatever the environment names.
         public static let none = Proxy(url: "")
-        /// This one: an `http`, `https` or `socks5h` URL, with user and password where it wants them.
+        /// A proxy at an `http`, `https` or `socks5h` URL, which includes a user and password if the proxy requires them.
         ///
-        /// Delimiters in user and password, such as `@`, `/` and `#`, must be percent-encoded. With a URL that libcurl can't
-        /// read, or might read in another way, each call fails with ``TransportError/Code/unsupported``.
+        /// Percent-encode delimiters in the user and password, such as `@`, `/` and `#`. If libcurl can't read the URL, or
+        /// might read it differently, each call fails with ``TransportError/Code/unsupported``.
         public static func url(_ url: URL) -> Proxy { Proxy(url: url.absoluteString) }
     }
 
-    /// Which versions of HTTP to speak.
+    /// The versions of HTTP that a transport speaks.
     public struct Versions: Sendable, Hashable {
         let option: UInt32
 
-        /// HTTP/2 where a TLS server offers it, otherwise HTTP/1.1: the default.
+        /// HTTP/2 if a server offers it over TLS, otherwise HTTP/1.1: the default.
         public static let negotiated = Versions(option: CCURL_HTTP_VERSION_2TLS.rawValue)
-        /// HTTP/1.1 alone.
+        /// HTTP/1.1 only.
         public static let http1 = Versions(option: CCURL_HTTP_VERSION_1_1.rawValue)
-        /// HTTP/2 without asking the server, also without TLS. With libcurl 7.88, which can't use such a connection again, each
-        /// request has one of its own.
+        /// HTTP/2 without negotiation, even without TLS. libcurl 7.88 can't reuse such a connection, so each request opens a
+        /// new one there.
         public static let http2PriorKnowledge = Versions(option: CCURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE.rawValue)
 
         var needsFreshConnections: Bool { self == .http2PriorKnowledge && !CurlLibrary.reusesPriorKnowledge }
@@ -119,27 +136,27 @@ public final class CurlTransport: Transport {
 
     /// The settings of a transport.
     public struct Configuration: Sendable {
-        /// The time limits of requests that bring none of their own.
+        /// The time limits of requests whose context sets none; the defaults of ``Timeouts``.
         public var timeouts = Timeouts()
-        /// The most connections.
+        /// The maximum numbers of simultaneous connections.
         public var connectionLimits = ConnectionLimits()
-        /// The proxy.
+        /// The proxy; by default the environment's.
         public var proxy = Proxy.environment
-        /// The versions of HTTP.
+        /// The versions of HTTP; by default ``Versions/negotiated``.
         public var versions = Versions.negotiated
-        /// Whom to trust, and who to be.
+        /// The certificates to trust, the pins, and the client identity; by default the system's trust.
         public var tls = TLSConfiguration.system
-        /// The clock of the time limits.
+        /// The clock that measures the time limits; a `ContinuousClock` by default.
         public var clock: any Clock<Duration> = ContinuousClock()
 
-        /// The defaults.
+        /// Creates a configuration with the default settings.
         public init() {}
     }
 
     private let configuration: Configuration
     private let engine: Result<CurlEngine, any Error>
 
-    /// A transport. It connects to nothing yet; where libcurl can't be used, each call will say so.
+    /// Creates a transport without connecting to anything. If libcurl can't be used, each call throws an error that says so.
     public convenience init(_ configuration: Configuration = Configuration()) {
         self.init(configuration, load: CurlLibrary.load)
     }
@@ -151,15 +168,15 @@ public final class CurlTransport: Transport {
 
     deinit { (try? engine.get())?.release() }
 
-    /// Ends every call in flight with ``TransportError/Code/connectionLost``, closes every connection and ends the thread.
-    /// Later calls fail.
+    /// Shuts the transport down: each call in flight fails with ``TransportError/Code/connectionLost``, and all connections
+    /// and the thread end. Returns when the thread has ended. Later calls fail.
     public func shutDown() async {
         guard case .success(let engine) = engine else { return }
         engine.loop.stop()
         await engine.loop.ended()
     }
 
-    /// Sends a request.
+    /// Sends a request and returns its response.
     ///
     /// - Throws: ``TransportError``, or `CancellationError` at once when the task is cancelled.
     public func send(_ request: consuming HTTPRequest) async throws -> HTTPResponse {
@@ -189,9 +206,9 @@ public final class CurlTransport: Transport {
             do {
                 return try await exchange(request, engine)
             } catch let error as TransportError where error.code == .staleConnection && Self.canBeSentAgain(request) {
-                // The body had begun to go out on a connection that the server was about to close, and libcurl can't rewind
-                // it, but it can be made anew. Or one such connection after another refused it, but none can be ending of
-                // which it is the first request. Whatever fails then is no fault of a connection's age.
+                // The server ended the connection while the body was going out, and libcurl can't rewind the body, but this
+                // method can read it again. Or libcurl's attempts used up several ending connections. The second exchange
+                // uses a new connection, so that a further failure isn't caused by an old connection.
                 return try await engine.exchange(request, configuration, againSince: calledAt)
             }
         } catch let error as TransportError {
@@ -199,7 +216,8 @@ public final class CurlTransport: Transport {
         }
     }
 
-    /// Sends a request, without its expectation if the server can't meet that (RFC 9110 §15.5.18), and the content can be had again.
+    /// Sends a request. After a 417 (RFC 9110 §15.5.18), sends it again without its expectation, if the body can be read
+    /// again.
     private func exchange(_ request: HTTPRequest, _ engine: CurlEngine) async throws -> HTTPResponse {
         let calledAt = engine.loop.clock.now()
         let response = try await engine.exchange(request, configuration)
@@ -217,7 +235,7 @@ public final class CurlTransport: Transport {
 }
 
 extension Transport where Self == CurlTransport {
-    /// The network, through the system's libcurl: ``CurlTransport``.
+    /// Sends over the network with the system's libcurl: see ``CurlTransport``.
     public static func curl(_ configuration: CurlTransport.Configuration = .init()) -> Self { Self(configuration) }
 }
 #endif

@@ -1,26 +1,26 @@
 #if os(Linux)
 internal import Foundation
 
-/// The content of a response that is gathered in memory: in one piece of it, which becomes the `Data` without a copy.
+/// Buffers the content of a response in one block of memory, which becomes the `Data` without a copy.
 struct GatheredBody: ~Copyable {
     private var memory: UnsafeMutableRawPointer?
     private var capacity = 0
 
-    /// The bytes gathered so far.
+    /// The number of bytes buffered.
     private(set) var count = 0
 
-    /// How far the memory is known to have pages.
+    /// The number of bytes whose memory pages are known to be present.
     private var populated = 0
 
-    // No machine has it, and a sanitizer ends the process for asking.
+    // No machine has this much memory, and a sanitizer ends the process for requesting it.
     private static let tooMuch = 1 << 40
 
-    /// Makes room for as many bytes as are announced, if the system has that much; if not, room is made for those that come.
+    /// Reserves memory for the announced length. If the system lacks the memory, the block grows with the bytes that arrive.
     mutating func reserve(_ announced: Int) {
         if announced > capacity, announced < Self.tooMuch { _ = resize(to: announced) }
     }
 
-    /// Adds a copy of bytes. Returns whether there was memory for them.
+    /// Appends a copy of bytes. Returns `false` if there was no memory for them.
     mutating func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard let start = bytes.baseAddress, !bytes.isEmpty else { return true }
         let (needed, isTooMuch) = count.addingReportingOverflow(bytes.count)
@@ -31,10 +31,10 @@ struct GatheredBody: ~Copyable {
         return true
     }
 
-    /// Takes the gathered bytes out.
+    /// Removes and returns the bytes.
     mutating func take() -> Data {
         guard count > 0 else { return Data() }
-        // Otherwise the unused room would be held as long as the bytes.
+        // Otherwise the `Data` would keep the unused memory as long as the bytes.
         if capacity - count > count / 8 { _ = resize(to: count) }
         guard let memory else { return Data() }
         let data = Data(bytesNoCopy: memory, count: count, deallocator: .free)
@@ -42,20 +42,20 @@ struct GatheredBody: ~Copyable {
         return data
     }
 
-    // The C library has at most 32 MB to give again; more it asks the system for, which has to clear it.
+    // The C library recycles at most 32 MB; it requests larger blocks from the system, which has to clear their pages.
     private static let fresh = 32 << 20
 
-    /// Asks for pages a megabyte at a time, ahead of what is written to them: a fault for each of them takes longer.
+    /// Requests pages a megabyte at a time, ahead of the writes, because a page fault for each page takes longer.
     private mutating func populate(upTo needed: Int) {
         guard let memory else { return }
         let page = sysconf(Int32(_SC_PAGESIZE))
         let start = (Int(bitPattern: memory) + max(populated, count)) / page * page
         populated = min(capacity, needed + (1 << 20))
-        // MADV_POPULATE_WRITE, of Linux 5.14. Without it pages come one by one, as those of all other memory.
+        // 23 is MADV_POPULATE_WRITE, of Linux 5.14. On an older kernel the call fails, and pages come one by one as usual.
         _ = madvise(UnsafeMutableRawPointer(bitPattern: start), Int(bitPattern: memory) + populated - start, 23)
     }
 
-    /// The first piece is often the only one, and gets what it needs.
+    /// Doubles the capacity, but the first piece, which is often the only one, gets exactly the memory it needs.
     private mutating func grow(to needed: Int) -> Bool {
         let (doubled, isTooMuch) = capacity.multipliedReportingOverflow(by: 2)
         return resize(to: isTooMuch ? needed : max(doubled, needed)) || resize(to: needed)

@@ -4,28 +4,29 @@ internal import Foundation
 
 /// The sockets that libcurl holds for one transport, and whether a kept-alive connection may carry another request.
 ///
-/// A server that sends bytes while no request is under way has closed the connection, or wants these bytes to be taken for
-/// the next response (RFC 9112 §9.2). libcurl 7.88 sends on such a connection, and its prerequest callback names the chosen
-/// connection by its local port only. So this keeps the sockets by their local ports.
+/// A server that sends bytes between requests has closed the connection, or wants the bytes to be taken for the next response
+/// (RFC 9112 §9.2). libcurl 7.88 would still send on such a connection. Its prerequest callback names the chosen connection
+/// only by the local port, so this object keeps the sockets by their local ports.
 ///
 /// Only HTTP/1 is checked: over HTTP/2 bytes are frames of known streams, which may come at any time.
 ///
-/// `@unchecked Sendable`: libcurl opens and closes sockets and calls back on the loop's thread alone, and nothing else uses this.
+/// `@unchecked Sendable`: only the loop's thread uses this object. libcurl opens and closes sockets, and runs its callbacks,
+/// on that thread.
 final class OpenSockets: @unchecked Sendable {
     private struct Slot {
         let socket: Int32
         var speaksHTTP1 = false
-        /// The SSL of the proxy, where a server's TLS goes through it. libcurl closes it with the socket.
+        /// The SSL of the proxy, if the server's TLS connection goes through it. libcurl frees it with the socket.
         var proxySSL: UnsafeMutableRawPointer?
     }
 
-    /// Opened since the last look, so that their ports are unknown.
+    /// Sockets opened since the last lookup, whose ports aren't known yet.
     private var unplaced: [Int32] = []
     private var ports: [Int32: Int32] = [:]
-    // Two connections to different peers may have the same local port.
+    // A port may have several sockets: connections to different peers can share a local port.
     private var slots: [Int32: [Slot]] = [:]
 
-    /// Has the sockets of a handle's connections opened and closed through this object, which must outlive them.
+    /// Makes libcurl open and close the sockets of a handle's connections through this object, which must outlive them.
     func use(in easy: EasyHandle) {
         let context = Unmanaged.passUnretained(self).toOpaque()
         easy.set(CCURLOPT_OPENSOCKETDATA, context)
@@ -34,7 +35,8 @@ final class OpenSockets: @unchecked Sendable {
         _ = ccurl_easy_setopt_close_callback(easy.pointer, onClose)
     }
 
-    /// A connection has answered in HTTP/1. Returns whether its socket is known, since an unknown one can't be checked.
+    /// Records that a connection responded in HTTP/1. Returns whether its socket is known, since an unknown socket can't be
+    /// checked.
     ///
     /// - Parameter proxySSL: the SSL of the connection's proxy, if this is a new connection to one.
     func noteHTTP1(from port: Int32, through proxySSL: UnsafeMutableRawPointer?) -> Bool {
@@ -49,13 +51,13 @@ final class OpenSockets: @unchecked Sendable {
         return true
     }
 
-    /// Whether a connection of HTTP/1 has something to read: its close, or bytes that answer no request.
+    /// Whether an HTTP/1 connection has anything to read: its close, or bytes that no request asked for.
     func isReadable(from port: Int32) -> Bool {
         slots[port]?.contains { $0.speaksHTTP1 && (Self.isReadable($0.socket) || CurlTLS.hasUnreadBytes($0.proxySSL)) }
             ?? false
     }
 
-    /// Whether a connection has answered in HTTP/1 before.
+    /// Whether a connection has responded in HTTP/1 before.
     func speaksHTTP1(from port: Int32) -> Bool { slots[port]?.contains(where: \.speaksHTTP1) ?? false }
 
     fileprivate func opened(_ socket: Int32) { unplaced.append(socket) }
@@ -69,7 +71,7 @@ final class OpenSockets: @unchecked Sendable {
 
     private func placeAll() {
         unplaced.removeAll { socket in
-            // None before it connects.
+            // A socket has no port before it connects.
             guard let port = Self.localPort(of: socket) else { return false }
             ports[socket] = port
             slots[port, default: []].append(Slot(socket: socket))
@@ -88,7 +90,7 @@ final class OpenSockets: @unchecked Sendable {
         var size = socklen_t(MemoryLayout<sockaddr_storage>.size)
         let port = withUnsafeMutablePointer(to: &address) { address in
             address.withMemoryRebound(to: sockaddr_in6.self, capacity: 1) { address in
-                // The port of an IPv4 address lies in the same place.
+                // An IPv4 address has its port at the same offset.
                 let isKnown = address.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                     getsockname(socket, $0, &size) == 0
                 }
@@ -105,7 +107,7 @@ private func sockets(_ context: UnsafeMutableRawPointer?) -> OpenSockets? {
 
 private let onOpen: ccurl_open_callback = { context, _, address in
     guard let address else { return -1 }
-    // A child process must inherit no connection, and might be made before a later call says so.
+    // Set at creation: a child process forked before a later call would inherit the connection.
     let type = address.pointee.type | Int32(SOCK_CLOEXEC.rawValue)
     let descriptor = socket(address.pointee.family, type, address.pointee.protocol)
     if descriptor >= 0 { sockets(context)?.opened(descriptor) }

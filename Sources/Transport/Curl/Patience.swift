@@ -1,22 +1,23 @@
 #if os(Linux)
-/// Whether to wait for more of a stream before its reader is woken: when so much has come in more than one turn that it flows.
+/// Decides whether to wait for more of a stream before waking its reader: only after several long iterations in a row, when
+/// the stream flows.
 ///
-/// A message that nothing follows until its reader has answered would wait in vain, for a millisecond. So each time that it
-/// was in vain, twice as many turns must have brought much before the next time.
+/// Waiting costs a millisecond in vain if no more follows, as after a message that the server expects a reaction to. After
+/// each wait in vain, twice as many long iterations are needed before the next wait.
 struct Patience {
     private static let least = 1
     private static let most = 1024
-    // Long enough that there is probably more where it came from.
+    // The bytes of a long iteration: enough that more is probably on its way.
     private static let longTurn = 16 * 1024
 
     private var needed = least
     private var longTurns = 0
     private var hasWaited = false
 
-    /// After a turn of the loop that brought so many bytes.
+    /// Call it after an iteration of the loop, with the number of bytes that the iteration brought.
     mutating func expectsMore(afterTurnOf bytes: Int) -> Bool {
         guard bytes >= Self.longTurn else {
-            // A little more is a part of the flow, too, but no reason to wait for the next.
+            // A short iteration is still part of the flow, but no reason to wait for more.
             if bytes == 0 {
                 longTurns = 0
                 if hasWaited { needed = min(Self.most, needed * 2) }
@@ -29,7 +30,7 @@ struct Patience {
         return hasWaited
     }
 
-    /// There came so much that the reader was woken for that.
+    /// Call it when the wait paid off: the reader was woken with a full threshold of bytes.
     mutating func wasRewarded() {
         (needed, hasWaited) = (Self.least, false)
     }

@@ -2,24 +2,24 @@
 internal import Foundation
 internal import Synchronization
 
-/// A piece of memory that a ``BlockPool`` made, and how much of it is filled.
+/// A block of memory from a ``BlockPool``, and its number of filled bytes.
 ///
-/// `@unchecked Sendable`: a block has one holder at a time, which alone touches its memory: the pool, the chunks that are
-/// being filled, or the `Data` that it was lent to.
+/// `@unchecked Sendable`: a block has one owner at a time, which alone uses its memory: the pool, the chunks being filled, or
+/// the `Data` that it was lent to.
 struct Block: @unchecked Sendable {
     let start: UnsafeMutableRawPointer
     var count = 0
 }
 
-/// Memory for the chunks of streamed responses. A chunk's memory comes back when the last who reads it lets go of it, and
-/// serves again: to ask for memory that was never touched costs more than to copy into it.
+/// Recycles the memory of streamed responses' chunks. A block returns when the last reader releases its chunk, because memory
+/// that was never touched costs more than copying into used memory.
 final class BlockPool: Sendable {
-    /// With 128 KB and more the C library would ask the system for each of them.
+    /// From 128 KB on, the C library would request each block from the system.
     static let blockSize = 124 * 1024
 
-    /// How many are kept: 1 MB, about what a stream whose reader keeps up uses in turn.
+    /// The maximum number of idle blocks: 1 MB, about what one stream uses in turn while its reader keeps up.
     private static let most = 8
-    /// How many may be in use, 4 MB, before streams are to hold no more than they need.
+    /// The number of blocks in use (4 MB) from which streams should hold as little as possible.
     private static let plenty = 32
 
     private struct State {
@@ -29,10 +29,10 @@ final class BlockPool: Sendable {
 
     private let state = Mutex(State())
 
-    /// Whether few blocks are in use by all streams together.
+    /// Whether all streams together use few blocks.
     var isPlentiful: Bool { state.withLock { $0.lent < Self.plenty } }
 
-    /// The blocks that wait to be used again; for tests.
+    /// The number of idle blocks. For tests.
     var idleCount: Int { state.withLock(\.idle.count) }
 
     func take() -> Block {
@@ -58,17 +58,17 @@ final class BlockPool: Sendable {
     }
 }
 
-/// The received and unread bytes of a streamed response, in few chunks, because each chunk costs its reader some work.
+/// The received, unread bytes of a streamed response, in few large chunks, because each chunk costs its reader some work.
 struct ReceivedChunks: ~Copyable {
     private let pool: BlockPool
     private var blocks: [Block] = []
 
-    /// The bytes that are held.
+    /// The number of unread bytes.
     private(set) var count = 0
 
     init(pool: BlockPool) { self.pool = pool }
 
-    /// Adds a copy of bytes: to the last chunk as long as there is room in it.
+    /// Appends a copy of bytes, first to the room left in the last block.
     mutating func append(_ bytes: UnsafeRawBufferPointer) {
         var rest = bytes
         while !rest.isEmpty {
@@ -92,13 +92,13 @@ struct ReceivedChunks: ~Copyable {
         return length
     }
 
-    /// The next chunk.
+    /// Removes and returns the first chunk.
     mutating func take() -> Data? {
         guard !blocks.isEmpty else { return nil }
         let block = blocks.removeFirst()
         count -= block.count
         guard block.count >= BlockPool.blockSize / 2 else {
-            // Otherwise a reader that keeps a short chunk would keep the whole block.
+            // A short chunk is copied: a reader that kept it would otherwise keep the whole block.
             defer { pool.give(block) }
             return Data(bytes: block.start, count: block.count)
         }

@@ -3,12 +3,12 @@ internal import CBrotli
 internal import CZlib
 internal import CZstd
 
-/// Undoes one coding, with the system's library for it.
+/// Decodes one coding with the system's library.
 ///
-/// gzip content may have several members (RFC 1952 §2.2), and zstd content several frames (RFC 8878 §3.1): another may begin
-/// where one has ended.
+/// gzip content may have several members (RFC 1952 §2.2), and zstd content several frames (RFC 8878 §3.1): after the end of
+/// one, another may begin.
 final class CodingDecoder {
-    /// The counts of bytes that a call has taken and made.
+    /// The numbers of bytes that a step consumed and produced.
     struct Step {
         var taken = 0
         var made = 0
@@ -16,7 +16,7 @@ final class CodingDecoder {
 
     private let coding: ContentCoding
     private var stream: UnsafeMutableRawPointer?
-    /// The first byte of `deflate` content, until the second one tells of which kind it is.
+    /// The first byte of `deflate` content, kept until the second byte shows the format.
     private var firstByte: UInt8?
     private var hasBegun = false
     private var isAtEnd = false
@@ -32,10 +32,11 @@ final class CodingDecoder {
         }
     }
 
-    /// Whether what was taken is whole. Nothing at all is, too: servers announce a coding for empty content.
+    /// Whether the consumed content is complete. No content at all counts as complete, because servers announce a coding even
+    /// for empty content.
     var isWhole: Bool { !hasBegun || isAtEnd }
 
-    /// Decodes as much as there is input and room for. Without input, it makes what is left of the input before.
+    /// Decodes as much as the input and the output's room allow. With empty input, continues with the input of earlier steps.
     func step(_ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer) throws -> Step {
         guard !input.isEmpty || hasBegun && !isAtEnd else { return Step() }
         hasBegun = true
@@ -50,7 +51,7 @@ final class CodingDecoder {
             switch coding {
             case .gzip, .deflate: czlib_new_inflate(windowBits)
             case .brotli: cbrotli_new()
-            // RFC 9659 §3: at most 8 MB.
+            // RFC 9659 §3: a window of at most 8 MB (2^23).
             case .zstd: czstd_new(23)
             }
         guard let opened else { throw ContentDecodingError.noMemory }
@@ -58,8 +59,8 @@ final class CodingDecoder {
         return opened
     }
 
-    // `deflate` is the zlib format (RFC 9110 §8.4.1.2), but some servers send the compressed data alone. The first two bytes of
-    // zlib's are a method and a check (RFC 1950 §2.2).
+    // `deflate` is the zlib format (RFC 9110 §8.4.1.2), but some servers send raw compressed data. The zlib format begins
+    // with a method and a check (RFC 1950 §2.2), by which the two are distinguished.
     private func chooseKind(_ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer) throws -> Step?
     {
         guard let first = firstByte ?? input.first else { return Step() }
@@ -71,7 +72,7 @@ final class CodingDecoder {
         let isZlib = first & 0x0F == 8 && (UInt16(first) << 8 | UInt16(second)) % 31 == 0
         let stream = try open(isZlib ? 15 : -15)
         guard firstByte != nil else { return nil }
-        // The byte that was kept comes before these.
+        // The kept byte comes before the rest of the input.
         let made = try withUnsafeBytes(of: first) { try decode(stream, $0, into: output).made }
         firstByte = nil
         return made > 0 ? Step(made: made) : nil

@@ -3,14 +3,14 @@ internal import CBrotli
 internal import CZlib
 internal import CZstd
 
-/// A content coding that can be undone here (RFC 9110 §8.4.1).
+/// A content coding that this package can decode (RFC 9110 §8.4.1).
 enum ContentCoding: Sendable, CaseIterable {
     case gzip, deflate, brotli, zstd
 
-    /// The codings whose libraries this system has, in the order in which they are asked for.
+    /// The codings whose libraries the system has, in order of preference.
     static let available = allCases.filter { $0.loadError == nil }
 
-    /// The value of `Accept-Encoding` that asks for them.
+    /// The value of `Accept-Encoding` for the available codings.
     static let acceptEncoding = available.isEmpty ? "identity" : available.map(\.name).joined(separator: ", ")
 
     private var name: String {
@@ -40,10 +40,10 @@ enum ContentCoding: Sendable, CaseIterable {
         }
     }
 
-    // More than anybody needs; each has its memory and takes its time.
+    // More codings than any server needs. Each coding costs memory and time.
     private static let most = 5
 
-    /// The codings of a `Content-Encoding`, in the order in which they were applied; `nil` if one of them can't be undone.
+    /// The codings of a `Content-Encoding`, in the order they were applied; `nil` if one of them can't be decoded.
     static func parse(_ values: [String]) -> [ContentCoding]? {
         let names = values.flatMap { $0.split(separator: ",") }.map { coding in
             coding.drop(while: \.isWhitespace).prefix { !$0.isWhitespace }.lowercased()
@@ -59,11 +59,11 @@ enum ContentCoding: Sendable, CaseIterable {
     }
 }
 
-/// Why content could not be decoded.
+/// The reason content could not be decoded.
 enum ContentDecodingError: Error, Equatable {
-    /// The bytes are not in the coding that was announced, or their checksum is wrong.
+    /// The bytes aren't in the announced coding, or their checksum is wrong.
     case malformed(ContentCoding)
-    /// They end before the coding does.
+    /// The content ends before its coding does.
     case unfinished(ContentCoding)
     case noMemory
 

@@ -1,10 +1,10 @@
 #if os(Linux)
 
-/// Undoes the codings of one response's content, in pieces of bounded size, however much a piece of it decodes to.
+/// Decodes all codings of one response's content in pieces of bounded size, however much a piece decodes to.
 final class ContentDecoder {
     private static let bufferSize = 16 * 1024
 
-    /// A coding, and what the one before it has made for it and is not yet taken.
+    /// A coding, with the bytes that the previous stage has produced for it and that it has not consumed.
     private final class Stage {
         let coding: ContentCoding
         let decoder: CodingDecoder
@@ -20,18 +20,18 @@ final class ContentDecoder {
         deinit { buffer.deallocate() }
     }
 
-    // The one that was applied last comes first: it gets the bytes of the wire.
+    // The last coding applied is the first stage, which gets the bytes from the wire.
     private let stages: [Stage]
 
-    /// - Parameter codings: in the order in which they were applied; at least one.
+    /// - Parameter codings: the codings in the order they were applied; at least one.
     init(_ codings: [ContentCoding]) { stages = codings.reversed().map(Stage.init) }
 
     /// Decodes the next bytes.
     ///
     /// - Parameters:
-    ///   - input: what is left of the bytes from the wire; what was taken is gone from it.
-    ///   - output: where the decoded bytes go.
-    /// - Returns: how many they are; 0 when all input is taken, and nothing is left to make of it.
+    ///   - input: the remaining bytes from the wire; consumed bytes are removed.
+    ///   - output: the memory for the decoded bytes.
+    /// - Returns: the number of decoded bytes; 0 when all input is consumed and nothing is left to produce.
     func read(
         from input: inout UnsafeRawBufferPointer,
         into output: UnsafeMutableRawBufferPointer
@@ -41,7 +41,7 @@ final class ContentDecoder {
         try read(stages.count - 1, from: &input, into: output)
     }
 
-    /// Throws if the content was not whole, now that nothing more comes.
+    /// Throws if the content has ended before its coding was complete.
     func finish() throws {
         for stage in stages where !stage.decoder.isWhole { throw ContentDecodingError.unfinished(stage.coding) }
     }
@@ -62,7 +62,7 @@ final class ContentDecoder {
             if step.made > 0 { return step.made }
             if step.taken > 0 { continue }
             let isExhausted = index == 0 ? wire.isEmpty : stage.rest.isEmpty
-            // Input that is offered and not taken, though nothing comes of it, never would be.
+            // Input that a decoder neither consumes nor decodes would loop forever.
             guard isExhausted else { throw ContentDecodingError.malformed(stage.coding) }
             guard index > 0 else { return 0 }
             let count = try read(index - 1, from: &wire, into: stage.buffer)

@@ -1,17 +1,18 @@
 #if os(Linux)
 
-/// The decoding of content that a loop hands over, and may have to hand over again.
+/// Decodes content that libcurl delivers, and may deliver again.
 ///
-/// libcurl takes no part of a piece: when the receiver of the decoded bytes is full, libcurl keeps the whole piece, and brings it
-/// again. The bytes of it that were decoded already are then skipped, and what was decoded of them and not accepted goes first.
+/// libcurl can't take back a part of a piece. If the receiver of the decoded bytes is full, libcurl keeps the whole piece and
+/// delivers it again later. The next call then first passes on the decoded bytes that weren't accepted, and skips the input
+/// bytes that were decoded already.
 final class ContentDecoding {
     private static let pieceSize = 64 * 1024
 
     private let decoder: ContentDecoder
     private let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: pieceSize, alignment: 16)
-    /// How much of `piece` waits for its receiver.
+    /// The number of decoded bytes in `piece` that the receiver has not accepted.
     private var waiting = 0
-    /// How many of the next bytes were decoded already.
+    /// The number of bytes, at the start of the next delivery, that were decoded already.
     private var skipped = 0
 
     init(_ codings: [ContentCoding]) { decoder = ContentDecoder(codings) }
@@ -20,7 +21,7 @@ final class ContentDecoding {
 
     enum Receipt: Equatable { case accepted, paused, refused }
 
-    /// Decodes bytes, and gives what they make to a receiver.
+    /// Decodes bytes and passes the result to a receiver.
     func receive(
         _ bytes: UnsafeRawBufferPointer,
         _ give: (UnsafeRawBufferPointer) -> Receipt
@@ -43,7 +44,7 @@ final class ContentDecoding {
         }
     }
 
-    /// Throws if the content was not whole, now that nothing more comes.
+    /// Throws if the content has ended before its coding was complete.
     func finish() throws { try decoder.finish() }
 }
 #endif

@@ -1,10 +1,10 @@
 internal import Foundation
 internal import Synchronization
 
-/// Runs what blocks, one job after another, on a thread that does nothing else.
+/// Runs blocking jobs one after another, on a thread that does nothing else.
 ///
-/// On a queue of Dispatch, each job that blocks would hold one of the pool's threads, of which a process has some dozens. The
-/// thread ends with the last job when nobody holds this any more.
+/// On a dispatch queue, each blocking job would occupy a thread of the pool, of which a process has a few dozen. The thread
+/// ends with the last job once nothing refers to this object.
 final class BlockingThread: Sendable {
     private final class Jobs: Sendable {
         let waiting = Mutex<[@Sendable () -> Void]>([])

@@ -1,24 +1,24 @@
 internal import Foundation
 
-/// The received and unread chunks of a streamed response: first in, first out.
+/// The received, unread chunks of a streamed response: first in, first out.
 struct ChunkBuffer {
     typealias Reader = CheckedContinuation<Data?, any Error>
 
     private var chunks: [Data] = []
     private var first = 0
-    /// The bytes held.
+    /// The number of unread bytes.
     private(set) var count = 0
-    /// How the content ended: the reader learns it after the last chunk.
+    /// The end of the content, which the reader gets after the last chunk.
     private var end: Result<Void, any Error>?
     private var reader: Reader?
 
-    /// How many chunks there is a place for, held or taken; for tests.
+    /// The number of slots, of unread and used chunks. For tests.
     var places: Int { chunks.count }
 
-    /// Whether bytes wait for a reader.
+    /// Whether there are no unread bytes.
     var isEmpty: Bool { count == 0 }
 
-    /// Adds a chunk, or hands it to the reader that waits for one.
+    /// Adds a chunk, or returns its delivery to the waiting reader.
     mutating func append(_ chunk: Data) -> Delivery? {
         if let delivery = deliver(.success(chunk)) { return delivery }
         chunks.append(chunk)
@@ -26,7 +26,7 @@ struct ChunkBuffer {
         return nil
     }
 
-    /// Gives the next chunk or the end to a reader, now or when there is one.
+    /// Registers a reader. Returns the delivery of the next chunk or of the end, if there is one already.
     mutating func read(_ reader: Reader) -> Delivery? {
         guard self.reader == nil else { return Delivery(reader: reader, result: .failure(Self.readTwice)) }
         self.reader = reader
@@ -34,14 +34,14 @@ struct ChunkBuffer {
         return end.flatMap { deliver($0.map { nil }) }
     }
 
-    /// Ends the content. A later end changes nothing.
+    /// Ends the content. Only the first end counts.
     mutating func finish(_ result: Result<Void, any Error>) -> Delivery? {
         guard end == nil else { return nil }
         end = result
         return isEmpty ? deliver(result.map { nil }) : nil
     }
 
-    /// Throws away what is held and ends with an error, whatever the end was before.
+    /// Drops the unread chunks and ends the content with an error, even if the content has ended already.
     mutating func abandon(_ error: any Error) -> Delivery? {
         chunks = []
         first = 0
@@ -56,7 +56,7 @@ struct ChunkBuffer {
         chunks[first] = Data()
         first += 1
         count -= chunk.count
-        // The places of those that were taken go when they are the most, however long others follow.
+        // Removes the slots of used chunks once they are half of the array, which amortizes the cost.
         if first * 2 >= chunks.count {
             chunks.removeFirst(first)
             first = 0
@@ -76,7 +76,7 @@ struct ChunkBuffer {
 }
 
 extension ChunkBuffer {
-    /// A reader and what it gets, outside of the lock.
+    /// A reader and its result, to resume outside the lock.
     struct Delivery {
         let reader: Reader
         let result: Result<Data?, any Error>

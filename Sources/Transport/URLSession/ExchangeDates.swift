@@ -1,21 +1,21 @@
 internal import Foundation
 
-/// When the steps of an exchange began and ended, as URLSession tells it on Apple's platforms.
+/// The dates that URLSession reports for an exchange on Apple's platforms.
 struct ExchangeDates {
     var start: Date?
     var nameLookupEnd: Date?
     var tlsStart: Date?
     var tlsEnd: Date?
-    /// When the connection was ready, which with TLS is after its handshake.
+    /// When the connection was ready; with TLS, after the handshake.
     var connectEnd: Date?
     var responseStart: Date?
     var responseEnd: Date?
     var reusedConnection = false
 
-    /// The same as durations, each from the start; `nil` if that isn't known.
+    /// The durations since the start; `nil` if the start is unknown.
     var timings: TransferTimings? {
         guard let start else { return nil }
-        // Dates are those of a wall clock, which may be set while they are taken.
+        // The dates come from the wall clock, which may be set meanwhile, so negative durations are cut to zero.
         func since(_ date: Date?) -> Duration? {
             date.map { .seconds(max(0, $0.timeIntervalSince(start))) }
         }
@@ -41,7 +41,7 @@ extension ExchangeDates {
         responseStart = metrics.responseStartDate
         responseEnd = metrics.responseEndDate
         reusedConnection = metrics.isReusedConnection
-        // The dates of a reused connection may be those of the exchange that made it.
+        // The dates of a reused connection may belong to the exchange that opened it.
         guard !reusedConnection else { return }
         nameLookupEnd = metrics.domainLookupEndDate
         tlsStart = metrics.secureConnectionStartDate

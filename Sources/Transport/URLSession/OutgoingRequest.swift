@@ -4,7 +4,8 @@ internal import Foundation
 internal import FoundationNetworking
 #endif
 
-/// A request in Foundation's terms, without its body; what Foundation would send otherwise than asked is refused.
+/// A request in Foundation's form, without its body. Throws if Foundation would send something else than the caller asked
+/// for.
 struct OutgoingRequest {
     let urlRequest: URLRequest
 
@@ -37,10 +38,10 @@ struct OutgoingRequest {
         try checkFile(request)
     }
 
-    /// Throws if the body is a file that is gone, or has another length than when the body was made of it.
+    /// Throws if the body's file is gone, or its length has changed since the body was made.
     static func checkFile(_ request: HTTPRequest) throws(TransportError) {
         guard let file = request.body.file, let length = request.body.length else { return }
-        // A link counts as what it leads to, and a URL may remember the size that its file had.
+        // The size is that of a link's target, and a URL may cache an old size.
         var target = file.resolvingSymlinksInPath()
         target.removeAllCachedResourceValues()
         let found = try? target.resourceValues(forKeys: [.fileSizeKey, .isRegularFileKey])
@@ -56,7 +57,7 @@ struct OutgoingRequest {
 
     private static func setFields(of request: HTTPRequest, on urlRequest: inout URLRequest) throws {
         let fields = request.headerFields
-        // Foundation sends a Content-Length by itself, and validation has checked that the request's agrees.
+        // Foundation sets Content-Length, and validation has checked that the request's value is right.
         for (index, field) in fields.enumerated() where field.name != .contentLength {
             guard !fields[..<index].contains(where: { $0.name == field.name }) else { continue }
             let values = fields[values: field.name]
@@ -69,7 +70,7 @@ struct OutgoingRequest {
                 throw unsupported("URLSession would drop or rewrite the field \(field.name).", request)
             }
         }
-        // A part of what is coded can't be decoded. On Linux, Foundation doesn't say when a coding ends too soon.
+        // A part of coded content can't be decoded. And Foundation on Linux doesn't report a coding that ends too soon.
         #if canImport(FoundationNetworking)
         let mayBeCoded = false
         #else
@@ -78,7 +79,7 @@ struct OutgoingRequest {
         if !mayBeCoded, !fields.contains(.acceptEncoding) {
             urlRequest.setValue("identity", forHTTPHeaderField: HTTPField.Name.acceptEncoding.rawName)
         }
-        // Otherwise Foundation calls it a form.
+        // Otherwise Foundation declares the body a form.
         if !request.body.isEmpty, !fields.contains(.contentType) {
             urlRequest.setValue("application/octet-stream", forHTTPHeaderField: HTTPField.Name.contentType.rawName)
         }

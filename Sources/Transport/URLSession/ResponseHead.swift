@@ -5,24 +5,24 @@ internal import HTTPSyntax
 internal import FoundationNetworking
 #endif
 
-/// Status and fields of a response, and what they say of its content.
+/// The status and fields of a response, and the length of its content.
 struct ResponseHead: Sendable {
     let status: HTTPResponse.Status
     let headerFields: HTTPFields
-    /// The bytes of the content as they will be delivered, where that is known.
+    /// The number of content bytes that will be delivered; `nil` if unknown.
     let length: Int64?
-    /// Whether content can follow at all (RFC 9112 §6.3).
+    /// Whether the response can have content (RFC 9112 §6.3).
     let hasContent: Bool
 
-    /// Whether more bytes than ``length`` are a mistake: of coded content, nobody knows what the system makes.
+    /// Whether more bytes than ``length`` are an error. For coded content, the decoded length is unknown.
     var isLengthExact: Bool { hasContent && !headerFields.contains(.contentEncoding) }
 
-    /// Whether it redirects.
+    /// Whether the response is a redirect.
     var isRedirect: Bool { HTTPResponse.isRedirect(status, headerFields) }
 
-    /// Reads what Foundation made of a response.
+    /// Reads the head from Foundation's response.
     ///
-    /// - Throws: ``TransportError`` with ``TransportError/Code/invalidResponse`` for a status or a length that is none.
+    /// - Throws: ``TransportError`` with ``TransportError/Code/invalidResponse`` for an invalid status or length.
     init(_ response: HTTPURLResponse, to request: HTTPRequest) throws {
         guard let status = HTTPResponse.Status(code: response.statusCode) else {
             let message = "The status \(response.statusCode) is not one of HTTP."
@@ -49,14 +49,14 @@ struct ResponseHead: Sendable {
         hasContent = false
     }
 
-    /// The same for content that Foundation has lost: nothing is announced that will not come.
+    /// The head for a response whose content Foundation has lost: it announces no content.
     var withoutContent: ResponseHead {
         var fields = headerFields
         fields.remove(.contentLength)
         return ResponseHead(status, fields)
     }
 
-    // The order in which they came is lost: a dictionary has none. By name, it is at least always the same.
+    // Foundation's dictionary has no order, so the fields are sorted by name, which is at least deterministic.
     private static func fields(of response: HTTPURLResponse) -> HTTPFields {
         var received: [(name: String, value: String)] = []
         for (name, value) in response.allHeaderFields {
@@ -89,7 +89,7 @@ struct ResponseHead: Sendable {
         }
     }
 
-    /// Whether Foundation hands the content over with its coding undone.
+    /// Whether Foundation delivers the content decoded.
     static func isDecoded(_ codings: String?) -> Bool {
         guard let codings else { return false }
         let names = codings.split(separator: ",").map { coding in
@@ -97,7 +97,7 @@ struct ResponseHead: Sendable {
         }
         let coded = names.filter { $0 != "identity" }
         #if canImport(FoundationNetworking)
-        // libcurl undoes every coding, or fails.
+        // libcurl decodes every coding, or fails.
         return !coded.isEmpty
         #else
         return !coded.isEmpty && coded.allSatisfy(["gzip", "x-gzip", "deflate", "br"].contains)
@@ -105,11 +105,13 @@ struct ResponseHead: Sendable {
     }
 }
 
-/// Takes apart what Foundation has joined with commas, though that field is the one that can't be (RFC 9110 §5.3).
+/// Splits the `Set-Cookie` fields that Foundation has joined with commas, although this field must not be joined (RFC 9110
+/// §5.3).
 enum SetCookie {
-    /// The single cookies: a comma divides two where a name and `=` follow, as they don't in the date of `Expires`.
+    /// The single cookies. A comma separates two cookies if a name and `=` follow it, which never happens in an `Expires`
+    /// date.
     static func split(_ joined: String) -> [String] {
-        // By bytes: to a search by characters, an equals sign followed by a combining accent is none.
+        // Searches bytes, because a search by characters misses an equals sign that a combining accent follows.
         let bytes = joined.utf8
         var cookies: [String] = []
         var start = bytes.startIndex

@@ -5,9 +5,10 @@ internal import Synchronization
 internal import FoundationNetworking
 #endif
 
-/// Tells each call of a session what Foundation says of its task.
+/// Passes Foundation's events to the call that each task belongs to.
 final class SessionDelegate: NSObject, URLSessionDataDelegate {
-    /// Foundation's own timeouts are put out of the way, by a year: on Linux they are cut to whole seconds.
+    /// A year, in seconds, which disables Foundation's timeouts: the transport enforces its own, because Foundation on Linux
+    /// cuts them to whole seconds.
     static let noTimeout: Double = 365 * 24 * 60 * 60
 
     private let tls: TLSConfiguration
@@ -15,7 +16,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
 
     init(_ tls: TLSConfiguration) { self.tls = tls }
 
-    /// A configuration that keeps nothing, whatever the caller wants otherwise: no cache, no cookies, no credentials.
+    /// A configuration that stores nothing, whatever the caller's closure sets: no cache, cookies or credentials.
     static func configuration(_ configure: (URLSessionConfiguration) -> Void) -> URLSessionConfiguration {
         let configuration = URLSessionConfiguration.ephemeral
         configure(configuration)
@@ -51,7 +52,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
         transfer?.completed(error, response: task.response)
     }
 
-    // A redirect is an answer like any other: whoever wants to follow it is outside of the transport.
+    // A redirect is a response like any other. Interceptors outside the transport follow redirects.
     func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
@@ -91,7 +92,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
     }
 
     #if !canImport(FoundationNetworking)
-    // Comes before the end of the task.
+    // Called before the task's completion.
     func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
@@ -101,8 +102,8 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
     }
     #endif
 
-    // Server trust and client certificates are for the TLS settings to judge. Passwords of servers are nobody's here: a 401
-    // is an answer like any other. Those of proxies are the system's to know.
+    // The TLS settings answer challenges for server trust and client certificates. A server's 401 is a response like any
+    // other, so no password is given. The system answers a proxy's challenges.
     func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
@@ -110,8 +111,8 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
         #if canImport(FoundationNetworking)
-        // Here Foundation asks when the 401 and its content have been received, and whatever it is told, nothing more
-        // of them comes: it sends the request again, or cancels, or waits for ever.
+        // Foundation on Linux asks when the 401 and its content have been received. After any reply nothing more of them
+        // arrives: Foundation sends the request again, cancels, or waits forever. So the call ends here.
         complete(task, nil)
         completionHandler(.cancelAuthenticationChallenge, nil)
         #else
@@ -130,8 +131,8 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
     ) {
         let transfer = transfer(task)
         #if canImport(FoundationNetworking)
-        // libcurl wants to send the body again, since a kept-alive connection was closed under it. Foundation can't
-        // rewind one that is no stream: it would send a head without its body, and wait until a time limit ends it.
+        // libcurl wants to send the body again, because a kept-alive connection was closed. Foundation can rewind only a
+        // stream. For other bodies it would send the head without the body, and wait until a time limit.
         transfer?.lostKeptAliveConnection()
         completionHandler(nil)
         #else

@@ -6,7 +6,8 @@ internal import FoundationNetworking
 
 /// Maps Foundation's errors to ``TransportError``.
 enum SessionFailure {
-    /// The error of a task as a ``TransportError``. Of Foundation's, only numbers are kept: its other parts hold the URL.
+    /// Converts a task's error to a ``TransportError``. Only the numbers of Foundation's error are kept, because its other
+    /// parts contain the URL.
     static func error(_ error: any Error, in phase: TransferState.Phase, request: HTTPRequest) -> TransportError {
         if let error = error as? TransportError { return error }
         let failure = error as NSError
@@ -43,9 +44,9 @@ enum SessionFailure {
 
     private static func meaning(ofPOSIX code: Int32, hasHead: Bool) -> TransportError.Code {
         switch code {
-        // Nothing else shows that nothing was sent.
+        // Only a refused connection proves that nothing was sent.
         case ECONNREFUSED: hasHead ? .truncated : .cannotConnect
-        // EPROTO is what a peer gets that breaks the rules of HTTP/2.
+        // A peer that violates HTTP/2 causes EPROTO.
         case ECONNABORTED, ECONNRESET, ENOTCONN, EPIPE, EPROTO, ETIMEDOUT, ESHUTDOWN, ENETRESET, ENETDOWN, ENETUNREACH,
             EHOSTDOWN, EHOSTUNREACH:
             hasHead ? .truncated : .connectionLost
@@ -53,7 +54,7 @@ enum SessionFailure {
         }
     }
 
-    // CFNetworkErrors.h. Those below zero have the numbers of NSURLErrorDomain.
+    // CFNetworkErrors.h. Negative codes are those of NSURLErrorDomain.
     private static func meaning(ofCFNetwork code: Int, hasHead: Bool) -> TransportError.Code {
         switch code {
         case ..<0:
@@ -61,13 +62,13 @@ enum SessionFailure {
                 ?? .other
         case 302: hasHead ? .truncated : .connectionLost
         case 303: .invalidResponse
-        // The proxy can't be reached, refuses the credentials, or its settings can't be read.
+        // The proxy can't be reached or refuses the credentials, or its settings can't be read.
         case 306...311: hasHead ? .truncated : .cannotConnect
         default: .other
         }
     }
 
-    // Numbers can't hold a URL. One of them says why the network may not be used: `URLError.networkUnavailableReason`.
+    // A number can't contain a URL. `URLError.networkUnavailableReason`, for instance, is a number.
     private static func numbers(_ failure: NSError) -> [String: Any] {
         failure.userInfo.filter { $0.value is NSNumber }
     }
@@ -91,7 +92,7 @@ enum SessionFailure {
         case .timedOut: .timedOut
         case .cannotFindHost, .dnsLookupFailed: hasHead ? .truncated : .cannotFindHost
         case .cannotConnectToHost, .notConnectedToInternet, .internationalRoamingOff, .callIsActive, .dataNotAllowed:
-            // After the head there was a connection, and what is gone is the way to go on.
+            // The head proves that there was a connection, so only the rest of the content is lost.
             hasHead ? .truncated : .cannotConnect
         case .secureConnectionFailed, .serverCertificateHasBadDate, .serverCertificateUntrusted,
             .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid, .clientCertificateRejected,
@@ -104,7 +105,8 @@ enum SessionFailure {
         case .fileDoesNotExist, .noPermissionsToReadFile, .fileIsDirectory: .unreadableFile
         case .badURL: .unsupportedURL
         case .badServerResponse: detail.hasPrefix("Empty reply") ? .connectionLost : .invalidResponse
-        // libcurl's "unsupported protocol", which it also says of what is no HTTP.
+        // Foundation's translation of libcurl's "unsupported protocol", which libcurl also reports for a response that isn't
+        // HTTP.
         case .unsupportedURL:
             detail.contains("HTTP") || detail.contains("response") ? .invalidResponse : .unsupportedURL
         case .unknown: meaning(ofText: detail, hasHead: hasHead)
@@ -112,11 +114,11 @@ enum SessionFailure {
         }
     }
 
-    // libcurl's texts (lib/http.c, lib/transfer.c, lib/content_encoding.c, lib/vtls), the only thing that tells its errors
-    // apart once Foundation has made -1 of them.
+    // libcurl's texts (lib/http.c, lib/transfer.c, lib/content_encoding.c, lib/vtls). Foundation turns many of libcurl's
+    // errors into -1, so only the texts distinguish them.
     private static func meaning(ofText text: String, hasHead: Bool) -> TransportError.Code {
         func says(_ parts: String...) -> Bool { parts.contains { text.contains($0) } }
-        // A connection that can't be read or written any more had been made, and the request may have gone over it.
+        // A read or write error means that a connection existed, and that the request may have been sent.
         if says("SSL_read", "SSL_write", "GnuTLS recv", "GnuTLS send") {
             return hasHead ? .truncated : TLSAlert.isRefusal(text) ? .tlsFailed : .connectionLost
         }
@@ -145,7 +147,7 @@ enum SessionFailure {
         }
     }
 
-    /// Text of the system as far as it can hold no URL: a host name is no secret, a query may be.
+    /// The system's text, or nothing if the text may contain a URL: a host name is no secret, but a query may be.
     private static func printable(_ detail: String) -> String {
         let bytes = detail.utf8
         let mayHoldURL =

@@ -1,12 +1,12 @@
 internal import Foundation
 
-/// Where calls of Foundation's wait that would otherwise hold up a task of Swift's.
+/// The queues for Foundation's calls that block, so that no Swift task blocks.
 ///
-/// Foundation on Linux has one queue for all sessions of a process, and waits for it when it makes, resumes or cancels a task:
-/// for as long as a redirect with much content or a fast server keeps it busy.
+/// Foundation on Linux has one queue for all sessions of a process, and waits for it when it creates, resumes or cancels a
+/// task. A redirect with much content, or a fast server, can keep that queue busy for a long time.
 enum SessionQueue {
-    /// Makes tasks, one after another: more threads would only wait beside each other.
+    /// Creates tasks, one after another. More threads would only wait side by side.
     static let launching = DispatchQueue(label: "Transport.SessionQueue.launching")
-    /// Cancels tasks; not behind those that are to be made.
+    /// Cancels tasks, without waiting behind the tasks to create.
     static let cancelling = DispatchQueue(label: "Transport.SessionQueue.cancelling", qos: .userInitiated)
 }

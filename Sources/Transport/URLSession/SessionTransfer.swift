@@ -5,16 +5,17 @@ internal import Synchronization
 internal import FoundationNetworking
 #endif
 
-/// One call: what its caller, its reader, its clock and Foundation's delegate do, in the order in which they do it.
+/// One call. The caller, the reader, the clock and Foundation's delegate report events from several threads. Each event
+/// changes the ``TransferState`` under a lock, and its actions run outside the lock.
 final class SessionTransfer: Sendable {
     let request: HTTPRequest
     private let state: Mutex<TransferState>
     private let clock: CallClock
-    // Whether the task was told to wait.
+    // Whether the task is suspended.
     private let isSuspended = Mutex(false)
     #if !canImport(FoundationNetworking)
-    // The task reads content from this stream, which is held until the task is over. If its writing end went earlier, the
-    // stream would end, and the server might take the part for the whole.
+    // The stream that the task reads content from, retained until the task is over. If the writing end were released earlier,
+    // the stream would end, and the server might take the part for the whole.
     private let upload = Mutex<(stream: UploadStream, filling: Task<Void, Never>)?>(nil)
     #endif
 
@@ -26,7 +27,7 @@ final class SessionTransfer: Sendable {
     }
 
     private func perform(_ change: (inout TransferState) -> TransferActions) {
-        // A continuation is resumed, and a task cancelled, with no lock held: either may come back here at once.
+        // A resumed continuation or a cancelled task may call back at once, so no lock may be held here.
         let actions = state.withLock { change(&$0) }
         if let (caller, result) = actions.answer { caller.resume(with: result.map(response)) }
         actions.delivery?.perform()
@@ -35,8 +36,8 @@ final class SessionTransfer: Sendable {
         if let task = actions.cancelled { Self.cancel(task) }
     }
 
-    // Reader and network each decide under the state's lock, and act after it, perhaps in the other order: so whoever acts
-    // does what is wanted by then.
+    // Reader and network decide under the state's lock, but act after it, perhaps in the other order. So this method applies
+    // the latest decision instead of the caller's.
     private func applyFlow() {
         isSuspended.withLock { isSuspended in
             guard let flow = state.withLock(\.flow), flow.isSuspended != isSuspended else { return }
@@ -45,7 +46,7 @@ final class SessionTransfer: Sendable {
         }
     }
 
-    // Foundation may itself be what cancels, on its own queue.
+    // The caller may be Foundation, on its own queue.
     private static func cancel(_ task: URLSessionTask) { SessionQueue.cancelling.async { task.cancel() } }
 
     private func response(_ answer: TransferState.Answer) -> HTTPResponse {
@@ -66,9 +67,9 @@ final class SessionTransfer: Sendable {
     }
 }
 
-// The caller's side.
+// Called by the caller and the reader.
 extension SessionTransfer {
-    /// Begins the call; `launch` makes and starts what sends the request.
+    /// Begins the call. `launch` creates and starts the task that sends the request.
     func begin(_ caller: TransferState.Caller, launch: () -> Void) {
         perform { $0.begin(caller) }
         guard !state.withLock(\.isOver) else { return }
@@ -76,10 +77,10 @@ extension SessionTransfer {
         if state.withLock(\.isPreparing) { watch() }
     }
 
-    /// Ties a task to this call: it is cancelled when the call ends.
+    /// Ties a helper task to this call: the helper is cancelled when the call ends.
     func add(_ helper: Task<Void, Never>) { perform { $0.add(helper) } }
 
-    /// Takes the task that sends the request; `false` if the call is over already.
+    /// Stores the task that sends the request. Returns `false` if the call is over already.
     func attach(_ task: URLSessionTask, upload: SpooledFile? = nil) -> Bool {
         guard state.withLock({ $0.attach(task, upload: upload, at: clock.elapsed()) }) else { return false }
         watch()
@@ -92,7 +93,7 @@ extension SessionTransfer {
 
     func discard() { fail(TransportError.bodyNotReplayable(request: request)) }
 
-    /// The next chunk of a streamed response, `nil` at its end.
+    /// Returns the next chunk of a streamed response, or `nil` at its end.
     func nextChunk() async throws -> Data? {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { reader in
@@ -104,7 +105,7 @@ extension SessionTransfer {
     }
 }
 
-// The clock's side.
+// Called by the clock.
 extension SessionTransfer {
     private func watch() {
         guard state.withLock({ $0.deadlines.check(at: clock.elapsed()) }) != nil else { return }
@@ -139,7 +140,7 @@ extension SessionTransfer {
         }
     }
 
-    /// Why an upload has come to a halt: Foundation on Linux waits for ever for the rest of a file that has shrunk.
+    /// The reason an upload has stalled: Foundation on Linux waits forever for the rest of a file that has shrunk.
     private static func fileHasChanged(_ request: HTTPRequest) -> TransportError? {
         do {
             try OutgoingRequest.checkFile(request)
@@ -149,11 +150,11 @@ extension SessionTransfer {
         }
     }
 
-    /// A piece of the content was made ready, though nothing is on the wire yet.
+    /// Records that a piece of the content was prepared, which counts as activity although nothing was sent.
     func prepared() { state.withLock { $0.deadlines.note(at: clock.elapsed(), ofConnection: false) } }
 }
 
-// The network's side, called by the session's delegate in the order of events.
+// Called by the session's delegate, in the order of events.
 extension SessionTransfer {
     func sent(_ count: Int64) {
         let isOver = state.withLock { state in
@@ -167,7 +168,7 @@ extension SessionTransfer {
     func received(_ response: URLResponse) {
         state.withLock { $0.deadlines.note(at: clock.elapsed()) }
         guard let response = response as? HTTPURLResponse else { return }
-        // Interim responses only show that somebody is there; a change of protocol was not asked for.
+        // Interim responses only count as activity. A protocol switch was never requested.
         guard response.statusCode != 101 else {
             let message = "The server switched protocols (101), which this transport does not support."
             return fail(TransportError(.unsupported, message, request: request))
@@ -176,7 +177,7 @@ extension SessionTransfer {
         do {
             let head = try ResponseHead(response, to: request)
             perform { $0.receive(head) }
-            // It sleeps until a limit that may be later than the one that holds now.
+            // The watcher may sleep until a limit later than the one that applies now.
             if state.withLock(\.isFollowedRedirect) { watch() }
         } catch {
             fail(error)
@@ -211,15 +212,15 @@ extension SessionTransfer {
         fail(TransportError(.connectionLost, message, request: request))
     }
     #else
-    /// The server is not who it should be.
+    /// The TLS settings refuse the server.
     func refuse(_ reason: TransportError) {
         fail(TransportError(reason.code, reason.message, request: request, underlying: reason.underlying))
     }
 
-    /// How long the steps of the exchange took.
+    /// Stores the timings of the exchange.
     func measured(_ timings: TransferTimings?) { state.withLock { $0.timings = timings } }
 
-    /// The content as a stream; if it is asked for once more, from its start, where that can be done.
+    /// Returns the content as a stream. A second request for it starts over if the body can be read again.
     func bodyStream() -> InputStream? {
         guard request.body.isReadable else {
             fail(TransportError.bodyNotReplayable(request: request))
@@ -239,7 +240,7 @@ extension SessionTransfer {
     }
     #endif
 
-    /// The task is over, and so is the call.
+    /// Ends the call, because its task is over.
     func completed(_ error: (any Error)?, response: URLResponse?) {
         #if !canImport(FoundationNetworking)
         upload.withLock { $0 = nil }

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// The content of a streamed response. It can be read once; when nobody can read it any more, the transfer is given up.
+/// The content of a streamed response, which can be read once. The transfer ends when nothing can read the content any more.
 final class StreamedContent: AsyncSequence, Sendable {
     typealias Element = Data
 
@@ -20,7 +20,7 @@ final class StreamedContent: AsyncSequence, Sendable {
         func next() async throws -> Data? { try await reading.transfer.nextChunk() }
     }
 
-    /// Held by the content and its iterator; the last to let it go ends the transfer.
+    /// Retained by the content and its iterators. The last release ends the transfer.
     fileprivate final class Reading: Sendable {
         let transfer: SessionTransfer
 

@@ -4,33 +4,33 @@ internal import Foundation
 internal import FoundationNetworking
 #endif
 
-/// Where a call stands: a value, whose changes say what is to be done outside of the lock.
+/// The state machine of a call: mutate it under the lock, and act on the results outside.
 struct TransferState {
     typealias Caller = CheckedContinuation<HTTPResponse, any Error>
 
     enum Phase {
-        /// The content is being made ready; no task of Foundation's exists.
+        /// The content is being prepared, and Foundation has no task yet.
         case preparing
-        /// The task runs; no final head has come.
+        /// The task runs, and no final head has come.
         case waiting
-        /// The head has come; the content is collected, and the caller waits.
+        /// The head has come. The content is buffered while the caller waits.
         case buffering(ResponseHead)
-        /// The caller has its response, and reads the content from the buffer, to which the task adds.
+        /// The caller has its response, and reads the content from the buffer that the task fills.
         case streaming(ResponseHead)
-        /// Nothing more comes or goes. The buffer may still hold bytes for the reader.
+        /// The transfer has ended. The buffer may still hold bytes for the reader.
         case ended
     }
 
-    /// How much a transfer may hold.
+    /// The limits of the memory that a transfer uses.
     struct Limits {
         let responseBody: ResponseBodyMode
-        /// The most bytes that a streamed response may hold for its reader.
+        /// The maximum number of unread bytes of a streamed response.
         let streamBuffer: Int
-        /// Whether Foundation's task can be made to wait when the buffer is full.
+        /// Whether Foundation's task can be suspended when the buffer is full.
         let canSuspend: Bool
     }
 
-    /// How long the content of a redirect that is followed may stall.
+    /// How long the content of a redirect to follow may stall.
     private static let longestPause = Duration.seconds(1)
 
     private let request: HTTPRequest
@@ -43,12 +43,12 @@ struct TransferState {
     private var watcher: Task<Void, Never>?
     private var upload: SpooledFile?
     private var content = Data()
-    /// Why the content of a followed redirect can't be read.
+    /// The error that reading the content of a followed redirect throws.
     private var contentFailure: (any Error)?
     private var buffer = ChunkBuffer()
     private var isSuspended = false
     private(set) var received: Int64 = 0
-    /// How long the steps of the exchange took, once the task has told.
+    /// The timings of the exchange, once URLSession has reported them.
     var timings: TransferTimings?
 
     init(request: HTTPRequest, limits: Limits, deadlines: Deadlines) {
@@ -59,40 +59,40 @@ struct TransferState {
 
     var isOver: Bool { if case .ended = phase { true } else { false } }
     var isPreparing: Bool { if case .preparing = phase { true } else { false } }
-    /// Whether the content is that of a redirect that is followed: nobody reads it (RFC 9110 §15.4).
+    /// Whether the response is a redirect to follow, whose content nobody reads (RFC 9110 §15.4).
     var isFollowedRedirect: Bool {
         if case .buffering(let head) = phase { request.context.followsRedirects && head.isRedirect } else { false }
     }
     private var canSuspend: Bool { limits.canSuspend }
 
-    /// The task, and whether it has to wait for the reader.
+    /// The task, and whether it should be suspended for the reader.
     var flow: (task: URLSessionTask, isSuspended: Bool)? { task.map { ($0, isSuspended) } }
 }
 
-// The caller's side.
+// Called by the caller and the reader.
 extension TransferState {
-    /// The caller waits. A call that was cancelled before it began ends here.
+    /// Registers the caller. If the call was cancelled before it began, it ends here.
     mutating func begin(_ caller: Caller) -> TransferActions {
         guard !isOver else { return TransferActions(answer: (caller, .failure(CancellationError()))) }
         self.caller = caller
         return TransferActions()
     }
 
-    /// Something works for this call, and ends with it.
+    /// Adds a helper task, which is cancelled when the call ends.
     mutating func add(_ helper: Task<Void, Never>) -> TransferActions {
         guard !isOver else { return TransferActions(helpers: [helper]) }
         helpers.append(helper)
         return TransferActions()
     }
 
-    /// From now on, this looks after the time limits.
+    /// Sets the task that watches the time limits, in place of the last one.
     mutating func replaceWatcher(_ task: Task<Void, Never>) -> TransferActions {
         guard !isOver else { return TransferActions(helpers: [task]) }
         defer { watcher = task }
         return TransferActions(helpers: watcher.map { [$0] } ?? [])
     }
 
-    /// Takes the task that sends the request, or refuses it if the call is over.
+    /// Stores the task that sends the request. Returns `false` if the call is over already.
     mutating func attach(_ task: URLSessionTask, upload: SpooledFile?, at now: Duration) -> Bool {
         guard case .preparing = phase else { return false }
         self.task = task
@@ -112,20 +112,20 @@ extension TransferState {
         return actions
     }
 
-    /// Ends the call with an error, and the reading of its response; what waits in the buffer is dropped.
+    /// Ends the call and the reading of its response with an error. Unread bytes are dropped.
     mutating func abort(_ error: any Error) -> TransferActions {
         var actions = isOver ? TransferActions() : end(.failure(error), cancelling: true)
         if let delivery = buffer.abandon(error) { actions.delivery = delivery }
         return actions
     }
 
-    /// Ends the call because nothing was sent or received for too long. A redirect that is followed is the answer all the same.
+    /// Ends the call because of a silence. A redirect to follow is still a success.
     mutating func stall(_ error: any Error) -> TransferActions {
         isFollowedRedirect ? fail(error, cancelling: true) : abort(error)
     }
 }
 
-// The network's side.
+// Called by the network.
 extension TransferState {
     mutating func receive(_ head: ResponseHead) -> TransferActions {
         switch phase {
@@ -139,7 +139,7 @@ extension TransferState {
             if let length = head.length, length > Int64(limit) {
                 return fail(TransportError.bodyTooLarge(limit: limit, request: request), cancelling: true)
             }
-            // The room is bounded: what a server announces need not come.
+            // Limited, because a server may announce more than it sends.
             if let length = head.length { content.reserveCapacity(Int(min(length, 1 << 20))) }
         } else if head.hasContent {
             phase = .streaming(head)
@@ -172,8 +172,8 @@ extension TransferState {
         }
     }
 
-    // Whether a task that was made to wait goes on or begins anew is the system's to decide: Apple's documentation of
-    // `suspend()` allows both. Content that came twice would exceed what was announced.
+    // The system may resume or restart a suspended task: Apple's documentation of `suspend()` allows both. Content that
+    // arrives twice would exceed the announced length.
     private func excess(over head: ResponseHead) -> TransportError? {
         guard head.isLengthExact, let length = head.length, received > length else { return nil }
         let message = "More content came than the \(length) bytes that the response announced."
@@ -194,9 +194,9 @@ extension TransferState {
         return actions
     }
 
-    /// The task is over: with an error, or with as much as there was.
+    /// Ends the call after its task, which ended with an error, or with as much content as there was.
     ///
-    /// - Parameter head: what the task knows of the response, where its delegate was not told.
+    /// - Parameter head: the head that the task knows, in case its delegate never received it.
     mutating func complete(_ error: (any Error)?, head: () throws -> ResponseHead?) -> TransferActions {
         if let error {
             return fail(SessionFailure.error(error, in: phase, request: request), cancelling: false)
@@ -204,7 +204,7 @@ extension TransferState {
         switch phase {
         case .waiting:
             do {
-                // Foundation on Linux keeps a 3xx without a usable Location to itself, and loses its content.
+                // Foundation on Linux never reports a 3xx without a usable Location to the delegate, and loses its content.
                 guard let head = try head() else {
                     throw TransportError(.invalidResponse, "There was no response.", request: request)
                 }
@@ -223,7 +223,7 @@ extension TransferState {
         }
     }
 
-    /// Ends a call whose content failed: with the error, unless the response is the answer all the same.
+    /// Ends a call whose content failed. The call fails too, unless the response is a redirect to follow.
     private mutating func fail(_ error: any Error, cancelling: Bool) -> TransferActions {
         if isFollowedRedirect { contentFailure = error }
         return end(contentFailure == nil ? .failure(error) : .success(()), cancelling: cancelling)
@@ -257,7 +257,7 @@ extension TransferState {
 }
 
 extension TransferState {
-    /// The response as the caller of a transfer gets it.
+    /// The result of a transfer for its caller.
     struct Answer: Sendable {
         enum Content: Sendable {
             case gathered(Data)
@@ -289,11 +289,11 @@ extension TransferState {
     }
 }
 
-/// The actions that a change of a ``TransferState`` asks for, to be done when its lock is free.
+/// The actions that a change of a ``TransferState`` requires. Perform them without the lock.
 struct TransferActions: Sendable {
     var answer: (TransferState.Caller, Result<TransferState.Answer, any Error>)?
     var delivery: ChunkBuffer.Delivery?
-    /// Whether the task is to be made to wait, or to go on: see ``TransferState/flow``.
+    /// Whether to suspend or resume the task: see ``TransferState/flow``.
     var flowHasChanged = false
     var cancelled: URLSessionTask?
     var helpers: [Task<Void, Never>] = []

@@ -12,12 +12,12 @@ public import Foundation
 /// let response = try await transport.send(HTTPRequest(url: url))
 /// ```
 ///
-/// One transport is one session with its connections: make one, and share it. It follows no redirect, keeps no cache, no
-/// cookie and no credential, and retries nothing. When nobody holds it any more it takes no new call; calls in flight and
-/// streamed responses go on to their end.
+/// A transport is one session with its connections: make one and share it. The transport follows no redirects, retries
+/// nothing, and stores no responses, cookies or credentials. When nothing refers to it any more, calls in flight and streamed
+/// responses still run to their end.
 ///
 /// ## Other settings of the session
-/// A closure sets the options that this transport doesn't name; on Apple's platforms, for instance:
+/// The `configure` closure sets options that this transport has no parameter for. For example, on Apple's platforms:
 /// ```swift
 /// let transport = URLSessionTransport(timeouts: Timeouts(whole: .seconds(300))) { configuration in
 ///     configuration.waitsForConnectivity = true
@@ -25,87 +25,94 @@ public import Foundation
 ///     configuration.httpMaximumConnectionsPerHost = 2
 /// }
 /// ```
-/// It changes nothing of what is promised here: cache, cookies, credentials, the system's time limits and TLS are set after
-/// it. A wait for connectivity counts as any other: `connect` and `idle` end it. Fields for each request belong into the chain,
-/// where they are redacted and can be kept to an origin, and not into `httpAdditionalHeaders`.
+/// The closure can't change the promises made here: the transport then sets cache, cookies, credentials, the system's time
+/// limits and TLS. A wait for connectivity counts like any other wait: `connect` and `idle` end it. Don't put fields into
+/// `httpAdditionalHeaders`. Add them in the chain, where they are redacted and can be limited to an origin.
 ///
 /// ## Time limits
-/// ``Timeouts`` of the request's context, else those of the transport, on a clock of its own: limits of any length hold.
-/// - URLSession doesn't tell when a connection stands: `connect` bounds the time to the first sign of life, which is the
-///   first byte of the body going out or the head of the response coming in. For a stream that is spooled (see below) it
-///   counts from the end of the spooling.
-/// - `idle` is a silence on the wire as far as URLSession tells. While received bytes wait for their reader, it doesn't run.
-/// - While the process is suspended (an app in the background, a machine asleep), nobody listens to the network: `connect`
-///   and `idle` count anew when it goes on. `whole` is the time that a person or a program waits, and runs on; with a
-///   `SuspendingClock` it leaves out the time in which the machine is asleep, but not that of an app in the background.
-///   A clock that is not the system's is taken at its word.
+/// The ``Timeouts`` of the request's context apply, otherwise the transport's. They are measured by the transport's `clock`,
+/// so limits of any length work.
+/// - `connect` limits the time to the first sign of a connection: the first byte of the body sent, or the head of the
+///   response received. URLSession doesn't report when the connection is established. For a spooled stream (see below), the
+///   time starts when spooling ends.
+/// - `idle` limits a silence on the wire, as far as URLSession reports it. It is suspended while received bytes wait for
+///   their reader.
+/// - `connect` and `idle` restart when the process resumes after a suspension (an app in the background, a machine asleep),
+///   because nobody listens to the network meanwhile.
+/// - `whole` continues during a suspension, because a person or a program is waiting. A `SuspendingClock` excludes the time a
+///   machine is asleep, but not the time an app is in the background. Suspensions aren't detected with a clock that isn't the
+///   system's.
 ///
 /// ## Request
-/// Refused before anything is sent, with ``TransportError/Code/unsupported``: a `GET` or `HEAD` with a body, `CONNECT`, a
-/// user name or password in the URL, a method whose letters URLSession would change (`get`), several `Set-Cookie` fields.
-/// A file that no longer has the length it had when the body was made fails with
-/// ``TransportError/Code/bodyLengthMismatch``; on Linux, one that shrinks while it is sent does so when a time limit passes.
+/// The transport refuses some requests before it sends anything, with ``TransportError/Code/unsupported``: a `GET` or `HEAD`
+/// with a body, `CONNECT`, a user name or password in the URL, a method whose case URLSession would change (`get`), and
+/// several `Set-Cookie` fields. If a file's length has changed since its body was made, the call fails with
+/// ``TransportError/Code/bodyLengthMismatch``. On Linux, a file that shrinks while it is sent fails the same way when a time
+/// limit passes.
 ///
-/// Sent otherwise than written:
-/// - fields of one name go out as one, their values joined by `", "` (`Cookie`: `"; "`), which means the same
-///   (RFC 9110 §5.3); the order of fields is Foundation's, and so, on Linux, is the case of their names;
-/// - a body without `Content-Type` gets `application/octet-stream`; Foundation would claim a form;
-/// - `Content-Length` is Foundation's own; on Linux, methods other than GET and HEAD without a body send one of 0;
-/// - Foundation adds `Accept`, `Accept-Encoding`, `Accept-Language`, `Connection` and `User-Agent` (with the program's name)
-///   where the request has none; on Linux, and with a `Range`, `Accept-Encoding` is `identity`. On Apple's platforms `Connection`, `Host`, `Proxy-Authorization` and the like are reserved:
-///   the system may overrule them;
-/// - a value outside ASCII goes out as UTF-8 on Linux; on Apple's platforms, the system decides.
+/// URLSession sends some things differently than written:
+/// - Fields of one name become one field. Their values are joined by `", "` (`Cookie`: `"; "`), which has the same meaning
+///   (RFC 9110 §5.3). Foundation determines the order of the fields and, on Linux, the case of their names.
+/// - A body without `Content-Type` gets `application/octet-stream`; Foundation would declare it a form.
+/// - Foundation sets `Content-Length`. On Linux, methods other than GET and HEAD send `Content-Length: 0` without a body.
+/// - If the request lacks them, Foundation adds `Accept`, `Accept-Encoding`, `Accept-Language`, `Connection` and `User-Agent`
+///   (with the program's name). On Linux, and with a `Range`, `Accept-Encoding` is `identity`.
+/// - On Apple's platforms, the system may override reserved fields such as `Connection`, `Host` and `Proxy-Authorization`.
+/// - A value outside ASCII is sent as UTF-8 on Linux; on Apple's platforms, the system decides.
 ///
-/// A one-shot or restartable stream is sent, on Apple's platforms, while it is read. On Linux an `InputStream` that waits
-/// would hold up every session of the process, so the stream is first written to a temporary file, in constant memory and
-/// readable by this user only, which is removed when the call ends, however it ends. Upload progress then begins when the
+/// On Apple's platforms, a one-shot or restartable stream is sent while it is read. On Linux, an `InputStream` that waits
+/// would block every session of the process, so the stream is first written to a temporary file. Writing uses constant
+/// memory, only this user can read the file, and the file is removed when the call ends. Upload progress starts when the
 /// stream has ended.
 ///
 /// ## Response
-/// - A redirect (3xx) is given to the caller like any other response.
-/// - Content codings (gzip, deflate, brotli) are undone, and `Content-Encoding` and `Content-Length` removed, even if the
-///   request had its own `Accept-Encoding`. Foundation doesn't say when content ends before its coding does: such content
-///   passes for whole. So on Linux no coding is asked for; `CurlTransport` asks for several, and checks them to their end.
-/// - A content shorter than announced is ``TransportError/Code/truncated``. A longer one is cut off by Foundation unseen, or
-///   is ``TransportError/Code/invalidResponse``.
-/// - Fields are sorted by name, since Foundation keeps no order; those of one name are joined into one, but for
-///   `Set-Cookie`, which is taken apart again: a comma followed by a name and `=` begins another cookie. The reason phrase is
-///   the registered one, and trailer fields are lost.
-/// - Streamed responses make the server wait for their reader on Apple's platforms, by `suspend()`. Apple's documentation
-///   lets the system begin a suspended task anew: a second head ends the reading with ``TransportError/Code/truncated``, and
-///   no content is handed out twice. `multipart/x-mixed-replace`, which has a head for each part, ends so, too. On Linux, Foundation can't wait: what the
-///   reader hasn't taken is held up to `streamBuffer` bytes, and beyond that the reading fails with
-///   ``TransportError/Code/readerTooSlow``, after what was held. `CurlTransport` waits.
-/// - On Apple's platforms, buffered responses have ``HTTPContext/timings``. URLSession tells them at the end of an exchange,
-///   which for a streamed response is too late; on Linux it doesn't tell them.
-/// - Dropping or discarding a streamed body, or cancelling the task that reads it, ends the transfer.
-/// - Why the system may use no network (cellular not allowed, Low Data Mode) is in the message, and in
-///   `networkUnavailableReason` of the `URLError` that is the ``TransportError/underlying`` error.
+/// - The caller gets a redirect (3xx) like any other response.
+/// - Content codings (gzip, deflate, brotli) are decoded, and `Content-Encoding` and `Content-Length` are removed, even if
+///   the request had an `Accept-Encoding`. Foundation doesn't report content that ends before its coding does, and such
+///   content counts as complete. On Linux, the transport therefore asks for no coding. `CurlTransport` asks for several, and
+///   checks that they are complete.
+/// - If the content is shorter than announced, the call fails with ``TransportError/Code/truncated``. If it is longer,
+///   Foundation silently cuts it off, or the call fails with ``TransportError/Code/invalidResponse``.
+/// - Fields are sorted by name, because Foundation doesn't keep their order, and fields of one name are joined. `Set-Cookie`
+///   is split again: a comma followed by a name and `=` begins another cookie. The reason phrase is the registered one, and
+///   trailer fields are lost.
+/// - On Apple's platforms, a slow reader of a streamed response makes the server wait, by `suspend()`. Apple's documentation
+///   allows the system to restart a suspended task. The transport therefore ends the reading at a second head, with
+///   ``TransportError/Code/truncated``, and no content is delivered twice. `multipart/x-mixed-replace`, which has a head for
+///   each part, ends the same way.
+/// - On Linux, Foundation can't make the server wait. The transport holds up to `streamBuffer` unread bytes. If more arrive,
+///   the reading fails with ``TransportError/Code/readerTooSlow`` after the held bytes. `CurlTransport` waits.
+/// - On Apple's platforms, buffered responses have ``HTTPContext/timings``. URLSession reports timings at the end of an
+///   exchange, which is too late for a streamed response. On Linux, URLSession doesn't report them.
+/// - A transfer ends when its streamed body is released or discarded, or when the task that reads it is cancelled.
+/// - If the system may not use the network (cellular not allowed, Low Data Mode), the error's message gives the reason. So
+///   does `networkUnavailableReason` of the `URLError` in ``TransportError/underlying``.
 ///
 /// ## Proxies
-/// On Apple's platforms proxies and their passwords are the system's: their challenges get its default handling. The
-/// certificate of a proxy over TLS is judged by the ``TLSConfiguration``; a client identity is presented to servers alone.
+/// On Apple's platforms, proxies and their passwords are settings of the system, which answers a proxy's challenges.
+/// ``TLSConfiguration`` verifies the certificate of a TLS proxy. A client identity is presented only to servers.
 ///
 /// ## On Linux
-/// Foundation (Swift 6.3) behaves so there, and no caller can change it:
-/// - **It ends the process** (a trap in Foundation) if a server closes the connection within the head of a response, sends
-///   trailer fields after its content, or announces a `Content-Length` of nearly 2^63. Nothing of ours runs before the trap:
-///   use `CurlTransport` for servers that you don't trust.
-/// - All sessions of the process share one queue: some 3,000 requests a second, however many at once. While a response comes
-///   as fast as it can be read, that queue sees to nothing else. A call that ends early, by cancellation or by one of its
-///   limits, ends at once for its caller; but its connection goes on receiving until the queue has got to it, at worst to
-///   the end of the content. No thread of Swift's pool waits for the queue. To leave long streams early, use `CurlTransport`.
-/// - Of a 3xx without a `Location` that it can parse, the content is lost. The content of other redirects is held in memory
-///   whatever its size, is no sign of life to `idle`, and ends the call if it breaks off. Each chunk of it copies all those before: redirects with many
-///   megabytes keep the queue busy for seconds.
-/// - A response fails as ``TransportError/Code/invalidResponse`` if a field value or the reason phrase is not UTF-8, if the
-///   status line has no space after the code, if a field line is longer than about 100 KB, the head longer than 300 KB, or
-///   the content has a coding that is unknown.
-/// - A kept-alive connection that the server closes just as a request goes out: without a body, or if no byte of it was sent
-///   yet, the request is sent again, whatever its method. Once bytes of it were sent, Foundation would send the head alone
-///   and wait; here the call ends with ``TransportError/Code/connectionLost``.
-/// - TLS can only be the system's. With any other ``TLSConfiguration`` each call fails with
-///   ``TransportError/Code/unsupported``, before anything is sent: use `CurlTransport`.
+/// Foundation on Linux (Swift 6.3) has these limits, which no caller can change:
+/// - **Foundation ends the process** (by a trap) if a server closes the connection within the head of a response, sends
+///   trailer fields after its content, or announces a `Content-Length` of nearly 2^63. None of this package's code runs
+///   before the trap: use `CurlTransport` for servers that you don't trust.
+/// - All sessions of the process share one queue, which handles about 3,000 requests a second, regardless of concurrency.
+///   While a response arrives as fast as it can be read, the queue does nothing else.
+/// - A call that ends early, by cancellation or by a limit, ends at once for its caller. Its connection goes on receiving
+///   until the queue gets to it, at worst until the end of the content. No thread of Swift's pool waits for the queue. To
+///   leave long streams early, use `CurlTransport`.
+/// - A 3xx without a `Location` that Foundation can parse loses its content. The content of other redirects is held in memory
+///   whatever its size, doesn't count as activity for `idle`, and ends the call if it breaks off. Each chunk copies all
+///   chunks before it, so redirects with many megabytes keep the queue busy for seconds.
+/// - Foundation rejects these responses, and the call fails with ``TransportError/Code/invalidResponse``: a field value or
+///   reason phrase that isn't UTF-8, a status line without a space after the code, a field line longer than about 100 KB, a
+///   head longer than 300 KB, or an unknown content coding.
+/// - A server may close a kept-alive connection just as a request is sent. Foundation sends the request again, whatever its
+///   method, if it has no body or if no byte of the body was sent. Otherwise Foundation would send the head without its body
+///   and wait, so the transport ends the call with ``TransportError/Code/connectionLost``.
+/// - Only the system's TLS settings work. With any other ``TLSConfiguration``, each call fails with
+///   ``TransportError/Code/unsupported`` before anything is sent: use `CurlTransport`.
 public final class URLSessionTransport: Transport {
     private let session: URLSession
     private let delegate: SessionDelegate
@@ -113,18 +120,18 @@ public final class URLSessionTransport: Transport {
     private let timeouts: Timeouts
     private let streamBuffer: Int
     private let clock: any Clock<Duration>
-    // Where streams are kept until they are sent, on Linux.
+    // The directory for streams that are spooled before they are sent, on Linux.
     private let spoolDirectory: URL
 
-    /// A transport with a session of its own.
+    /// Creates a transport with a new session.
     ///
     /// - Parameters:
-    ///   - tls: whom to trust, and who to be; by default as the system has it.
-    ///   - timeouts: the limits of calls whose request has none; by default a silence of 60 seconds.
-    ///   - streamBuffer: the most bytes to hold for the reader of a streamed response, 16 MiB by default. On Apple's
-    ///     platforms the server has to wait when they are reached; on Linux the reading fails.
-    ///   - clock: what the time limits are measured by.
-    ///   - configure: sets on the session's configuration what this transport does not set itself.
+    ///   - tls: the certificates to trust, the pins, and the client identity; by default the system's settings.
+    ///   - timeouts: the time limits for requests whose context sets none; by default a silence of 60 seconds.
+    ///   - streamBuffer: the maximum number of unread bytes of a streamed response, 16 MiB by default. Beyond it, the server
+    ///     has to wait on Apple's platforms, and the reading fails on Linux.
+    ///   - clock: measures the time limits; a `ContinuousClock` by default.
+    ///   - configure: sets options of the session's configuration that this transport doesn't set.
     public convenience init(
         tls: TLSConfiguration = .system,
         timeouts: Timeouts = Timeouts(),
@@ -163,10 +170,10 @@ public final class URLSessionTransport: Transport {
         session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
     }
 
-    // A session keeps its delegate until it is told to end.
+    // A session retains its delegate until it is invalidated.
     deinit { session.finishTasksAndInvalidate() }
 
-    /// Sends a request and gives its final response, whatever the status.
+    /// Sends a request and returns its final response, whatever the status.
     ///
     /// - Throws: ``TransportError``, or `CancellationError` at once if the task is cancelled.
     public func send(_ request: consuming HTTPRequest) async throws -> HTTPResponse {
@@ -188,7 +195,7 @@ public final class URLSessionTransport: Transport {
 
     private func exchange(_ request: HTTPRequest) async throws -> HTTPResponse {
         let outgoing = try OutgoingRequest(request).urlRequest
-        // The compiler opens the existential of a local value, and not that of a property.
+        // The compiler opens the existential of a local value, but not of a property.
         let clock = clock
         let transfer = SessionTransfer(
             request: request,
@@ -214,7 +221,7 @@ public final class URLSessionTransport: Transport {
         if body.isEmpty {
             delegate.run(session.dataTask(with: outgoing), for: transfer)
         } else if let file = body.file {
-            // Foundation on Linux would announce a link's own length.
+            // For a symbolic link, Foundation on Linux would announce the length of the link.
             let target = file.resolvingSymlinksInPath()
             delegate.run(session.uploadTask(with: outgoing, fromFile: target), for: transfer)
         } else if let bytes = body.bytes {
@@ -227,12 +234,12 @@ public final class URLSessionTransport: Transport {
 
 #if canImport(FoundationNetworking)
 extension URLSessionTransport {
-    // To make a task, Foundation waits for its one queue, which may be busy for seconds.
+    // To create a task, Foundation waits for its one queue, which may be busy for seconds.
     private func start(_ outgoing: URLRequest, for transfer: SessionTransfer) {
         SessionQueue.launching.async { self.launch(outgoing, for: transfer) }
     }
 
-    // Its suspend() and resume() begin the transfer anew.
+    // `suspend()` and `resume()` restart the transfer on Linux.
     private static var canSuspend: Bool { false }
 
     private func launchStream(_ outgoing: URLRequest, for transfer: SessionTransfer) {
@@ -241,7 +248,7 @@ extension URLSessionTransport {
                 let file = try await SpooledFile.spool(transfer.request.body, in: spoolDirectory) { _ in
                     transfer.prepared()
                 }
-                // The task needs the session, which `self` keeps from being invalidated.
+                // The closure retains `self`, and so keeps the session valid for the task.
                 SessionQueue.launching.async { [self] in
                     delegate.run(session.uploadTask(with: outgoing, fromFile: file.url), for: transfer, upload: file)
                 }
@@ -260,7 +267,7 @@ extension URLSessionTransport {
 
     private func launchStream(_ outgoing: URLRequest, for transfer: SessionTransfer) {
         var outgoing = outgoing
-        // Without it, the content would go out chunked.
+        // Without the field, the content would be sent chunked.
         if let length = transfer.request.body.length {
             outgoing.setValue(String(length), forHTTPHeaderField: HTTPField.Name.contentLength.rawName)
         }
@@ -270,7 +277,7 @@ extension URLSessionTransport {
 #endif
 
 extension Transport where Self == URLSessionTransport {
-    /// Foundation's `URLSession`: see ``URLSessionTransport``.
+    /// Sends over the network with Foundation's `URLSession`: see ``URLSessionTransport``.
     public static func urlSession(
         tls: TLSConfiguration = .system,
         timeouts: Timeouts = Timeouts(),

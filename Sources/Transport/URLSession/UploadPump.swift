@@ -1,24 +1,24 @@
 internal import Foundation
 
-/// Where the content of an upload goes.
+/// The destination of an upload's content.
 protocol UploadSink: Sendable {
-    /// Writes a chunk as soon as there is room; `false` if no more is taken.
+    /// Writes a chunk as soon as there is room. Returns `false` if the sink takes no more.
     func write(_ chunk: Data) async -> Bool
-    /// All of the content was written.
+    /// Marks the content as complete.
     func close()
 }
 
-/// Feeds a body into a sink, no faster than it takes it.
+/// Copies a body into a sink, no faster than the sink takes it.
 enum UploadPump {
     private struct Refused: Error {}
 
-    /// Writes a body to its end, and closes the sink. What of it nobody wants any more is given up.
+    /// Writes a body to its end, and closes the sink. If the sink takes no more, the rest of the body isn't read.
     ///
-    /// - A sink that takes no more is no failure of the call: URLSession has a response already, wants the content anew, or
-    ///   is done with the call, and says itself which of them.
-    /// - A body that can't be read to its end leaves the sink open: closed, it would say that the content is complete.
+    /// - A sink that takes no more is not a failure of the call. URLSession has a response already, wants the content again,
+    ///   or has finished the call, and reports each case separately.
+    /// - If reading the body fails, the sink stays open, because closing it would mark the content as complete.
     ///
-    /// - Returns: why the body couldn't be read to its end; `nil` if it could, or need not be.
+    /// - Returns: the error of reading the body; `nil` if the body was read to its end, or the rest isn't needed.
     static func fill(_ sink: some UploadSink, from body: HTTPBody) async -> (any Error)? {
         do {
             try await body.forEachChunk { chunk in

@@ -1,13 +1,14 @@
 #if !canImport(FoundationNetworking)
 internal import Foundation
 
-/// The writing end of the stream that URLSession reads content from. When nobody holds it any more, the stream ends.
+/// The writing end of the stream from which URLSession reads content. The stream ends when nothing refers to this object.
 ///
-/// Writing blocks while the stream's buffer is full, for as long as the server reads nothing: on a thread that does nothing else.
+/// Writing blocks while the stream's buffer is full, which lasts as long as the server reads nothing. A separate thread
+/// therefore writes.
 final class UploadStream: UploadSink, @unchecked Sendable {
     private static let bufferSize = 64 * 1024
 
-    // `@unchecked Sendable`, since this is used on `thread` alone once it is set.
+    // `@unchecked Sendable`: after `init`, only `thread` uses this stream.
     private let output: OutputStream
     private let thread = BlockingThread(name: "Transport.UploadStream")
 
@@ -16,7 +17,7 @@ final class UploadStream: UploadSink, @unchecked Sendable {
         thread.run { self.output.open() }
     }
 
-    /// Both ends.
+    /// The stream's reading end, for URLSession, and its writing end; `nil` if Foundation provides none.
     static func make() -> (input: InputStream, sink: UploadStream)? {
         var input: InputStream?
         var output: OutputStream?
@@ -33,7 +34,7 @@ final class UploadStream: UploadSink, @unchecked Sendable {
 
     func close() { thread.run { self.output.close() } }
 
-    /// Whether all of it was taken: URLSession closes its end when it wants no more.
+    /// Writes a chunk. Returns `false` if URLSession wants no more and has closed its end.
     private func writeAll(_ chunk: Data) -> Bool {
         chunk.withUnsafeBytes { bytes in
             var rest = bytes.bindMemory(to: UInt8.self)

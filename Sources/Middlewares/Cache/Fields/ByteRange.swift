@@ -1,16 +1,16 @@
 internal import HTTPSyntax
 internal import Interceptors
 
-/// A single range of bytes, as `Range` asks for it (RFC 9110 §14.1.2).
+/// A single byte range of a `Range` field (RFC 9110 §14.1.2).
 enum ByteRange: Equatable {
     case from(Int64, through: Int64?)
     case suffix(Int64)
 
-    /// What a request asks for.
+    /// The ranges that a request asks for.
     enum Request: Equatable {
         case none
         case single(ByteRange)
-        /// Several ranges, another unit, or what can't be read: for the server to judge.
+        /// Several ranges, another unit or a malformed field, which is left to the server.
         case other
     }
 
@@ -32,7 +32,7 @@ enum ByteRange: Equatable {
         return .from(first, through: last)
     }
 
-    /// The bytes of a representation of so many that are meant, `nil` if there are none (RFC 9110 §14.1.1).
+    /// The bytes that the range selects in a representation of this length; `nil` if it selects no bytes (RFC 9110 §14.1.1).
     func bytes(of length: Int64) -> Range<Int64>? {
         switch self {
         case .from(let first, let last):
@@ -48,9 +48,9 @@ enum ByteRange: Equatable {
 
 /// The value of `Content-Range` (RFC 9110 §14.4), for bytes.
 struct ContentRange: Equatable, CustomStringConvertible {
-    /// Which bytes are there, `nil` when none could be given.
+    /// The range of the content; `nil` in a 416.
     let bytes: Range<Int64>?
-    /// How many there are in all, where that is known.
+    /// The length of the complete representation, if it is known.
     let total: Int64?
 
     init(bytes: Range<Int64>?, total: Int64?) {

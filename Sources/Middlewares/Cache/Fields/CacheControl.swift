@@ -3,20 +3,20 @@ internal import Interceptors
 
 /// The directives of `Cache-Control`, in a request or a response (RFC 9111 §5.2).
 ///
-/// Where a value is broken, or given twice with two meanings, the most restrictive reading is taken (RFC 9111 §4.2.1).
+/// A malformed value, or two different values, have the most restrictive meaning (RFC 9111 §4.2.1).
 struct CacheControl: Equatable {
-    /// A number of seconds a directive gives.
+    /// The seconds that a directive gives.
     enum Seconds: Equatable {
         case absent
         case value(Int64)
-        /// There, but not with one number that is to be read one way.
+        /// Present, but malformed or ambiguous.
         case invalid
 
         var value: Int64? { if case .value(let seconds) = self { seconds } else { nil } }
         var isPresent: Bool { self != .absent }
     }
 
-    /// A directive that stands alone or names fields, such as `no-cache`.
+    /// The scope of a directive that may name fields, such as `no-cache`.
     enum Scope: Equatable {
         case absent
         case fields(Set<String>)
@@ -26,7 +26,7 @@ struct CacheControl: Equatable {
     var maxAge = Seconds.absent
     var minFresh = Seconds.absent
     var maxStale = Seconds.absent
-    /// `max-stale` without a number: whatever the age.
+    /// `max-stale` without a number: accepts any staleness.
     var acceptsAnyStale = false
     var staleWhileRevalidate = Seconds.absent
     var staleIfError = Seconds.absent
@@ -38,7 +38,7 @@ struct CacheControl: Equatable {
     var mustUnderstand = false
     var isPublic = false
     var immutable = false
-    /// Whether there is such a field at all.
+    /// Whether there is a `Cache-Control` field.
     var isPresent = false
 
     init() {}
@@ -68,13 +68,13 @@ struct CacheControl: Equatable {
         case malformed
     }
 
-    /// Reads to the comma that ends the directive, or to the end.
+    /// Reads up to the comma that ends the directive, or to the end.
     private static func takeArgument(_ cursor: inout FieldCursor) -> Argument {
         var argument = Argument.none
         if cursor.take("=") {
             if cursor.peek == UInt8(ascii: "\"") {
                 guard let content = cursor.takeQuotedString() else {
-                    // A quote that never ends must not hide the directives behind it.
+                    // An unterminated quote must not hide the directives after it.
                     cursor.advance()
                     return .malformed
                 }
@@ -130,7 +130,7 @@ struct CacheControl: Equatable {
         guard noCache != .whole else { return }
         var all: Set<String> = []
         if case .fields(let others) = noCache { all = others }
-        // Held once only, so that the set grows where it is: there may be as many directives as a line has room for.
+        // The only reference to the set, so that it grows in place: a line may contain many such directives.
         noCache = .absent
         all.formUnion(names)
         noCache = .fields(all)

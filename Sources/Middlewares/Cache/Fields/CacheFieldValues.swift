@@ -1,20 +1,19 @@
 internal import HTTPSyntax
 internal import Interceptors
 
-/// A count of seconds as caches write them (RFC 9111 §1.2.2).
+/// A number of seconds in a cache field (RFC 9111 §1.2.2).
 enum DeltaSeconds {
-    /// What a greater one counts as.
+    /// The maximum: a greater number counts as this one.
     static let ceiling: Int64 = 1 << 31
 
-    /// The seconds, at most ``ceiling``; `nil` for anything but digits.
+    /// The seconds, at most ``ceiling``; `nil` unless all bytes are digits.
     static func parse(_ bytes: ArraySlice<UInt8>) -> Int64? {
         var cursor = FieldCursor(bytes)
         guard let seconds = cursor.takeNumber(ceiling: ceiling), cursor.isAtEnd else { return nil }
         return seconds
     }
 
-    /// The value of `Age`: the first member where there are several; `nil`, that is to be ignored, if it is no
-    /// delta-seconds (RFC 9111 §5.1).
+    /// The value of `Age`, or the first member of several; `nil` if it is malformed and must be ignored (RFC 9111 §5.1).
     static func age(in fields: HTTPFields) -> Int64? {
         guard let value = fields.first(.age) else { return nil }
         var cursor = FieldCursor(value)
@@ -25,11 +24,11 @@ enum DeltaSeconds {
     }
 }
 
-/// Which request fields a response was selected by (RFC 9110 §12.5.5).
+/// The request fields that select a response (RFC 9110 §12.5.5).
 enum VaryField: Equatable {
-    /// Anything may have played a part: no other request is ever matched. So is a value that can't be read.
+    /// `*` or a malformed value: anything may have affected the response, so no other request matches.
     case everything
-    /// These fields, in lower case, sorted, each once.
+    /// These fields: lower case, sorted, unique.
     case names([String])
 
     init(_ fields: HTTPFields) {

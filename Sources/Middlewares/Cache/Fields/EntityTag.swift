@@ -1,13 +1,13 @@
 internal import HTTPSyntax
 internal import Interceptors
 
-/// A validator that a server made up (RFC 9110 §8.8.3).
+/// An entity tag: an opaque validator from the server (RFC 9110 §8.8.3).
 struct EntityTag: Hashable, CustomStringConvertible {
     let isWeak: Bool
-    /// What stands between the quotes.
+    /// The bytes between the quotes.
     let opaque: [UInt8]
 
-    /// The tag, `nil` unless the text is exactly one.
+    /// Returns `nil` unless the text is exactly one tag.
     init?(_ text: String) {
         var cursor = FieldCursor(text)
         cursor.skipWhitespace()
@@ -17,7 +17,7 @@ struct EntityTag: Hashable, CustomStringConvertible {
         self = tag
     }
 
-    /// The tag of a response, `nil` if it has none that can be read.
+    /// The tag of a response; `nil` if it has no tag, or a malformed one.
     init?(of response: HTTPFields) {
         guard let text = response[.eTag] else { return nil }
         self.init(text)
@@ -28,7 +28,7 @@ struct EntityTag: Hashable, CustomStringConvertible {
         self.opaque = opaque
     }
 
-    // There is no escaping within a tag.
+    // Tags have no escapes.
     fileprivate static func take(_ cursor: inout FieldCursor) -> EntityTag? {
         let isWeak = cursor.take("W")
         if isWeak && !cursor.take("/") { return nil }
@@ -37,10 +37,10 @@ struct EntityTag: Hashable, CustomStringConvertible {
         return cursor.take("\"") ? EntityTag(isWeak: isWeak, opaque: Array(opaque)) : nil
     }
 
-    /// Whether both are strong and the same (RFC 9110 §8.8.3.2).
+    /// Whether both tags are strong and equal (RFC 9110 §8.8.3.2).
     func matchesStrongly(_ other: EntityTag) -> Bool { !isWeak && !other.isWeak && opaque == other.opaque }
 
-    /// Whether both are the same, strong or weak (RFC 9110 §8.8.3.2).
+    /// Whether both tags are equal, strong or weak (RFC 9110 §8.8.3.2).
     func matchesWeakly(_ other: EntityTag) -> Bool { opaque == other.opaque }
 
     var description: String { (isWeak ? "W/" : "") + "\"" + String(decoding: opaque, as: UTF8.self) + "\"" }
@@ -51,7 +51,7 @@ enum EntityTagCondition: Equatable {
     case any
     case tags([EntityTag])
 
-    /// The condition of a request, `nil` where there is none or it can't be read.
+    /// The condition of a request; `nil` if the field is absent or malformed.
     init?(_ fields: HTTPFields) {
         guard let text = fields[.ifNoneMatch] else { return nil }
         var cursor = FieldCursor(text)

@@ -2,14 +2,14 @@ internal import HTTPSyntax
 internal import Interceptors
 
 extension CachePolicy {
-    /// How old a stored response is, and how old it may become (RFC 9111 §4.2).
+    /// The age and the lifetime of a stored response, in seconds (RFC 9111 §4.2).
     struct Freshness: Equatable {
         let lifetime: Int64
-        /// The age, `nil` if it is not known: the clock says that the response has yet to arrive.
+        /// The age; `nil` if it is unknown, because the response arrived in the clock's future.
         let age: Int64?
 
         var isFresh: Bool { age.map { lifetime > $0 } ?? false }
-        /// By how much it is too old, `nil` if that isn't known.
+        /// How far the age exceeds the lifetime; `nil` if the age is unknown.
         var staleness: Int64? { age.map { max(0, $0 - lifetime) } }
     }
 
@@ -59,7 +59,7 @@ extension CachePolicy {
         return initialAge(date: date, age: DeltaSeconds.age(in: fields) ?? 0, timing: timing)
     }
 
-    /// The same of a response whose fields have been read.
+    /// corrected_initial_age of a response whose fields have been parsed.
     static func initialAge(date: Int64?, age: Int64, timing: Timing) -> Int64 {
         let apparent = max(0, timing.wallTime - (date ?? timing.wallTime))
         let corrected = age + max(0, timing.delay)
@@ -68,15 +68,15 @@ extension CachePolicy {
 
     /// When a response arrived.
     struct Timing: Equatable {
-        /// On the cache's own clock, which never goes back.
+        /// On the cache's clock, which never goes back, in seconds since 1970.
         var responseTime: Int64
-        /// On the wall clock, which is compared with the server's.
+        /// On the wall clock, which is compared with the server's, in seconds since 1970.
         var wallTime: Int64
         /// How long the exchange took, in seconds.
         var delay: Int64
     }
 
-    /// Statuses that may be stored without being told so (RFC 9110 §15.1), a part of something excepted.
+    /// Whether a status may be stored without explicit permission (RFC 9110 §15.1), except 206.
     static func isHeuristicallyCacheable(_ status: HTTPResponse.Status) -> Bool {
         switch status.code {
         case 200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501: true
@@ -84,7 +84,7 @@ extension CachePolicy {
         }
     }
 
-    /// Statuses whose meaning for a cache is known here (§5.2.2.3).
+    /// Whether this cache knows what a status means for caching (§5.2.2.3).
     static func isUnderstood(_ status: HTTPResponse.Status) -> Bool {
         switch status.code {
         case 200...205, 300...303, 307, 308, 400...405, 408...410, 412...417, 421, 422, 426, 500...505: true

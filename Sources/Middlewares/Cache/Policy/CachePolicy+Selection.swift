@@ -2,10 +2,10 @@ internal import HTTPSyntax
 internal import Interceptors
 
 extension CachePolicy {
-    /// The stored response that a request selects, `nil` if there is none (RFC 9111 §4, §4.1).
+    /// The index of the stored response that a request selects; `nil` if no stored response matches (RFC 9111 §4, §4.1).
     func select(from stored: [CacheEntry], for request: HTTPRequest) -> Int? {
         var best: Int?
-        // Most variants of a key name the same fields, whose values are made once.
+        // Most variants of a key name the same fields, so the request's values are normalised once.
         var (names, asked): ([HTTPField.Name], [String?]) = ([], [])
         for index in stored.indices {
             guard let own = stored[index].selectors else { continue }
@@ -19,7 +19,7 @@ extension CachePolicy {
         return best
     }
 
-    // One that says what it varies by before one that does not; of these the most recent.
+    // Prefers a response with `Vary` to one without, then the most recent.
     private static func rank(_ response: CachedResponse) -> (Int, Int64, Int64) {
         let date = date(response.headerFields, .date, now: response.responseTime) ?? response.responseTime
         return (response.headerFields.contains(.vary) ? 1 : 0, date, response.responseTime)
@@ -39,7 +39,7 @@ extension CachePolicy {
         }
     }
 
-    /// The fields of a request that the response says it was selected by.
+    /// The request fields that `Vary` of the response names, normalised.
     func selectingFields(_ request: HTTPFields, for response: HTTPFields) -> HTTPFields {
         guard case .names(let names) = VaryField(response) else { return [:] }
         return selectingFields(request, names.compactMap { HTTPField.Name($0) })
@@ -54,26 +54,26 @@ extension CachePolicy {
         return selecting
     }
 
-    // A secret is compared, and kept, by its digest alone.
+    // A secret is stored and compared only as a digest.
     private func selector(_ name: HTTPField.Name, in fields: HTTPFields) -> String? {
         guard let value = Self.normalized(name, in: fields) else { return nil }
         return Redaction.standard.isSensitive(name) ? digest.text(for: value) : value
     }
 
-    /// A value in the form that all with its meaning share, as far as that is known (§4.1).
+    /// The normalised value of a field: values known to have the same meaning have the same form (§4.1).
     static func normalized(_ name: HTTPField.Name, in fields: HTTPFields) -> String? {
         guard let value = fields[name] else { return nil }
         var members = listMembers(of: value)
         switch name {
         case .acceptEncoding: members = WeightedMember.inOrder(members).sorted()
-        // Among equal weights, some servers prefer the first (RFC 9110 §12.5.4).
+        // Among equal weights, some servers prefer the first language (RFC 9110 §12.5.4).
         case .acceptLanguage: members = WeightedMember.inOrder(members)
         default: break
         }
         return members.joined(separator: ",")
     }
 
-    // Split at commas outside of quotes, without the whitespace around.
+    // Splits at commas outside quoted strings, and trims whitespace.
     private static func listMembers(of value: String) -> [String] {
         var cursor = FieldCursor(value)
         var members: [[UInt8]] = []
@@ -99,10 +99,10 @@ extension CachePolicy {
 }
 
 extension CachePolicy {
-    /// What of a stored response answers the request; `nil` where only the server can say.
+    /// The form in which a stored response can be served to a request; `nil` if only the server can decide.
     static func form(of stored: CacheEntry, for request: HTTPRequest) -> Form? {
         let fields = request.headerFields
-        // Preconditions and ranges mean something only where the plain answer is a 200 (RFC 9110 §13.2.1, §14.2).
+        // Preconditions and ranges apply only if the unconditional response is a 200 (RFC 9110 §13.2.1, §14.2).
         guard stored.response.status == 200, mayAskForMore(fields) else {
             return request.method == .head ? .head : .full
         }
@@ -129,7 +129,7 @@ extension CachePolicy {
         return modified.map { $0 <= since } ?? false
     }
 
-    // RFC 9110 §13.1.5: the validator must be strong, and exactly the one stored.
+    // RFC 9110 §13.1.5: the validator must be strong, and identical to the stored validator.
     private static func isRangeWanted(of response: CachedResponse, _ request: HTTPFields) -> Bool {
         guard let condition = request[.ifRange] else { return true }
         let fields = response.headerFields
@@ -142,7 +142,7 @@ extension CachePolicy {
         return HTTPDate.parse(condition, now: response.responseTime) == modified
     }
 
-    /// The fields that ask the server whether a stored response still holds (RFC 9111 §4.3.1).
+    /// The fields that ask the server whether a stored response is still valid (RFC 9111 §4.3.1).
     func validation(of stored: CacheEntry, for request: HTTPRequest) -> HTTPFields {
         guard request.method == .get, stored.response.status == 200, stored.response.facts.hasValidator,
             !request.headerFields.contains(.ifRange)

@@ -3,7 +3,7 @@ internal import HTTPSyntax
 internal import Interceptors
 
 extension CachePolicy {
-    /// Why the answer to a request is not stored (RFC 9111 §3).
+    /// Why a request forbids storing its response (RFC 9111 §3); `nil` if it doesn't.
     private static func refusal(to request: HTTPRequest) -> CacheOutcome.Storing? {
         guard request.method == .get else { return .method }
         guard request.body.isEmpty, request.context.cacheMode != .doNotStore, !forbidsStoring(request.headerFields)
@@ -11,16 +11,16 @@ extension CachePolicy {
         return nil
     }
 
-    /// Why a response is not stored, whatever was asked for (RFC 9111 §3).
+    /// Why a response forbids being stored, whatever the request (RFC 9111 §3); `nil` if it doesn't.
     private static func refusal(of status: HTTPResponse.Status, _ facts: ResponseFacts) -> CacheOutcome.Storing? {
         switch status.code {
         case 206: return .partial
-        // These judge credentials, a condition or a range of this request, not the resource: another must not get them.
+        // These responses are about the credentials, a condition or a range of this request, not about the resource.
         case ..<200, 304, 401, 407, 412, 416: return .status
         default: break
         }
         let directives = facts.directives
-        // §5.2.2.3: what must be understood, and is, may be stored in spite of no-store.
+        // §5.2.2.3: with `must-understand`, a response whose status is understood may be stored in spite of `no-store`.
         if directives.mustUnderstand && !isUnderstood(status) { return .notUnderstood }
         if directives.noStore && !directives.mustUnderstand { return .noStore }
         if facts.selectors == nil { return .vary }
@@ -34,7 +34,7 @@ extension CachePolicy {
         request.contains(.cacheControl) && CacheControl(request).noStore
     }
 
-    /// What becomes of a response that may be stored.
+    /// Decides whether to store a response, and which entries it replaces or removes.
     private func reception(
         of response: HTTPResponse,
         to request: HTTPRequest,
@@ -50,25 +50,25 @@ extension CachePolicy {
         return .store(stored, replacing: outdated)
     }
 
-    // An error that says nothing of what there is, unlike 404 and 410.
+    // Whether a status is an error that says nothing about the resource, unlike 404 and 410.
     private static func isPassing(_ status: HTTPResponse.Status) -> Bool {
         status.code >= 400 && status != 404 && status != 410
     }
 
-    // An error that is to be asked for anew each time would serve nobody, and take the place of a response that can be served
-    // when the server can't be reached (§4.3.3): pages of errors often come with `no-cache`.
+    // An error that needs validation at every use would serve no request. It would also replace a response that can be served
+    // when the server can't be reached (§4.3.3). Error pages often have `no-cache`.
     private func isOfUse(_ stored: CachedResponse) -> Bool {
         stored.facts.directives.noCache != .whole && freshness(of: stored, now: stored.responseTime).isFresh
     }
 
-    /// The fields that are stored, and what they say: read once, to decide and to be kept. Whatever Connection names, what
-    /// limits the use of a response is among them.
+    /// The fields to store, parsed once for the decision and for the stored response. Fields that limit the use of a response
+    /// are stored even if `Connection` names them.
     private struct KeptFields {
         let fields: HTTPFields
         let facts: ResponseFacts
-        /// When the server says that it made the response.
+        /// The date in the server's `Date` field.
         let date: Int64?
-        /// `Age`, which is kept as a number.
+        /// The value of `Age`, which is stored as a number.
         let age: Int64
 
         init(_ received: HTTPFields, _ timing: Timing) {
@@ -82,7 +82,7 @@ extension CachePolicy {
         }
     }
 
-    /// What is stored of a response.
+    /// The response to store.
     func stored(_ response: HTTPResponse, to request: HTTPRequest, timing: Timing) -> CachedResponse {
         stored(response, KeptFields(response.headerFields, timing), to: request, timing)
     }
@@ -94,7 +94,7 @@ extension CachePolicy {
         _ timing: Timing
     ) -> CachedResponse {
         var (fields, facts) = (kept.fields, kept.facts)
-        // RFC 9110 §6.6.1: without a date, or with one that is none, it is dated by its arrival.
+        // RFC 9110 §6.6.1: without a valid date, a response gets the date of its arrival.
         if facts.date == nil {
             let date = HTTPDate.format(timing.wallTime)
             if fields.contains(.date) {
@@ -113,7 +113,7 @@ extension CachePolicy {
         )
     }
 
-    /// The fields that are stored.
+    /// The fields to store: without fields for one connection or a proxy, and without `Age`.
     static func kept(_ fields: HTTPFields) -> HTTPFields {
         guard ResponseFieldSet(fields).contains(.dropped) else { return fields }
         var options: Set<HTTPField.Name> = []
@@ -123,20 +123,21 @@ extension CachePolicy {
                 if let name = HTTPField.Name(String(decoding: name, as: UTF8.self)) { options.insert(name) }
             }
         }
-        // What limits the use of a response is for every recipient, whatever Connection says (RFC 9110 §7.6.1).
+        // Fields that limit the use of a response are for every recipient, whatever `Connection` says (RFC 9110 §7.6.1).
         options.subtract([.cacheControl, .expires, .vary])
         return HTTPFields(fields.filter { !ResponseFieldSet.isDropped($0.name) && !options.contains($0.name) })
     }
 
-    // §3.2: the length never; the coding, since the stored body may have been decoded; the range is of another body.
+    // §3.2: a 304 never changes the length. The coding stays, because the stored body may have been decoded. A range
+    // describes another body.
     private static let notUpdated: Set<HTTPField.Name> = [.contentEncoding, .contentLength, .contentRange]
 
-    /// Whether an inner redirect led to another origin, whose cookies aren't those of the request's origin.
+    /// Whether an inner redirect led to another origin, whose cookies don't belong to the request's origin.
     static func isOfAnotherOrigin(_ response: HTTPResponse, _ request: HTTPRequest) -> Bool {
         response.url.map { Origin($0) != Origin(request.url) } ?? false
     }
 
-    /// A stored response with the fields that a 304 or an answer to HEAD brought (§3.2, §4.3.4).
+    /// A stored response with the fields of a 304, or of a response to HEAD (§3.2, §4.3.4).
     func freshened(
         _ stored: CachedResponse,
         by response: HTTPResponse,
@@ -147,7 +148,7 @@ extension CachePolicy {
         var fields = HTTPFields(Self.kept(response.headerFields).filter { !Self.notUpdated.contains($0.name) })
         if Self.isOfAnotherOrigin(response, request) { fields.remove(.setCookie) }
         if Self.date(fields, .date, now: timing.wallTime) == nil { fields[.date] = HTTPDate.format(timing.wallTime) }
-        // Weakly the same is not byte by byte the same: what is stored keeps the weak tag it came with.
+        // A weak match doesn't promise identical bytes: the stored body keeps the weak tag that it came with.
         if let own = EntityTag(of: stored.headerFields), own.isWeak, EntityTag(of: fields)?.matchesWeakly(own) == true {
             fields.remove(.eTag)
         }
@@ -161,20 +162,21 @@ extension CachePolicy {
 }
 
 extension CachePolicy {
-    /// What to do with the server's response to a request that was forwarded.
+    /// The handling of the server's response to a forwarded request.
     enum Reception: Equatable {
-        /// Hand it out; store it in place of some, or don't and say why.
+        /// Return the response, and store it in place of some entries.
         case store(CachedResponse, replacing: [Int])
+        /// Return the response without storing it, for a reason, and remove some entries.
         case pass(CacheOutcome.Storing, removing: [Int] = [])
-        /// Give stored responses new fields; answer with the selected one, or hand the response out as it is.
+        /// Update stored responses; return the selected one, or the server's response as it is.
         case freshen([Int: CachedResponse], answer: Bool, mayStore: Bool)
-        /// Throw it away, and answer with the stored response that is stale.
+        /// Discard the response, and return the selected stored response, which is stale.
         case serveStale(CacheOutcome.StaleReason)
-        /// It answers a question that only the cache had asked: send the request as the caller made it.
+        /// The response answers a condition that only the cache added: send the request again without it.
         case sendAgain
     }
 
-    /// - Parameter request: as the caller made it, without the fields of `forward`.
+    /// - Parameter request: the caller's request, without the fields of `forward`.
     func receive(
         _ response: HTTPResponse,
         to request: HTTPRequest,
@@ -212,7 +214,7 @@ extension CachePolicy {
         selectedBy request: HTTPRequest,
         of forward: Forward
     ) -> [Int] {
-        // Most keys have one response, which was selected before: for it, no list needs to be made.
+        // Most keys have one response, which has been selected before, so no list is allocated for it.
         if stored.count == 1, forward.selected == 0 { return Self.first }
         return stored.indices.filter { matches(stored[$0].response, request) }
     }
@@ -245,12 +247,12 @@ extension CachePolicy {
         let own = stored.response.headerFields
         if let value = head[.lastModified], value != own[.lastModified] { return false }
         if let value = head[.eTag], value != own[.eTag] {
-            // Of what it compresses, a server has a weak tag for GET, and for HEAD the strong one.
+            // For compressed content, a server may send a weak tag for GET and the strong tag for HEAD.
             guard let tag = EntityTag(value), EntityTag(of: own)?.matchesWeakly(tag) == true else { return false }
         }
         guard let length = head[.contentLength] else { return true }
         if let ownLength = own[.contentLength] { return length == ownLength }
-        // The length of what is compressed says nothing of a body that was decompressed before it was stored.
+        // A compressed length can't be compared with a body that was decompressed before it was stored.
         return head.contains(.contentEncoding) || length == String(stored.length)
     }
 
@@ -293,8 +295,8 @@ extension CachePolicy {
     }
 
     /// - Parameters:
-    ///   - nominated: the stored response that the cache has asked about.
-    ///   - isAlone: whether the caller has asked about none of its own.
+    ///   - nominated: the index of the stored response whose validator the cache sent.
+    ///   - isAlone: whether the caller's request had no validator.
     private func confirmed(
         by fields: HTTPFields,
         stored: [CacheEntry],
@@ -308,8 +310,8 @@ extension CachePolicy {
         if let tag = EntityTag(of: fields) {
             let same = candidates.filter { index in
                 guard let own = EntityTag(of: stored[index].response.headerFields) else { return false }
-                // A server compares weakly (RFC 9110 §13.1.2), and may answer with a strong tag where the cache has named
-                // its weak one: nginx does for what it compresses. The opaque part says that it means this response.
+                // A server compares weakly (RFC 9110 §13.1.2), and may return a strong tag where the cache sent a weak tag.
+                // nginx does so for compressed content. An equal opaque part identifies the stored response.
                 return tag.isWeak || index == nominated ? own.matchesWeakly(tag) : own.matchesStrongly(tag)
             }
             guard tag.isWeak else { return same }
@@ -322,7 +324,7 @@ extension CachePolicy {
                 stored
             )
         }
-        // Without a validator it can only speak of the one that was asked about.
+        // Without a validator, a 304 can only confirm the response that the cache asked about.
         return isAlone ? nominated.map { [$0] } ?? [] : []
     }
 
@@ -337,8 +339,8 @@ extension CachePolicy {
         }
     }
 
-    /// Whether an error stands for what a gateway would answer with such a status: the exchange failed on the server's side,
-    /// and neither on the caller's nor for lack of trust.
+    /// Whether an error is equivalent to such a status from a gateway: the server failed, rather than the caller or the
+    /// server's certificate.
     static func isServerFailure(_ error: any Error) -> Bool {
         if let response = (error as? any ResponseError)?.response { return isServerFailure(response.status) }
         guard let code = (error as? TransportError)?.code else { return false }
@@ -351,7 +353,7 @@ extension CachePolicy {
 }
 
 extension CachePolicy {
-    /// The keys whose stored responses an unsafe request makes invalid (RFC 9111 §4.4): none after an error.
+    /// The URLs whose stored responses an unsafe request invalidates (RFC 9111 §4.4); empty after an error status.
     static func invalidated(by response: HTTPResponse, to request: HTTPRequest) -> [URL] {
         guard !request.method.isSafe, 200..<400 ~= response.status.code, let origin = Origin(request.url) else {
             return []

@@ -1,68 +1,69 @@
 internal import HTTPSyntax
 internal import Interceptors
 
-/// What a private cache does, decided as RFC 9111 says, without doing it.
+/// The decisions of a private cache (RFC 9111), as pure functions without I/O. ``CacheCore`` carries them out.
 ///
-/// Times are seconds since 1970.
+/// Times are in seconds since 1970.
 struct CachePolicy: Sendable, Equatable {
-    /// The share of the time since the last modification for which a response is fresh that doesn't say (§4.2.2).
+    /// The heuristic lifetime of a response without an explicit lifetime, as a share of the time since `Last-Modified`
+    /// (§4.2.2).
     var heuristicFraction = 0.1
-    /// The longest such time, in seconds.
+    /// The maximum heuristic lifetime, in seconds.
     var heuristicLimit: Int64 = 86_400
     /// The maximum staleness, in seconds, of a response that is served because the server can't be reached, without explicit
     /// permission (§4.2.4).
     var maximumStaleness: Int64 = 7 * 86_400
-    /// What secrets that `Vary` names are compared by.
+    /// Replaces secret values of fields that `Vary` names: they are stored and compared as digests.
     var digest = FieldDigest.ofProcess
 
-    /// What to do with a request.
+    /// The handling of a request.
     enum Decision: Equatable {
         case serve(Served)
         case forward(Forward)
-        /// Answer 504: nothing may be sent, and nothing that is stored may be used (§5.2.1.7).
+        /// Respond with 504: nothing may be sent, and nothing stored may be used (§5.2.1.7).
         case unsatisfiable
     }
 
-    /// An answer from the store.
+    /// A response from the store.
     struct Served: Equatable {
-        /// Which of the stored responses.
+        /// The index of the stored response.
         var index: Int
         var form: Form
         var age: Int64?
         var lifetime: Int64
-        /// Why it is served although it is stale, `nil` for a fresh one.
+        /// Why it is served although it is stale; `nil` if it is fresh.
         var stale: CacheOutcome.StaleReason?
-        /// Fields that must not be served without validation (§5.2.2.4).
+        /// The names of the fields, in lower case, that must not be served without validation (§5.2.2.4).
         var omitted: Set<String> = []
-        /// Whether it is to be validated once it has been served (RFC 5861 §3).
+        /// Whether to validate it in the background after it has been served (RFC 5861 §3).
         var isValidatedAfterwards = false
     }
 
-    /// What of a stored response the request asks for.
+    /// The form in which a stored response is served.
     enum Form: Equatable {
         case full
-        /// The fields alone, as an answer to HEAD.
+        /// The fields without the body, in response to HEAD.
         case head
-        /// A 304: the caller has it already (§4.3.2).
+        /// A 304, because the caller already has the response (§4.3.2).
         case notModified
-        /// A 206.
+        /// A 206 with a range of the body.
         case partial(Range<Int64>)
-        /// A 416.
+        /// A 416, because the range is outside the body.
         case unsatisfiableRange
     }
 
-    /// A request on its way to the server.
+    /// A request that is sent to the server.
     struct Forward: Equatable {
         var reason: CacheOutcome.ForwardReason
-        /// The stored response that answers if the server confirms it, or can't be reached.
+        /// The index of the stored response to serve if the server confirms it or can't be reached.
         var selected: Int?
-        /// Fields to set on the request: those that make it conditional (§4.3.1), or pass the mode on.
+        /// The fields to set on the request: conditions (§4.3.1), or directives for other caches.
         var fields = HTTPFields()
-        /// Whether `fields` make it conditional.
+        /// Whether `fields` make the request conditional.
         var isConditional: Bool { fields.contains(.ifNoneMatch) || fields.contains(.ifModifiedSince) }
     }
 
-    /// What to do with a request, when `stored` is what there is for its key.
+    /// Decides what to do with a request, given the entries that are stored for its key.
     func decide(_ request: HTTPRequest, stored: [CacheEntry], now: Int64) -> Decision {
         let mode = request.context.cacheMode
         let asksForMore = Self.mayAskForMore(request.headerFields)
@@ -94,7 +95,7 @@ struct CachePolicy: Sendable, Equatable {
                     lifetime: freshness.lifetime,
                     stale: freshness.isFresh ? nil : use.stale,
                     omitted: Self.omitted(selected.response),
-                    // Where nothing may be sent, nothing is sent afterwards either.
+                    // If nothing may be sent, a background validation may not be sent either.
                     isValidatedAfterwards: use.stale == .staleWhileRevalidate && !sendsNothing
                 )
             )
@@ -106,10 +107,10 @@ struct CachePolicy: Sendable, Equatable {
         return .forward(Forward(reason: reason, selected: index, fields: fields))
     }
 
-    // Whether there may be a directive, a condition or a range. Most requests have none of the fields that begin so, and a
-    // look through them for each field in turn takes longer than the rest of a decision.
+    // Whether there may be a directive, a condition or a range, judged by the first letter of each name. Most requests have
+    // none of these fields, and searching for each in turn takes longer than the rest of a decision.
     static func mayAskForMore(_ fields: HTTPFields) -> Bool {
-        // By the place, since a field that is handed to a closure is held anew.
+        // Indexed, because passing a field to a closure retains it.
         for place in fields.indices {
             switch fields[place].name.rawName.utf8.first.map(ASCII.lowercased) {
             case UInt8(ascii: "c"): if fields[place].name == .cacheControl { return true }
@@ -120,12 +121,12 @@ struct CachePolicy: Sendable, Equatable {
         return false
     }
 
-    // Preconditions that only an origin server may judge (§4.3.2), and ranges that are left to it.
+    // Preconditions that only an origin server may evaluate (§4.3.2), and ranges that are left to the server.
     private static func isForTheServer(_ fields: HTTPFields) -> Bool {
         fields.contains(.ifMatch) || fields.contains(.ifUnmodifiedSince) || ByteRange.requested(in: fields) == .other
     }
 
-    // The directives that the request's mode sends to other caches, unless the request has its own `Cache-Control`.
+    // The directives that the request's mode sends to other caches, unless the request has a `Cache-Control` field.
     private static func fields(of request: HTTPRequest) -> HTTPFields {
         let mode = request.context.cacheMode
         guard mode == .reload || mode == .revalidate, !request.headerFields.contains(.cacheControl) else { return [:] }
@@ -139,14 +140,14 @@ struct CachePolicy: Sendable, Equatable {
 }
 
 extension CachePolicy {
-    /// What a request demands of a stored response.
+    /// The demands of a request on a stored response.
     struct Constraints {
         let directives: CacheControl
-        /// Whether it must be validated: `no-cache`, `max-age=0`, or `Pragma` where there is no Cache-Control (§5.2.1.1,
-        /// §5.2.1.4, §5.4).
+        /// Whether the request demands validation: `no-cache`, `max-age=0`, or `Pragma: no-cache` without `Cache-Control`
+        /// (§5.2.1.1, §5.2.1.4, §5.4).
         let demandsValidation: Bool
 
-        /// Those of a request that demands nothing, as most.
+        /// The constraints of a request that demands nothing, as most requests do.
         static let none = Constraints()
 
         private init() {
@@ -158,12 +159,12 @@ extension CachePolicy {
             directives = CacheControl(request.headerFields)
             let pragma = request.headerFields[.pragma]
             let isPragma = pragma.map { CacheControl([.cacheControl: $0]).noCache != .absent } ?? false
-            // An age in whole seconds is rounded down: nothing stored is younger than 0 seconds.
+            // An age of less than a second counts as 0 seconds, so `max-age=0` would otherwise accept it.
             demandsValidation =
                 directives.noCache != .absent || (!directives.isPresent && isPragma) || directives.maxAge == .value(0)
         }
 
-        /// Whether age and remaining freshness are such as the request wants them. What can't be read wants too much.
+        /// Whether the age and the remaining lifetime satisfy the request. A malformed directive is never satisfied.
         func allow(_ freshness: Freshness) -> Bool {
             if directives.maxAge.isPresent {
                 guard let limit = directives.maxAge.value, let age = freshness.age, age <= limit else { return false }
@@ -176,7 +177,7 @@ extension CachePolicy {
             return true
         }
 
-        /// Whether the request takes a response that is stale by so much (§5.2.1.2).
+        /// Whether the request accepts a response of this staleness (§5.2.1.2).
         func allowStale(_ freshness: Freshness) -> Bool {
             if directives.acceptsAnyStale { return true }
             guard let limit = directives.maxStale.value, let staleness = freshness.staleness else { return false }
@@ -204,7 +205,7 @@ extension CachePolicy {
         if freshness.isFresh { return (true, nil) }
         guard !directives.mustRevalidate else { return (false, nil) }
         if constraints.allowStale(freshness) { return (true, .maxStale) }
-        // Where what comes of the validation isn't stored, each request would be answered thus, and sent as well.
+        // If the result of the validation can't be stored, every request would be served stale and also sent to the server.
         if !constraints.wantsFresh, mode != .doNotStore, !constraints.directives.noStore,
             let window = directives.staleWhileRevalidate.value, let staleness = freshness.staleness, staleness <= window
         {

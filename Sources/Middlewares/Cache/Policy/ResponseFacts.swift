@@ -1,17 +1,17 @@
 internal import HTTPSyntax
 internal import Interceptors
 
-/// What the fields of a stored response say about its use: read once, since each request for it asks.
+/// The parsed fields of a stored response, as far as they affect its use. Parsed once, because each request needs them.
 final class ResponseFacts: Sendable {
-    /// What `Expires` says.
+    /// The parsed `Expires` field.
     enum Expiry {
         case absent
-        /// No date, or several that differ: it counts as expired (RFC 9111 §4.2.1, §5.3).
+        /// Not a date, or several different dates: the response counts as expired (RFC 9111 §4.2.1, §5.3).
         case invalid
         case at(Int64)
     }
 
-    /// The dates that tell for how long a response without `max-age` is fresh.
+    /// The dates from which the lifetime of a response without `max-age` is computed.
     struct Dates {
         let date: Int64?
         let expiry: Expiry
@@ -19,20 +19,20 @@ final class ResponseFacts: Sendable {
     }
 
     let directives: CacheControl
-    /// The request fields that it was selected by; `nil` if no request is ever known to select it.
+    /// The request fields that `Vary` names; `nil` if no request can select the response.
     let selectors: [HTTPField.Name]?
-    /// Whether there is a field to validate it by, legible or not.
+    /// Whether there is an `ETag` or `Last-Modified` field, even a malformed one.
     let hasValidator: Bool
-    /// Whether there is a field `Expires`.
+    /// Whether there is an `Expires` field.
     let hasExpiry: Bool
-    /// What `Date` says, if that can be read.
+    /// The date in `Date`, if it can be parsed.
     let date: Int64?
-    /// `nil` where `max-age` says it.
+    /// The dates, or `nil` if `max-age` gives the lifetime.
     let dates: Dates?
 
     /// - Parameters:
-    ///   - arrival: the date of a response that has none.
-    ///   - present: what there is among the fields, if they have been looked through.
+    ///   - arrival: the date of a response without a `Date` field.
+    ///   - present: the names among the fields, if they have been collected before.
     init(_ fields: HTTPFields, now: Int64, arrival: Int64? = nil, present: ResponseFieldSet? = nil) {
         let present = present ?? ResponseFieldSet(fields)
         directives = present.contains(.cacheControl) ? CacheControl(fields) : CacheControl()

@@ -1,8 +1,8 @@
 internal import HTTPSyntax
 internal import Interceptors
 
-/// Which fields a response has, of those that mean something to a cache: it has few of them, and each one that needn't be
-/// looked for saves a look through all.
+/// Which of the fields that matter to a cache a response has, found in one pass. A response has few of them, and each absent
+/// field saves a search.
 struct ResponseFieldSet: OptionSet {
     let rawValue: UInt8
 
@@ -13,18 +13,18 @@ struct ResponseFieldSet: OptionSet {
     static let lastModified = Self(rawValue: 16)
     static let eTag = Self(rawValue: 32)
     static let age = Self(rawValue: 64)
-    /// One that is not stored.
+    /// Any field that isn't stored.
     static let dropped = Self(rawValue: 128)
 
     init(rawValue: UInt8) { self.rawValue = rawValue }
 
     init(_ fields: HTTPFields) {
         self = []
-        // By the place, since a field that is handed to a closure is held anew.
+        // Indexed, because passing a field to a closure retains it.
         for place in fields.indices { formUnion(Self.meaning(of: fields[place].name)) }
     }
 
-    // The first letter tells most apart: each comparison that is not made counts, for each field of each response.
+    // The first letter rules out most names: this runs for each field of each response, so each saved comparison counts.
     private static func meaning(of name: HTTPField.Name) -> Self {
         switch name.rawName.utf8.first.map(ASCII.lowercased) {
         case UInt8(ascii: "a"): name == .age ? [.age, .dropped] : []
@@ -46,6 +46,6 @@ struct ResponseFieldSet: OptionSet {
             || name == "Proxy-Authentication-Info"
     }
 
-    /// Whether a field is for one connection or for a proxy (RFC 9111 §3.1), or is kept as a number, as `Age` is.
+    /// Whether a field is for one connection or for a proxy (RFC 9111 §3.1), or is stored as a number, like `Age`.
     static func isDropped(_ name: HTTPField.Name) -> Bool { meaning(of: name).contains(.dropped) }
 }

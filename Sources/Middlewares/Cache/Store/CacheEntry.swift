@@ -1,16 +1,16 @@
 internal import Foundation
 public import Interceptors
 
-/// A stored response, and the way to its body.
+/// A stored response, and a way to read its body.
 public struct CacheEntry: Sendable, Identifiable {
-    /// What a store tells the entries of a key apart by. An entry that replaces another has an ID of its own.
+    /// Identifies an entry among the entries of its key. A replacing entry has a new ID.
     public typealias ID = UInt64
 
     private enum Source: Sendable {
         case bytes(Data)
         case reader(
             read: @Sendable (Range<Int64>) async throws -> HTTPBody,
-            /// Reads bytes of a body that isn't in memory into memory.
+            /// Reads a part of a body on disk into memory; `nil` if the store only makes bodies.
             collect: (@Sendable (Range<Int64>) async throws -> Data)?
         )
     }
@@ -20,17 +20,17 @@ public struct CacheEntry: Sendable, Identifiable {
         case packed(PackedResponse)
     }
 
-    /// Tells it apart from others of its key.
+    /// Identifies the entry among the entries of its key; never used twice for a key.
     public let id: ID
     private let head: Head
-    /// The count of the body's bytes.
+    /// The number of the body's bytes.
     public let length: Int64
     private let source: Source
 
-    /// An entry.
+    /// Creates an entry, for a store.
     ///
-    /// - Parameter read: makes a body of the bytes in a range that lies within the length, or throws if they can't be read
-    ///   whole: once it has returned, nothing but the loss of the medium should fail the reading.
+    /// - Parameter read: makes a body of the bytes in a range within the length, or throws if they can't all be read. After it
+    ///   has returned, only the loss of the storage medium should make reading fail.
     public init(
         id: ID,
         response: CachedResponse,
@@ -40,7 +40,7 @@ public struct CacheEntry: Sendable, Identifiable {
         self.init(id, .read(response.read()), length, .reader(read: read, collect: nil))
     }
 
-    /// An entry whose response is read when it is asked for.
+    /// An entry whose response is unpacked when it is first needed.
     init(
         id: ID,
         packed response: PackedResponse,
@@ -71,7 +71,7 @@ public struct CacheEntry: Sendable, Identifiable {
         }
     }
 
-    /// The request fields that the response was selected by: see ``ResponseFacts/selectors``.
+    /// The request fields that select the response: see ``ResponseFacts/selectors``.
     var selectors: [HTTPField.Name]? {
         switch head {
         case .read(let response): response.facts.selectors
@@ -86,12 +86,12 @@ public struct CacheEntry: Sendable, Identifiable {
         }
     }
 
-    /// The same with another response.
+    /// A copy with another response.
     func with(_ response: CachedResponse) -> CacheEntry { CacheEntry(id, .read(response.read()), length, source) }
 
-    /// The body, or some bytes of it.
+    /// Reads the body, or a range of its bytes.
     ///
-    /// - Throws: what the store throws if it can't be read; ``CacheStoreError/Code/damaged`` if it isn't what was stored.
+    /// - Throws: the store's error if the body can't be read; ``CacheStoreError/Code/damaged`` if it isn't what was stored.
     public func body(_ range: Range<Int64>? = nil) async throws -> HTTPBody {
         let range = (range ?? 0..<length).clamped(to: 0..<length)
         return switch source {
@@ -100,19 +100,19 @@ public struct CacheEntry: Sendable, Identifiable {
         }
     }
 
-    /// The same, in memory.
+    /// Reads a range of the body into memory.
     func collected(_ range: Range<Int64>, upTo limit: Int) async throws -> HTTPBody {
         let range = range.clamped(to: 0..<length)
         if case .reader(_, let collect?) = source, range.count <= limit {
             return HTTPBody(try await collect(range))
         }
         let body = try await body(range)
-        // What is in memory already needs no collecting, as long as there isn't too much of it.
+        // A body that is already in memory needs no collecting, if it is within the limit.
         guard body.bytes.map({ $0.count > limit }) ?? true else { return body }
         return HTTPBody(try await body.collect(upTo: limit))
     }
 
-    /// The same, if it is in memory, and isn't too much.
+    /// A range of the body, if the body is in memory and the range is within the limit.
     func bytes(_ range: Range<Int64>, upTo limit: Int) -> Data? {
         guard case .bytes(let bytes) = source, range.count <= limit else { return nil }
         return Self.part(range.clamped(to: 0..<length), of: bytes)

@@ -2,30 +2,31 @@ public import Foundation
 internal import HTTPSyntax
 internal import Interceptors
 
-/// What a stored response is found by: the target URI and the partition it belongs to (RFC 9111 §2).
+/// The key of a stored response: the target URI and the partition (RFC 9111 §2).
 ///
-/// The query is always part of it, the fragment never. Scheme and host are in lower case, the port is written out, an
-/// empty path is `/`; nothing else is changed: `%7E` and `~` are two keys, since only the server knows whether they are one.
+/// The query is always part of the key, the fragment never. The scheme and the host are in lower case, the port is explicit,
+/// and an empty path is `/`. Nothing else is changed: `%7E` and `~` make two keys, because only the server knows whether they
+/// mean the same.
 public struct CacheKey: Sendable, Hashable {
-    /// Whose entry it is: no request of another partition ever gets it. Empty for those that name nobody.
+    /// The partition. Only requests of the same partition get the entry. Empty for requests without credentials.
     public let partition: String
-    /// The target URI.
+    /// The target URI, without a fragment.
     public let url: String
-    // Made once: a request that is not answered from the store is looked for in several tables.
+    // Computed once, because a miss looks the key up in several tables.
     let hash: Int
 
-    /// The key of an absolute http or https URL, otherwise `nil`.
+    /// Creates the key of an absolute http or https URL; `nil` for any other URL.
     public init?(url: URL, partition: String = "") {
         guard let text = Self.plain(url.absoluteString) ?? Self.taken(from: url) else { return nil }
         self.init(partition: partition, text: text)
     }
 
-    /// Compares both parts byte by byte: what `String` takes for equal may be another's.
+    /// Compares both parts byte by byte. `String` compares canonical equivalents as equal, which may be two callers.
     public static func == (left: Self, right: Self) -> Bool {
         left.hash == right.hash && ASCII.isSame(left.url, right.url) && ASCII.isSame(left.partition, right.partition)
     }
 
-    /// Hashes both parts.
+    /// Hashes the bytes of both parts.
     public func hash(into hasher: inout Hasher) { hasher.combine(hash) }
 
     static func taken(from url: URL) -> String? {
@@ -35,9 +36,8 @@ public struct CacheKey: Sendable, Hashable {
         return origin.description + (path.isEmpty ? "/" : path) + query
     }
 
-    // Most URLs are written such that nothing in them needs to be parsed, which takes longer than all else in a look-up.
-    //
-    // Before the path of such a one stands nothing but a host: no user, no password.
+    // A fast path for the usual spelling, because parsing a URL takes longer than the rest of a lookup. The accepted alphabet
+    // excludes a user and a password before the path; any other spelling returns `nil` and is parsed.
     static func plain(_ text: String) -> String? {
         var text = text
         return text.withUTF8 { bytes in
@@ -67,13 +67,13 @@ public struct CacheKey: Sendable, Hashable {
         }
     }
 
-    /// Where a port ends that is written as it would be anyway; `nil` if there is none, or nothing after it.
+    /// The end of an explicit port without leading zeros; `nil` if there is no such port, or nothing after it.
     private static func endOfPlainPort(_ bytes: UnsafeBufferPointer<UInt8>, _ colon: Int) -> Int? {
         guard bytes[colon] == UInt8(ascii: ":") else { return nil }
         var (place, port) = (colon + 1, 0)
         while place < bytes.count, bytes[place] &- UInt8(ascii: "0") < 10, port < 65_536 {
             port = port * 10 + Int(bytes[place] - UInt8(ascii: "0"))
-            // A number that is written with zeros in front.
+            // A leading zero: the canonical port has none.
             if port == 0 { return nil }
             place += 1
         }
@@ -85,10 +85,10 @@ public struct CacheKey: Sendable, Hashable {
         return UnsafeRawPointer(found) - UnsafeRawPointer(start)
     }
 
-    /// Where the host begins, and the port that goes without saying; `nil` unless the scheme is in lower case.
+    /// The start of the host and the default port of the scheme; `nil` unless the scheme is in lower case.
     private static func startOfPlainHost(_ bytes: UnsafeRawBufferPointer) -> (Int, port: StaticString)? {
         guard bytes.count >= 8 else { return nil }
-        // Eight letters at once: one by one they are a third of what it takes to make a key.
+        // Compares eight letters at once: comparing each separately is a third of the time to make a key.
         switch UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)) {
         case 0x6874_7470_733A_2F2F: return (8, ":443")  // https://
         case 0x6874_7470_3A2F_2F00...0x6874_7470_3A2F_2FFF: return (7, ":80")  // http://, and a letter
@@ -104,7 +104,7 @@ public struct CacheKey: Sendable, Hashable {
     init(partition: String, text url: String) {
         self.partition = partition
         self.url = url
-        // Of the bytes: texts of different bytes that a String takes for the same would share one.
+        // Hashes bytes: Strings that are canonically equivalent but have different bytes would share a hash.
         var hasher = Hasher()
         if !partition.isEmpty {
             hasher.combine(partition.utf8.count)
@@ -119,17 +119,17 @@ public struct CacheKey: Sendable, Hashable {
         text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
     }
 
-    /// Both parts in one text, from which each can be told again: no choice of one can imitate another's key.
+    /// Both parts in one text that parses unambiguously: no partition or URL can imitate the key of another.
     public var text: String { "\(partition.utf8.count):\(partition):\(url)" }
 }
 
 extension CacheKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The URL, with what is secret in it redacted. Whose entry it is isn't said.
+    /// The URL, with secrets redacted. The partition is left out.
     public var description: String { URL(string: url).map { Redaction.standard.string(for: $0) } ?? "a URL" }
 
-    /// The same as ``description``.
+    /// The URL, with secrets redacted, as in ``description``.
     public var debugDescription: String { description }
 
-    /// A mirror without secrets.
+    /// A mirror that shows only the redacted URL.
     public var customMirror: Mirror { Mirror(self, children: ["url": description], displayStyle: .struct) }
 }

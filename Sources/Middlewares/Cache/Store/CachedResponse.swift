@@ -2,9 +2,9 @@ public import Interceptors
 
 /// A response as a ``CacheStore`` keeps it, without its body.
 ///
-/// A store keeps every part and gives it back as it was; what the parts mean is the cache's affair.
+/// A store keeps every property and returns it unchanged; only the cache interprets them.
 public struct CachedResponse: Sendable {
-    // One reference: an entry is looked at a dozen times for each request, and its parts would be held anew each time.
+    // One reference: the cache copies an entry a dozen times per request, and each copy would retain every part.
     private final class Parts: Sendable {
         let status: HTTPResponse.Status
         let headerFields: HTTPFields
@@ -12,7 +12,7 @@ public struct CachedResponse: Sendable {
         let initialAge: Int64
         let responseTime: Int64
         let needsValidation: Bool
-        /// What the fields say, if they have been read.
+        /// The parsed fields, if they have been parsed.
         let facts: ResponseFacts?
 
         init(
@@ -36,39 +36,39 @@ public struct CachedResponse: Sendable {
 
     private var parts: Parts
 
-    /// The status.
+    /// The status of the response.
     public var status: HTTPResponse.Status {
         get { parts.status }
         set { self = with(status: newValue, facts: parts.facts) }
     }
-    /// The fields to be kept: without hop-by-hop fields and `Age`, always with a `Date`.
+    /// The fields to store: without hop-by-hop fields and `Age`, and always with a `Date`.
     public var headerFields: HTTPFields {
         get { parts.headerFields }
         set { self = with(headerFields: newValue, facts: nil) }
     }
-    /// The request fields that `Vary` names, as they were, one line each, normalised (RFC 9111 §4.1); of those with a
-    /// sensitive name the digest (``CacheStore/digestKey()``).
+    /// The request fields that `Vary` names, one line each, with normalised values (RFC 9111 §4.1). A field with a sensitive
+    /// name has a digest as its value (``CacheStore/digestKey()``).
     public var selectingFields: HTTPFields {
         get { parts.selectingFields }
         set { self = with(selectingFields: newValue, facts: parts.facts) }
     }
-    /// The age that the response had when it arrived, in seconds (`corrected_initial_age`, RFC 9111 §4.2.3).
+    /// The age of the response when it arrived, in seconds (`corrected_initial_age`, RFC 9111 §4.2.3).
     public var initialAge: Int64 {
         get { parts.initialAge }
         set { self = with(initialAge: newValue, facts: parts.facts) }
     }
-    /// When it arrived, or was last validated, in seconds since 1970.
+    /// When the response arrived or was last validated, in seconds since 1970.
     public var responseTime: Int64 {
         get { parts.responseTime }
         set { self = with(responseTime: newValue, facts: nil) }
     }
-    /// Whether it must be validated before it is used, however fresh it looks (RFC 9111 §4.3.5).
+    /// Whether the server must confirm the response before it is used, even if it looks fresh (RFC 9111 §4.3.5).
     public var needsValidation: Bool {
         get { parts.needsValidation }
         set { self = with(needsValidation: newValue, facts: parts.facts) }
     }
 
-    /// A response to be kept.
+    /// Creates a response from its stored properties, for instance when a store reads a file.
     public init(
         status: HTTPResponse.Status,
         headerFields: HTTPFields,
@@ -80,7 +80,7 @@ public struct CachedResponse: Sendable {
         parts = Parts(status, headerFields, selectingFields, initialAge, responseTime, needsValidation, nil)
     }
 
-    /// A response whose fields have been read.
+    /// A response whose fields have been parsed.
     init(
         status: HTTPResponse.Status,
         headerFields: HTTPFields,
@@ -114,22 +114,22 @@ public struct CachedResponse: Sendable {
         return copy
     }
 
-    /// What the fields say.
+    /// The parsed fields: parsed at every call, unless ``read()`` has kept them.
     var facts: ResponseFacts { parts.facts ?? ResponseFacts(headerFields, now: responseTime) }
 
-    /// The same with its fields read: every copy knows what they say, those in a store too.
+    /// A copy that keeps its parsed fields, so that further copies, such as a store's, needn't parse them again.
     func read() -> Self { parts.facts == nil ? with(facts: facts) : self }
 }
 
 extension CachedResponse: Hashable {
-    /// Whether every part is the same.
+    /// Whether all stored properties are equal.
     public static func == (left: Self, right: Self) -> Bool {
         left.status == right.status && left.headerFields == right.headerFields
             && left.selectingFields == right.selectingFields && left.initialAge == right.initialAge
             && left.responseTime == right.responseTime && left.needsValidation == right.needsValidation
     }
 
-    /// Hashes what `==` compares.
+    /// Hashes the stored properties that `==` compares.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(status)
         hasher.combine(headerFields)

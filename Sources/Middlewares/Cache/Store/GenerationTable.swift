@@ -1,7 +1,7 @@
-/// The generations of all keys, in constant memory: keys of one hash share a slot.
+/// The generations of all keys, in constant memory: keys share 1,024 slots by their hash.
 ///
-/// An invalidation also keeps out what is under way for the other keys of its slot, one in a thousand: each costs a request to
-/// the server.
+/// An invalidation also keeps out responses in progress for the other keys of its slot, one key in about a thousand. Each costs
+/// a request to the server. The store's lock guards the table, so that a commit and an invalidation exclude each other.
 struct GenerationTable {
     private static let slotCount = 1_024
 

@@ -2,7 +2,7 @@ public import Foundation
 internal import Interceptors
 internal import Synchronization
 
-/// Keeps responses in memory, up to limits; what was used the longest ago goes first.
+/// Keeps responses in memory, up to limits; evicts the least recently used first.
 ///
 /// ```swift
 /// let store = MemoryCacheStore(byteLimit: 16 << 20)
@@ -20,14 +20,14 @@ public final class MemoryCacheStore: CacheStore {
     private let entryByteLimit: Int
     private let state: Mutex<State>
 
-    /// An empty store.
+    /// Creates an empty store.
     ///
     /// - Parameters:
-    ///   - byteLimit: the most bytes in all, bodies and fields; 32 MiB by default.
-    ///   - entryLimit: the most responses; 10,000 by default.
-    ///   - entryByteLimit: the longest body, by default an eighth of all.
-    ///   - yieldsToPressure: whether the store makes room when the system says that memory is short, as Apple's do (on Linux it
-    ///     has no effect): at a warning the half that was used the longest ago goes, and all before processes are ended.
+    ///   - byteLimit: the maximum bytes of all bodies and fields; 32 MiB by default.
+    ///   - entryLimit: the maximum number of responses; 10,000 by default.
+    ///   - entryByteLimit: the longest body in bytes; by default an eighth of `byteLimit`.
+    ///   - yieldsToPressure: whether the store evicts when the system is short of memory; `true` by default. At a warning
+    ///     it evicts the least recently used half, at a critical level everything. On Linux it has no effect.
     public init(
         byteLimit: Int = 32 << 20,
         entryLimit: Int = 10_000,
@@ -42,28 +42,28 @@ public final class MemoryCacheStore: CacheStore {
         state.withLock { $0.pressure = pressure }
     }
 
-    /// Makes room for others.
+    /// Evicts half of the bytes under memory pressure, or all at a critical level.
     func yield(isCritical: Bool) {
         state.withLock { $0.table.trim(to: isCritical ? 0 : $0.table.byteCount / 2) }
     }
 
-    /// Removes what was used the longest ago, until no more bytes are left.
+    /// Evicts the least recently used responses until at most `count` bytes remain.
     ///
-    /// An app calls it when it knows better than the system that memory is needed. What is under way is stored all the same.
+    /// Call it when the app knows better than the system that memory is needed. Responses in progress are still stored.
     public func trim(toByteCount count: Int) { state.withLock { $0.table.trim(to: max(0, count)) } }
 
-    /// The bytes that are stored, bodies and fields.
+    /// The bytes of all stored bodies and fields.
     public var byteCount: Int { state.withLock { $0.table.byteCount } }
 
-    /// The count of responses that are stored.
+    /// The number of stored responses.
     public var count: Int { state.withLock { $0.table.count } }
 
-    /// The entries of a key, and its generation.
+    /// Returns the entries of a key, and its generation. Counts as a use of the entries.
     public func snapshot(of key: CacheKey) async throws -> CacheSnapshot {
         state.withLock { CacheSnapshot(entries: $0.table.use(key), generation: $0.generations[key]) }
     }
 
-    /// Begins to store a response.
+    /// Begins to store a response. Its body is collected in memory, up to `entryByteLimit`.
     public func write(
         _ response: CachedResponse,
         for key: CacheKey,
@@ -76,7 +76,7 @@ public final class MemoryCacheStore: CacheStore {
         }
     }
 
-    /// Stores a response whose body is whole already.
+    /// Stores a response whose body is complete.
     public func store(
         _ body: Data,
         of response: CachedResponse,
@@ -85,10 +85,10 @@ public final class MemoryCacheStore: CacheStore {
         if isWanted: @Sendable (CacheGeneration) -> Bool
     ) async throws -> Bool {
         if body.count > entryByteLimit { throw Self.tooLarge(entryByteLimit) }
-        // A server that is asked again often has nothing new to say: to see that takes less than to make room for it.
+        // A repeated response is often identical: comparing the bodies costs less than evicting entries for a copy.
         let old = state.withLock { $0.table.firstBody(of: key) }
         let isSame = old.map { $0.count == body.count && $0 == body } ?? false
-        // A copy, since a part of something larger would keep all of it in memory; made before the lock is taken.
+        // A copy, because a slice would keep all of a larger buffer in memory. Made before the lock is acquired.
         let copy = isSame ? old ?? body : body.withUnsafeBytes { Data($0) }
         return insert(copy, of: response, for: key, replacing: entries, if: isWanted)
     }
@@ -107,7 +107,7 @@ public final class MemoryCacheStore: CacheStore {
         }
     }
 
-    /// Gives an entry new metadata.
+    /// Replaces the metadata of an entry.
     public func update(_ entry: CacheEntry.ID, of key: CacheKey, to response: CachedResponse) async throws {
         state.withLock { $0.table.update(entry, of: key, to: response) }
     }
@@ -117,7 +117,7 @@ public final class MemoryCacheStore: CacheStore {
         state.withLock { $0.table.removeAll(of: key) { entries.contains($0.id) } }
     }
 
-    /// Removes every entry of a key, and keeps out responses that were requested before.
+    /// Removes every entry of a key, and keeps out responses to earlier requests.
     public func removeAll(of key: CacheKey) async throws {
         state.withLock { state in
             state.generations.change(for: key)
@@ -125,9 +125,10 @@ public final class MemoryCacheStore: CacheStore {
         }
     }
 
-    /// Removes what the predicate picks, and keeps out responses that were requested before.
+    /// Removes the entries for which the predicate returns `true`, and keeps out responses to earlier requests.
     public func removeAll(where isRemoved: @Sendable (CacheListing) -> Bool) async throws {
-        // The predicate is the user's: it is called outside the lock.
+        // The predicate is the user's code, so it runs outside the lock. The generations have changed before: a response that
+        // is committed meanwhile was requested after the call began, and may stay.
         let all = state.withLock { state in
             state.generations.changeAll()
             return state.table.all
@@ -138,7 +139,7 @@ public final class MemoryCacheStore: CacheStore {
         }
     }
 
-    /// What is stored, in no particular order.
+    /// Lists the stored responses, in no particular order.
     public func listing() async throws -> [CacheListing] {
         state.withLock { $0.table.all }.map(\.listing)
     }
@@ -182,7 +183,7 @@ extension MemoryCacheStore {
 }
 
 extension CacheStore where Self == MemoryCacheStore {
-    /// A store in memory: see ``MemoryCacheStore``.
+    /// A store in memory: see ``MemoryCacheStore/init(byteLimit:entryLimit:entryByteLimit:yieldsToPressure:)``.
     public static func memory(
         byteLimit: Int = 32 << 20,
         entryLimit: Int = 10_000,

@@ -1,6 +1,6 @@
 internal import CMemoryPressure
 
-/// Notices of the system that memory is short, as long as it is held. Linux sends none.
+/// Calls a closure when the system is short of memory, as long as the instance exists. Linux sends no such notices.
 final class MemoryPressure: Sendable {
     private final class Notice: Sendable {
         let call: @Sendable (Bool) -> Void
@@ -8,10 +8,10 @@ final class MemoryPressure: Sendable {
         init(_ call: @escaping @Sendable (Bool) -> Void) { self.call = call }
     }
 
-    // The address of what ends the notices, which only `deinit` uses; 0 where there are none.
+    // The address of the C observer, which only `deinit` uses; 0 if there is no observer.
     private let watch: UInt
 
-    /// - Parameter notice: called with whether processes are about to be ended.
+    /// - Parameter notice: called with `true` if the system is about to end processes.
     init(_ notice: @escaping @Sendable (_ isCritical: Bool) -> Void) {
         let context = Unmanaged.passRetained(Notice(notice))
         let begun = cmemory_pressure_begin(

@@ -1,14 +1,17 @@
 internal import Foundation
 internal import Interceptors
 
-/// What a ``MemoryCacheStore`` holds: each response in a place of its own, found by its key alone.
+/// The content of a ``MemoryCacheStore``: responses in the slots of an array, found by their keys.
+///
+/// The variants of a key form a linked list of slots; ``firsts`` finds the first by the key's hash. ``uses`` orders all slots
+/// by their last use, for eviction. The store's lock guards the table.
 struct MemoryTable {
-    /// A response with its body, and what it is found by.
+    /// A response with its body, its key and the link to the key's next variant.
     private final class Stored {
         let key: CacheKey
         private(set) var entry: CacheEntry
         private(set) var size: Int
-        /// Where the next variant of the key is, in the order in which they were stored.
+        /// The slot of the key's next variant, in the order in which they were stored.
         var next: Int?
 
         init(_ entry: CacheEntry, _ key: CacheKey) {
@@ -17,7 +20,7 @@ struct MemoryTable {
             size = Self.size(of: entry, key)
         }
 
-        /// Puts another entry here; says by how many bytes it is larger.
+        /// Replaces the entry in place, and returns by how many bytes it grew.
         func replace(with entry: CacheEntry) -> Int {
             let old = size
             self.entry = entry
@@ -39,12 +42,12 @@ struct MemoryTable {
         }
     }
 
-    // A key with more variants than these varies by something that never comes again.
+    // A response with more variants varies by values that never repeat.
     private static let variantLimit = 16
 
     private let byteLimit: Int
     private let entryLimit: Int
-    /// The places of the first variants.
+    /// The slot of each key's first variant.
     private var firsts = PlaceIndex()
     private var places: [Stored?] = []
     private var free: [Int] = []
@@ -59,7 +62,7 @@ struct MemoryTable {
 
     var count: Int { uses.count }
 
-    /// Everything, in no particular order.
+    /// All entries, in no particular order.
     var all: [(id: CacheEntry.ID, listing: CacheListing)] {
         places.compactMap { stored in
             guard let stored else { return nil }
@@ -68,7 +71,7 @@ struct MemoryTable {
         }
     }
 
-    /// The variants of a key, each of which has been used thereby.
+    /// Returns the variants of a key, and marks each as just used.
     mutating func use(_ key: CacheKey) -> [CacheEntry] {
         guard let first = first(of: key), let stored = places[first] else { return [] }
         uses.use(first)
@@ -92,7 +95,7 @@ struct MemoryTable {
     /// The body of the first variant of a key.
     func firstBody(of key: CacheKey) -> Data? { first(of: key).flatMap { places[$0]?.entry.bytes } }
 
-    /// Stores a response in place of those named, and of any of the key with the same selecting fields.
+    /// Stores a response in place of the named entries, and of any variant of the key with the same selecting fields.
     mutating func insert(
         _ response: CachedResponse,
         _ body: Data,
@@ -101,10 +104,10 @@ struct MemoryTable {
     ) {
         lastID += 1
         func isReplaced(_ entry: CacheEntry) -> Bool {
-            // Its selecting fields need not be what they were.
+            // A 304 may have changed the selecting fields of the named entries.
             replacing.contains(entry.id) || entry.response.selectingFields == response.selectingFields
         }
-        // Most keys have one response, which a newer one replaces: it takes over the place.
+        // Most keys have one response, and a newer response takes over its slot.
         if let first = first(of: key), let stored = places[first], stored.next == nil,
             isReplaced(stored.entry)
         {
@@ -124,7 +127,7 @@ struct MemoryTable {
         evict()
     }
 
-    // After the other variants, of which the first goes if there are too many.
+    // Appends to the key's list. At the limit of variants, the oldest is removed.
     private mutating func link(_ place: Int, to key: CacheKey) {
         guard let first = first(of: key) else { return firsts.insert(place, key.hash) }
         var last = first
@@ -145,7 +148,7 @@ struct MemoryTable {
         }
     }
 
-    /// Removes the variants of a key that a closure chooses.
+    /// Removes the variants of a key for which the closure returns `true`.
     mutating func removeAll(of key: CacheKey, where isRemoved: (CacheEntry) -> Bool) {
         var before: Int?
         var place = first(of: key)
@@ -168,7 +171,7 @@ struct MemoryTable {
         }
     }
 
-    /// Removes what was used the longest ago, until no more bytes are left.
+    /// Evicts the least recently used responses until at most `count` bytes remain.
     mutating func trim(to count: Int) {
         while byteCount > count, let place = uses.leastRecent, let stored = places[place] {
             let id = stored.entry.id

@@ -1,7 +1,7 @@
-/// Finds numbered places by the hash of what is in them: a dictionary whose keys stand elsewhere, and whose hashes have
-/// been made before.
+/// A hash table from hashes to slots of an array elsewhere: a dictionary that neither holds keys nor computes hashes.
 ///
-/// Hashes must be such that nobody can choose texts which share one, as those of a `Hasher` are.
+/// The caller supplies the hashes, and compares the keys. Hashes must come from a seeded `Hasher`, so that nobody can choose
+/// texts that collide.
 struct PlaceIndex {
     private struct Node {
         var hash = 0
@@ -9,12 +9,12 @@ struct PlaceIndex {
     }
 
     private static let none = -1
-    /// The first place of each chain; a power of two of them.
+    /// The first slot of each chain. Their number is a power of two.
     private var heads: [Int] = Array(repeating: none, count: 16)
     private var nodes: [Node] = []
     private var count = 0
 
-    /// The place with this hash that is the one.
+    /// The slot with this hash for which the closure returns `true`.
     func place(_ hash: Int, where isTheOne: (Int) -> Bool) -> Int? {
         var place = heads[hash & (heads.count - 1)]
         while place != Self.none {
@@ -25,7 +25,7 @@ struct PlaceIndex {
         return nil
     }
 
-    /// Adds a place that is not in it.
+    /// Adds a slot, which must not be in the table.
     mutating func insert(_ place: Int, _ hash: Int) {
         if count == heads.count { grow() }
         while nodes.count <= place { nodes.append(Node()) }
@@ -34,7 +34,7 @@ struct PlaceIndex {
         count += 1
     }
 
-    /// Takes out a place that is in it.
+    /// Removes a slot, which must be in the table.
     mutating func remove(_ place: Int) {
         let head = nodes[place].hash & (heads.count - 1)
         if heads[head] == place {

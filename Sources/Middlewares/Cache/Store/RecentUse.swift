@@ -1,6 +1,4 @@
-/// An order of numbered places by their last use: each operation takes the same time, however many there are.
-///
-/// The places are those of an array, so that none has to be looked up.
+/// The slots of an array in the order of their last use: a doubly linked list, so that every operation takes constant time.
 struct RecentUse {
     private struct Node {
         var newer = RecentUse.none
@@ -15,10 +13,10 @@ struct RecentUse {
 
     private(set) var count = 0
 
-    /// The place whose last use is the longest ago.
+    /// The least recently used slot.
     var leastRecent: Int? { oldest == Self.none ? nil : oldest }
 
-    /// Makes the place, which may be new, the most recently used.
+    /// Marks a slot, which may be new, as the most recently used.
     mutating func use(_ place: Int) {
         if place == newest { return }
         while nodes.count <= place { nodes.append(Node()) }

@@ -1,20 +1,21 @@
 internal import Synchronization
 
-/// What a request was sent with, written by the inner end of a chain and read by the outer one.
+/// Records which credential a request carried: the interceptor that adds the credential writes, `retryOnUnauthorized` outside
+/// it reads.
 ///
-/// It travels in the request's context, since an answer may come back as an error that knows of no request.
+/// The record travels in the request's context, because the outcome may be an error that refers to no request.
 final class AuthorizationRecord: Sendable {
     enum Entry: Sendable {
-        /// The credential's owner was not asked.
+        /// The request never reached the interceptor that adds the owner's credential.
         case unused
-        /// The owner was asked and gave nothing of its own.
+        /// The owner was asked, and added no credential.
         case withheld
-        /// What the owner had at the time; for a token store, that may be no token.
+        /// The owner's credential at that time; for a token store without a token, the generation of "no token".
         case used(CredentialGeneration)
     }
 
     let owner: ObjectIdentifier
-    /// Whose answers count, for an owner that is not asked inside.
+    /// The origins whose responses count, for an owner that no inner interceptor consults.
     let origins: Set<Origin>
     private let entry: Mutex<Entry>
 
@@ -24,7 +25,8 @@ final class AuthorizationRecord: Sendable {
         entry = Mutex(.unused)
     }
 
-    /// The last thing that was noted: of several hops or attempts inside, the one that was answered.
+    /// The last entry noted. After several hops or attempts, this entry belongs to the hop or attempt that produced the
+    /// outcome.
     var last: Entry { entry.withLock { $0 } }
 
     func note(_ new: Entry) { entry.withLock { $0 = new } }
@@ -34,13 +36,13 @@ extension HTTPContext {
     private enum RecordsKey: HTTPContextKey { static var defaultValue: Few<AuthorizationRecord> { Few() } }
     private enum AuthorizersKey: HTTPContextKey { static var defaultValue: Few<ObjectIdentifier> { Few() } }
 
-    /// The records that want to know what the request is sent with.
+    /// The records to update with the credential that the request carries.
     var authorizationRecords: Few<AuthorizationRecord> {
         get { self[RecordsKey.self] }
         set { self[RecordsKey.self] = newValue }
     }
 
-    /// Those who have dealt with the request's authorization already.
+    /// The owners that have already handled the request's authorization.
     var authorizers: Few<ObjectIdentifier> {
         get { self[AuthorizersKey.self] }
         set { self[AuthorizersKey.self] = newValue }

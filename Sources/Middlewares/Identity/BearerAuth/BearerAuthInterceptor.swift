@@ -3,18 +3,22 @@
 /// ```swift
 /// interceptors: [.followRedirects(), .retryOnUnauthorized(tokens), .bearerAuth(tokens), .retry(…)]
 /// ```
-/// Its place is inside of whatever sends a request again with another token or to another URL (`retryOnUnauthorized`,
-/// redirects), so that each such run decides anew, and outside of what caches by identity or signs the whole request:
-/// inside of `cache` or `coalesce` it throws a ``ChainOrderError``, unless the request names a partition.
-/// A request with an `Authorization` field of its own keeps it; one that is to go without a token says so in its context
-/// (``Interceptors/HTTPContext/authorization``).
+///
+/// ## Order
+/// Put `bearerAuth` inside every interceptor that sends a request again with another token or to another URL
+/// (`retryOnUnauthorized`, `followRedirects`): each run then gets the current token. Put `bearerAuth` outside `sign`, which
+/// signs the whole request, and outside `cache` and `coalesce`, which must know whose request they see. Inside `cache` or
+/// `coalesce`, it throws a ``ChainOrderError`` unless the request names a partition.
+///
+/// A request that already has an `Authorization` field keeps that field. To send a request without a token, set
+/// ``Interceptors/HTTPContext/authorization`` in its context.
 public struct BearerAuthInterceptor: Interceptor {
     private let tokens: TokenStore
 
-    /// An interceptor that sends the store's token.
+    /// Creates an interceptor that sends the store's token.
     public init(_ tokens: TokenStore) { self.tokens = tokens }
 
-    /// Adds the token, once there is one that has not expired, and passes the request on.
+    /// Adds the token, after a refresh if the token has expired, and passes the request on.
     @inline(__always)
     public func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         if let waiting = try tokens.authorizeAtOnce(&request) {
@@ -27,7 +31,7 @@ public struct BearerAuthInterceptor: Interceptor {
 extension Interceptor where Self == BearerAuthInterceptor {
     /// Sends the token of a store as `Authorization: Bearer …`, to the token's origins only.
     ///
-    /// It goes inside of ``retryOnUnauthorized(_:when:)`` with the same store:
+    /// Put `bearerAuth` inside ``retryOnUnauthorized(_:when:)`` with the same store:
     /// ```swift
     /// [.retryOnUnauthorized(tokens), .bearerAuth(tokens)]
     /// ```

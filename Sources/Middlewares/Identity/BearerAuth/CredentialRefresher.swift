@@ -1,14 +1,17 @@
 internal import Synchronization
 
-/// What goes on inside of a ``CredentialRefresher``.
+/// An event inside a ``CredentialRefresher``, for tests.
 enum RefreshEvent: Sendable {
-    /// One more waits for a refresh, and so many do now.
+    /// Another call waits for a refresh. The value is the number of waiters now.
     case waiting(Int)
-    /// A refresh ended, an overtaken one included, and has been dealt with.
+    /// A refresh has ended, superseded or not, and its waiters have been resumed.
     case ended
 }
 
-/// Acts on what a ``SingleFlight`` decides: tasks, continuations, cancellation.
+/// Runs the refreshes that ``SingleFlight`` decides on.
+///
+/// `SingleFlight` is the state machine, mutated only under the lock. This class starts the tasks and resumes the
+/// continuations outside the lock.
 final class CredentialRefresher<Value: Sendable>: Sendable {
     typealias Flights = SingleFlight<Value, CheckedContinuation<Credential<Value>, any Error>>
 
@@ -18,19 +21,20 @@ final class CredentialRefresher<Value: Sendable>: Sendable {
     private let observe: @Sendable (RefreshEvent) -> Void
     private let pause: Duration
     private let timeline: Timeline
-    /// Whether ``SingleFlight/unprovenSince`` is set. A copy outside the lock, because each response reads it.
+    /// Whether ``SingleFlight/unprovenSince`` is set: a copy outside the lock, because every response reads it. Written only
+    /// under the lock.
     private let isUnproven = Atomic(false)
 
-    /// A refresher.
+    /// Creates a refresher.
     ///
     /// - Parameters:
-    ///   - pause: the time after a refresh in which a rejection of the new value starts no other refresh, unless a server
-    ///     has accepted the value.
+    ///   - pause: the time after a refresh in which a rejection of the new value starts no other refresh, unless a server has
+    ///     accepted the value.
     ///   - clock: measures the pause.
-    ///   - onChange: called with each new value, in their order. It is called under the lock, since only that keeps the
-    ///     order: it may do no more than put the value into a queue.
-    ///   - observe: told what goes on, for tests that must know.
-    ///   - refresh: gets a new value.
+    ///   - onChange: called with each new value, in order. The call happens under the lock, which keeps the order, so it must
+    ///     only put the value into a queue.
+    ///   - observe: called with each event, for tests.
+    ///   - refresh: obtains a new value.
     init(
         _ value: Value,
         pause: Duration = CredentialRefresh.defaultPause,
@@ -54,7 +58,7 @@ final class CredentialRefresher<Value: Sendable>: Sendable {
         flights.withLock { ($0.current, $0.flight != nil, $0.isClosed) }
     }
 
-    /// Whether the current task works for a refresh of this credential.
+    /// Whether the current task belongs to a refresh of this credential.
     var isRefreshedByCurrentTask: Bool { CredentialRefresh.isCurrent(of: self) }
 
     /// Whether a rejection of this generation can lead to a newer value.
@@ -62,14 +66,14 @@ final class CredentialRefresher<Value: Sendable>: Sendable {
         flights.withLock { $0.canRenew(generation) }
     }
 
-    /// Whether a rejection of this generation should start or join a refresh: the session goes on, and the pause after the
-    /// last refresh is over or doesn't apply.
+    /// Whether a rejection of this generation should start or join a refresh: no sign-out has ended its session, and no pause
+    /// is in effect.
     func isWorthRenewing(_ generation: CredentialGeneration) -> Bool {
         let now = timeline.now()
         return flights.withLock { $0.canRenew(generation) && !$0.isTooSoon(after: generation, at: now, pause: pause) }
     }
 
-    /// Records that a response doesn't reject the value that its request was sent with.
+    /// Records that a response accepted the value its request carried.
     @inline(__always)
     func noteAnswer(_ answer: HTTPResponse, to record: AuthorizationRecord) {
         if isUnproven.load(ordering: .relaxed) { prove(by: answer, to: record) }
@@ -95,18 +99,19 @@ final class CredentialRefresher<Value: Sendable>: Sendable {
         flights.withLock { $0.noteRejectedAgain(generation) }
     }
 
-    // Called under the lock, so that the copy never lags behind.
+    // Called under the lock, so that the copy never lags behind the state.
     private func noteProof(of flights: borrowing Flights) {
         isUnproven.store(flights.unprovenSince != nil, ordering: .relaxed)
     }
 
-    /// A value newer than the rejected one: the current one if it is, otherwise that of the refresh under way, otherwise
-    /// that of a new refresh. With `nil`, the value of a refresh under way, otherwise the current one.
+    /// Returns a value newer than the rejected one: the current value if it is newer, otherwise the result of the running or
+    /// a new refresh. For `nil`, waits for a running refresh, and otherwise returns the current value.
     ///
-    /// The refresh has a task of its own: cancelling those who wait for it, the one that began it too, leaves it running.
+    /// A refresh runs in a separate task. Cancelling the waiters, even the one that started the refresh, doesn't cancel the
+    /// refresh.
     ///
-    /// - Throws: what the refresh throws; ``AuthenticationError`` with ``AuthenticationError/Code/signedOut`` if the session
-    ///   of the rejected value has ended; `CancellationError` at once if the current task is cancelled.
+    /// - Throws: the refresh's error; ``AuthenticationError`` with ``AuthenticationError/Code/signedOut`` if the session of
+    ///   the rejected value has ended; `CancellationError` at once if the current task is cancelled.
     func value(rejecting rejected: CredentialGeneration?) async throws -> Credential<Value> {
         let ticket = flights.withLock { $0.issueTicket() }
         return try await withTaskCancellationHandler {
@@ -126,9 +131,9 @@ final class CredentialRefresher<Value: Sendable>: Sendable {
         }
     }
 
-    /// Sets a value from outside, which overtakes a refresh.
+    /// Sets a value obtained elsewhere, and supersedes a running refresh.
     ///
-    /// - Parameter beginsSession: whether it ends the session of the last value, and begins another.
+    /// - Parameter beginsSession: whether the value ends the session of the last value and begins another.
     func replace(with value: Value, beginsSession: (_ last: Value) -> Bool = { _ in false }) {
         resume(
             flights.withLock { flights in
@@ -139,7 +144,7 @@ final class CredentialRefresher<Value: Sendable>: Sendable {
         )
     }
 
-    /// Sets the value of an ended session: nothing is refreshed until ``replace(with:)``.
+    /// Ends the session and sets its final value. Nothing is refreshed until ``replace(with:)``.
     func close(with value: Value) {
         resume(
             flights.withLock { flights in

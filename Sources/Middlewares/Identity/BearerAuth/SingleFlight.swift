@@ -1,8 +1,8 @@
-/// Names one state of a credential: what was used for a request, and so what an answer to it rejects.
+/// Identifies one state of a credential: the state a request was sent with, and so the state that its response rejects.
 struct CredentialGeneration: Sendable, Hashable {
-    /// Goes up with each sign-out: what was begun before one never gets the credential of after it.
+    /// Increases with each sign-out. A request sent before a sign-out never gets a credential from after it.
     var session = 0
-    /// Goes up with each change of the credential.
+    /// Increases with each change of the credential.
     var number = 0
 }
 
@@ -12,19 +12,18 @@ struct Credential<Value> {
     let generation: CredentialGeneration
 }
 
-/// A credential of which one renewal at a time is under way, as a value.
+/// The state machine of a credential that at most one refresh ("flight") renews at a time. Mutate it under the lock, and act
+/// on the results outside the lock.
 ///
-/// What happens is told to it by its mutating methods, under a lock; what they return is done outside of the lock.
-///
-/// | state | what a rejection of the current generation does | what ends the state |
+/// | state | effect of rejecting the current generation | transition out of the state |
 /// | --- | --- | --- |
 /// | idle | starts a flight and waits for it | a rejection, ``close(_:)`` |
 /// | in flight | waits for the flight | ``finish(_:with:)`` of that flight, ``replace(_:)``, ``close(_:)`` |
-/// | closed | is answered with ``Outcome/closed`` | ``replace(_:)`` |
+/// | closed | fails with ``Outcome/closed`` | ``replace(_:)`` |
 ///
-/// A flight that was overtaken by `replace` or `close` goes on outside, but its result is discarded.
+/// A flight superseded by `replace` or `close` runs to its end, but its result is discarded.
 struct SingleFlight<Value, Waiter> {
-    /// What a waiter is told.
+    /// The result that a waiter is resumed with.
     enum Outcome {
         case current(Credential<Value>)
         case closed
@@ -32,17 +31,17 @@ struct SingleFlight<Value, Waiter> {
         case failed(any Error)
     }
 
-    /// What is to be done for one who asks.
+    /// The action to take for a caller of ``wait(_:_:rejecting:)``.
     enum Step {
-        /// Nothing: it waits for the flight that is under way. So many wait now.
+        /// None: the caller waits for the running flight. `count` is the number of waiters now.
         case wait(count: Int)
-        /// Begin a flight for which it waits.
+        /// Start this flight. The caller waits for it.
         case start(flight: Int, rejected: Value)
-        /// Answer it at once.
+        /// Resume the waiter at once.
         case resume(Waiter, Outcome)
     }
 
-    /// Those to be told, in the order in which they came, and what they are told.
+    /// The waiters to resume, in the order they came, and their common outcome.
     struct Resumption {
         let waiters: [Waiter]
         let outcome: Outcome
@@ -56,15 +55,15 @@ struct SingleFlight<Value, Waiter> {
 
     private(set) var current: Credential<Value>
     private(set) var isClosed = false
-    /// The time at which a flight returned the current value, until a server accepts the value; otherwise `nil`.
+    /// When a flight returned the current value; `nil` once a server has accepted the value, or if no flight returned it.
     private(set) var unprovenSince: Duration?
     /// The time at which a flight returned the current value; `nil` for a value from outside.
     private var renewedAt: Duration?
     /// Whether a request that was sent again with the current value was rejected again.
     private var wasRejectedAgain = false
-    /// The flight whose result is awaited.
+    /// The flight whose result the waiters wait for.
     private(set) var flight: Int?
-    /// The flights that have not ended, the overtaken ones among them.
+    /// All flights still running, including superseded ones.
     private var running: Set<Int> = []
     private var tickets: [Int: Ticket] = [:]
     private var lastID = 0
@@ -73,7 +72,7 @@ struct SingleFlight<Value, Waiter> {
         current = Credential(value: value, generation: CredentialGeneration())
     }
 
-    /// Whether a rejection of this generation can lead to a newer value: no sign-out came after it.
+    /// Whether a rejection of this generation can lead to a newer value: no sign-out has come since.
     func canRenew(_ generation: CredentialGeneration) -> Bool {
         !isClosed && generation.session == current.generation.session
     }
@@ -92,22 +91,24 @@ struct SingleFlight<Value, Waiter> {
         if generation == current.generation { wasRejectedAgain = true }
     }
 
-    /// Records that a server accepted the value of a generation.
+    /// Records that a server accepted the value of this generation.
     mutating func prove(_ generation: CredentialGeneration) {
         if generation == current.generation { unprovenSince = nil }
     }
 
-    /// Whether the work of this flight has not ended yet.
+    /// Whether this flight has not ended yet.
     func isRunning(_ flight: Int) -> Bool { running.contains(flight) }
 
-    /// Announces a waiter, so that its cancellation may come before, while, or after it waits.
+    /// Registers a waiter before it waits, so that its cancellation is never lost: it may arrive before, during or after
+    /// ``wait(_:_:rejecting:)``.
     mutating func issueTicket() -> Int {
         let ticket = nextID()
         tickets[ticket] = .issued
         return ticket
     }
 
-    /// Asks for a value newer than the rejected one; without a rejected one, for that of the flight, or the current one.
+    /// Asks for a value newer than the rejected one. Without a rejected one, asks for the running flight's value, or else the
+    /// current value.
     mutating func wait(_ ticket: Int, _ waiter: Waiter, rejecting rejected: CredentialGeneration?) -> Step {
         if case .cancelled = tickets.removeValue(forKey: ticket) { return .resume(waiter, .cancelled) }
         if let rejected, !canRenew(rejected) { return .resume(waiter, .closed) }
@@ -122,7 +123,8 @@ struct SingleFlight<Value, Waiter> {
         return .start(flight: flight, rejected: current.value)
     }
 
-    /// Gives up waiting. The waiter, if it waits already, is to be told ``Outcome/cancelled``. The flight goes on.
+    /// Cancels a wait. Returns the waiter to resume with ``Outcome/cancelled``, or `nil` if it isn't waiting. The flight goes
+    /// on.
     mutating func cancel(_ ticket: Int) -> Waiter? {
         switch tickets[ticket] {
         case .issued: tickets[ticket] = .cancelled
@@ -134,7 +136,7 @@ struct SingleFlight<Value, Waiter> {
         return nil
     }
 
-    /// Ends a flight. `nil` if it was overtaken, and its result is to be forgotten.
+    /// Ends a flight. Returns `nil` if the flight was superseded; its result is then discarded.
     ///
     /// - Parameter now: the time by the clock that ``isTooSoon(after:at:pause:)`` uses.
     mutating func finish(_ flight: Int, with result: Result<Value, any Error>, at now: Duration = .zero) -> Resumption?
@@ -152,8 +154,8 @@ struct SingleFlight<Value, Waiter> {
         }
     }
 
-    /// Sets a value from outside, which overtakes a flight: those who wait for it get the new value, unless it is that of a new
-    /// session, of which they are no part.
+    /// Sets a value obtained elsewhere, and supersedes the running flight. Its waiters get the new value; if the value begins
+    /// a new session, which the waiters don't belong to, they get ``Outcome/closed``.
     mutating func replace(_ value: Value, inNewSession: Bool = false) -> Resumption {
         isClosed = false
         flight = nil
@@ -161,7 +163,7 @@ struct SingleFlight<Value, Waiter> {
         return Resumption(waiters: takeWaiters(), outcome: inNewSession ? .closed : .current(current))
     }
 
-    /// Ends the session: those who wait fail, and nothing is renewed until ``replace(_:)``.
+    /// Ends the session. The waiters get ``Outcome/closed``, and nothing is refreshed until ``replace(_:)``.
     mutating func close(_ value: Value) -> Resumption {
         isClosed = true
         flight = nil

@@ -1,19 +1,19 @@
 public import Foundation
 
 extension TokenStore {
-    /// An access token with what is known about it. Its descriptions and its mirror hold no secret.
+    /// An access token, its expiry, refresh token and account. Its descriptions and its mirror contain no secret.
     public struct Token: Sendable, Hashable, Codable {
-        /// The access token, which goes into `Authorization: Bearer …`.
+        /// The access token, sent as `Authorization: Bearer …`.
         public var value: String
-        /// When the token ends, by the server's word; `nil` where that is unknown, and only a rejection tells.
+        /// The expiry that the server announced; `nil` if unknown, in which case only a rejection triggers a refresh.
         public var expiresAt: Date?
-        /// What gets the next token, for the refresh closure to use.
+        /// The refresh token, for the refresh closure to use.
         public var refreshToken: String?
-        /// Whose token it is, such as an account's ID; `nil` where a program has one account, or signs out before another signs
-        /// in. A refreshed token that names none is of the same account as the old one.
+        /// The account that the token belongs to, such as the account's ID. Leave `nil` if the app has one account, or signs
+        /// out before another user signs in. If a refreshed token names no account, the store keeps the old token's account.
         public var account: String?
 
-        /// A token.
+        /// Creates a token.
         public init(_ value: String, expiresAt: Date? = nil, refreshToken: String? = nil, account: String? = nil) {
             self.value = value
             self.expiresAt = expiresAt
@@ -24,16 +24,16 @@ extension TokenStore {
 }
 
 extension TokenStore.Token: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// When it expires and whether there is a refresh token, without either's value.
+    /// The expiry, and whether there is a refresh token, without the value of either token.
     public var description: String {
         let expiry = expiresAt.map { "expires \($0)" } ?? "no known expiry"
         return "Token(\(Redaction.standard.placeholder), \(expiry), \(refreshToken == nil ? "no " : "")refresh token)"
     }
 
-    /// The same as ``description``.
+    /// Equal to ``description``.
     public var debugDescription: String { description }
 
-    /// A mirror whose secrets are redacted, so that `dump` and a test's failure print none.
+    /// A mirror with redacted secrets, so that neither `dump` nor a test failure prints them.
     public var customMirror: Mirror {
         let placeholder = Redaction.standard.placeholder
         return Mirror(
@@ -49,30 +49,32 @@ extension TokenStore.Token: CustomStringConvertible, CustomDebugStringConvertibl
     }
 }
 
-/// What a store holds: a token or none, and when it is due. An object, since each request asks for it.
+/// A token, or its absence, with the date of its next refresh. A class, because every request reads it, and copying a
+/// reference is cheap.
 final class HeldToken: Sendable {
     let token: Token?
-    /// From when on the token is refreshed before it is sent.
+    /// The date from which the token is refreshed before it is sent.
     let refreshAt: Date?
-    /// What the token is sent as, made once for all requests; `nil` for one that can't be sent.
+    /// The `Authorization` field, made once for all requests; `nil` if there is no token, or a field can't carry it.
     let field: HTTPField?
 
-    /// Whether there is one.
+    /// Whether there is a token.
     let isToken: Bool
 
     typealias Token = TokenStore.Token
 
     static let none = HeldToken(token: nil, refreshAt: nil)
 
-    /// A token from outside, which may be of any age.
+    /// A token obtained elsewhere, of any age.
     convenience init(_ token: Token?, leeway: Duration) {
         self.init(token: token, refreshAt: token?.expiresAt?.addingTimeInterval(-Self.seconds(leeway)))
     }
 
     /// A token that was just received.
     ///
-    /// Refreshing it must get ahead, or each request would begin a refresh: one that lives hardly longer than the leeway
-    /// is refreshed at half its life, and one that is over on arrival (a wrong clock, here or there) when it is rejected.
+    /// The refresh date must lie ahead, or every request would start a refresh. A token that lives less than twice the leeway
+    /// is refreshed at half its life. A token that has already expired on arrival (a wrong clock on either side) is refreshed
+    /// only when rejected.
     convenience init(received token: Token, at date: Date, leeway: Duration) {
         guard let expiresAt = token.expiresAt, expiresAt > date else {
             self.init(token: token, refreshAt: nil)

@@ -1,4 +1,4 @@
-/// Names whose response a request is for by the account of a token, so that a cache may stand outside of `bearerAuth`.
+/// Sets a request's cache partition to the account of a token, so that a cache may be outside `bearerAuth`.
 ///
 /// ```swift
 /// let interceptors: [any Interceptor] = [
@@ -7,28 +7,30 @@
 ///     .retryOnUnauthorized(tokens), .bearerAuth(tokens),
 /// ]
 /// ```
-/// It sets ``HTTPContext/cachePartition`` to ``TokenStore/Token/account``. `bearerAuth` then sends the request with a token of
-/// this account alone: where another one has signed in meanwhile, it throws ``AuthenticationError`` with
-/// ``AuthenticationError/Code/signedOut``, so that no response of one account is stored for another. Requests
-/// without a token share one partition. A request that names a partition itself keeps it.
+/// The interceptor sets ``HTTPContext/cachePartition`` to ``TokenStore/Token/account``. `bearerAuth` then sends the request
+/// only with a token of this account. If another account has signed in meanwhile, `bearerAuth` throws ``AuthenticationError``
+/// with ``AuthenticationError/Code/signedOut``, so that no response for one account is stored for another.
 ///
-/// The account alone tells requests apart, as with every named partition: other credentials in a request, such as an API key or
-/// a cookie, don't. If they belong to another user than the token does, give the request a partition.
+/// Requests without a token share one partition. A request that already names a partition keeps it.
 ///
-/// Its place is outside of the cache.
+/// In a named partition the account alone separates requests, and no other credential does, such as an API key or a cookie. If
+/// a request carries the credential of another user than the token's, name its partition.
+///
+/// ## Order
+/// Put `partition` outside the cache.
 public struct TokenPartitionInterceptor: Interceptor {
-    /// The partition of requests that go without a token.
+    /// The partition of requests without a token.
     static let withoutToken = "(no token)"
 
     private let tokens: TokenStore
 
-    /// An interceptor that names partitions by the account of the store's token.
+    /// Creates an interceptor that sets the partition to the account of the store's token.
     public init(_ tokens: TokenStore) { self.tokens = tokens }
 
-    /// Names the partition, and passes the request on.
+    /// Sets the partition, and passes the request on.
     ///
-    /// - Throws: ``AuthenticationError`` with ``AuthenticationError/Code/unknownAccount`` if the token names none; what the rest
-    ///   of the chain throws.
+    /// - Throws: ``AuthenticationError`` with ``AuthenticationError/Code/unknownAccount`` if the token names no account; any
+    ///   error of the rest of the chain.
     public func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         if request.context.cachePartition?.isEmpty ?? true {
             let token = tokens.current
@@ -44,11 +46,11 @@ public struct TokenPartitionInterceptor: Interceptor {
 }
 
 extension Interceptor where Self == TokenPartitionInterceptor {
-    /// Names the partition of a cache by the account of the store's token: see ``TokenPartitionInterceptor``.
+    /// Sets a request's cache partition to the account of the store's token: see ``TokenPartitionInterceptor``.
     public static func partition(by tokens: TokenStore) -> Self { Self(tokens) }
 }
 
-/// For which account of a store a request was named.
+/// The account of a store that a request's partition was set to.
 struct TokenPartition: Sendable {
     let store: ObjectIdentifier
     let account: String?
@@ -57,7 +59,7 @@ struct TokenPartition: Sendable {
 extension HTTPContext {
     private enum TokenPartitionsKey: HTTPContextKey { static var defaultValue: [TokenPartition] { [] } }
 
-    /// On a request: the accounts whose tokens it may be sent with.
+    /// On a request: the accounts whose tokens it may carry.
     var tokenPartitions: [TokenPartition] {
         get { self[TokenPartitionsKey.self] }
         set { self[TokenPartitionsKey.self] = newValue }

@@ -1,9 +1,9 @@
 public import Foundation
 
-/// The access token of one account: holds it, refreshes it once for all who wait, and hands it only to its origins.
+/// Holds the access token of one account, refreshes it once for all waiting requests, and sends it only to its origins.
 ///
-/// One store is shared by ``BearerAuthInterceptor``, which sends the token, and ``RetryOnUnauthorizedInterceptor``, which
-/// has it refreshed when a server rejects it:
+/// ``BearerAuthInterceptor``, which sends the token, and ``RetryOnUnauthorizedInterceptor``, which refreshes it when a server
+/// rejects it, share one store:
 ///
 /// ```swift
 /// let tokens = TokenStore(
@@ -22,33 +22,34 @@ public import Foundation
 /// ```
 ///
 /// ## Refreshing
-/// - At most one refresh is under way; whoever needs its token waits for it. It has a task of its own: cancelling those
-///   who wait, the one that began it too, leaves it running, and its token is kept and persisted.
-/// - A token is refreshed when a server rejects it, whatever the local clock thinks of it, and before it is sent when it
-///   expires within the leeway.
-/// - A refresh that fails fails all who wait for it, with the closure's own error; the next request tries anew.
-/// - The closure may send requests through the very chain that waits for it: to its task (``CredentialRefresh/isCurrent``)
-///   `bearerAuth` gives no token, and `retryOnUnauthorized` passes a rejection through. So it brings the credentials it
-///   needs, usually the refresh token, itself. Tasks it starts count too, detached ones don't.
-/// - After a refresh, a rejection of the new token within `pause` starts no other refresh, unless a server has accepted the
-///   token: the caller gets the rejection. So a server that rejects every token doesn't cause a refresh for each request.
-/// - A closure that never ends keeps everyone waiting (each can be cancelled): give its requests a timeout.
+/// - At most one refresh runs at a time, and every request that needs its token waits for it. The refresh is a separate task:
+///   cancelling the waiting requests doesn't cancel it, and the store keeps and persists its token.
+/// - A token is refreshed when a server rejects it, whatever its expiry, and before it is sent if it expires within the
+///   leeway.
+/// - If a refresh fails, all waiting requests fail with the closure's error. The next request tries again.
+/// - The closure may send requests through the same chain that waits for it. For the closure's task
+///   (``CredentialRefresh/isCurrent``), `bearerAuth` adds no token and `retryOnUnauthorized` passes a rejection through. The
+///   closure must therefore add the credentials it needs, usually the refresh token. Tasks that the closure starts count too;
+///   detached tasks don't.
+/// - Within `pause` after a refresh, a rejection of the new token starts no other refresh, unless a server has accepted the
+///   token: the caller gets the rejection. A server that rejects every token therefore doesn't cause a refresh per request.
+/// - A closure that never returns keeps every request waiting (each can be cancelled): give its requests a timeout.
 ///
 /// ## Sessions
-/// ``signIn(_:)`` and ``signOut()`` overtake a refresh under way, whose token is then discarded. After `signIn`, those who
-/// waited go on with the new token. `signOut` ends the session: those who wait fail with
-/// ``AuthenticationError/Code/signedOut``, requests go out without a token, and nothing is refreshed until the next
-/// `signIn`. A request that is rejected after a sign-out is not sent again with a token from after it, so to change the
-/// user, sign out before you sign in. A redirect or a retry from further outside asks for the token of its moment,
-/// as a new request does: cancel what the old user began.
+/// ``signIn(_:)`` and ``signOut()`` supersede a running refresh, whose token is then discarded. After `signIn`, the waiting
+/// requests continue with the new token. `signOut` ends the session: the waiting requests fail with
+/// ``AuthenticationError/Code/signedOut``, requests carry no token, and nothing is refreshed until the next `signIn`.
+///
+/// A request rejected after a sign-out is not sent again with a later token, so sign out before another user signs in. A
+/// redirect or a retry further outside asks for the current token, as a new request does: cancel the old user's calls.
 ///
 /// ## Without a token
-/// A store that never had a token lets requests go without one, so that a log-in and public endpoints work; the first
-/// rejection calls the closure with `nil`. With `fetchesFirstToken` the first request waits for a token instead.
+/// Until a store has a token, requests go without one, so log-ins and public endpoints work. The first rejection calls the
+/// closure with `nil`. With `fetchesFirstToken`, the first request waits for a token instead.
 ///
 /// ## Log-in through the same chain
-/// A log-in has no token to be rejected: a 401 says that the password is wrong, and is for the caller to see. So say that
-/// the request is to go without, and hand in the token that it gives:
+/// A log-in carries no token that could be rejected: its 401 means a wrong password, and the caller must see it. Omit the
+/// token from the log-in request, and pass the new token to the store:
 ///
 /// ```swift
 /// var context = HTTPContext()
@@ -56,8 +57,8 @@ public import Foundation
 /// let session = try await api.post("/login", body: form, as: Session.self, context: context)
 /// tokens.signIn(session.token)
 /// ```
-/// Where the session is good and a 401 means something else, as for a password that is to be confirmed, say
-/// ``AuthorizationMode/notRenewed``: the token is sent, and not refreshed for the answer's sake.
+/// If the session is valid and a 401 means something else, such as a wrong password in a confirmation, use
+/// ``AuthorizationMode/notRenewed``: the request carries the token, and a rejection doesn't refresh it.
 public final class TokenStore: Sendable {
     let refresher: CredentialRefresher<HeldToken>
     private let origins: Set<Origin>?
@@ -66,22 +67,24 @@ public final class TokenStore: Sendable {
     private let now: @Sendable () -> Date
     private let persistence: Persistence<Token?>?
 
-    /// A store.
+    /// Creates a store.
     ///
     /// - Parameters:
-    ///   - initial: the token to begin with, as it was persisted; `nil` for none.
-    ///   - origins: where the token may be sent; `nil` for the origin of the base URL of the client that sends a request.
-    ///   - leeway: how long before its expiry a token is refreshed, 30 seconds by default. A token that the closure returns
-    ///     with less than twice that to live is refreshed at half its life.
-    ///   - fetchesFirstToken: whether a request without a token waits for `refresh(nil)` instead of going without one.
+    ///   - initial: the persisted token to start with; `nil` for none.
+    ///   - origins: the origins that may get the token; `nil` for the origin of the base URL of the client that sends a
+    ///     request.
+    ///   - leeway: how long before its expiry a token is refreshed, 30 seconds by default. If the closure returns a token
+    ///     with less than twice the leeway to live, the store refreshes the token at half its life.
+    ///   - fetchesFirstToken: whether a request waits for `refresh(nil)` while the store has no token; by default it goes
+    ///     without a token.
     ///   - pause: the time after a refresh in which a rejection of the new token starts no other refresh, unless a server has
     ///     accepted the token; 10 seconds by default, `.zero` for no pause. ``signIn(_:)`` ends the pause.
     ///   - clock: measures the pause.
     ///   - now: the wall clock that expiries are compared with.
-    ///   - persist: called with the token after each change, `nil` after a sign-out: one call after the other, in the order
-    ///     of the changes, and never for a discarded token. No request waits for it.
-    ///   - refresh: gets a new token in the place of the rejected or expired one, or of none. If the new one brings no
-    ///     refresh token, that of the old one is kept (RFC 6749 §6).
+    ///   - persist: called with the token after each change, and with `nil` after a sign-out. The calls are serial, in the
+    ///     order of the changes, and never contain a discarded token. No request waits for them.
+    ///   - refresh: returns a token to replace the rejected or expired one; called with `nil` if there is no token. If the
+    ///     new token has no refresh token, the store keeps the old one's (RFC 6749 §6).
     public convenience init(
         _ initial: Token? = nil,
         origins: Set<Origin>? = nil,
@@ -107,7 +110,7 @@ public final class TokenStore: Sendable {
         )
     }
 
-    /// A store that tells what goes on inside.
+    /// Creates a store whose refreshes a test can observe.
     init(
         _ initial: Token? = nil,
         origins: Set<Origin>? = nil,
@@ -141,15 +144,15 @@ public final class TokenStore: Sendable {
         )
     }
 
-    /// The token as it is now, whether or not it is still good; `nil` where there is none.
+    /// The current token, expired or not; `nil` if there is none.
     public var current: Token? { refresher.current.value.token }
 
-    /// Sets a token that was got outside of the refresh, as by a log-in.
+    /// Sets a token that was obtained outside the refresh closure, such as by a log-in.
     ///
-    /// A refresh under way is overtaken: its token will be discarded, and those who wait for it go on with this one. Where
-    /// the token names another account than the last one (``Token/account``), a new session begins: those who wait fail with
-    /// ``AuthenticationError/Code/signedOut``, and a request that was sent with the last token isn't sent again with this one.
-    /// Without accounts, call ``signOut()`` before another user signs in.
+    /// A running refresh is superseded: its token is discarded, and the waiting requests continue with this token. If the
+    /// token names another account than the last one (``Token/account``), a new session begins: the waiting requests fail
+    /// with ``AuthenticationError/Code/signedOut``, and a request sent with the last token isn't sent again with this one. If
+    /// your tokens name no account, call ``signOut()`` before another user signs in.
     public func signIn(_ token: Token) {
         refresher.replace(with: HeldToken(token, leeway: leeway)) { last in
             last.isToken && last.token?.account != token.account
@@ -158,7 +161,7 @@ public final class TokenStore: Sendable {
 
     /// Forgets the token and ends the session.
     ///
-    /// A refresh under way is overtaken: its token will be discarded, and those who wait for it fail with
+    /// A running refresh is superseded: its token is discarded, and the waiting requests fail with
     /// ``AuthenticationError/Code/signedOut``. Nothing is refreshed until ``signIn(_:)``.
     public func signOut() {
         refresher.close(with: .none)
@@ -171,30 +174,32 @@ public final class TokenStore: Sendable {
 }
 
 extension TokenStore {
-    /// Adds the token to a request, for interceptors that do what ``BearerAuthInterceptor`` doesn't.
+    /// Adds the token to a request, for custom interceptors that replace ``BearerAuthInterceptor``.
     ///
-    /// It waits for a refresh that is under way, or that an expired token needs; a request for which nothing may be sent
-    /// (``HTTPContext/sendingForbidden``) gets the token as it is. A request that has an `Authorization` field keeps it; one to an origin that the token is not for goes without; so do the requests of a refresh
-    /// (``CredentialRefresh/isCurrent``), and those that want none (``AuthorizationMode/omitted``). What was done is noted
-    /// in the request's context, so that ``RetryOnUnauthorizedInterceptor`` knows what an answer rejects: call `next` with
+    /// The method waits for a running refresh, or for the refresh that an expired token needs. A request that must not be
+    /// sent (``HTTPContext/sendingForbidden``) gets the current token, expired or not, without waiting.
+    ///
+    /// No token is added to a request that already has an `Authorization` field, goes to an origin that the token is not for,
+    /// belongs to a refresh (``CredentialRefresh/isCurrent``), or has ``AuthorizationMode/omitted``. The request's context
+    /// records the result, so that ``RetryOnUnauthorizedInterceptor`` knows which token a response rejects: call `next` with
     /// this request.
     ///
-    /// - Throws: ``AuthenticationError`` with ``AuthenticationError/Code/unknownOrigin`` if neither the store nor the request's
-    ///   client names an origin, ``AuthenticationError/Code/signedOut``, ``AuthenticationError/Code/invalidToken``;
-    ///   ``ChainOrderError`` inside of `cache` or `coalesce`; what the refresh throws; `CancellationError`.
+    /// - Throws: ``AuthenticationError`` with ``AuthenticationError/Code/unknownOrigin`` if neither the store nor the
+    ///   request's client names an origin, ``AuthenticationError/Code/signedOut``, ``AuthenticationError/Code/invalidToken``;
+    ///   ``ChainOrderError`` inside `cache` or `coalesce`; the refresh's error; `CancellationError`.
     public func authorize(_ request: inout HTTPRequest) async throws {
         guard let waiting = try authorizeAtOnce(&request) else { return }
         try await authorize(&request, after: waiting)
     }
 
-    /// What a request waits for.
+    /// The refresh that a request waits for.
     struct Waiting {
-        /// What is to be replaced; `nil` for a refresh that is under way.
+        /// The generation to replace; `nil` if a refresh is already running.
         let rejected: CredentialGeneration?
         let record: AuthorizationRecord?
     }
 
-    /// The same as far as it needs no waiting; otherwise gives what for, and the rest is for ``authorize(_:after:)``.
+    /// Adds the token if that needs no waiting and returns `nil`; otherwise returns the argument for ``authorize(_:after:)``.
     func authorizeAtOnce(_ request: inout HTTPRequest) throws -> Waiting? {
         let id = ObjectIdentifier(self)
         guard !refresher.isRefreshedByCurrentTask, request.context.authorizers.first(where: { $0 == id }) == nil else {
@@ -210,7 +215,7 @@ extension TokenStore {
 
         let (credential, isRefreshing, isClosed) = refresher.state
         if request.context.sendingForbidden != nil {
-            // A cache finds what is stored by the token, expired or not; a refresh would send something.
+            // The cache looks up the response under the current token, even an expired one; a refresh would send a request.
             try add(credential, to: &request, record)
             return nil
         }
@@ -244,7 +249,7 @@ extension TokenStore {
     }
 
     private func isForRequest(_ request: HTTPRequest) throws -> Bool {
-        // Asked for each request, and nearly always so.
+        // The fast path, because every request asks, and the answer is nearly always yes.
         if let origins, origins.contains(where: { $0.isPlainly(of: request.url) }) { return true }
         guard let allowed = origins ?? request.context.clientOrigin.map({ [$0] }) else {
             throw AuthenticationError.unknownOrigin(of: request)
@@ -254,10 +259,10 @@ extension TokenStore {
 }
 
 extension TokenStore: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// What it holds, without secrets.
+    /// The token's description, without secrets.
     public var description: String { "TokenStore(\(current?.description ?? "no token"))" }
 
-    /// The same as ``description``.
+    /// Equal to ``description``.
     public var debugDescription: String { description }
 
     /// A mirror without secrets.

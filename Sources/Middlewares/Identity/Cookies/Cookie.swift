@@ -5,23 +5,23 @@ internal import HTTPSyntax
 public import FoundationNetworking
 #endif
 
-/// A cookie as it is kept (RFC 6265 §5.3). Its descriptions and its mirror don't show the value.
+/// A cookie as the jar stores it (RFC 6265 §5.3). Its descriptions and its mirror don't show the value.
 public struct Cookie: Sendable, Hashable, Codable {
-    /// The name.
+    /// The name, as the server sent it.
     public var name: String
-    /// The value, as the server gave it.
+    /// The value, as the server sent it.
     public var value: String
-    /// The host, or the domain whose hosts get it, in lower case and without a leading dot.
+    /// The host, or the domain that covers several hosts, in lower case and without a leading dot.
     public var domain: String
-    /// Whether it goes to the host alone, not to those below it.
+    /// Whether only the host itself gets the cookie; if `false`, the hosts below the domain get it too.
     public var isHostOnly: Bool
-    /// The path that it is for, and all below it.
+    /// The path that the cookie is for, together with all paths below it.
     public var path: String
-    /// When it ends; `nil` for the life of the jar.
+    /// The expiry; `nil` for a cookie that lives as long as the jar.
     public var expires: Date?
-    /// Whether it is only sent over https.
+    /// Whether the cookie is sent over https only.
     public var isSecure: Bool
-    /// Whether the server wants it kept from scripts. It changes nothing here.
+    /// Whether the server hides the cookie from scripts. This package stores the attribute and doesn't act on it.
     public var isHTTPOnly: Bool
     /// The `SameSite` attribute, `nil` if the server sent none. Kept for web views; requests don't depend on it.
     public var sameSite: SameSite?
@@ -64,13 +64,13 @@ public struct Cookie: Sendable, Hashable, Codable {
         return ASCII.isSame(read.name, name) && ASCII.isSame(read.value, value)
     }
 
-    /// A cookie of Foundation, for instance one that a web view was given.
+    /// Converts a cookie of Foundation, such as a web view's.
     public init(_ cookie: HTTPCookie) {
         self.init(
             name: cookie.name,
             value: cookie.value,
             domain: cookie.domain,
-            // Foundation tells the two apart by a leading dot.
+            // Foundation marks a domain cookie with a leading dot.
             isHostOnly: !cookie.domain.hasPrefix("."),
             path: cookie.path,
             expires: cookie.expiresDate,
@@ -82,7 +82,7 @@ public struct Cookie: Sendable, Hashable, Codable {
         #endif
     }
 
-    /// The same as a cookie of Foundation, for instance to give it to a web view; `nil` if Foundation refuses it.
+    /// The cookie as a cookie of Foundation, such as for a web view; `nil` if Foundation refuses it.
     ///
     /// Foundation has no counterpart of ``isPartitioned``, nor, on Linux, of ``sameSite``.
     public var httpCookie: HTTPCookie? {
@@ -93,7 +93,7 @@ public struct Cookie: Sendable, Hashable, Codable {
         if isSecure { properties[.secure] = "TRUE" }
         if isHTTPOnly { properties[HTTPCookiePropertyKey("HttpOnly")] = "TRUE" }
         #if canImport(Darwin)
-        // Foundation has no value for `None`, and treats a cookie without a policy like one.
+        // Foundation has no value for `None`, and treats a cookie without a policy as if it had `None`.
         if let sameSite, sameSite != .crossSite { properties[.sameSitePolicy] = sameSite.rawValue }
         #endif
         return HTTPCookie(properties: properties)
@@ -106,7 +106,8 @@ public struct Cookie: Sendable, Hashable, Codable {
 }
 
 extension Cookie {
-    /// The requests of web pages that a cookie is sent with (draft-ietf-httpbis-rfc6265bis §5.6.7). An open set.
+    /// The `SameSite` attribute: which requests of web pages carry the cookie (draft-ietf-httpbis-rfc6265bis §5.6.7). An open
+    /// set.
     public struct SameSite: Sendable, Hashable, Codable, RawRepresentable, CustomStringConvertible {
         /// The value in lower case, such as `lax`.
         public let rawValue: String
@@ -129,7 +130,7 @@ extension Cookie {
         }
     }
 
-    /// Decodes a cookie, also one that an earlier version of this package has encoded.
+    /// Decodes a cookie, including a cookie encoded by an earlier version of this package.
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         name = try values.decode(String.self, forKey: .name)
@@ -146,7 +147,7 @@ extension Cookie {
 }
 
 extension Cookie: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The name, whom it is for and until when, without the value.
+    /// The name, domain, path and expiry, without the value.
     public var description: String {
         var text = "\(PrintableText.line(name))=\(Redaction.standard.placeholder); \(isHostOnly ? "host" : "domain") "
         text += "\(PrintableText.line(domain + path))"
@@ -154,7 +155,7 @@ extension Cookie: CustomStringConvertible, CustomDebugStringConvertible, CustomR
         return text + (expires.map { "; until \($0)" } ?? "")
     }
 
-    /// The same as ``description``.
+    /// Equal to ``description``.
     public var debugDescription: String { description }
 
     /// A mirror without the value.

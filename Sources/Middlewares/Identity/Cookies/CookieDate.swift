@@ -1,7 +1,7 @@
 internal import Foundation
 internal import HTTPSyntax
 
-/// Dates as servers have written them into cookies for thirty years (RFC 6265 §5.1.1).
+/// Parses the many date formats that servers write into cookies (RFC 6265 §5.1.1).
 enum CookieDate {
     static func parse(_ text: String) -> Date? {
         var time: [Int]?
@@ -23,6 +23,7 @@ enum CookieDate {
         if 70...99 ~= year { year += 1900 } else if 0...69 ~= year { year += 2000 }
         guard 1...31 ~= day, year >= 1601, time[0] <= 23, time[1] <= 59, time[2] <= 59 else { return nil }
         let civil = CivilTime(year: year, month: month, day: day, hour: time[0], minute: time[1], second: time[2])
+        // Rejects impossible dates, such as the 30th of February.
         return civil.isInCalendar ? civil.date : nil
     }
 
@@ -33,7 +34,7 @@ enum CookieDate {
         }
     }
 
-    /// A number at the beginning, which no further digit follows.
+    /// The number at the start of the token, if it has this count of digits.
     private static func number(_ token: Substring.UTF8View, digits: ClosedRange<Int>) -> Int? {
         let text = token.prefix(while: ASCII.isDigit)
         guard digits ~= text.count else { return nil }

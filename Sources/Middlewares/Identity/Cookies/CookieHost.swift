@@ -1,13 +1,13 @@
 internal import Foundation
 
-/// Whom a request is made to, or a response came from, as far as cookies care.
+/// The parts of a request's URL that decide which cookies it sends and sets.
 struct CookieHost: Sendable {
-    /// The host in lower case: an international one in its ASCII form, an IPv6 address in brackets, as in `Domain`.
+    /// The host in lower case: an international name in its ASCII form, an IPv6 address in brackets, as in `Domain`.
     let name: String
     let path: String
     let isSecure: Bool
 
-    // RFC 1035 §2.3.4. Who redirects may name a host of any length, for all of whose domains cookies would be looked up.
+    // RFC 1035 §2.3.4. A redirect may name a host of any length, and the jar looks up cookies for each of its parent domains.
     private static let longestName = 255
 
     init?(_ url: URL) {
@@ -18,7 +18,7 @@ struct CookieHost: Sendable {
         self.path = path.hasPrefix("/") ? path : "/"
     }
 
-    /// A host named by hand, in the form of ``name``.
+    /// Converts a host that a caller wrote by hand to the form of ``name``.
     static func name(_ host: String) -> String {
         let isAddress = host.contains(":") && !host.hasPrefix("[")
         guard isAddress || host.utf8.contains(where: { $0 >= 0x80 }),
@@ -28,20 +28,20 @@ struct CookieHost: Sendable {
         return Origin(url)?.host ?? host
     }
 
-    /// RFC 6265 §5.1.4.
+    /// The default path of a cookie set by this URL (RFC 6265 §5.1.4).
     var defaultPath: String {
         guard let slash = path.lastIndex(of: "/"), slash != path.startIndex else { return "/" }
         return String(path[..<slash])
     }
 
-    /// Names of other hosts end in a domain; an address ends in nothing (RFC 6265 §5.1.3).
+    /// Whether the host is an IP address, which has no parent domains (RFC 6265 §5.1.3).
     var isAddress: Bool {
         name.contains(":") || name.utf8.allSatisfy { $0 == UInt8(ascii: ".") || $0 &- UInt8(ascii: "0") < 10 }
     }
 
     func matches(domain: String) -> Bool { name == domain || !isAddress && name.hasSuffix(".\(domain)") }
 
-    /// RFC 6265 §5.1.4.
+    /// Whether a path matches a cookie's path (RFC 6265 §5.1.4).
     static func path(_ path: String, isBelow parent: String) -> Bool {
         guard path.utf8.starts(with: parent.utf8) else { return false }
         return path.utf8.count == parent.utf8.count || parent.hasSuffix("/")

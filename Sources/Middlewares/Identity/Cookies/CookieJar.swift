@@ -1,42 +1,44 @@
 public import Foundation
 
-/// The cookies of one client, or of several that share it on purpose.
+/// Stores the cookies of one client, or of several clients that share the jar.
 ///
-/// It follows RFC 6265 and, where that is too lenient, the draft of its successor: a cookie over http neither is secure nor
-/// takes the place of a secure one, the prefixes `__Secure-` and `__Host-` are held to, and none lives longer than 400 days.
-/// It lives in memory. To keep cookies, which are `Codable`, store those that `persist` is called with, and hand them to the
-/// next jar; those without ``Cookie/expires`` were meant for the life of this one.
+/// The jar follows RFC 6265, and the stricter draft of its successor (draft-ietf-httpbis-rfc6265bis). A response over http
+/// neither sets a secure cookie nor replaces one. The prefixes `__Secure-` and `__Host-` are enforced. No cookie lives longer
+/// than 400 days.
+///
+/// The jar lives in memory. Cookies are `Codable`: to persist them, store the cookies that `persist` gets, and pass them to
+/// the next jar. Leave out cookies without ``Cookie/expires``, which should end with the jar.
 ///
 /// ```swift
 /// let jar = CookieJar(storage.load(), persist: { cookies in await storage.save(cookies) })
 /// ```
 ///
-/// It doesn't use Foundation's `HTTPCookieStorage`, which on Linux sends cookies to paths that they are not for and secure
-/// ones over http, ignores `Max-Age`, lets one host set those of another, and keeps all in a file that programs share. To
-/// exchange cookies with it or with a web view there are ``Cookie/init(_:)`` and ``Cookie/httpCookie``.
+/// The jar doesn't use Foundation's `HTTPCookieStorage`. On Linux, that storage sends cookies to paths they aren't for, and
+/// secure cookies over http. It ignores `Max-Age`, lets one host set another host's cookies, and keeps everything in a file
+/// that programs share. To exchange cookies with Foundation or a web view, use ``Cookie/init(_:)`` and ``Cookie/httpCookie``.
 ///
 /// ## Public suffixes
-/// A server can set cookies for a domain above it. For `Domain=com` that is refused, since a single label is nobody's own;
-/// of longer suffixes such as `co.uk` or `github.io` only a list knows, which isn't part of this package. Where a
-/// client talks to hosts that don't trust their neighbours, hand in such a list by `isPublicSuffix`, or refuse every domain by
-/// `{ _ in true }`: then each cookie goes to the host alone that set it.
+/// A server can set cookies for a parent domain. The jar refuses `Domain=com`, because nobody owns a single label. Longer
+/// public suffixes such as `co.uk` or `github.io` are known only to a list, which this package doesn't contain. If your
+/// client talks to hosts that don't trust their neighbours, pass such a list as `isPublicSuffix`, or refuse every domain with
+/// `{ _ in true }`: each cookie then goes only to the host that set it.
 public final class CookieJar: Sendable {
     private let held: HeldCookies
     private let now: @Sendable () -> Date
     private let persistence: Persistence<Void>?
 
-    /// A jar.
+    /// Creates a jar.
     ///
     /// - Parameters:
-    ///   - cookies: what it holds to begin with, except invalid ones (``Cookie/isValid``).
-    ///   - limit: the most cookies that it holds; beyond it, those go that were not used for longest.
-    ///   - limitPerDomain: the most that it holds of one domain.
+    ///   - cookies: the cookies to start with. Invalid cookies (``Cookie/isValid``) are dropped.
+    ///   - limit: the maximum number of cookies, 3,000 by default. Beyond it, the jar drops the least recently used cookies.
+    ///   - limitPerDomain: the maximum number of cookies per domain, 50 by default.
     ///   - now: the wall clock that expiries are compared with.
-    ///   - persist: called with all cookies that have not expired, after they have changed: one call after the other, each
-    ///     with the state of its moment, so that changes that came during a call are one. A cookie that is set again just as
-    ///     it was, or that expires, is no change. No request waits for it.
-    ///   - isPublicSuffix: whether a domain, in lower case, is one that nobody may set cookies for. By default those of a
-    ///     single label are.
+    ///   - persist: called after a change with all cookies that have not expired. The calls are serial, and changes made
+    ///     during a call lead to one further call. A cookie that is set again unchanged, or that expires, is not a change. No
+    ///     request waits for a call.
+    ///   - isPublicSuffix: whether a domain, in lower case, is a public suffix, for which no server may set cookies. By
+    ///     default, every single label is.
     public init(
         _ cookies: [Cookie] = [],
         limit: Int = 3000,
@@ -53,30 +55,31 @@ public final class CookieJar: Sendable {
         persistence = persist.map { persist in Persistence { await persist(held.takeChanges(at: now())) } }
     }
 
-    /// All cookies that have not expired, the oldest first.
+    /// All cookies that have not expired, oldest first.
     public var cookies: [Cookie] {
         held.all(at: now())
     }
 
-    /// The cookies that a request to this URL is sent with, in their order.
+    /// The cookies for a request to this URL, in the order of the `Cookie` field: longer paths first, then older cookies
+    /// first (RFC 6265 §5.4).
     public func cookies(for url: URL) -> [Cookie] {
         guard let host = CookieHost(url) else { return [] }
         return held.cookies(for: host, at: now())
     }
 
-    /// Takes the cookies that a response sets: each `Set-Cookie` field on its own. A cookie whose octets aren't
-    /// UTF-8 is refused, because it would be sent back with other octets.
+    /// Stores the cookies that a response sets. Each `Set-Cookie` field is handled separately. The jar refuses a cookie whose
+    /// octets aren't UTF-8, because it could not send the same octets back.
     ///
     /// - Parameters:
     ///   - fields: the response's fields.
-    ///   - url: the URL of the request that it answers.
+    ///   - url: the URL of the request that the response belongs to.
     public func receive(_ fields: HTTPFields, from url: URL) { receive(fields, from: url, unlessClearedSince: nil) }
 
-    /// How often all cookies were removed.
+    /// How often all cookies have been removed.
     var clearCount: Int { held.clearCount }
 
-    /// Takes the cookies that a response sets, unless all were removed since its request was sent: they are of a session that
-    /// has ended.
+    /// Stores the cookies that a response sets, unless all cookies were removed since its request was sent: the response
+    /// belongs to a session that has ended.
     func receive(_ fields: HTTPFields, from url: URL, unlessClearedSince count: Int?) {
         guard fields.contains(.setCookie), let host = CookieHost(url) else { return }
         let date = now()
@@ -87,7 +90,7 @@ public final class CookieJar: Sendable {
         }
     }
 
-    /// Puts a cookie in, in the place of one of the same name, domain and path.
+    /// Stores a cookie, replacing the cookie of the same name, domain and path.
     ///
     /// - Returns: `false` if the jar refuses the cookie, because it is invalid (``Cookie/isValid``).
     @discardableResult
@@ -98,10 +101,10 @@ public final class CookieJar: Sendable {
         return true
     }
 
-    /// Takes all cookies out, as at a sign-out. A response to a request from before sets none afterwards.
+    /// Removes all cookies, such as at a sign-out. A response to an earlier request sets no cookies afterwards.
     public func removeAll() { change { $0.removeAll() } }
 
-    /// Takes some cookies out. A response to a request from before may set them again.
+    /// Removes the cookies that match. A response to an earlier request may set them again.
     public func removeAll(where matches: (Cookie) -> Bool) { change { $0.remove(where: matches) } }
 
     /// Waits until `persist` has returned for every change made so far, for instance before the process ends.
@@ -113,12 +116,12 @@ public final class CookieJar: Sendable {
 }
 
 extension CookieJar: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// How many cookies it holds.
+    /// The number of cookies.
     public var description: String { "CookieJar(\(cookies.count) cookies)" }
 
-    /// The same as ``description``.
+    /// Equal to ``description``.
     public var debugDescription: String { description }
 
-    /// A mirror without values.
+    /// A mirror without the cookies' values.
     public var customMirror: Mirror { Mirror(self, children: ["cookies": cookies], displayStyle: .class) }
 }

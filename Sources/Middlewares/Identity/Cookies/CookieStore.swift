@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// The cookies of a jar, by their domains, as a value.
+/// The state of a jar, by domain: ``HeldCookies`` mutates it under a lock.
 struct CookieStore: Sendable {
     private struct Entry: Sendable {
         var cookie: Cookie
@@ -10,9 +10,9 @@ struct CookieStore: Sendable {
 
     private var entries: [String: [Entry]] = [:]
     private var count = 0
-    /// Goes up with each change of what is held.
+    /// Increases with each change of the cookies. A new use of a cookie doesn't count.
     private(set) var changes = 0
-    /// Goes up each time that all cookies are removed.
+    /// Increases each time all cookies are removed.
     private(set) var clearCount = 0
     private var tick = 0
     private let limit: Int
@@ -35,7 +35,7 @@ struct CookieStore: Sendable {
 
     // MARK: Sending
 
-    /// What goes to a host: longer paths first, then the older first (RFC 6265 §5.4).
+    /// The cookies for a host: longer paths first, then older cookies first (RFC 6265 §5.4).
     mutating func cookies(for host: CookieHost, at date: Date) -> [Cookie] {
         guard count > 0 else { return [] }
         tick += 1
@@ -73,7 +73,7 @@ struct CookieStore: Sendable {
 
     // MARK: Receiving
 
-    /// Takes what a host sets, if it may (RFC 6265 §5.3).
+    /// Stores a cookie that a host sets, if the host may set it (RFC 6265 §5.3).
     mutating func receive(_ setting: SetCookie, from host: CookieHost, at date: Date) {
         guard let cookie = cookie(setting, from: host, at: date) else { return }
         insert(cookie, at: date)
@@ -82,7 +82,8 @@ struct CookieStore: Sendable {
     private func cookie(_ setting: SetCookie, from host: CookieHost, at date: Date) -> Cookie? {
         var domain = setting.domain
         if let named = domain, isPublicSuffix(named) || host.isAddress {
-            // What all of `com` would get is nobody's to set, but a host that is itself a suffix keeps its own.
+            // Nobody may set cookies for a public suffix such as `com`, except that a host which is itself a suffix may set
+            // host-only cookies.
             guard named == host.name else { return nil }
             domain = nil
         }
@@ -112,7 +113,7 @@ struct CookieStore: Sendable {
         return setting.expires.map { min(latest, $0) }
     }
 
-    // draft-ietf-httpbis-rfc6265bis §4.1.3: names that promise how a cookie was set.
+    // draft-ietf-httpbis-rfc6265bis §4.1.3: these prefixes promise how a cookie was set.
     private static func keepsPromise(of cookie: Cookie) -> Bool {
         let name = cookie.name.lowercased()
         if name.utf8.starts(with: "__secure-".utf8) { return cookie.isSecure }
@@ -120,7 +121,7 @@ struct CookieStore: Sendable {
         return true
     }
 
-    // The same, §5.7: over http nobody replaces, nor goes before, what was set over https.
+    // draft-ietf-httpbis-rfc6265bis §5.7: a response over http may neither replace nor shadow a secure cookie.
     private func hidesSecure(_ cookie: Cookie, at date: Date) -> Bool {
         entries.contains { domain, held in
             guard
@@ -179,7 +180,7 @@ struct CookieStore: Sendable {
         left.name == right.name && left.path == right.path && left.isHostOnly == right.isHostOnly
     }
 
-    // A tenth at once, so that a full jar isn't searched for each new cookie.
+    // Drops a tenth of the limit at once, so that a full jar isn't sorted for each new cookie.
     private mutating func evict(at date: Date) {
         remove { Self.isOver($0, at: date) }
         guard count > limit else { return }

@@ -1,41 +1,44 @@
-/// Sends the cookies of a jar, and keeps those that responses set (RFC 6265).
+/// Sends the cookies of a jar, and stores the cookies that responses set (RFC 6265).
 ///
 /// ```swift
 /// .cookies()                    // a jar of this client's own
 /// .cookies(jar)                 // one that is shared, looked into or kept
 /// ```
-/// ## Its place
-/// Inside of `followRedirects`, so that each hop sets and gets its own cookies; outside of `coalesce` and a cache, which must
-/// know who asks, and of `sign` and `logging`. Inside of those two it throws a ``ChainOrderError``, with an empty jar too,
-/// unless the request names a partition. Without them it may stand inside of `retry`: then each attempt carries what the
-/// one before it was given. The jar ignores the cookies of a stored
-/// response, because it has taken them before (``Interceptors/HTTPResponse/receivedCookies``).
 ///
-/// A `Cookie` field that the request has already stays, and the jar's cookies follow it but for those of the same names. To
-/// whom cookies go is RFC 6265's to say: to the host that set them, or the hosts of its domain, whatever the port.
+/// ## Order
+/// Put `cookies` inside `followRedirects`, so that each hop sends and sets its own cookies, and outside `sign` and `logging`.
+/// Put `cookies` outside `coalesce` and `cache`, which must know whose request they see: inside them, it throws a
+/// ``ChainOrderError``, even with an empty jar, unless the request names a partition. Without `cache` and `coalesce`,
+/// `cookies` may be inside `retry`: each attempt then carries the cookies that the previous attempt received.
+///
+/// The jar ignores the cookies of a response from the cache, because it stored them when the response first arrived
+/// (``Interceptors/HTTPResponse/receivedCookies``).
+///
+/// A `Cookie` field already in the request stays first, and the jar adds its cookies except those with a name in that field.
+/// A cookie goes to the host that set it, or to the hosts of its domain, on any port (RFC 6265).
 public struct CookiesInterceptor: Interceptor {
-    /// The jar.
+    /// The jar that supplies and stores the cookies.
     public let jar: CookieJar
     private let origins: Set<Origin>?
 
-    /// An interceptor over a jar.
+    /// Creates an interceptor over a jar.
     ///
     /// - Parameters:
-    ///   - jar: where cookies are kept, by default one of its own.
+    ///   - jar: the jar that supplies and stores the cookies; by default a new jar that nothing else shares.
     ///   - origins: the only origins that may set and get cookies; `nil` for all, under the rules of RFC 6265.
     public init(_ jar: CookieJar = CookieJar(), origins: Set<Origin>? = nil) {
         self.jar = jar
         self.origins = origins
     }
 
-    /// Adds the cookies for the request's URL, passes it on, and keeps what the response sets.
+    /// Adds the cookies for the request's URL, passes the request on, and stores the cookies that the response sets.
     ///
-    /// - Throws: ``ChainOrderError`` inside of `cache` or `coalesce`; what the rest of the chain throws.
+    /// - Throws: ``ChainOrderError`` inside `cache` or `coalesce`; any error of the rest of the chain.
     public func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         let url = request.url
         let clearCount = jar.clearCount
         if isAllowed(Origin(url)) {
-            // An empty jar may be full for the next request, which would get what is stored for this one.
+            // Even with an empty jar: the next request may carry cookies, and would get the response stored for this request.
             try request.requireUnshared(by: "cookies")
             addCookies(to: &request)
         }
@@ -72,10 +75,10 @@ public struct CookiesInterceptor: Interceptor {
 }
 
 extension Interceptor where Self == CookiesInterceptor {
-    /// Sends the cookies of a jar and keeps those that responses set: see ``CookiesInterceptor``.
+    /// Sends the cookies of a jar, and stores the cookies that responses set: see ``CookiesInterceptor``.
     ///
     /// - Parameters:
-    ///   - jar: where cookies are kept, by default one that nobody shares.
+    ///   - jar: the jar that supplies and stores the cookies; by default a new jar that nothing else shares.
     ///   - origins: the only origins that may set and get cookies; `nil` for all, under the rules of RFC 6265.
     public static func cookies(_ jar: CookieJar = CookieJar(), origins: Set<Origin>? = nil) -> Self {
         Self(jar, origins: origins)

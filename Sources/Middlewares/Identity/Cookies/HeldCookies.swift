@@ -1,7 +1,8 @@
 internal import Foundation
 internal import Synchronization
 
-/// The cookies of a jar, apart from it, so that what persists them doesn't keep the jar itself alive.
+/// The cookies of a jar behind a lock. The persisting task refers to this object instead of the jar, so that it doesn't keep
+/// the jar alive.
 final class HeldCookies: Sendable {
     private struct State {
         var store: CookieStore
@@ -20,10 +21,11 @@ final class HeldCookies: Sendable {
         state.withLock { $0.store.cookies(for: host, at: date) }
     }
 
-    /// Changes what is held. Of changes that nobody has taken yet the first alone is announced, so that no queue of them grows
-    /// where persisting takes longer than they do.
+    /// Changes the cookies and, if they differ, announces the change. Until ``takeChanges(at:)`` reads the changes, only the
+    /// first is announced, so that the queue doesn't grow while persisting is slow.
     ///
-    /// - Parameter announce: called under the lock, so that whoever waits after a change waits for its announcement too.
+    /// - Parameter announce: called under the lock, so that a caller who waits for persistence after a change also waits for
+    ///   its announcement.
     func change(_ body: (inout CookieStore) -> Void, announce: () -> Void) {
         state.withLock { state in
             let before = state.store.changes
@@ -34,7 +36,7 @@ final class HeldCookies: Sendable {
         }
     }
 
-    /// All cookies, with all changes up to now.
+    /// Returns all cookies, including every change so far, and lets the next change be announced.
     func takeChanges(at date: Date) -> [Cookie] {
         state.withLock { state in
             state.isAnnounced = false

@@ -1,27 +1,27 @@
 internal import Foundation
 
-/// What a `Set-Cookie` field says (RFC 6265 §5.2), before it is held against the host that says it.
+/// A parsed `Set-Cookie` field (RFC 6265 §5.2), before the jar checks whether its host may set the cookie.
 struct SetCookie: Sendable, Hashable {
     var name: String
     var value: String
     var maxAge: Double?
     var expires: Date?
-    /// In lower case, without a leading dot; `nil` for the host that says it.
+    /// In lower case, without a leading dot; `nil` for the responding host.
     var domain: String?
-    /// `nil` for the default of the request's path.
+    /// `nil` for the default path of the request's URL.
     var path: String?
     var isSecure = false
     var isHTTPOnly = false
     var sameSite: Cookie.SameSite?
     var isPartitioned = false
 
-    // RFC 6265 §6.1 asks for at least so much; what is longer would be sent with each request.
+    // RFC 6265 §6.1 requires at least 4,096 bytes. A longer cookie would burden every request.
     private static let limit = 4096
     private static let attributeLimit = 1024
 
-    /// The cookie, or `nil` if the field holds none.
+    /// Returns `nil` if the field holds no cookie.
     init?(_ field: String) {
-        // Controls are what separates fields elsewhere: such a cookie could not be sent back.
+        // A value with control characters could not be sent back in a `Cookie` field.
         guard !field.utf8.contains(where: { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F }) else { return nil }
         let parts = field.utf8.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)
         let pair = Self.pair(parts[0])
@@ -32,7 +32,7 @@ struct SetCookie: Sendable, Hashable {
         for part in parts.dropFirst() { apply(part) }
     }
 
-    // The last of several attributes of one name counts; one with an unusable value doesn't.
+    // If an attribute repeats, the last usable value wins.
     private mutating func apply(_ attribute: Substring.UTF8View) {
         let pair = Self.pair(attribute)
         let value = pair.value ?? ""
@@ -58,7 +58,7 @@ struct SetCookie: Sendable, Hashable {
         return Double(text)
     }
 
-    // Over bytes: to a search by characters, a semicolon followed by a combining accent is none.
+    // Splits bytes, because a search by characters misses a semicolon that a combining accent follows.
     private static func pair(_ bytes: Substring.UTF8View) -> (name: String, value: String?) {
         let parts = bytes.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
         return (trimmed(parts[0]), parts.count == 2 ? trimmed(parts[1]) : nil)

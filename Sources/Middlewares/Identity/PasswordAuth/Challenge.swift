@@ -4,11 +4,11 @@ internal import HTTPSyntax
 struct Challenge: Sendable, Hashable {
     /// The scheme in lower case.
     let scheme: String
-    /// The parameters under their names in lower case.
+    /// The parameters, by their names in lower case.
     var parameters: [String: String] = [:]
 
-    /// The challenges of all the fields of a response, in order. One that breaks the grammar is left out, with those that
-    /// follow it in its field.
+    /// The challenges of all fields of this name, in order. A challenge that breaks the grammar is dropped, together with the
+    /// rest of its field.
     static func all(in fields: HTTPFields, _ name: HTTPField.Name = .wwwAuthenticate) -> [Challenge] {
         fields[values: name].flatMap { value in
             var parser = ChallengeParser(value)
@@ -16,14 +16,14 @@ struct Challenge: Sendable, Hashable {
         }
     }
 
-    /// Parameters alone, as in `Authentication-Info`.
+    /// Parses parameters without a scheme, as in `Authentication-Info`.
     static func parameters(in value: String) -> [String: String] {
         var parser = ChallengeParser("x " + value)
         return parser.challenges().first?.parameters ?? [:]
     }
 }
 
-/// Reads what may stand in one field: several challenges, each with parameters, all separated by commas.
+/// Parses one field: challenges, each with parameters, all separated by commas.
 private struct ChallengeParser {
     private let bytes: [UInt8]
     private var position = 0
@@ -38,7 +38,7 @@ private struct ChallengeParser {
             guard let name = token()?.lowercased() else { break }
             if open != nil, skipEquals() {
                 guard let value = value(), open?.parameters.updateValue(value, forKey: name) == nil, endsItem() else {
-                    // What is ambiguous is not answered.
+                    // A duplicate parameter or a malformed value is ambiguous, so the challenge is dropped.
                     return challenges
                 }
             } else {
@@ -102,7 +102,7 @@ private struct ChallengeParser {
         return position == bytes.count || bytes[position] == UInt8(ascii: ",")
     }
 
-    // Of schemes that carry one opaque value instead of parameters, such as Negotiate.
+    // Skips the one opaque value that schemes such as Negotiate carry instead of parameters.
     private mutating func skipToken68() {
         let start = position
         skip { $0 == 0x20 || $0 == 0x09 }

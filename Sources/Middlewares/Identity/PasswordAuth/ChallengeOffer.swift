@@ -1,18 +1,18 @@
-/// The challenges of a 401 or 407 that can be answered.
+/// The challenges of a 401 or 407 that this interceptor can answer.
 struct ChallengeOffer: Sendable {
     /// The strongest digest challenge.
     var digest: DigestChallenge?
-    /// The realm of a basic challenge, where there is nothing better.
+    /// The realm of the basic challenge; `nil` unless a basic challenge is the best on offer.
     var basicRealm: String?
-    // Sent again as it was, it would be the same field, whatever realm asks for it.
+    // The basic credential that the server just rejected. Sent again, the field would be identical, whatever the realm.
     private var rejectedBasic: PasswordCredential?
-    /// Whether the server says that it was only the nonce that it didn't accept.
+    /// Whether the server rejected only the nonce (RFC 7616 §3.3, `stale`).
     var isStale: Bool
 
-    /// Whose password is asked for; `nil` where there is nothing to answer.
+    /// The realm to answer; `nil` if there is nothing to answer.
     var realm: String? { digest?.realm ?? basicRealm }
 
-    /// Whether this credential would be an answer, and not the one that was rejected.
+    /// Whether this credential answers the challenge, and isn't the basic credential just rejected.
     func isAnswered(by credential: PasswordCredential) -> Bool { digest != nil || credential != rejectedBasic }
 
     init(
@@ -34,17 +34,18 @@ struct ChallengeOffer: Sendable {
         }
         if schemes.contains(.digest) {
             let open = digests.filter { Self.isOpen($0, after: rejected, wasInAdvance: wasInAdvance) }
-            // The server's order is its preference (RFC 7616 §3.7), but MD5 comes after all others.
+            // The server lists challenges by preference (RFC 7616 §3.7), but MD5 comes last here.
             digest = open.first { $0.algorithm != .md5 } ?? open.first
         }
         var isDigestOffered = !digests.isEmpty
         switch rejected {
         case .basic(let answer): rejectedBasic = answer.credential
-        // A server that spoke digest and offers one that isn't known here, beside basic, may be somebody in between.
+        // The last challenge was digest. If the server now offers basic and an unknown digest, an attacker in between may be
+        // asking.
         case .digest: isDigestOffered = challenges.contains { $0.scheme == "digest" }
         case nil: break
         }
-        // What was sent in advance may have been for another realm, or for an older password.
+        // A credential sent in advance may have been for another realm, or hold an old password: basic is answered once more.
         guard digest == nil, rejected == nil || wasInAdvance, schemes.contains(.basic),
             !schemes.contains(.digest) || origin.scheme == "https" && !isDigestOffered
         else { return }

@@ -6,7 +6,7 @@ struct Challenger: Sendable {
     let challenge: HTTPField.Name
     let credentials: HTTPField.Name
     let information: HTTPField.Name
-    /// The proxy, `nil` for the server.
+    /// The proxy; `nil` if a server challenges.
     let proxy: Origin?
 
     static let server = Self(
@@ -34,7 +34,8 @@ struct Challenger: Sendable {
         return proxy == nil ? Origin(answering).map { $0 == origin } ?? true : Self.goesByProxy(answering)
     }
 
-    /// Whether a forward proxy sees the fields of a request to a URL. It doesn't for https, which goes through a tunnel.
+    /// Whether a forward proxy sees the fields of a request to this URL. An https request goes through a tunnel, so the proxy
+    /// doesn't.
     static func goesByProxy(_ url: URL) -> Bool { url.scheme?.lowercased() == "http" }
 
     /// The request target that a digest covers: for a proxy, the whole URL (RFC 9112 §3.2.2).

@@ -1,14 +1,14 @@
 internal import Foundation
 internal import HTTPSyntax
 
-/// The answer to a digest challenge for one request (RFC 7616 §3.4).
+/// The credentials for one request in response to a digest challenge (RFC 7616 §3.4).
 struct DigestAnswer: Sendable {
     let challenge: DigestChallenge
     let credential: PasswordCredential
     let clientNonce: String
     let count: UInt32
 
-    /// The value of the field; `nil` if the server insists on a digest of a body that can't be read beforehand.
+    /// The field's value; `nil` if the server requires a digest of the body, and the body can be read only once.
     func authorization(for request: HTTPRequest, to challenger: Challenger = .server) async throws -> String? {
         let protection: DigestChallenge.Protection?
         switch challenge.protections {
@@ -28,7 +28,7 @@ struct DigestAnswer: Sendable {
         )
     }
 
-    // Reading and hashing may take its time: not on the caller's actor.
+    // Reading and hashing may take long, so they leave the caller's actor.
     @concurrent
     private static func digest(of body: HTTPBody, _ algorithm: MessageDigest.Algorithm) async throws -> String {
         do {
@@ -76,7 +76,7 @@ struct DigestAnswer: Sendable {
         if challenge.hashesUsername { return "username=\"\(try hash(user))\"" }
         let isPlain = credential.username.utf8.allSatisfy { 0x20..<0x7F ~= $0 }
         if isPlain { return "username=\(Self.quoted(credential.username))" }
-        // RFC 7616 §3.4, in the notation of RFC 8187.
+        // RFC 7616 §3.4: a name outside ASCII is sent in the notation of RFC 8187.
         return "username*=UTF-8''\(PercentEncoding.component(credential.username))"
     }
 
@@ -88,7 +88,7 @@ struct DigestAnswer: Sendable {
         }
     }
 
-    // By bytes: to a search by characters, a quote followed by a combining accent is none.
+    // Compares bytes, because a search by characters misses a quote that a combining accent follows.
     private static func quoted(_ text: String) -> String {
         var quoted = [UInt8(ascii: "\"")]
         for byte in text.utf8 {

@@ -1,8 +1,8 @@
 internal import Foundation
 
-/// A challenge of the digest scheme that can be answered (RFC 7616 §3.3).
+/// A challenge of the digest scheme (RFC 7616 §3.3) that this package can answer.
 struct DigestChallenge: Sendable, Hashable {
-    /// What the answer covers.
+    /// The quality of protection: `auth` covers the method and the target, `auth-int` also the body.
     enum Protection: String, Sendable {
         case authentication = "auth"
         case integrity = "auth-int"
@@ -15,12 +15,13 @@ struct DigestChallenge: Sendable, Hashable {
     /// The algorithm as the server spelled it; `nil` if it named none.
     let algorithmName: String?
     let isSession: Bool
-    /// `nil` for a server from before there was a choice (RFC 2069).
+    /// The protections on offer; `nil` for a server that predates the parameter (RFC 2069).
     let protections: Set<Protection>?
     let isStale: Bool
     let hashesUsername: Bool
 
-    /// The challenge, or `nil` if it is of another scheme, lacks what an answer needs, or asks for what isn't known here.
+    /// Returns `nil` if the challenge has another scheme, lacks a required parameter, or names an unknown algorithm or
+    /// protection.
     init?(_ challenge: Challenge) {
         let parameters = challenge.parameters
         guard challenge.scheme == "digest", let realm = parameters["realm"], let nonce = parameters["nonce"] else {
@@ -51,7 +52,7 @@ struct DigestChallenge: Sendable, Hashable {
     }
 }
 
-/// Answers to one nonce: the count goes up with each request.
+/// The state for one nonce, whose count increases with each request.
 struct DigestSession: Sendable {
     private(set) var challenge: DigestChallenge
     let credential: PasswordCredential
@@ -64,7 +65,7 @@ struct DigestSession: Sendable {
         self.clientNonce = clientNonce
     }
 
-    /// Whether another session would use the same nonce for the same.
+    /// Whether another session has the same nonce, realm, algorithm, protections and credential.
     func isContinued(by other: DigestSession) -> Bool {
         let (mine, others) = (challenge, other.challenge)
         return mine.nonce == others.nonce && mine.realm == others.realm && mine.algorithm == others.algorithm
@@ -72,14 +73,14 @@ struct DigestSession: Sendable {
             && credential == other.credential
     }
 
-    /// What the next request is answered with; `nil` once the nonce is used up.
+    /// The answer for the next request; `nil` once the count is exhausted.
     mutating func next() -> DigestAnswer? {
         guard count < .max else { return nil }
         count += 1
         return DigestAnswer(challenge: challenge, credential: credential, clientNonce: clientNonce, count: count)
     }
 
-    /// Goes on with a nonce that the server gave in advance (RFC 7616 §3.5).
+    /// Continues with the next nonce that the server announced (RFC 7616 §3.5).
     mutating func advance(to nonce: String, clientNonce: String) {
         guard nonce != challenge.nonce else { return }
         challenge.nonce = nonce

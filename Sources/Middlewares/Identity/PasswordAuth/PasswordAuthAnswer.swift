@@ -1,11 +1,11 @@
-/// A name and a password, sent as they are.
+/// A name and a password for the basic scheme.
 struct BasicAnswer: Sendable {
     let credential: PasswordCredential
-    /// Whose challenge it answers; empty where it is sent unasked.
+    /// The realm of the challenge; empty if the credential is sent in advance.
     let realm: String
 }
 
-/// What one request is sent with.
+/// The credentials that one request carries.
 enum PasswordAuthAnswer: Sendable {
     case basic(BasicAnswer)
     case digest(DigestAnswer)
@@ -24,7 +24,7 @@ enum PasswordAuthAnswer: Sendable {
         }
     }
 
-    /// The field for this request; `nil` if the challenge can't be answered for it.
+    /// The field for this request; `nil` if the challenge can't be answered for this request.
     func field(for request: HTTPRequest, to challenger: Challenger) async throws -> PasswordAuthField? {
         try await value(for: request, to: challenger).map { PasswordAuthField(answer: self, value: $0) }
     }
@@ -46,7 +46,7 @@ enum PasswordAuthAnswer: Sendable {
     }
 }
 
-/// An answer, and the value of `Authorization` or `Proxy-Authorization` that it becomes.
+/// An answer, and its value for the `Authorization` or `Proxy-Authorization` field.
 struct PasswordAuthField: Sendable {
     let answer: PasswordAuthAnswer
     let value: String

@@ -1,6 +1,8 @@
 extension Interceptor where Self == PasswordAuthInterceptor {
-    /// Answers challenges for a name and a password, the strongest first: see ``PasswordAuthInterceptor``, and its initialiser
-    /// for the parameters.
+    /// Answers challenges for a name and a password, the strongest first.
+    ///
+    /// See ``PasswordAuthInterceptor``, and ``PasswordAuthInterceptor/init(schemes:origins:random:credentials:)`` for the
+    /// parameters.
     public static func passwordAuth(
         schemes: Set<PasswordAuthInterceptor.Scheme> = [.digest, .basic],
         origins: Set<Origin>? = nil,
@@ -10,8 +12,9 @@ extension Interceptor where Self == PasswordAuthInterceptor {
         Self(schemes: schemes, origins: origins, random: random, credentials: credentials)
     }
 
-    /// Answers a proxy's challenges to requests over plain http: see
-    /// ``PasswordAuthInterceptor/init(proxy:schemes:random:credentials:)``.
+    /// Answers a proxy's challenges to requests over plain http.
+    ///
+    /// See ``PasswordAuthInterceptor/init(proxy:schemes:random:credentials:)``.
     public static func passwordAuth(
         proxy: Origin,
         schemes: Set<PasswordAuthInterceptor.Scheme> = [.digest],
@@ -25,9 +28,10 @@ extension Interceptor where Self == PasswordAuthInterceptor {
     ///
     /// - Parameters:
     ///   - username: the user's name.
-    ///   - password: the password, which itself is never sent.
-    ///   - origins: whose challenges are answered; `nil` for the origin of the base URL of the client that sends a request.
-    ///   - random: where the client nonces come from.
+    ///   - password: the password, which is never sent, only its digest.
+    ///   - origins: the origins whose challenges are answered; `nil` for the origin of the base URL of the client that sends
+    ///     a request.
+    ///   - random: the source of the client nonces.
     public static func digestAuth(
         username: String,
         password: String,
@@ -40,13 +44,14 @@ extension Interceptor where Self == PasswordAuthInterceptor {
 
     /// Answers basic challenges (RFC 7617) with this name and password, in UTF-8: see ``PasswordAuthInterceptor``.
     ///
-    /// Over http, everybody on the way can read the password.
+    /// Over http, anyone on the network path can read the password.
     ///
     /// - Parameters:
     ///   - username: the user's name, without a colon.
     ///   - password: the password.
-    ///   - origins: whose challenges are answered; `nil` for the origin of the base URL of the client that sends a request.
-    ///   - atOnce: whether requests carry the password without being asked for it.
+    ///   - origins: the origins whose challenges are answered; `nil` for the origin of the base URL of the client that sends
+    ///     a request.
+    ///   - atOnce: whether requests carry the password before a server asks for it; `false` by default.
     public static func basicAuth(
         username: String,
         password: String,
@@ -65,8 +70,9 @@ extension Interceptor where Self == PasswordAuthInterceptor {
 }
 
 extension AuthenticationError.Code {
-    /// The scheme that the server asks for can't say this name or password.
+    /// The scheme that the server asks for can't carry this name or password, such as a name with a colon for basic (RFC 7617
+    /// §2).
     public static let invalidCredential = Self(rawValue: "invalidCredential")
-    /// The system's cryptography, which an answer needs, is missing or refuses.
+    /// The system's cryptography, which the response to the challenge needs, is missing or failed.
     public static let unsupported = Self(rawValue: "unsupported")
 }

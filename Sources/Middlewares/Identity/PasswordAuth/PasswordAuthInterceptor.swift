@@ -1,48 +1,53 @@
-/// Answers the challenges of servers that ask for a name and a password: digest (RFC 7616) and basic (RFC 7617); and, made
-/// for one (``init(proxy:schemes:random:credentials:)``), those of a proxy.
+/// Answers the challenges of servers that ask for a name and a password, with digest (RFC 7616) or basic (RFC 7617). For a
+/// proxy's challenges, use ``init(proxy:schemes:random:credentials:)``.
 ///
 /// ```swift
 /// .digestAuth(username: "Mufasa", password: password)
 /// .basicAuth(username: "Aladdin", password: password, atOnce: true)
 /// .passwordAuth { realm, origin in await keychain.credential(for: realm) }
 /// ```
-/// ## Its place
-/// Inside of `validateStatus` and `followRedirects`; outside of `coalesce` and a cache, which must know who asks: inside of
-/// them it throws a ``ChainOrderError``, unless the request names a partition, which a digest needs to be found again in a
-/// cache. Outside of `retry`: it answers a 401 by running the rest again. What changes the URL or the
-/// content stands outside of it or of the transport alone: a digest covers the target as it is sent, and with `auth-int` the
-/// content too.
 ///
-/// ## What it does
-/// - A request goes out as it is until the server asks. From then on requests to that origin carry the answer in advance,
-///   a digest with its nonce counted on; a stale nonce is replaced, and one given in `Authentication-Info` is used.
-/// - Of several challenges the strongest is answered: digest with SHA-256 or SHA-512-256, with MD5, then basic. Where digest
-///   is allowed, basic is answered over https alone, so that nobody in between can ask for the password instead.
-/// - A closure that speaks for a user who may change needs ``signOut()`` at the change.
-/// - Where an answer in advance is rejected, the closure is asked again: the password may have changed, or another realm may
-///   want another one. A basic credential that it gives unchanged is not sent twice.
-/// - A credential that a realm rejected, and never had accepted, is not used for it again; the 401 is the answer. So is one
-///   whose challenge can't be answered: an unknown algorithm, or `auth-int` for a one-shot body; and one that comes after a
-///   redirect, followed inside, which shows that the request itself was acted on.
-/// - Names and passwords are taken as UTF-8. They go to their origins only. A request with an `Authorization` field of its own
-///   keeps it; one that is to go without says so in its context (``Interceptors/HTTPContext/authorization``).
-/// - Of a request whose rejection means something else (``AuthorizationMode/notRenewed``), a 401 to an answer is the
-///   caller's, and neither is the closure asked again nor the credential given up; a first challenge and a stale nonce are
-///   answered.
-/// - A one-shot body that the challenged request used up is not sent again: the call fails with
-///   ``TransportError/Code/bodyNotReplayable``, and the next one carries the answer in advance.
+/// ## Order
+/// Put this interceptor inside `validateStatus` and `followRedirects`, and outside `retry`: it answers a 401 by running the
+/// rest of the chain again. Put it outside `coalesce` and `cache`, which must know whose request they see. Inside `coalesce`
+/// or `cache`, this interceptor throws a ``ChainOrderError`` unless the request names a partition. With digest, a cache can
+/// find its responses again only by a partition.
+///
+/// An interceptor that changes the URL or the content belongs outside this interceptor; only the transport may do so inside.
+/// A digest covers the target as it is sent and, with `auth-int`, the content too.
+///
+/// ## Behaviour
+/// - A request carries no credentials until the server asks for them. Later requests to the origin carry an answer in
+///   advance: a digest with the next nonce count, or basic. A stale nonce is replaced, and a nonce from `Authentication-Info`
+///   is used.
+/// - The strongest challenge is answered: digest with SHA-256 or SHA-512-256, then digest with MD5, then basic. If both
+///   schemes are allowed, basic is answered only over https, so that nobody in between can downgrade digest to basic.
+/// - If the closure's credential depends on the signed-in user, call ``signOut()`` when the user changes.
+/// - If an answer in advance is rejected, the closure is called again: the password may have changed, or another realm may
+///   need another credential. If the closure returns the same basic credential, it is not sent twice.
+/// - If a realm rejects a credential that it has never accepted, the caller gets the 401, and the credential is not used for
+///   the realm again.
+/// - The caller also gets a 401 that can't be answered (an unknown algorithm, or `auth-int` for a one-shot body). So does a
+///   401 after a redirect that an inner interceptor followed and that changed the method: the server has already acted on the
+///   request.
+/// - Names and passwords are sent as UTF-8, and only to their origins. A request that already has an `Authorization` field
+///   keeps that field. To send a request without credentials, set ``Interceptors/HTTPContext/authorization`` in its context.
+/// - With ``AuthorizationMode/notRenewed``, a 401 to a request with credentials goes to the caller. The closure isn't called
+///   again, and the credential stays in use. A first challenge and a stale nonce are still answered.
+/// - If the challenged request used up a one-shot body, the call fails with ``TransportError/Code/bodyNotReplayable``. The
+///   next call carries the answer in advance.
 public struct PasswordAuthInterceptor: Interceptor {
-    /// A way to prove that one knows a password.
+    /// An authentication scheme for a name and a password.
     public struct Scheme: Sendable, Hashable {
         let name: String
 
-        /// RFC 7617: name and password as they are, readable by whoever reads the connection.
+        /// RFC 7617: sends the name and the password in clear; without TLS, anyone on the network path can read them.
         public static let basic = Self(name: "basic")
-        /// RFC 7616: a digest that the password can't be read from.
+        /// RFC 7616: sends a digest that doesn't reveal the password.
         public static let digest = Self(name: "digest")
     }
 
-    /// Gives the credential for a realm of an origin, `nil` for none.
+    /// Returns the credential for a realm of an origin; `nil` to leave the challenge to the caller.
     public typealias Credentials = @Sendable (_ realm: String, _ origin: Origin) async throws -> PasswordCredential?
 
     private let credentials: Credentials
@@ -53,16 +58,19 @@ public struct PasswordAuthInterceptor: Interceptor {
     private let challenger: Challenger
     private let shared = SharedPasswordAuthMemory()
 
-    // What was answered is rejected twice at most: a stale nonce or an old password, and then for good.
+    // One request gets at most two answers: the second may replace a stale nonce or an old password, and its rejection is
+    // final.
     private static let mostAnswers = 2
 
-    /// An interceptor that asks for the credential when a server does. Its copies share what they know of servers.
+    /// Creates an interceptor that asks for the credential when a server challenges. Its copies share their knowledge of
+    /// servers.
     ///
     /// - Parameters:
-    ///   - schemes: what it may answer.
-    ///   - origins: whose challenges are answered; `nil` for the origin of the base URL of the client that sends a request.
-    ///   - random: where a digest's client nonces come from.
-    ///   - credentials: asked once for each challenge that is to be answered.
+    ///   - schemes: the schemes that it may use.
+    ///   - origins: the origins whose challenges are answered; `nil` for the origin of the base URL of the client that sends
+    ///     a request.
+    ///   - random: the source of a digest's client nonces.
+    ///   - credentials: called once for each challenge to answer.
     public init(
         schemes: Set<Scheme> = [.digest, .basic],
         origins: Set<Origin>? = nil,
@@ -87,10 +95,10 @@ public struct PasswordAuthInterceptor: Interceptor {
     /// with the credentials of the system's settings.
     ///
     /// - Parameters:
-    ///   - proxy: scheme, host and port of the proxy, which the closure gets.
-    ///   - schemes: what it may answer.
-    ///   - random: where a digest's client nonces come from.
-    ///   - credentials: asked once for each challenge that is to be answered.
+    ///   - proxy: scheme, host and port of the proxy, which are passed to the closure.
+    ///   - schemes: the schemes that it may use.
+    ///   - random: the source of a digest's client nonces.
+    ///   - credentials: called once for each challenge to answer.
     public init(
         proxy: Origin,
         schemes: Set<Scheme> = [.digest],
@@ -123,20 +131,22 @@ public struct PasswordAuthInterceptor: Interceptor {
         self.credentials = credentials
     }
 
-    /// Forgets what was used and rejected so far, in all copies: call it when the user whom the closure speaks for changes.
+    /// Forgets all accepted and rejected credentials, in all copies. Call it when the user of the closure's credentials
+    /// changes.
     ///
-    /// A request that is under way is not answered with a credential that the closure gives from then on.
+    /// A challenge to a request already under way is then not answered, because the closure may return another user's
+    /// credential.
     public func signOut() { shared.forget() }
 
-    /// Passes the request on, and again with an answer if it is challenged.
+    /// Passes the request on, and again with credentials if it is challenged.
     ///
-    /// - Throws: ``AuthenticationError`` with ``AuthenticationError/Code/unknownOrigin`` if it is not known whom the credential
-    ///   is for, and with ``AuthenticationError/Code/invalidCredential`` if the scheme can't say it; ``ChainOrderError``
-    ///   inside of `cache` or `coalesce`; ``TransportError`` with ``TransportError/Code/bodyNotReplayable``; what the closure
-    ///   or the rest of the chain throws.
+    /// - Throws: ``AuthenticationError`` with ``AuthenticationError/Code/unknownOrigin`` if neither the interceptor nor the
+    ///   client names an origin, with ``AuthenticationError/Code/invalidCredential`` if the scheme can't carry the
+    ///   credential; ``ChainOrderError`` inside `cache` or `coalesce`; ``TransportError`` with
+    ///   ``TransportError/Code/bodyNotReplayable``; any error of the closure or of the rest of the chain.
     public func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         let request = request
-        // The mode is about credentials for the server, not for a proxy.
+        // The mode concerns credentials for the server, not for a proxy.
         let mode = challenger.proxy == nil ? request.context.authorization : .automatic
         guard !request.headerFields.contains(challenger.credentials), mode != .omitted,
             let origin = try origin(of: request)
@@ -175,7 +185,7 @@ public struct PasswordAuthInterceptor: Interceptor {
         }
     }
 
-    /// The name of the factory that makes such an interceptor.
+    /// The name of the factory that the caller used, for error messages.
     private var elementName: String {
         switch schemes {
         case [.basic] where challenger.proxy == nil: "basicAuth"
@@ -197,7 +207,8 @@ public struct PasswordAuthInterceptor: Interceptor {
         return Origin(request.url).flatMap { allowed.contains($0) ? $0 : nil }
     }
 
-    /// The answer to what is offered; a response that nobody will see, because there is an error instead, is discarded.
+    /// The answer to the offer; `nil` if there is none. If this method throws, it discards the response, which nobody will
+    /// read.
     private func field(
         for request: HTTPRequest,
         _ offer: ChallengeOffer,
@@ -207,7 +218,7 @@ public struct PasswordAuthInterceptor: Interceptor {
     ) async throws -> PasswordAuthField? {
         guard let realm = offer.realm else { return nil }
         do {
-            // After a sign-out the closure may give the credential of another user.
+            // After a sign-out the closure may return another user's credential.
             guard let credential = try await credentials(realm, origin), offer.isAnswered(by: credential),
                 memory === shared.current
             else { return nil }

@@ -1,21 +1,21 @@
 internal import HTTPSyntax
 internal import Synchronization
 
-/// What the copies of one interceptor know together, until the user changes.
+/// The memory that all copies of an interceptor share, until the user changes.
 final class SharedPasswordAuthMemory: Sendable {
     private let memory = Mutex(PasswordAuthMemory())
 
-    /// A request takes it once: what it learns after a sign-out is forgotten with the rest.
+    /// Read once per request: a request that outlives a sign-out keeps writing to the old, forgotten memory.
     var current: PasswordAuthMemory { memory.withLock(\.self) }
 
     func forget() { memory.withLock { $0 = PasswordAuthMemory() } }
 }
 
-/// What is known of the servers that one user's credentials were used with.
+/// Records the servers' responses to one user's credentials.
 final class PasswordAuthMemory: Sendable {
     private let state = Mutex(PasswordAuthState())
 
-    /// What a request is sent with that was not challenged yet.
+    /// The answer for a request that has not been challenged yet; `nil` to send the request without one.
     func answerInAdvance(to origin: Origin, atOnce: PasswordCredential?) -> PasswordAuthAnswer? {
         state.withLock { state in
             if let answer = state.answerInAdvance(to: origin) { return answer }
@@ -24,7 +24,7 @@ final class PasswordAuthMemory: Sendable {
         }
     }
 
-    /// The answer to a challenge, `nil` if the realm has rejected this credential before.
+    /// The answer to a challenge; `nil` if the realm has rejected this credential before.
     func answer(
         to offer: ChallengeOffer,
         with credential: PasswordCredential,
@@ -43,9 +43,9 @@ final class PasswordAuthMemory: Sendable {
         return state.withLock { $0.answer(of: session, at: origin) }.map { .digest($0) }
     }
 
-    /// Notes what an answer led to that was not rejected.
+    /// Records a response that accepted an answer.
     ///
-    /// - Parameter information: the field that may contain the next nonce.
+    /// - Parameter information: the name of the field that may contain the next nonce.
     func learn(
         from response: HTTPResponse,
         _ information: HTTPField.Name,

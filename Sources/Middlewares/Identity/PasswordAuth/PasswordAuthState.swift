@@ -1,12 +1,12 @@
-/// What is known of the servers that a credential was used with, as a value.
+/// The state machine of the sessions and of the accepted and rejected credentials, by server.
 ///
-/// | a server's answer | what becomes of the session |
+/// | a server's response | effect on the session |
 /// | --- | --- |
 /// | a challenge, never answered | begins |
-/// | no challenge | is proven: a later rejection concerns what was asked for, not the credential |
+/// | no challenge | is proven: a later rejection concerns the requested resource, not the credential |
 /// | a challenge after an answer, session not proven | ends, and the credential is not used for the realm again |
-/// | a challenge with a new nonce after an answer to an older one | begins anew |
-/// | a basic challenge after an answer in advance, and another credential for it | begins anew |
+/// | a challenge with a new nonce after an answer to an older one | restarts |
+/// | a basic challenge after an answer in advance, and another credential for it | restarts |
 struct PasswordAuthState: Sendable {
     enum Session: Sendable {
         case basic(BasicAnswer)
@@ -31,10 +31,10 @@ struct PasswordAuthState: Sendable {
     private var proven: [Realm: PasswordCredential] = [:]
     private var rejected: [Realm: PasswordCredential] = [:]
 
-    // The server chooses the names of realms: it shall not fill the memory with them.
+    // The server chooses the names of realms, so this limit keeps it from filling the memory.
     private static let limit = 64
 
-    /// What a request is sent with that was not challenged yet.
+    /// The answer for a request that has not been challenged yet.
     mutating func answerInAdvance(to origin: Origin) -> PasswordAuthAnswer? {
         switch sessions[origin] {
         case .basic(let answer): return .basic(answer)
@@ -50,12 +50,12 @@ struct PasswordAuthState: Sendable {
     }
 
     func mayAnswer(_ origin: Origin, realm: String, with credential: PasswordCredential) -> Bool {
-        // What was rejected unasked, before the realm was known, is rejected for any.
+        // A credential rejected in advance, before the realm was known, counts as rejected for every realm.
         ![realm, ""].contains { rejected[Realm(origin: origin, name: $0)] == credential }
     }
 
-    /// Begins a session with its first answer; or goes on with the one under way, if that is of the same challenge: servers
-    /// may challenge many requests with one nonce, whose count may be used once.
+    /// Begins a session with its first answer, or continues the running session if both challenges are the same. Servers may
+    /// challenge many requests with one nonce, and each count may be used only once.
     mutating func answer(of new: DigestSession, at origin: Origin) -> DigestAnswer? {
         var session = new
         if case .digest(let underWay) = sessions[origin], underWay.isContinued(by: new) { session = underWay }
@@ -72,12 +72,13 @@ struct PasswordAuthState: Sendable {
         Self.remember(answer.credential, for: realm, in: &proven)
     }
 
-    /// A credential that was never accepted is not tried again; one that was may be good for something else.
+    /// A credential that the realm never accepted is not tried again. A proven credential stays usable for other resources.
     mutating func reject(_ answer: PasswordAuthAnswer, at origin: Origin) {
         let realm = Realm(origin: origin, name: answer.realm)
         guard proven[realm] != answer.credential else { return }
         Self.remember(answer.credential, for: realm, in: &rejected)
-        // Another one may have begun since: forgotten, its count would begin anew.
+        // Ends the session only if this answer belongs to it. Another session may have begun since, and forgetting that
+        // session would restart its count.
         if sessions[origin]?.isUsed(by: answer) == true { sessions[origin] = nil }
     }
 

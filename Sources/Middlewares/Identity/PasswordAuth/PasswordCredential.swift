@@ -7,7 +7,7 @@ public struct PasswordCredential: Sendable, Hashable {
     /// The password.
     public var password: String
 
-    /// A credential.
+    /// Creates a credential.
     public init(username: String, password: String) {
         self.username = username
         self.password = password
@@ -15,10 +15,10 @@ public struct PasswordCredential: Sendable, Hashable {
 }
 
 extension PasswordCredential: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The name, without the password.
+    /// The name, with a placeholder for the password.
     public var description: String { "PasswordCredential(\(username), \(Redaction.standard.placeholder))" }
 
-    /// The same as ``description``.
+    /// Equal to ``description``.
     public var debugDescription: String { description }
 
     /// A mirror without the password.
@@ -31,7 +31,8 @@ extension PasswordCredential: CustomStringConvertible, CustomDebugStringConverti
 }
 
 extension PasswordCredential {
-    /// The value of `Authorization` for the basic scheme (RFC 7617 §2), in UTF-8; `nil` if a part can't be said in it.
+    /// The value of `Authorization` for the basic scheme (RFC 7617 §2), in UTF-8; `nil` if the name contains a colon, or
+    /// either part a control character.
     var basicAuthorization: String? {
         let text = "\(username):\(password)"
         guard !username.utf8.contains(UInt8(ascii: ":")), !text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {

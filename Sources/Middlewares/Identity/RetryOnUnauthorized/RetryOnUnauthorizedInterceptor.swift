@@ -1,54 +1,62 @@
-/// Gets a new credential when a server rejects the one that a request carried, and runs the rest of the chain again, once.
+/// Renews the credential when a server rejects it, and runs the rest of the chain again, once.
 ///
-/// With a ``TokenStore``, or with a closure that logs in where the credential is a cookie or something else that an
-/// interceptor further inside adds:
+/// The new credential comes from a ``TokenStore``, or, if an interceptor further inside adds a cookie or another credential,
+/// from a closure that logs in:
 ///
 /// ```swift
 /// interceptors: [.followRedirects(), .retryOnUnauthorized(tokens), .bearerAuth(tokens), .retry(…)]
 /// interceptors: [.retryOnUnauthorized { try await logIn() }, .cookies(jar)]
 /// ```
-/// Its place is outside of what adds the credential, since only what stands inside runs again, and inside of what turns a
-/// 401 into an error. What unwraps an envelope that hides a 401 in a 200 stands inside, with a condition for its error.
 ///
-/// - However many requests are rejected, one refresh serves them all. One that was rejected with an older credential than
-///   the current one is sent again without a refresh.
-/// - The request is sent again as it came to this interceptor, never as those inside had changed it. The rejected response's
-///   body is discarded before the refresh, so that it holds no connection meanwhile.
-/// - A second rejection is the answer. So is the first where it doesn't concern the credential: the request went to
-///   another origin, had an `Authorization` field of its own, belongs to a session that was signed out since, is part of
-///   the refresh itself (``CredentialRefresh/isCurrent``), or says in its context that its rejection means something else
-///   (``Interceptors/HTTPContext/authorization``). So is one that comes after a redirect, followed inside, which
-///   shows that the request itself was acted on. So is a rejection of a new credential soon after its refresh (`pause`
-///   of the ``TokenStore``, or of the factory), if no server has accepted the credential yet.
-/// - A body that can't be sent again fails the call with ``TransportError/Code/bodyNotReplayable``, after the refresh, so
-///   that the caller's next attempt with a new body succeeds.
+/// ## Order
+/// Put `retryOnUnauthorized` outside the interceptor that adds the credential, because only the rest of the chain runs again,
+/// and inside every interceptor that turns a 401 into an error. If a server hides a 401 in an envelope with status 200, put
+/// `unwrapEnvelope` inside too, and pass a condition that matches its error.
 ///
-/// What limits concurrency, and stands outside of this interceptor or of `bearerAuth`, must let the requests of a refresh
-/// that goes through the same chain pass (``CredentialRefresh/isCurrent``): all permits may be held by requests that wait
-/// for it. Inside of both it needs no such care.
+/// ## Behaviour
+/// - One refresh serves all rejected requests. If a request was rejected with an older credential than the current one, it is
+///   sent again without a refresh.
+/// - The request is sent again as this interceptor received it, without the changes of inner interceptors. The rejected
+///   response's body is discarded before the refresh, so that it holds no connection meanwhile.
+/// - A second rejection goes to the caller.
+/// - A first rejection goes to the caller if it doesn't concern the credential. The request went to another origin, had an
+///   `Authorization` field, belongs to a session that a sign-out has ended, or is part of the refresh
+///   (``CredentialRefresh/isCurrent``). Or its context says that a rejection means something else
+///   (``Interceptors/HTTPContext/authorization``).
+/// - A first rejection also goes to the caller after a redirect that an inner interceptor followed and that changed the
+///   method: the server has already acted on the request.
+/// - A rejection of a new credential within `pause` after its refresh also goes to the caller, if no server has accepted the
+///   credential yet. The ``TokenStore`` or the factory sets `pause`.
+/// - If the body can't be sent again, the call fails with ``TransportError/Code/bodyNotReplayable`` after the refresh, so
+///   that the caller's next call with a new body succeeds.
+///
+/// An interceptor that limits concurrency must be inside both this interceptor and `bearerAuth`, or let the requests of a
+/// refresh pass (``CredentialRefresh/isCurrent``). Otherwise the requests that wait for the refresh may hold all permits, and
+/// the refresh deadlocks.
 public struct RetryOnUnauthorizedInterceptor: Interceptor {
     private let source: any UnauthorizedSource
     private let condition: UnauthorizedCondition
 
-    /// An interceptor that has a store's rejected token refreshed.
+    /// Creates an interceptor that refreshes a store's token when a server rejects it.
     ///
     /// - Parameters:
-    ///   - tokens: the store that ``BearerAuthInterceptor``, further inside, sends the token of.
-    ///   - condition: which answers reject the token.
+    ///   - tokens: the store whose token a ``BearerAuthInterceptor`` further inside sends.
+    ///   - condition: the outcomes that reject the token.
     public init(_ tokens: TokenStore, when condition: UnauthorizedCondition = .status(401)) {
         self.init(TokenSource(tokens: tokens), when: condition)
     }
 
-    /// An interceptor that logs in anew. Its copies share one log-in, so it may stand in several chains.
+    /// Creates an interceptor that logs in again when a server rejects the session. Its copies share one log-in, so it may be
+    /// part of several chains.
     ///
     /// - Parameters:
-    ///   - origins: whose answers count; `nil` for the origin of the base URL of the client that sends a request, or else
-    ///     the origin that the request is for.
-    ///   - condition: which answers reject the session.
-    ///   - pause: the time after a log-in in which a rejection of the new session starts no other log-in, unless a response
-    ///     has accepted the session; 10 seconds by default, `.zero` for no pause.
+    ///   - origins: the origins whose responses count; `nil` for the origin of the base URL of the client that sends a
+    ///     request or, without a base URL, the request's origin.
+    ///   - condition: the outcomes that reject the session.
+    ///   - pause: the time after a log-in in which a rejection of the new session starts no other log-in, unless a server has
+    ///     accepted the session; 10 seconds by default, `.zero` for no pause.
     ///   - clock: measures the pause.
-    ///   - logIn: logs in. It may go through the same chain, in which its own rejections are passed through.
+    ///   - logIn: logs in. The closure may send requests through the same chain, where their rejections pass through.
     public init(
         origins: Set<Origin>? = nil,
         when condition: UnauthorizedCondition = .status(401),
@@ -64,11 +72,12 @@ public struct RetryOnUnauthorizedInterceptor: Interceptor {
         self.condition = condition
     }
 
-    /// Passes the request on, and once more with a new credential if it is rejected.
+    /// Passes the request on, and once more with a new credential if the first is rejected.
     ///
-    /// - Throws: what the refresh throws; ``AuthenticationError`` with ``AuthenticationError/Code/wrongOrder`` if
-    ///   `bearerAuth` stands outside, and with ``AuthenticationError/Code/signedOut`` if the session ends meanwhile;
-    ///   ``TransportError`` with ``TransportError/Code/bodyNotReplayable``; `CancellationError`; what the rest throws.
+    /// - Throws: the refresh's error; ``AuthenticationError`` with ``AuthenticationError/Code/wrongOrder`` if `bearerAuth` is
+    ///   outside this interceptor, or with ``AuthenticationError/Code/signedOut`` if the session ends meanwhile;
+    ///   ``TransportError`` with ``TransportError/Code/bodyNotReplayable``; `CancellationError`; any error of the rest of the
+    ///   chain.
     @inline(__always)
     public func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         guard let record = try source.track(&request) else { return try await next(request) }
@@ -127,7 +136,7 @@ public struct RetryOnUnauthorizedInterceptor: Interceptor {
 }
 
 extension Interceptor where Self == RetryOnUnauthorizedInterceptor {
-    /// Refreshes the token of a store when a server rejects it, and runs the rest of the chain again, once.
+    /// Refreshes a store's token when a server rejects it, and runs the rest of the chain again, once.
     ///
     /// ```swift
     /// [.retryOnUnauthorized(tokens), .bearerAuth(tokens)]
@@ -140,7 +149,7 @@ extension Interceptor where Self == RetryOnUnauthorizedInterceptor {
         Self(tokens, when: condition)
     }
 
-    /// Logs in anew when a server says that a request is not authorised, and runs the rest of the chain again, once.
+    /// Logs in again when a server rejects the session, and runs the rest of the chain again, once.
     ///
     /// ```swift
     /// [.retryOnUnauthorized { try await logIn() }, .cookies(jar)]

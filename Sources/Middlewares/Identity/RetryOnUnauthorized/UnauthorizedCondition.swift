@@ -1,4 +1,4 @@
-/// Which answers say that the credential of a request is not, or no longer, good.
+/// Tells which outcomes mean that a request's credential is not, or no longer, valid.
 ///
 /// ```swift
 /// .retryOnUnauthorized(tokens, when: .status(401, 419) || .error(EnvelopeError.self) { $0.code == 1001 })
@@ -15,25 +15,25 @@ public struct UnauthorizedCondition: Sendable {
         self.others = others
     }
 
-    /// What a closure says of the answer of the rest of the chain. It must not consume the response's body; one that is
-    /// buffered can be looked at: ``HTTPBody/bytes``. Cancellations are not shown to it.
+    /// Matches the outcomes for which a closure returns `true`. The closure must not consume the response's body; it may read
+    /// a buffered body's ``HTTPBody/bytes``. It is never called with a cancellation.
     public static func answer(
         where isUnauthorized: @escaping @Sendable (Result<HTTPResponse, any Error>) -> Bool
     ) -> Self {
         Self(others: [isUnauthorized])
     }
 
-    /// A response with one of these statuses, or the ``StatusError`` or ``EnvelopeError`` that an interceptor inside has made
-    /// of it.
+    /// Matches a response with one of these statuses, and the ``StatusError`` or ``EnvelopeError`` that an inner interceptor
+    /// made from such a response.
     public static func status(_ statuses: HTTPResponse.Status...) -> Self {
         Self(AnswerCriteria(statuses: statuses))
     }
 
-    /// An error of this type that an interceptor inside throws, such as one that unwraps envelopes.
+    /// Matches an error of this type that an inner interceptor throws, such as the error of `unwrapEnvelope`.
     ///
     /// - Parameters:
     ///   - type: the type of the error.
-    ///   - isUnauthorized: tells which of them count; by default all.
+    ///   - isUnauthorized: tells which errors of the type match; by default all.
     public static func error<Failure: Error>(
         _ type: Failure.Type,
         where isUnauthorized: @escaping @Sendable (Failure) -> Bool = { _ in true }
@@ -41,16 +41,16 @@ public struct UnauthorizedCondition: Sendable {
         Self(AnswerCriteria { ($0 as? Failure).map(isUnauthorized) ?? false })
     }
 
-    /// What meets one condition or the other. Which of them is asked first is not promised, nor that the second is asked at all
-    /// where one is met.
+    /// Matches an outcome that matches either condition. The order of evaluation is unspecified, and one match may skip the
+    /// other condition.
     public static func || (left: Self, right: Self) -> Self {
         Self(left.criteria || right.criteria, others: left.others + right.others)
     }
 
-    /// Whether a response of this status may meet it. Where nothing but the status counts, nothing else need be made ready.
+    /// Whether a response with this status may match. If not, the caller can skip the full check.
     func mayMatch(_ status: HTTPResponse.Status) -> Bool { !others.isEmpty || criteria.mayBeMet(by: status) }
 
-    /// Whether an answer meets the condition. A cancellation never does.
+    /// Whether an outcome matches the condition. A cancellation never matches.
     public func matches(_ answer: Result<HTTPResponse, any Error>) -> Bool {
         if case .failure(is CancellationError) = answer { return false }
         return criteria.areMet(by: answer) || others.contains { $0(answer) }

@@ -1,9 +1,11 @@
-/// What `retryOnUnauthorized` gets a new credential from.
+/// Supplies `retryOnUnauthorized` with new credentials.
 protocol UnauthorizedSource: Sendable {
-    /// Prepares a request for one run of the rest of the chain. `nil` if its answer is not this source's to handle.
+    /// Prepares a request for one run of the rest of the chain. Returns `nil` if this source doesn't handle the request's
+    /// outcome.
     func track(_ request: inout HTTPRequest) throws -> AuthorizationRecord?
 
-    /// What the answer rejects: `nil` if it was not sent with this source's credential, or if that can't be renewed.
+    /// The generation that the outcome rejects; `nil` if the request didn't carry this source's credential, or the source
+    /// can't renew it.
     func generation(
         rejectedBy answer: Result<HTTPResponse, any Error>,
         to record: AuthorizationRecord
@@ -11,7 +13,7 @@ protocol UnauthorizedSource: Sendable {
 
     /// Waits for a credential newer than the rejected one.
     ///
-    /// - Parameter record: notes the new credential, unless an inner interceptor does.
+    /// - Parameter record: updated with the new credential, unless an inner interceptor does that.
     func renew(_ rejected: CredentialGeneration, _ record: AuthorizationRecord) async throws
 
     /// Records a response that doesn't reject the credential.
@@ -21,13 +23,13 @@ protocol UnauthorizedSource: Sendable {
     func noteRejectedAgain(_ record: AuthorizationRecord)
 }
 
-/// Tokens that `bearerAuth`, further inside, sends and notes in the record.
+/// Supplies the tokens that `bearerAuth`, further inside, adds to requests and notes in their records.
 struct TokenSource: UnauthorizedSource {
     let tokens: TokenStore
 
     func track(_ request: inout HTTPRequest) throws -> AuthorizationRecord? {
-        // A second interceptor with the same store leaves the work to the first. What belongs to the refresh itself needs
-        // no exception: the store gives it no token, and notes nothing that an answer could reject.
+        // Of two interceptors with the same store, the outer one does the work. The refresh's requests need no exception
+        // here: the store adds no token to them, so their records name nothing that a response could reject.
         guard request.context.authorization == .automatic, request.context.authorizationRecord(of: tokens) == nil else {
             return nil
         }
@@ -58,7 +60,8 @@ struct TokenSource: UnauthorizedSource {
     }
 }
 
-/// A session that a closure begins anew, and of which no request carries a trace that could be recognised.
+/// Supplies a session that a closure renews. Requests carry no recognisable sign of the session, so the record notes its
+/// generation up front.
 struct SessionSource: UnauthorizedSource {
     private let refresher: CredentialRefresher<Void>
     private let origins: Set<Origin>?
@@ -91,7 +94,9 @@ struct SessionSource: UnauthorizedSource {
         rejectedBy answer: Result<HTTPResponse, any Error>,
         to record: AuthorizationRecord
     ) -> CredentialGeneration? {
-        guard !isFromElsewhere(answer, record), case .used(let generation) = record.last, refresher.isWorthRenewing(generation) else { return nil }
+        guard !isFromElsewhere(answer, record), case .used(let generation) = record.last,
+            refresher.isWorthRenewing(generation)
+        else { return nil }
         return generation
     }
 

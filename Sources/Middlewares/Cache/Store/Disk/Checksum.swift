@@ -1,6 +1,6 @@
-/// A checksum of 64 bits that runs at the speed of memory: XXH64 (xxhash.com, doc/xxhash_spec.md).
+/// XXH64, a 64-bit checksum that runs at the speed of memory (xxhash.com, doc/xxhash_spec.md).
 ///
-/// It finds damage by accident, not by design: who can write the files can write the checksums too.
+/// It detects accidental damage, not tampering: anyone who can write the files can write the checksums too.
 enum Checksum {
     private static let prime1: UInt64 = 0x9E37_79B1_85EB_CA87
     private static let prime2: UInt64 = 0xC2B2_AE3D_27D4_EB4F

@@ -1,11 +1,11 @@
 internal import Foundation
 internal import Synchronization
 
-/// The way to the directory of a store: opened when it is first needed, and again once somebody has removed it.
+/// Opens the directory of a store when it is first needed, and again after it has been removed.
 final class DiskAccess: Sendable {
     private struct State {
         var directory: DiskDirectory?
-        /// The key of the digests, once it is known: a directory that is made again gets the same.
+        /// The key of the digests, once it is known. A recreated directory gets the same key.
         var key: [UInt8]?
     }
 
@@ -13,7 +13,8 @@ final class DiskAccess: Sendable {
     private let protection: DiskProtection
     private let now: @Sendable () -> Date
     private let state = Mutex(State())
-    /// Invalidations that could not be written to the directory: within this process they hold all the same.
+    /// The number of invalidations that couldn't be written to the directory. Mixed into every generation, so that they hold
+    /// at least within this process.
     private let unwritten = Atomic<UInt64>(0)
 
     init(_ parent: URL, _ protection: DiskProtection, _ now: @escaping @Sendable () -> Date) {
@@ -22,9 +23,9 @@ final class DiskAccess: Sendable {
         self.now = now
     }
 
-    /// Does something in the directory, with the system's errors as those of a store.
+    /// Runs work in the directory, and throws the system's errors as errors of the store.
     ///
-    /// - Parameter isChecked: whether a directory that somebody has removed is made again.
+    /// - Parameter isChecked: whether to recreate the directory if it has been removed.
     func callAsFunction<Value>(isChecked: Bool = true, _ work: (DiskDirectory) throws -> Value) async throws -> Value {
         do {
             return try work(try await opened(isChecked: isChecked))
@@ -33,7 +34,7 @@ final class DiskAccess: Sendable {
         }
     }
 
-    /// The same with a shard that nobody else changes meanwhile.
+    /// Runs work in the directory while holding the lock of a shard.
     func withShard<Value>(_ shard: UInt8, _ work: (LockedShard) throws -> Value) async throws -> Value {
         do {
             return try await opened(isChecked: true).withShard(shard, work)
@@ -42,17 +43,18 @@ final class DiskAccess: Sendable {
         }
     }
 
-    /// The generation of the keys in a shard.
+    /// The generation of all keys in a shard.
     func generation(of shard: UInt8, in directory: DiskDirectory) throws(SystemError) -> CacheGeneration {
         let unwritten = unwritten.load(ordering: .acquiring)
         return CacheGeneration(rawValue: try directory.generations.read(shard) &+ unwritten &* 0x9E37_79B9_7F4A_7C15)
     }
 
-    /// Gives the keys of a shard, or of all, another generation.
+    /// Changes the generation of the keys in one shard, or in all.
     ///
-    /// No lock is needed: a writer that read the generation before holds its shard, and is done once that can be had.
+    /// Needs no lock. A writer that has read the old generation holds its shard's lock until its entry is visible. The caller
+    /// then acquires that lock to remove entries, and finds this one too.
     ///
-    /// - Returns: the error if other processes don't see the change.
+    /// - Returns: the error if the change couldn't be written, and therefore other processes don't see it.
     func changeGeneration(of shard: UInt8? = nil) async -> (any Error)? {
         do {
             try await self { directory in
@@ -65,7 +67,7 @@ final class DiskAccess: Sendable {
         }
     }
 
-    // A shard that can't be had must not keep the others from being cleared: the first error is thrown at the end.
+    // An error in one shard must not keep the others from being cleared: the first error is thrown at the end.
     func forEachShard(after error: (any Error)?, _ body: (UInt8) async throws -> Void) async throws {
         var failure = error
         for shard in UInt8.min...UInt8.max {
@@ -78,7 +80,7 @@ final class DiskAccess: Sendable {
         if let failure { throw failure }
     }
 
-    /// The directory for a new body; opened again by the next if something of it is missing.
+    /// The directory for a new body. If a part of it is missing, the next use opens the directory again, which recreates it.
     func directoryForWriting() async throws -> DiskDirectory {
         let directory = try await self { $0 }
         if directory.isIncomplete { state.withLock { $0.directory = nil } }

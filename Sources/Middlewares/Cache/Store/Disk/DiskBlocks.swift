@@ -7,16 +7,16 @@ internal import Darwin
 internal import Glibc
 #endif
 
-/// The form of a file that holds a long body: blocks of 64 KiB, each followed by its checksum.
+/// The format of a file with a long body: blocks of 64 KiB, each followed by its checksum.
 ///
-/// So a body of any length is written and checked in constant memory, and a range without reading the rest.
+/// The format allows writing and checking a body of any length in constant memory, and a range without reading the rest.
 enum DiskBlocks {
     static let size = 64 << 10
     static let framedSize = size + 8
 
     static func fileSize(of length: Int64) -> Int64 { length + 8 * ((length + Int64(size) - 1) / Int64(size)) }
 
-    // With the body and the place of the block in it, a block that got elsewhere is found out.
+    // The seed contains the body's ID and the block's index, so a block in the wrong place is found to be damaged.
     static func checksum(_ bytes: UnsafeRawBufferPointer, of body: UInt64, _ index: Int64) -> UInt64 {
         Checksum.of(bytes, seed: body &+ UInt64(index) &* 0x9E37_79B9_7F4A_7C15)
     }
@@ -27,7 +27,7 @@ final class DiskBody: Sendable {
     private let file: OpenFile
     private let id: UInt64
     private let length: Int64
-    // Four blocks at a time make few calls, and a quarter of a megabyte of memory.
+    // Four blocks at a time: few system calls, and a quarter of a megabyte of memory.
     private static let blocksAtATime: Int64 = 4
 
     init(_ file: OpenFile, id: UInt64, length: Int64) throws {
@@ -38,18 +38,18 @@ final class DiskBody: Sendable {
         guard status.isRegular, status.size == DiskBlocks.fileSize(of: length) else { throw DiskRecord.Damage() }
     }
 
-    /// Reads the blocks that hold a range, and throws if one is not what was written.
+    /// Reads the blocks of a range, and throws if a block is damaged.
     func check(_ range: Range<Int64>) async throws {
         var offset = range.lowerBound
         while offset < range.upperBound {
             try Task.checkCancellation()
             offset = try read(from: offset, to: range.upperBound) { _ in }
-            // Others wait for this thread too.
+            // Lets other tasks use this thread.
             await Task.yield()
         }
     }
 
-    /// Reads from an offset as much as is read at a time, at most to an end; says how far it got.
+    /// Reads up to four blocks from an offset, but not beyond `end`. Returns the offset after the last byte.
     private func read(
         from offset: Int64,
         to end: Int64,
@@ -78,7 +78,7 @@ final class DiskBody: Sendable {
         }
     }
 
-    /// The content of a block, if it is what was written.
+    /// The content of a block, without its checksum. Throws if the content is damaged.
     private func checked(_ framed: UnsafeRawBufferPointer, _ block: Int64) throws -> UnsafeRawBufferPointer {
         let content = framed.count - 8
         let bytes = UnsafeRawBufferPointer(rebasing: framed[..<content])
@@ -87,9 +87,9 @@ final class DiskBody: Sendable {
         return bytes
     }
 
-    /// The bytes of a range, read and checked once, into the memory in which they are handed out.
+    /// Reads a range into memory and checks it there, without copying it.
     func bytes(_ range: Range<Int64>) async throws -> Data {
-        // The checksum of a block lies, until the next one is read over it, behind the block.
+        // 8 extra bytes: each block is read together with its checksum, which the next block then overwrites.
         guard let memory = malloc(range.count + 8) else { throw SystemError("malloc") }
         do {
             try await fill(memory, range)
@@ -118,7 +118,7 @@ final class DiskBody: Sendable {
                     if let start = bytes.baseAddress { place.copyMemory(from: start, byteCount: bytes.count) }
                 }
             }
-            // Others wait for this thread too.
+            // Lets other tasks use this thread.
             if block % 16 == 15 {
                 try Task.checkCancellation()
                 await Task.yield()
@@ -126,7 +126,7 @@ final class DiskBody: Sendable {
         }
     }
 
-    /// The bytes from an offset, as many as are read at a time.
+    /// Reads up to four blocks of content from an offset.
     @concurrent
     fileprivate func chunk(from offset: Int64, to end: Int64) async throws -> Data {
         var chunk = Data(capacity: Int(min(end - offset, Self.blocksAtATime * Int64(DiskBlocks.size))))

@@ -2,13 +2,13 @@ internal import Foundation
 internal import Interceptors
 
 extension DiskCacheStore {
-    /// The entries of a key, and the generation of its shard.
+    /// Returns the entries of a key, and the generation of its shard. Bodies longer than 64 KiB are read on request.
     @concurrent
     public func snapshot(of key: CacheKey) async throws -> CacheSnapshot {
         let name = DiskName(key)
         do {
             let (found, directory) = try await access(isChecked: false) { (try snapshot(of: key, name, in: $0), $0) }
-            // The generation of a directory that was removed is not that of the directory that takes its place.
+            // The generation of a removed directory isn't the generation of the directory that replaces it.
             guard found.entries.isEmpty, directory.isGone else { return found }
             return try await access { try snapshot(of: key, name, in: $0) }
         } catch is DiskRecord.Damage {
@@ -47,7 +47,7 @@ extension DiskCacheStore {
         }
     }
 
-    // Looked at before it is handed out: what is damaged must be a miss, not a failure in the middle.
+    // Checks the range before returning a body: damage must be a miss, not an error in the middle of a response.
     @concurrent
     private static func reading<Value: Sendable>(
         _ id: UInt64,
@@ -68,7 +68,7 @@ extension DiskCacheStore {
         }
     }
 
-    /// What is stored, in no particular order. It reads every file.
+    /// Lists the stored responses, in no particular order. Reads every record.
     @concurrent
     public func listing() async throws -> [CacheListing] {
         var all: [CacheListing] = []
@@ -78,7 +78,7 @@ extension DiskCacheStore {
                     let record = try await access { try $0.anyRecord(DiskName(shard: shard, file: file)) }
                     if let record { all += record.variants.map { $0.listing(record.key) } }
                 } catch is DiskRecord.Damage {
-                    // It is left for the look-up that finds it.
+                    // The next lookup of the key reports and removes it.
                 }
             }
             await Task.yield()

@@ -3,17 +3,18 @@ extension DiskCacheStore {
     @concurrent
     public func remove(_ entries: [CacheEntry.ID], of key: CacheKey) async throws {
         let name = DiskName(key)
-        // Without a file there is nothing to wait for.
+        // Without a file, there is no need to wait for the lock.
         guard !entries.isEmpty, try await access({ try $0.has(name) }) else { return }
         try await change(key, name) { entries.contains($0.id) }
     }
 
-    /// Removes every entry of a key, and keeps out responses that were requested before, by whatever store of the directory.
+    /// Removes every entry of a key, and keeps out responses to earlier requests in every store over the directory.
     @concurrent
     public func removeAll(of key: CacheKey) async throws {
         let name = DiskName(key)
         let failure = await access.changeGeneration(of: name.shard)
-        // Whether there is an entry shows once nobody holds the shard who found the generation unchanged.
+        // Checks for the shard only after changing the generation. A commit that read the old generation holds the shard's lock
+        // until its entry is visible, and acquiring the lock waits for it.
         if try await access({ try $0.hasShard(name.shard) }) { try await change(key, name) { _ in true } }
         if let failure { throw failure }
     }
@@ -32,8 +33,9 @@ extension DiskCacheStore {
         }
     }
 
-    /// Removes what the predicate picks, and keeps out responses that were requested before, by whatever store of the
-    /// directory. What can't be removed keeps nothing else from being removed; the first error is thrown at the end.
+    /// Removes the entries for which the predicate returns `true`, and keeps out responses to earlier requests in every store
+    /// over the directory. An error in one entry doesn't stop the others from being removed; the first error is thrown at the
+    /// end.
     @concurrent
     public func removeAll(where isRemoved: @Sendable (CacheListing) -> Bool) async throws {
         let failure = await access.changeGeneration()
@@ -53,16 +55,16 @@ extension DiskCacheStore {
     private func removeVariants(of name: DiskName, _ isRemoved: (CacheListing) -> Bool) async throws {
         do {
             guard let record = try await access({ try $0.anyRecord(name) }) else { return }
-            // The predicate is the user's: it is called outside the lock.
+            // The predicate is the user's code, so it runs outside the lock.
             let removed = record.variants.filter { isRemoved($0.listing(record.key)) }.map(\.id)
             try await remove(removed, of: record.key)
         } catch is DiskRecord.Damage {
-            // Whose it was can't be told.
+            // The key of a damaged record is unknown, so the predicate can't decide: it is removed.
             try await access.withShard(name.shard) { try $0.removeDamaged(name) }
         }
     }
 
-    /// Removes everything, with errors as in ``removeAll(where:)``.
+    /// Removes every entry. Errors are thrown at the end, as in ``removeAll(where:)``.
     @concurrent
     public func removeAll() async throws {
         let failure = await access.changeGeneration()

@@ -1,7 +1,7 @@
 public import Foundation
 internal import Interceptors
 
-/// Keeps responses in the files of a directory, up to limits; what was used the longest ago goes first.
+/// Keeps responses in the files of a directory, up to limits; evicts the least recently used first.
 ///
 /// ```swift
 /// let client = Client(
@@ -9,41 +9,44 @@ internal import Interceptors
 ///     interceptors: [.bearerAuth(tokens), .cache(.disk(at: cachesDirectory)), .retry()]
 /// )
 /// ```
-/// ## What is where
-/// In the directory given, a directory of its own (0700, files 0600) with a file for each key in 256 shards. It holds the
-/// responses of all variants and their bodies up to 64 KiB, so that a look-up reads one file; longer bodies have a file
-/// each. Names are hashes; the key stands in the file, and is compared. Of credentials in requests, which tell partitions and
-/// variants apart, digests are kept (HMAC-SHA256, with a random key in the file `key`): whoever gets files of entries alone
-/// learns nothing of them. Whoever gets the key as well can try guesses, and every reader finds URLs and responses.
+/// ## Files
+/// The store creates a subdirectory (0700, files 0600) in the given directory, with one file per key in 256 shards. That file
+/// holds the responses of all variants and their bodies up to 64 KiB, so that a lookup reads one file. Each longer body
+/// has a separate file. File names are hashes; the key is in the file, and each lookup compares it.
 ///
-/// ## What it costs
-/// No memory for any entry: the least recently used is told by the times of the files, and how much there is by a file of
-/// 6 KB. Opening a store takes the same time whatever is in it.
+/// Request credentials separate partitions and variants. The store keeps only their digests (HMAC-SHA256, with a random key
+/// in the file `key`). A copy of some entries therefore reveals no credential. A copy that includes the key allows guessing,
+/// and URLs and responses are in plain text.
 ///
-/// ## What it withstands
-/// A process that is killed leaves the old entry, the new one or none. Metadata and bodies are guarded by checksums; what
-/// is damaged is reported, removed and asked for anew. After a loss of power, what had not reached the disk is found to be
-/// damaged. Where the directory can't be made, read or written, everything is passed on, and reported.
-/// Several processes and several stores may share a directory; their limits should be the same.
+/// ## Costs
+/// Memory doesn't grow with the entries. The files' times show which entry was least recently used, and a file of 6 KB holds
+/// the counts. Opening a store takes the same time whatever the store holds.
 ///
-/// ## Where the work is done
-/// On the threads of Swift's pool, never on the caller's actor: a call reads or writes a quarter of a megabyte at a time, or
-/// lists one shard.
+/// ## Failures
+/// After a process is killed, a lookup finds the old entry, the new entry or no entry. Checksums guard metadata and bodies;
+/// a damaged entry is reported and removed, and the server is asked again. After a loss of power, an entry that hadn't reached
+/// the disk counts as damaged. If the directory can't be created, read or written, requests pass through, and the error is
+/// reported. Several processes and stores may share a directory; give them the same limits.
+///
+/// ## Threads
+/// Work runs on the threads of Swift's pool, never on the caller's actor. One call reads or writes a quarter of a megabyte at
+/// a time, or lists one shard.
 public final class DiskCacheStore: CacheStore {
     let access: DiskAccess
     let stamps: RecentStamps
     private let entryByteLimit: Int64
     let room: DiskRoom
 
-    /// A store in a directory, which is made if it isn't there. Nothing is read or written before the first use.
+    /// Creates a store over a directory, which is created at the first use if it doesn't exist. Nothing is read or written
+    /// before.
     ///
     /// - Parameters:
-    ///   - directory: where its own directory is, or is made; several stores and processes may have the same.
-    ///   - byteLimit: the most bytes in all files, those of bodies that are being received included, in whole blocks of the
-    ///     file system; 512 MiB by default.
-    ///   - entryLimit: the most URLs, the variants of one counting as one; 100,000 by default.
-    ///   - entryByteLimit: the longest body, by default a quarter of all.
-    ///   - now: the wall clock, by which the least recently used is told.
+    ///   - directory: where the store's subdirectory is, or is created; several stores and processes may share it.
+    ///   - byteLimit: the maximum bytes of all files in whole blocks of the file system, including bodies in progress; 512 MiB
+    ///     by default.
+    ///   - entryLimit: the maximum number of URLs; all variants of a URL count as one. 100,000 by default.
+    ///   - entryByteLimit: the longest body in bytes; by default a quarter of `byteLimit`.
+    ///   - now: the wall clock, which decides what was used least recently.
     public convenience init(
         at directory: URL,
         byteLimit: Int64 = 512 << 20,
@@ -55,19 +58,20 @@ public final class DiskCacheStore: CacheStore {
     }
 
     #if canImport(Darwin)
-    /// A store with another class of protection, or in backups.
+    /// Creates a store with another class of file protection, or one that is included in backups.
     ///
-    /// Without these parameters files can be read from the first unlocking of the device on, and are in no backup.
+    /// A store without these parameters can be read after the device is first unlocked, and is excluded from backups.
     ///
     /// - Parameters:
-    ///   - directory: where its own directory is, or is made.
-    ///   - byteLimit: the most bytes in all files.
-    ///   - entryLimit: the most URLs, the variants of one counting as one.
-    ///   - entryByteLimit: the longest body, by default a quarter of all.
-    ///   - protection: the class of files that are made from then on; macOS, where FileVault protects all, has none. While a
-    ///     locked device refuses to open files, they are misses, and are kept.
-    ///   - isExcludedFromBackup: whether the directory is left out of backups.
-    ///   - now: the wall clock, by which the least recently used is told.
+    ///   - directory: where the store's subdirectory is, or is created; several stores and processes may share it.
+    ///   - byteLimit: the maximum bytes of all files in whole blocks of the file system, including bodies in progress; 512 MiB
+    ///     by default.
+    ///   - entryLimit: the maximum number of URLs; all variants of a URL count as one. 100,000 by default.
+    ///   - entryByteLimit: the longest body in bytes; by default a quarter of `byteLimit`.
+    ///   - protection: the protection class of new files. macOS has no such classes: FileVault protects the whole disk. A file
+    ///     that a locked device refuses to open is a miss, and is kept.
+    ///   - isExcludedFromBackup: whether the directory is excluded from backups; `true` by default.
+    ///   - now: the wall clock, which decides what was used least recently.
     public convenience init(
         at directory: URL,
         byteLimit: Int64 = 512 << 20,
@@ -104,7 +108,7 @@ public final class DiskCacheStore: CacheStore {
         CacheStoreError(.tooLarge, "The body is longer than the \(limit) bytes that the store keeps of one.")
     }
 
-    /// How many URLs are stored, and the bytes of their files; what a killed process was writing may count.
+    /// The number of stored URLs, and the bytes of all files. May include files that a killed process was writing.
     @concurrent
     public func usage() async throws -> (entries: Int, bytes: Int64) {
         let total = try await access { directory in try directory.usage.read() }
@@ -112,13 +116,13 @@ public final class DiskCacheStore: CacheStore {
         return (Int(total.entries), total.bytes)
     }
 
-    /// The key of the digests that stand for credentials in the directory: it lies there in a file of its own (0600).
+    /// Returns the key of the digests that replace credentials, from the file `key` (0600) of the directory.
     @concurrent
     public func digestKey() async throws -> Data {
         Data(try await access.digestKey())
     }
 
-    /// Begins to store a response.
+    /// Begins to store a response. A body up to 64 KiB is committed with its metadata in one file.
     @concurrent
     public func write(
         _ response: CachedResponse,
@@ -152,7 +156,7 @@ public final class DiskCacheStore: CacheStore {
         }
     }
 
-    /// Gives an entry new metadata.
+    /// Replaces the metadata of an entry.
     @concurrent
     public func update(_ entry: CacheEntry.ID, of key: CacheKey, to response: CachedResponse) async throws {
         let name = DiskName(key)
@@ -167,7 +171,7 @@ public final class DiskCacheStore: CacheStore {
 }
 
 extension CacheStore where Self == DiskCacheStore {
-    /// A store in the files of a directory: see ``DiskCacheStore``.
+    /// A store in the files of a directory: see ``DiskCacheStore/init(at:byteLimit:entryLimit:entryByteLimit:now:)``.
     public static func disk(
         at directory: URL,
         byteLimit: Int64 = 512 << 20,

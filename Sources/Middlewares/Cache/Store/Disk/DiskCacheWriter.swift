@@ -1,9 +1,13 @@
 internal import Foundation
 internal import Synchronization
 
-/// Takes a body: into memory as long as it is short, then into a file of its own; and makes it seen when it is whole.
+/// Receives a body, in memory up to one block and then in a file of `incoming`, and commits it under the shard's lock.
+///
+/// The first of ``commit(if:)``, ``abandon()`` and a failure ends the writer. It takes the file and the reserved bytes out
+/// of the state, and thereby owns them. A process that is killed before the commit leaves only a file in `incoming`, which no
+/// record names. The next process that opens the directory removes the file.
 final class DiskCacheWriter: CacheWriter {
-    /// A body that has ended.
+    /// A complete body.
     struct Arrived {
         let id: UInt64
         let length: Int64
@@ -11,7 +15,7 @@ final class DiskCacheWriter: CacheWriter {
         let incoming: LockedShard.Arrival?
     }
 
-    /// Stores a body that has ended, if it is still wanted; says whether it is stored.
+    /// Stores a complete body if the closure wants it under the shard's lock. Returns whether the body is stored.
     typealias Keeping = @Sendable (Arrived, @Sendable (CacheGeneration) -> Bool) async throws -> Bool
 
     private struct Incoming {
@@ -24,7 +28,7 @@ final class DiskCacheWriter: CacheWriter {
         var length: Int64 = 0
         var block: [UInt8] = []
         var incoming: Incoming?
-        /// The bytes that are counted as under way for it.
+        /// The bytes that ``DiskIncoming`` counts for this body.
         var reserved: Int64 = 0
         var isOver = false
     }
@@ -55,7 +59,7 @@ final class DiskCacheWriter: CacheWriter {
         do {
             var rest = chunk[...]
             while !rest.isEmpty {
-                // A large chunk in parts, so that an end of the reading waits for one of them at most.
+                // Splits a large chunk, so that `abandon()` waits for the lock during the write of one part at most.
                 let part = rest.prefix(4 * DiskBlocks.size)
                 try await reserve(Int64(part.count))
                 try state.withLock { state in try add(part, to: &state) }
@@ -67,7 +71,7 @@ final class DiskCacheWriter: CacheWriter {
         }
     }
 
-    /// Counts bytes before they are written; what stays in memory needs no room.
+    /// Reserves room for bytes before they are written to a file. A body in memory needs no room.
     private func reserve(_ count: Int64) async throws {
         let missing = state.withLock { state -> Int64 in
             let length = state.length + count
@@ -90,7 +94,7 @@ final class DiskCacheWriter: CacheWriter {
         try part.withUnsafeBytes { bytes in
             var offset = 0
             while offset < bytes.count {
-                // Written only when more comes: what fits into one block stays in memory.
+                // A full block is written only when more bytes follow: a body of one block stays in memory.
                 if state.block.count == DiskBlocks.size { try flush(&state) }
                 let count = min(DiskBlocks.size - state.block.count, bytes.count - offset)
                 state.block += bytes[offset..<(offset + count)]
@@ -123,7 +127,8 @@ final class DiskCacheWriter: CacheWriter {
             guard let (body, incoming, reserved) = try end() else { return false }
             var isStored = false
             do {
-                // What isn't stored leaves nothing behind; what is stored has no such name any more, and counts as stored.
+                // If the body isn't stored, this removes its file. If it is stored, the file has been renamed, and the usage
+                // counts its bytes.
                 defer {
                     if let incoming { try? directory.incoming.remove(incoming.name) }
                     room.incoming.release(reserved)
@@ -157,7 +162,7 @@ final class DiskCacheWriter: CacheWriter {
         }
     }
 
-    // After a failure, on a thread that may wait for the disk.
+    // Removes the file at once. Called after a failure, on a thread that may wait for the disk.
     private func removeIncoming() {
         let (incoming, reserved) = takeIncoming()
         if let incoming { try? directory.incoming.remove(incoming.name) }

@@ -7,13 +7,23 @@ internal import Darwin
 internal import Glibc
 #endif
 
-/// The directory of a store, opened: 256 shards with the files of entries, one of bodies on their way, the usage and the
-/// generations.
+/// The open directory of a store.
 ///
-/// Everything is reached from the one descriptor that was checked when it was opened: nobody can put another directory in
-/// its place.
+/// ```
+/// http-cache-3/
+///     key              the key of the digests, 32 bytes
+///     usage            the counts of each shard, 6 KB
+///     generations      the generation of each shard, 2 KB
+///     incoming/        a file for each body in progress
+///     00/ … ff/        the shards; flock on a shard's directory is its lock
+///         <32 digits>                 the record of a key: metadata and short bodies
+///         <32 digits>.<16 digits>     a long body, named after its record and ID
+///         .new                        a record that is being written
+/// ```
+/// Everything is opened relative to one descriptor, whose owner was checked when it was opened: replacing the directory's path
+/// can't redirect the store.
 final class DiskDirectory: Sendable {
-    /// Its name tells the version of the form, so that another version never meets these files.
+    /// The name contains the version of the layout, so that no other version reads these files.
     static let name = "http-cache-3"
     private static let temporaries = "incoming"
 
@@ -22,13 +32,13 @@ final class DiskDirectory: Sendable {
     let generations: DiskGenerations
     let incoming: OpenFile
     private let blockSize: Int64
-    /// Whether the usage was missing though there may be entries.
+    /// Whether the usage file was missing, although there may be entries to count.
     let needsCount: Bool
 
-    /// Opens the directory in another, made if need be.
+    /// Opens the store's directory in `parent`, and creates both if needed.
     init(in parent: URL, _ protection: DiskProtection = DiskProtection()) throws {
         if (try? OpenFile.openDirectory(parent.path)) == nil {
-            // A parent that is a link, or that is to be made with its own parents.
+            // Follows a parent that is a link, and creates missing ancestors.
             try? FileManager.default.createDirectory(
                 at: parent,
                 withIntermediateDirectories: true,
@@ -51,13 +61,13 @@ final class DiskDirectory: Sendable {
         incoming = try OpenFile.openDirectory(Self.temporaries, in: root)
     }
 
-    /// Whether somebody has removed the directory.
+    /// Whether the directory has been removed.
     var isGone: Bool { ((try? root.status().links) ?? 0) == 0 }
 
-    /// Whether somebody has removed the directory of bodies on their way, or the generations.
+    /// Whether `incoming` or the file of generations has been removed.
     var isIncomplete: Bool { [incoming, generations.file].contains { ((try? $0.status().links) ?? 0) == 0 } }
 
-    /// Removes the bodies that ended processes have left.
+    /// Removes the files of bodies that ended processes have left.
     func removeLeftovers(now: Date) {
         for name in (try? incoming.names()) ?? [] {
             guard let status = try? incoming.status(of: name) else { continue }
@@ -66,30 +76,29 @@ final class DiskDirectory: Sendable {
         }
     }
 
-    /// The bytes of all files of bodies on their way, whoever writes them.
+    /// The bytes of all bodies in progress, in all processes.
     func incomingBytes() -> Int64 {
         ((try? incoming.names()) ?? []).reduce(0) { $0 + allocated((try? incoming.status(of: $1).size) ?? 0) }
     }
 
     /// The bytes that a file of some length takes, in whole blocks of the file system.
     ///
-    /// Counted from the length, since the count of blocks that the system gives may change long after a file was written.
+    /// Computed from the length, because the block count that the system reports may change long after a file was written.
     func allocated(_ length: Int64) -> Int64 { (length + blockSize - 1) / blockSize * blockSize }
 
-    /// Makes a file for a body on its way.
+    /// Creates a file for a body in progress.
     func makeIncoming() throws(SystemError) -> (file: OpenFile, name: String) {
         let name = IncomingName.make()
         return (try OpenFile.open(name, in: incoming, O_RDWR | O_CREAT | O_EXCL), name)
     }
 
-    // What waits here waits for a few hundred microseconds of another's work; who holds a lock for this long has been
-    // stopped.
+    // A lock is held for a few hundred microseconds. A holder that takes this long has been stopped.
     private static let patience = Duration.seconds(2)
 
-    /// Runs work on a shard that nobody else works on, in this process or another.
+    /// Runs work while holding the lock of a shard, which excludes other tasks and other processes.
     ///
-    /// The work is done in one go, on the thread that got the lock. Waiting doesn't heed a cancellation: what is to be
-    /// removed must be.
+    /// The work is synchronous, so the lock is released on the thread that acquired it. Waiting ignores cancellation, because
+    /// an invalidation must not be skipped.
     func withShard<Value>(
         _ shard: UInt8,
         _ work: (LockedShard) throws -> Value
@@ -105,7 +114,7 @@ final class DiskDirectory: Sendable {
         return try work(LockedShard(shard: shard, files: directory, directory: self))
     }
 
-    /// Gives the thread to others for a hundred microseconds, whether or not the task is cancelled.
+    /// Suspends the task for 100 µs, even if it is cancelled.
     static func pause() async {
         await withUnsafeContinuation { continuation in
             DispatchQueue.global().asyncAfter(deadline: .now() + .microseconds(100)) { continuation.resume() }
@@ -119,9 +128,9 @@ final class DiskDirectory: Sendable {
         return try OpenFile.openDirectory(name, in: root)
     }
 
-    /// The record of a key, `nil` if there is none, or one of another key that happens to have its name.
+    /// Reads the record of a key; `nil` if no file has its name, or the file holds another key with the same hash.
     ///
-    /// - Parameter use: says, from when it was last used, when it is used now.
+    /// - Parameter use: gets the time of the record's last use, and returns a new time if the file's time is to be set.
     func record(
         _ name: DiskName,
         of key: CacheKey,
@@ -141,12 +150,13 @@ final class DiskDirectory: Sendable {
         return record
     }
 
-    // All of a record with one response, and the head of most others.
+    // Holds a record with one response, and the head of most others.
     private static let firstRead = 96 << 10
 
-    /// Reads a record.
+    /// Reads a record without locking. Renaming replaces a record as a whole; only the bytes that mark removed variants are
+    /// written in place, each by itself.
     ///
-    /// - Parameter isWhole: whether its bodies are all to be read, however many and long.
+    /// - Parameter isWhole: whether to read all its bodies, however many and long.
     static func read(_ file: OpenFile, isWhole: Bool = false) throws -> (DiskRecord, modified: Int64) {
         let status = try file.status()
         guard status.isRegular, status.size <= Int64(DiskRecord.limit) else { throw DiskRecord.Damage() }
@@ -157,12 +167,12 @@ final class DiskDirectory: Sendable {
             if head > bytes.count { bytes = try file.bytes(head, at: 0) }
             return (try DiskRecord(bytes, size: size, from: file), status.modified)
         } catch let error as SystemError where error.code == EIO {
-            // What the disk can't read back is lost.
+            // The disk can't read the bytes back: the record is lost.
             throw DiskRecord.Damage()
         }
     }
 
-    /// Whether there is a file of a key's name.
+    /// Whether a file with the name of a key exists.
     func has(_ name: DiskName) throws -> Bool {
         do {
             _ = try root.status(of: name.path)
@@ -182,7 +192,7 @@ final class DiskDirectory: Sendable {
         }
     }
 
-    /// The names of the files of records in a shard.
+    /// The names of the record files in a shard.
     func files(of shard: UInt8) throws -> [String] {
         do {
             let files = try OpenFile.openDirectory(DiskName.directory(shard), in: root)
@@ -192,7 +202,7 @@ final class DiskDirectory: Sendable {
         }
     }
 
-    /// The record in a file, whatever its key; `nil` if there is none.
+    /// Reads the record in a file, whatever its key; `nil` if there is no such file.
     func anyRecord(_ name: DiskName) throws -> DiskRecord? {
         do {
             return try Self.read(try OpenFile.open(name.path, in: root, O_RDONLY)).0

@@ -1,7 +1,16 @@
-/// The generation of each shard, in a file of 2 KB that all stores of the directory share.
+/// The generation of each shard, in a file of 2 KB that all stores over the directory share.
 ///
-/// An invalidation writes 8 random bytes, so nothing has to be read before, and no number comes again. It also keeps out what
-/// is under way for the other keys of the shard: each costs a request to the server. Bytes that are missing count as zero.
+/// | step | generation | lock of the shard |
+/// | --- | --- | --- |
+/// | snapshot | read before the record | not held |
+/// | commit | read, and compared by the cache's closure | held until the record is visible |
+/// | invalidation | changed, then the lock is acquired and entries are removed | held for the removal only |
+///
+/// A commit that reads the old generation holds the lock until its record is visible, so the invalidation removes that record.
+/// A commit that reads the new generation stores nothing. Neither order leaves an old response behind.
+///
+/// An invalidation writes 8 random bytes: it needs no read before, and no generation repeats. It also keeps out responses in
+/// progress for the other keys of the shard; each costs a request to the server. Missing bytes count as zero.
 struct DiskGenerations {
     static let slotSize = 8
     private static let name = "generations"

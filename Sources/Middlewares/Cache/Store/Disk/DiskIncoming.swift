@@ -1,28 +1,29 @@
 internal import Dispatch
 internal import Synchronization
 
-/// The bodies that a store is receiving: their bytes count towards its limit, and abandoned files are removed here.
+/// Counts the bodies that a store is receiving towards its limit, and removes abandoned files.
 ///
 /// ```
-/// reserve ──▶ written to a file ──▶ release (committed, and counted in the usage by then)
+/// reserve ──▶ write to a file ──▶ release (committed: the usage counts the bytes)
 ///                    └──────────▶ discard (removed on the queue, then released)
 /// ```
-/// Other stores of the directory receive bodies too: their files are measured now and then.
+/// Other stores over the directory receive bodies too. Their bytes are the size of all files in `incoming` minus this store's
+/// reservations, measured from time to time.
 final class DiskIncoming: Sendable {
     private struct State {
         var own: Int64 = 0
         var others: Int64 = 0
-        /// What was reserved since the others were measured; at first more than any limit.
+        /// The bytes reserved since the last measurement; at first more than any limit, so that the first reservation measures.
         var unmeasured = Int64.max / 2
     }
 
-    /// The most bytes of bodies under way: what is stored must not make way for bodies that may never end.
+    /// The maximum bytes of bodies in progress: at most this much may be evicted for bodies that may never end.
     let limit: Int64
-    /// How many bytes a writer reserves at a time.
+    /// How many bytes a writer reserves at once.
     let step: Int64
     private let state = Mutex(State())
-    // Removing a long file takes milliseconds, so no reader waits for it. Each file waiting here still counts, so there are
-    // never more than the limit has room for.
+    // Removing a long file takes milliseconds, and no reader should wait for it. A file in the queue still counts towards the
+    // limit, which bounds the queue.
     let queue = DispatchQueue(label: "http-cache.incoming", qos: .utility)
 
     init(byteLimit: Int64, entryByteLimit: Int64) {
@@ -30,10 +31,10 @@ final class DiskIncoming: Sendable {
         step = min(1 << 20, max(1, byteLimit / 64))
     }
 
-    /// The bytes of bodies under way, as far as known.
+    /// The bytes of bodies in progress, as of the last measurement of other stores.
     var bytes: Int64 { state.withLock { $0.own + $0.others } }
 
-    /// Counts bytes that are about to be written; says whether there is room for them.
+    /// Reserves bytes that are about to be written. Returns whether there is room for them.
     func reserve(_ count: Int64, in directory: DiskDirectory) -> Bool {
         let isDue = state.withLock { state in
             state.unmeasured += count
@@ -41,7 +42,7 @@ final class DiskIncoming: Sendable {
         }
         if isDue { measure(directory) }
         if take(count) { return true }
-        // The bodies of others may have ended since they were measured.
+        // Bodies of other stores may have ended since the last measurement.
         guard !isDue else { return false }
         measure(directory)
         return take(count)
@@ -55,7 +56,7 @@ final class DiskIncoming: Sendable {
         }
     }
 
-    /// Measures what other stores of the directory are receiving.
+    /// Measures the bodies that other stores over the directory are receiving.
     func measure(_ directory: DiskDirectory) {
         let all = directory.incomingBytes()
         state.withLock { state in
@@ -66,7 +67,7 @@ final class DiskIncoming: Sendable {
 
     func release(_ count: Int64) { state.withLock { $0.own -= count } }
 
-    /// Removes a file in the background, and closes it there: the last to close a removed file frees its blocks.
+    /// Removes a file in the background, and closes it there too: the last close of a removed file frees its blocks.
     func discard(_ file: OpenFile, _ name: String, reserved: Int64, in directory: DiskDirectory) {
         queue.async { [self] in
             try? directory.incoming.remove(name)
@@ -75,6 +76,6 @@ final class DiskIncoming: Sendable {
         }
     }
 
-    /// Waits until all that was discarded is removed.
+    /// Waits until all discarded files are removed.
     func settle() async { await withCheckedContinuation { done in queue.async { done.resume() } } }
 }

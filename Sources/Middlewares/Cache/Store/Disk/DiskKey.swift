@@ -6,16 +6,16 @@ internal import Darwin
 internal import Glibc
 #endif
 
-/// The file with the key of the digests that stand for credentials in the directory.
+/// The file with the key of the digests that replace credentials in the directory.
 ///
-/// It is made once, by whoever comes first; of several processes that come at once, all get the same.
+/// The first process creates it. Processes that come at the same time all get the same key.
 enum DiskKey {
     static let length = 32
     private static let name = "key"
 
-    /// The key of a directory.
+    /// Returns the key of a directory, and creates it if needed.
     ///
-    /// - Parameter known: what it was before the directory was removed.
+    /// - Parameter known: the key that the directory had before it was removed.
     static func get(in root: OpenFile, known: [UInt8]?) throws(SystemError) -> [UInt8] {
         if let key = try read(in: root) { return key }
         var generator = SystemRandomNumberGenerator()
@@ -24,7 +24,7 @@ enum DiskKey {
         return try read(in: root) ?? key
     }
 
-    /// The key; `nil` if there is none, also where something else had its name, which is removed.
+    /// Reads the key; `nil` if the file is missing. Anything else with the file's name is removed.
     private static func read(in root: OpenFile) throws(SystemError) -> [UInt8]? {
         do throws(SystemError) {
             let file = try OpenFile.open(name, in: root, O_RDONLY)

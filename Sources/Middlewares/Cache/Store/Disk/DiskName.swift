@@ -1,6 +1,7 @@
 internal import HTTPSyntax
 
-/// The file of a key: a directory of 256, and a name that tells nothing and can't lead out of it.
+/// The file name of a key's record: a shard and 32 digits, both from a SHA-256 of the key. A name reveals nothing of the key,
+/// and can't lead out of the directory.
 struct DiskName: Hashable {
     let shard: UInt8
     let file: String
@@ -17,12 +18,12 @@ struct DiskName: Hashable {
         self.file = file
     }
 
-    /// The name of the directory of a shard.
+    /// The directory name of a shard: two hexadecimal digits.
     static func directory(_ shard: UInt8) -> String { [shard].hexadecimal }
 
     var path: String { Self.directory(shard) + "/" + file }
 
-    /// The name of the file of a long body.
+    /// The file name of a long body: the record's name, a dot and the ID.
     func body(_ id: UInt64) -> String { Self.body(file, id) }
 
     static func body(_ file: String, _ id: UInt64) -> String {

@@ -1,14 +1,14 @@
 internal import Foundation
 
-/// How Apple's systems treat the directory, beyond its permissions: other systems have nothing of the kind.
+/// How Apple's systems protect and back up the directory. Other systems have no such settings.
 struct DiskProtection: Sendable {
     #if canImport(Darwin)
-    /// When the files can be read, on devices that encrypt them by a passcode.
+    /// When files can be read on devices that encrypt with the passcode.
     var type = FileProtectionType.completeUntilFirstUserAuthentication
-    /// A cache can be asked for anew, and credentials of another device have no place in a backup.
+    /// Whether backups leave the directory out. A cache can be fetched again, and credentials don't belong on other devices.
     var isExcludedFromBackup = true
 
-    // What is made in a directory has the class of the directory.
+    // New files inherit the protection class of their directory.
     func apply(to path: String) throws {
         #if !os(macOS)
         try FileManager.default.setAttributes([.protectionKey: type], ofItemAtPath: path)

@@ -1,27 +1,28 @@
 internal import Interceptors
 
-/// What one file holds: a key, the responses stored for it, and those of their bodies that are short.
+/// The content of a record file: a key, the responses stored for it, and their short bodies.
 ///
 /// | bytes | content |
 /// | --- | --- |
-/// | 8 | a mark, and the version of the form |
-/// | 16 | for each variant whether it was struck out since |
-/// | 8 | the checksum of the head, from here on |
+/// | 8 | a mark that includes the version of the format |
+/// | 16 | a byte for each variant: whether it was removed in place |
+/// | 8 | the checksum of the rest of the head |
 /// | 8 | the length of the file |
 /// | 8 | the length of the head |
-/// | … | the key; of each variant ID, length, flags, the checksum of its body, and the response |
-/// | … | the short bodies one after another |
+/// | … | the key; for each variant its ID, length, flags, checksum of the body, and response |
+/// | … | the short bodies, one after another |
 ///
-/// Numbers are little-endian; texts and lists begin with their length. A look-up reads the head and the first bodies. A body
-/// is checked when it is asked for.
+/// Numbers are little-endian; texts and lists begin with their length. A lookup reads the head and the first bodies, and checks
+/// the head. A body is checked when it is read. The bytes that mark removed variants are outside the checksum, so that one byte
+/// can be written in place.
 struct DiskRecord {
     struct Variant {
         enum Content {
-            /// In the record, and read.
+            /// In the record, already read.
             case inline(ArraySlice<UInt8>)
-            /// In the record at an offset, and not read yet.
+            /// In the record at an offset, not read yet.
             case later(OpenFile, Int64)
-            /// In a file by itself.
+            /// In a separate file.
             case file
         }
 
@@ -29,9 +30,9 @@ struct DiskRecord {
         var packed: PackedResponse
         var length: Int64
         var content: Content
-        /// The checksum of a body in the record that was read from a file.
+        /// The checksum of a body in the record, if the record was read from a file.
         var sum: UInt64?
-        /// Which variant of its file it is.
+        /// The index of the variant in its file, which says where to mark it as removed.
         var slot = 0
 
         var isInFile: Bool { if case .file = content { true } else { false } }
@@ -50,14 +51,14 @@ struct DiskRecord {
         }
     }
 
-    /// Not what was written.
+    /// The bytes aren't what was written.
     struct Damage: Error {}
 
-    /// A key with more variants than these varies by something that never comes again.
+    /// The maximum variants of a key. A response with more varies by values that never repeat.
     static let variantLimit = 16
-    /// More than a record can have: the variants of a key are limited, their fields by what transports accept.
+    /// The maximum bytes of a record. Longer than any real record, because variants are limited here and fields by transports.
     static let limit = 8 << 20
-    /// Where a variant is struck out: one byte each.
+    /// The offset of the bytes that mark removed variants.
     static let strikes = 8
     static let struck: UInt8 = 0xFF
 
@@ -65,7 +66,7 @@ struct DiskRecord {
     private static let mark: UInt64 = 0x3268_6363_5054_5448
     private static let checked = 32
     private static let start = 48
-    // Far beyond any disk, and such that no sum of them overflows.
+    // Longer than any disk, and small enough that no sum overflows.
     private static let lengthLimit: Int64 = 1 << 48
 
     var key: CacheKey
@@ -109,7 +110,7 @@ struct DiskRecord {
 
     fileprivate static func sum(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.withUnsafeBytes { Checksum.of($0) } }
 
-    /// How many bytes the head has, of a file that begins with these.
+    /// Returns the length of the head of a file that begins with these bytes.
     static func headLength(_ bytes: [UInt8], size: Int) throws(Damage) -> Int {
         guard bytes.count >= start else { throw Damage() }
         var reader = ByteReader(bytes[...])
@@ -122,9 +123,12 @@ struct DiskRecord {
 
     init(_ bytes: [UInt8]) throws(Damage) { try self.init(bytes, size: bytes.count) }
 
+    /// Parses a record, and checks its head.
+    ///
     /// - Parameters:
-    ///   - bytes: the beginning of the file, the head at least.
-    ///   - file: where the bodies are read from later.
+    ///   - bytes: the beginning of the file; at least the head.
+    ///   - size: the length of the file.
+    ///   - file: the file to read the remaining bodies from.
     init(_ bytes: [UInt8], size: Int, from file: OpenFile? = nil) throws(Damage) {
         let head = try Self.headLength(bytes, size: size)
         guard head <= bytes.count else { throw Damage() }
@@ -181,7 +185,7 @@ struct DiskRecord {
 }
 
 extension DiskRecord.Variant {
-    /// The body of a variant that has it in the record.
+    /// The body of a variant in the record, read if needed, and checked.
     func body() throws -> ArraySlice<UInt8> {
         var bytes: ArraySlice<UInt8> = []
         switch content {

@@ -1,11 +1,11 @@
 internal import Synchronization
 
-/// Keeps a store within its limits, bodies under way included: what was used the longest ago goes first.
+/// Keeps a store within its limits, including bodies in progress, by evicting the least recently used entries.
 ///
-/// Nothing is known of an entry but what the directory says of its file, so memory doesn't grow with the entries. Where
-/// there are few, all are looked at, and exactly the least recently used go. Where there are many, some shards, which are
-/// samples of the whole, tell how old an entry must be to go; then one shard after another is swept, as room is needed: what
-/// one writer has to wait for is the sweep of a shard, not of all.
+/// Only the files' sizes and times are used, so memory doesn't grow with the entries. With few entries, all are listed and
+/// exactly the least recently used are evicted. With many, some shards are a sample of the whole: the sample gives the time
+/// of last use up to which entries are evicted. Then one shard after another is swept while room is needed, so that a writer
+/// waits for the sweep of one shard, not of all.
 final class DiskRoom: Sendable {
     private struct Plan {
         var cutoff: Int64
@@ -18,9 +18,9 @@ final class DiskRoom: Sendable {
         var plan: Plan?
     }
 
-    // So many tell the age of the oldest sixteenth within a few percent of it.
+    // With this sample size, the age of the oldest sixteenth is accurate to a few percent.
     private static let sample = 4_096
-    // A tenth of a second at most, while another task makes room.
+    // Attempts 100 µs apart: a tenth of a second while another task makes room.
     private static let attempts = 1_000
     let incoming: DiskIncoming
     private let limit: DiskUsage.Amount
@@ -33,10 +33,10 @@ final class DiskRoom: Sendable {
         incoming = DiskIncoming(byteLimit: limit.bytes, entryByteLimit: entryByteLimit)
     }
 
-    /// Counts so many bytes as under way, or some more, and makes room for them; says how many.
+    /// Reserves at least `count` bytes for a body in progress, and makes room for them. Returns the bytes reserved.
     func reserve(_ count: Int64, in directory: DiskDirectory) async throws -> Int64 {
         let full = CacheStoreError(.full, "The bodies that are being stored leave no room for more.")
-        // At the limit the last bytes are taken one by one.
+        // Near the limit, reserve exactly what is needed.
         var reserved = max(count, incoming.step)
         if !incoming.reserve(reserved, in: directory) {
             reserved = count
@@ -46,7 +46,7 @@ final class DiskRoom: Sendable {
             for _ in 0..<Self.attempts {
                 try await makeRoom(in: directory)
                 if try Self.fits(total(directory), limit) { return reserved }
-                // Another task makes room.
+                // Another task is making room.
                 await DiskDirectory.pause()
             }
             throw full
@@ -56,7 +56,7 @@ final class DiskRoom: Sendable {
         }
     }
 
-    // A sixteenth below the limit, so that not every entry that comes makes one go.
+    // A sixteenth below the limit, so that not every new entry causes an eviction.
     private var target: DiskUsage.Amount {
         DiskUsage.Amount(entries: limit.entries - limit.entries / 16, bytes: limit.bytes - limit.bytes / 16)
     }
@@ -71,10 +71,10 @@ final class DiskRoom: Sendable {
 
     private var underWay: DiskUsage.Amount { DiskUsage.Amount(bytes: incoming.bytes) }
 
-    /// Makes room if the limits are exceeded. One task at a time does it, for all.
+    /// Makes room if a limit is exceeded. One task at a time does so; the others return at once.
     func makeRoom(in directory: DiskDirectory) async throws {
         guard try !Self.fits(total(directory), limit) else { return }
-        // The bodies of others may have ended since they were measured.
+        // Bodies of other stores may have ended since the last measurement.
         incoming.measure(directory)
         guard try !Self.fits(total(directory), limit) else { return }
         let isFirst = state.withLock { state in
@@ -83,7 +83,7 @@ final class DiskRoom: Sendable {
         }
         guard isFirst else { return }
         defer { state.withLock { $0.isRunning = false } }
-        // Twice: a plan of before may be used up, and what the slots said be wrong.
+        // More than one pass, because an earlier plan may be used up, and the counts it was made from may have been wrong.
         for _ in 0..<3 {
             try await carryOut(state.withLock { $0.plan } ?? plan(directory), in: directory)
             if try Self.fits(total(directory), limit) { return }
@@ -100,7 +100,7 @@ final class DiskRoom: Sendable {
             if try Self.fits(total(directory), plan.isExact ? target : limit) { break }
             await Task.yield()
         }
-        // Of a plan that looked at everything nothing is left to be used: it was exact for its moment.
+        // A plan without remaining shards is done. The next task to exceed a limit makes a new plan.
         state.withLock { $0.plan = plan.shards.isEmpty ? nil : plan }
     }
 
@@ -127,7 +127,7 @@ final class DiskRoom: Sendable {
         let isExact = sampled == filled.count
         let seen = DiskUsage.Amount(entries: Int64(found.count), bytes: found.reduce(0) { $0 + $1.bytes })
         let total = isExact ? seen + underWay : try total(directory)
-        // Of the sample the same share must go as of the whole.
+        // Evicts the same share of the sample as of the whole.
         let share = isExact ? 1 : Double(seen.entries) / Double(max(1, total.entries))
         var excess = DiskUsage.Amount(
             entries: Int64((Double(total.entries - target.entries) * share).rounded(.up)),
@@ -141,7 +141,7 @@ final class DiskRoom: Sendable {
             cutoff = entry.use
             touched.insert(entry.shard)
         }
-        // Where the slots said too much, a sweep of all puts them right.
+        // If the listing is within the limits, the counts in the usage file were too high: sweeping every shard corrects them.
         let shards = isExact && Self.fits(total, limit) ? filled : isExact ? Array(touched) : filled
         return Plan(cutoff: cutoff, shards: shards, isExact: isExact)
     }

@@ -4,10 +4,10 @@ internal import Darwin
 internal import Glibc
 #endif
 
-/// How much each shard holds, in a file of 6 KB: all that is known of the whole without looking at every file.
+/// The entries and bytes of each shard, in a file of 6 KB, so that the totals are known without listing every file.
 ///
-/// A slot is written by who holds the lock of its shard: before something is added and after something is removed. So a
-/// process that is killed leaves a slot that says too much, never too little, and the next sweep puts it right.
+/// The holder of a shard's lock writes its slot: before adding files, and after removing files. A killed process therefore
+/// leaves a slot that is too high, never too low, and the next sweep corrects it.
 struct DiskUsage {
     struct Amount: Equatable {
         var entries: Int64 = 0
@@ -26,7 +26,7 @@ struct DiskUsage {
     private static let name = "usage"
     let file: OpenFile
 
-    /// Opens the file in a directory; says whether it is new though there may be entries.
+    /// Opens or creates the file. Returns whether it is new, in which case existing entries must be counted.
     static func open(in root: OpenFile) throws(SystemError) -> (usage: DiskUsage, isNew: Bool) {
         let (file, isNew) = try OpenFile.openOrMake(name, in: root) {
             Array((0..<shards).map { _ in slot(Amount()) }.joined())
@@ -34,7 +34,7 @@ struct DiskUsage {
         return (DiskUsage(file: file), isNew)
     }
 
-    /// The amount in each shard; `nil` where the slot is damaged.
+    /// Reads the amount of each shard; `nil` for a damaged slot.
     func read() throws(SystemError) -> [Amount?] {
         var slots = [UInt64](repeating: 0, count: Self.shards * 3)
         var failure: SystemError?
@@ -45,7 +45,7 @@ struct DiskUsage {
         if let failure { throw failure }
         return (0..<Self.shards).map { shard in
             let (entries, bytes) = (slots[3 * shard], slots[3 * shard + 1])
-            // What is not there doesn't say that there is nothing; and what is absurd must not overflow a sum.
+            // A missing slot doesn't mean an empty shard, and an absurd number must not overflow a sum.
             guard (shard + 1) * Self.slotSize <= count, slots[3 * shard + 2] == Self.check(entries, bytes),
                 entries < 1 << 48, bytes < 1 << 52
             else { return nil }
@@ -62,7 +62,7 @@ struct DiskUsage {
         return [entries, bytes, check(entries, bytes)].withUnsafeBytes { Array($0) }
     }
 
-    // Never zero for an empty slot: a file full of zeros, as a loss of power leaves one, says nothing.
+    // Not zero for an empty slot: zeros, as a loss of power can leave them, count as damaged.
     private static func check(_ entries: UInt64, _ bytes: UInt64) -> UInt64 {
         (entries &* 0x9E37_79B9_7F4A_7C15) ^ (bytes &* 0xC2B2_AE3D_27D4_EB4F) ^ 0x6874_7470_2D75_7365
     }

@@ -7,17 +7,17 @@ internal import Darwin
 internal import Glibc
 #endif
 
-/// The name of the file of a body on its way, which tells the process that writes it.
+/// The name of a body's file in `incoming`, which identifies the process that writes the file.
 ///
-/// A lock would tell the same, but it would be held for a whole download: see ``OpenFile/tryLock()``.
+/// A lock would identify it too, but would be held for a whole download: see ``OpenFile/tryLock()``.
 enum IncomingName {
-    /// After so long without a byte written a file counts as left behind, whoever made it. A download that goes on after
-    /// that is not stored.
+    /// How many nanoseconds a file may go without a write before it counts as left behind, whoever created it: one hour. A
+    /// download that continues later isn't stored.
     static let patience: Int64 = 3_600_000_000_000
 
-    // Processes of other machines, or containers, have other numbers.
+    // Process IDs of other machines or containers mean nothing here.
     private static let host: String = {
-        // Not by Foundation, which may ask the network for the name.
+        // Not from Foundation, which may ask the network for the name.
         var name = [UInt8](repeating: 0, count: 256)
         _ = name.withUnsafeMutableBytes { bytes in
             bytes.withMemoryRebound(to: CChar.self) { text in
@@ -26,7 +26,7 @@ enum IncomingName {
         }
         return PortableSHA256.digest(Array(name.prefix { $0 != 0 }))[..<4].hexadecimal
     }()
-    // The number of an ended process may come again; the first process of a container always has the same.
+    // The system reuses process IDs, and the first process of a container always has the same ID.
     private static let process = String(UInt32.random(in: .min ... .max), radix: 16)
 
     static func make() -> String {
@@ -34,10 +34,9 @@ enum IncomingName {
         return "\(host)-\(String(getpid(), radix: 16))-\(process)-\(id)"
     }
 
-    /// Whether nobody writes the file of this name any more.
+    /// Whether no process writes the file of this name any more.
     ///
-    /// - Parameter age: the nanoseconds since something was written to it. A time in the future tells as much as one that is
-    ///   long ago.
+    /// - Parameter age: the nanoseconds since the last write. A time far in the future counts as long ago.
     static func isLeftover(_ name: String, age: Int64) -> Bool {
         if age > patience || age < -patience { return true }
         let parts = name.split(separator: "-")

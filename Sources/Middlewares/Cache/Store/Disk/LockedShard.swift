@@ -6,24 +6,35 @@ internal import Darwin
 internal import Glibc
 #endif
 
-/// A shard while its lock is held: the only place from which files of entries are made, replaced and removed.
+/// A shard whose lock is held. Only this type creates, replaces and removes the files of entries.
+///
+/// A change keeps the shard consistent if the process is killed at any moment:
+/// 1. raise the usage to the new amount, so that the count is never too low;
+/// 2. write the record to `.new`;
+/// 3. rename a long body from `incoming` into the shard;
+/// 4. rename `.new` over the record, which commits the change: readers, who hold no lock, see the old record or the new one;
+/// 5. remove the bodies that the new record no longer names, then lower the usage.
+///
+/// A kill before step 4 leaves the old record, and at most a body that it doesn't name. A kill after step 4 leaves the new
+/// record, and at most old bodies. In both cases the usage is at most too high. The next sweep of the shard removes such
+/// bodies and counts again. Nothing is synced to the disk: after a loss of power, checksums find what is missing.
 struct LockedShard {
     let shard: UInt8
     let files: OpenFile
     let directory: DiskDirectory
 
-    // Only who holds the lock writes it, so that one that was left behind is overwritten by the next.
+    // The lock's holder is its only writer, so the next holder overwrites a leftover.
     private static let new = ".new"
 
-    /// A body that has arrived, to be moved to where it belongs.
+    /// A complete body, to be renamed from `incoming` into the shard.
     struct Arrival {
         let id: UInt64
         let name: String
     }
 
-    /// Changes what is stored for a key. A process that is killed anywhere in it leaves the old record or the new one.
+    /// Changes the record of a key, in the steps above.
     ///
-    /// - Parameter change: changes the variants; without a change nothing is written.
+    /// - Parameter change: changes the variants, and returns whether to write them.
     func change(
         _ name: DiskName,
         of key: CacheKey,
@@ -51,12 +62,12 @@ struct LockedShard {
             guard isRemoval, variants.count < before.count else { throw error }
             return try strikeOut(gone, variants, name, base - old.amount)
         }
-        // The record has them no more: a file that stays is found by the next sweep.
+        // The record no longer names them: the next sweep removes a file that stays.
         try? removeBodies(of: gone, name)
         try directory.usage.write(base + DiskUsage.Amount(entries: 1, bytes: size) - old.amount, of: shard)
     }
 
-    /// Puts a record in the place of another, or leaves all as it was; says how many bytes it takes.
+    /// Replaces a record, or leaves everything as it was and throws. Returns the bytes that record and bodies take.
     private func replace(
         _ name: DiskName,
         with record: DiskRecord,
@@ -81,8 +92,10 @@ struct LockedShard {
         return size
     }
 
-    /// Removes variants where they lie, which a full disk allows, and the other variants stay. Where even that fails, the whole
-    /// record goes: what is to be removed must be.
+    /// Removes variants by marking them in place, which needs no room on a full disk and keeps the other variants.
+    ///
+    /// A mark is one byte, so a process that is killed leaves it written or not. If marking fails too, the whole record is
+    /// removed, because an invalidation must never leave an entry behind.
     private func strikeOut(
         _ gone: [DiskRecord.Variant],
         _ rest: [DiskRecord.Variant],
@@ -102,7 +115,7 @@ struct LockedShard {
         }
     }
 
-    // What is damaged counts with its length, and is replaced. What can't be opened now may be whole: nothing is done to it.
+    // A damaged record counts with its length, and is replaced. An unreadable record may be intact: the error is thrown.
     private func readOld(_ name: DiskName) throws -> (record: DiskRecord?, amount: DiskUsage.Amount) {
         do {
             let file = try OpenFile.open(name.file, in: files, O_RDONLY)
@@ -133,7 +146,7 @@ struct LockedShard {
         file.setModified(stamp)
     }
 
-    /// Removes a record that is damaged; one that has become whole meanwhile stays.
+    /// Removes a damaged record, unless another process has replaced it meanwhile with an intact one.
     func removeDamaged(_ name: DiskName) throws {
         do {
             _ = try DiskDirectory.read(try OpenFile.open(name.file, in: files, O_RDONLY))
@@ -152,16 +165,16 @@ struct LockedShard {
         return try sweep { _, _ in false }
     }
 
-    /// An entry as a directory shows it.
+    /// An entry as its directory lists it.
     struct Listed {
         var modified: Int64
         var bytes: Int64
         var bodies: [String] = []
     }
 
-    /// The entries by their file's name, and what belongs to none: bodies without an entry, and what is no file.
+    /// Lists the entries by file name, and the orphans: bodies without an entry, and anything that isn't a regular file.
     ///
-    /// - Throws: where something can't be looked at now. What is left out of a list would be taken for lost.
+    /// - Throws: if the status of a file can't be read. A file left out of the list would be taken for lost.
     func list() throws(SystemError) -> (entries: [String: Listed], orphans: [String]) {
         var entries: [String: Listed] = [:]
         var bodies: [(name: String, size: Int64)] = []
@@ -196,9 +209,9 @@ struct LockedShard {
         return (entries, orphans)
     }
 
-    /// Removes the entries that are meant and whatever belongs to none, and counts what remains.
+    /// Removes the entries for which the closure returns `true`, and all orphans, and counts the rest.
     ///
-    /// What can't be removed keeps nothing else from being removed; the first error is thrown at the end.
+    /// An error in removing one file doesn't stop the sweep; the first error is thrown at the end.
     @discardableResult
     func sweep(_ isRemoved: (DiskName, Listed) -> Bool) throws -> DiskUsage.Amount {
         var (entries, orphans) = try list()
@@ -230,8 +243,8 @@ struct LockedShard {
         return amount
     }
 
-    // Bodies that a killed process had moved here before it could say whose they are. Of a record that can't be opened now
-    // they may all be.
+    // Bodies that the record doesn't name: a process was killed between moving a body here and committing its record, or
+    // after replacing the record. If the record can't be read now, every body may belong to it.
     private func strays(of name: DiskName, _ bodies: [String]) -> [String] {
         guard let old = try? readOld(name) else { return [] }
         guard let record = old.record else { return bodies }

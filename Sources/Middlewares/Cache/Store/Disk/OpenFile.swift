@@ -7,7 +7,7 @@ internal import Darwin
 internal import Glibc
 #endif
 
-/// What the system answered to a call that failed.
+/// The error of a failed system call.
 struct SystemError: Error {
     let code: Int32
     let call: StaticString
@@ -17,20 +17,20 @@ struct SystemError: Error {
         self.call = call
     }
 
-    /// Whether there is no such file. Any other failure, such as too many open files or a device that is locked, says nothing
-    /// about the file: an entry must not be taken for lost.
+    /// Whether the file doesn't exist. Any other failure, such as too many open files or a locked device, doesn't mean that
+    /// its entry is lost.
     var isMissing: Bool { code == ENOENT }
 
-    /// Whether a link, a directory, a socket or a FIFO is in the place of a file.
+    /// Whether a link, a directory, a socket or a FIFO has the file's name.
     var isOfAnotherKind: Bool { code == ELOOP || code == EISDIR || code == ENXIO || code == ENOTDIR }
 
-    /// The same for those outside.
+    /// The error that callers of the store get.
     var storeError: CacheStoreError {
         CacheStoreError(.unavailable, "\(call) failed: \(String(cString: strerror(code))).")
     }
 }
 
-/// A file or directory that is open; closed when nobody holds it any more.
+/// An open file or directory, closed when its last reference is released.
 final class OpenFile: Sendable {
     let descriptor: Int32
 
@@ -38,7 +38,7 @@ final class OpenFile: Sendable {
 
     deinit { close(descriptor) }
 
-    // Links are not followed: nothing leads out of the directory. And nobody waits for the other end of a FIFO.
+    // `O_NOFOLLOW`: no link leads out of the directory. `O_NONBLOCK`: opening a FIFO doesn't wait for its other end.
     static func open(
         _ path: String,
         in directory: OpenFile? = nil,
@@ -52,7 +52,7 @@ final class OpenFile: Sendable {
         }
     }
 
-    /// Makes a file in place of whatever has its name.
+    /// Creates a file, and removes whatever has its name.
     static func make(_ path: String, in directory: OpenFile) throws(SystemError) -> OpenFile {
         do throws(SystemError) {
             return try open(path, in: directory, O_RDWR | O_CREAT | O_EXCL)
@@ -63,8 +63,8 @@ final class OpenFile: Sendable {
         }
     }
 
-    /// Opens a file of a directory for reading and writing, or makes it with the given content. Of several that make it at once,
-    /// all open the same.
+    /// Opens a file of a directory for reading and writing, or creates it with some content. Processes that create it at the
+    /// same time all open the same file.
     static func openOrMake(
         _ name: String,
         in directory: OpenFile,
@@ -86,13 +86,13 @@ final class OpenFile: Sendable {
         }
     }
 
-    /// Makes a file with its whole content, unless there is one of its name: of several only the first gets the name.
+    /// Creates a file with all its content, unless the name exists: of several processes, the first wins.
     func makeOnce(_ name: String, _ content: [UInt8]) throws(SystemError) {
         let temporary = name + "-" + String(UInt64.random(in: .min ... .max), radix: 16)
         let file = try OpenFile.make(temporary, in: self)
         do throws(SystemError) {
             try file.write(content, at: 0)
-            // A file system without links gives the name to the last.
+            // On a file system without hard links, the last process wins.
             if linkat(descriptor, temporary, descriptor, name, 0) != 0, errno != EEXIST {
                 try rename(temporary, to: self, name)
             }
@@ -107,14 +107,14 @@ final class OpenFile: Sendable {
         try open(path, in: directory, O_RDONLY | O_DIRECTORY)
     }
 
-    /// Makes a directory that nobody else can look into, if it isn't there.
+    /// Creates a directory with permissions 0700, unless the name exists.
     static func makeDirectory(_ path: String, in directory: OpenFile? = nil) throws(SystemError) {
         if mkdirat(directory?.descriptor ?? AT_FDCWD, path, 0o700) != 0, errno != EEXIST { throw SystemError("mkdir") }
     }
 
     struct Status {
         var size: Int64
-        /// In nanoseconds since 1970.
+        /// When the file was last modified, in nanoseconds since 1970.
         var modified: Int64
         var owner: UInt32
         var permissions: UInt32
@@ -132,7 +132,7 @@ final class OpenFile: Sendable {
         }
     }
 
-    /// The size of the blocks in which the file system gives room.
+    /// The size of the file system's blocks, in bytes; between 512 and 65,536.
     func blockSize() -> Int64 {
         var system = statvfs()
         guard fstatvfs(descriptor, &system) == 0 else { return 4_096 }
@@ -151,7 +151,7 @@ final class OpenFile: Sendable {
         return Status(status)
     }
 
-    /// Reads as many bytes as there are from an offset on, at most those that fit.
+    /// Reads from an offset until the buffer is full or the file ends. Returns the number of bytes read.
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(SystemError) -> Int {
         var count = 0
         while count < buffer.count {
@@ -167,7 +167,7 @@ final class OpenFile: Sendable {
         return count
     }
 
-    /// As many bytes as there are from an offset on, at most so many.
+    /// Reads at most `limit` bytes from an offset; fewer only at the end of the file.
     func bytes(_ limit: Int, at offset: Int64) throws(SystemError) -> [UInt8] {
         var failure: SystemError?
         let bytes = [UInt8](unsafeUninitializedCapacity: limit) { buffer, count in
@@ -202,18 +202,18 @@ final class OpenFile: Sendable {
         if let failure { throw failure }
     }
 
-    /// Sets the time of the last modification, which is that of the last use. That it fails costs no more than order.
+    /// Sets the modification time, which records the last use. A failure is ignored: it only affects the order of eviction.
     func setModified(_ nanoseconds: Int64) {
         let time = timespec(tv_sec: Int(nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))
         var times = [time, time]
         futimens(descriptor, &times)
     }
 
-    /// Removes a file, or an empty directory in its place; that it isn't there is no error.
+    /// Removes a file or an empty directory. A missing file is no error.
     func remove(_ name: String) throws(SystemError) {
         guard unlinkat(descriptor, name, 0) != 0, errno != ENOENT else { return }
         let failure = SystemError("unlink")
-        // Of a directory the systems say one or the other.
+        // For a directory, Linux says `EISDIR` and Darwin `EPERM`.
         guard failure.code == EISDIR || failure.code == EPERM else { throw failure }
         guard unlinkat(descriptor, name, AT_REMOVEDIR) == 0 || errno == ENOENT else { throw failure }
     }
@@ -222,11 +222,13 @@ final class OpenFile: Sendable {
         guard renameat(descriptor, name, other.descriptor, newName) == 0 else { throw SystemError("rename") }
     }
 
-    /// Whether this process now holds the lock of this file. The system lets go of it when the file is closed, and when
-    /// the process ends in whatever way. Where there are no such locks, everybody holds them.
+    /// Tries to acquire the exclusive lock (`flock`) of this file. Returns `false` if another descriptor holds it.
     ///
-    /// It is held for one change of a shard alone: iOS ends an app that it suspends while the app holds a lock in the
-    /// directory of an App Group.
+    /// The system releases the lock when the file is closed, and when the process ends for whatever reason. On a file system
+    /// without locks, every attempt succeeds.
+    ///
+    /// Hold the lock only during one change of a shard. iOS ends an app that is suspended while it holds a lock in an App
+    /// Group's directory.
     func tryLock() -> Bool {
         while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
             if errno == EWOULDBLOCK { return false }
@@ -235,7 +237,7 @@ final class OpenFile: Sendable {
         return true
     }
 
-    /// The names in a directory, without those of hidden files.
+    /// The names in a directory, except hidden files.
     func names() throws(SystemError) -> [String] {
         let copy = openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard copy >= 0 else { throw SystemError("open") }

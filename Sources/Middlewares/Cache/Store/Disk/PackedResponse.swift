@@ -1,11 +1,11 @@
 internal import Interceptors
 internal import Synchronization
 
-/// A response as it lies in a record. The fields that select it are read at once, the others when they are asked for: of many
-/// variants a request needs one.
+/// A response as its record holds it. The selecting fields are parsed at once, the rest when it is needed: a request
+/// needs only one of many variants.
 final class PackedResponse: Sendable {
     let bytes: ArraySlice<UInt8>
-    /// The request fields that it was selected by: see ``ResponseFacts/selectors``.
+    /// The request fields that select the response: see ``ResponseFacts/selectors``.
     let selectors: [HTTPField.Name]?
     let selectingFields: HTTPFields
     private let names: ArraySlice<UInt8>
@@ -33,9 +33,9 @@ final class PackedResponse: Sendable {
         unpacked = Mutex(response)
     }
 
-    /// Throws if what is to be read later could not be.
+    /// Checks everything, including the parts that are parsed later, and throws if they are malformed.
     ///
-    /// - Parameter other: another variant of the record, which most likely varies by the same names.
+    /// - Parameter other: another variant of the record, which most likely varies by the same names and shares its list.
     init(_ bytes: ArraySlice<UInt8>, like other: PackedResponse?) throws(DiskRecord.Damage) {
         var reader = ByteReader(bytes)
         let count = try reader.number()
@@ -74,14 +74,14 @@ final class PackedResponse: Sendable {
         return selectors
     }
 
-    /// Whether the whole response has been asked for.
+    /// Whether the whole response has been parsed.
     var isRead: Bool { unpacked.withLock { $0 != nil } }
 
-    /// The whole response.
+    /// The whole response, parsed at the first use.
     var response: CachedResponse {
         unpacked.withLock { unpacked in
             if let unpacked { return unpacked }
-            // It was gone through when the record was read: what can't be read would be a response that is never used.
+            // The initializer has checked the bytes. If parsing failed all the same, this response would never be served.
             let read =
                 (try? unpack())
                 ?? CachedResponse(status: 500, headerFields: [:], responseTime: 0, needsValidation: true)

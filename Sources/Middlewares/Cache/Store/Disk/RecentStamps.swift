@@ -1,10 +1,10 @@
 internal import Foundation
 internal import Synchronization
 
-/// When files were used, as far as their own times don't say so yet; and stamps of which each is greater than all before.
+/// The recent uses that the files' times don't show yet. Also makes time stamps, each greater than all before.
 ///
-/// Writing the time of a file at each hit would make the disk write for reading. So it is written once in a while, and
-/// meanwhile the last few thousand uses are remembered here, for the order within this process.
+/// Setting a file's time at every hit would write to the disk for every read. So the time is set when it lags by a minute.
+/// Meanwhile up to 4,096 uses are remembered here, which orders eviction within this process.
 final class RecentStamps: Sendable {
     private struct State {
         var last: Int64 = 0
@@ -12,7 +12,7 @@ final class RecentStamps: Sendable {
         var old: [DiskName: Int64] = [:]
     }
 
-    /// For how long the time of a file may lag behind, in nanoseconds.
+    /// How far a file's time may lag behind its last use, in nanoseconds.
     static let lag: Int64 = 60_000_000_000
     private static let generation = 2_048
     private let now: @Sendable () -> Date
@@ -20,7 +20,7 @@ final class RecentStamps: Sendable {
 
     init(now: @escaping @Sendable () -> Date) { self.now = now }
 
-    /// The time, in nanoseconds since 1970; a little later than it is where it would be the same as before.
+    /// The time in nanoseconds since 1970, or the last stamp plus one if that is later.
     func stamp() -> Int64 { state.withLock { stamp(&$0) } }
 
     private func stamp(_ state: inout State) -> Int64 {
@@ -33,7 +33,7 @@ final class RecentStamps: Sendable {
         return seconds.isFinite ? Int64(min(max(seconds, 0), 9e9) * 1e9) : 0
     }
 
-    /// Notes a use; gives the stamp if the file's time is to be set to it.
+    /// Notes a use. Returns the stamp if the file's time is to be set to it.
     func use(_ name: DiskName, modified: Int64) -> Int64? {
         state.withLock { state in
             let stamp = stamp(&state)
@@ -47,13 +47,13 @@ final class RecentStamps: Sendable {
         }
     }
 
-    /// When a file was last used.
+    /// The time of a file's last use.
     ///
-    /// A time in the future, as of a run with the clock ahead, says that the use was before the clock was put right: such a
-    /// file is older than any other, or it would outlive all that is used from now on.
+    /// A time in the future was set while the clock was ahead. Such a file counts as the oldest of all, because otherwise it
+    /// would outlive everything that is used from now on.
     func lastUse(_ name: DiskName, modified: Int64) -> Int64 {
         state.withLock { state in
-            // Where the clock was moved back while this process runs, its own stamps go on.
+            // After the clock was set back in this process, its own stamps are ahead of the clock too.
             let modified = modified > max(time, state.last) + Self.lag ? 0 : modified
             return max(modified, state.young[name] ?? state.old[name] ?? modified)
         }

@@ -47,7 +47,7 @@ struct ByteReader {
         }
     }
 
-    /// A count of things that take a byte at least.
+    /// Reads the count of a list whose elements take at least a byte each.
     mutating func count() throws(DiskRecord.Damage) -> Int {
         let count = try number()
         guard count <= UInt64(bytes.endIndex - offset) else { throw DiskRecord.Damage() }
