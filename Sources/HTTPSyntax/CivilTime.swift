@@ -20,10 +20,14 @@ package struct CivilTime: Sendable, Hashable {
         self.second = second
     }
 
-    /// The time so many seconds after the start of 1970.
+    /// The last second of the year 9999.
+    private static let limit: Int64 = 253_402_300_799
+
+    /// The time a number of seconds after the start of 1970, limited to the years before 10000.
     ///
     /// Howard Hinnant, chrono-Compatible Low-Level Date Algorithms. Years begin in March, so that leap days come last.
     package init(secondsSince1970 seconds: Int64) {
+        let seconds = min(max(seconds, -Self.limit), Self.limit)
         let days = Self.days(in: seconds)
         let rest = Int(seconds - days * 86_400)
         let shifted = days + 719_468
@@ -46,7 +50,7 @@ package struct CivilTime: Sendable, Hashable {
 
     /// Whole seconds since the start of 1970, rounded down and limited to the years before 10000, whatever the date holds.
     package static func seconds(_ date: Date) -> Int64 {
-        let limit = 253_402_300_799.0
+        let limit = Double(limit)
         let seconds = date.timeIntervalSince1970
         return seconds.isNaN ? 0 : Int64(min(max(seconds, -limit), limit).rounded(.down))
     }

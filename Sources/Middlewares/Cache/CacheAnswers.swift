@@ -102,6 +102,8 @@ enum CacheAnswers {
 
     /// Records the outcome in the context, and in the field `Cache-Status` (RFC 9211).
     static func mark(_ response: inout HTTPResponse, _ outcome: CacheOutcome) {
+        // A cache further inside may have served a stored response, whose cookies are not for a jar.
+        if response.context.cacheOutcome != nil { response.context.cookiesFromServer = response.receivedCookies }
         response.context.cacheOutcome = outcome
         // A cache appends its member after those of caches nearer to the origin (RFC 9211 §2).
         response.headerFields.append(status(outcome))

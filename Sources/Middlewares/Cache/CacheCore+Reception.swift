@@ -18,13 +18,14 @@ extension CacheCore {
             outcome.storing = reason
             if await invalidate(by: response, exchange) { outcome.storing = .invalidated }
             if !removed.isEmpty {
+                // An earlier response that is still being read must not be stored after this one.
+                for index in removed { _ = flight.mayStore(exchange.entries[index].selectingFields) }
                 let (ids, key) = (exchange.ids(removed), exchange.key)
                 await attempt { try await $0.remove(ids, of: key) }
             }
             return marked(response, outcome)
         case .store(let stored, let replaced):
-            let others = exchange.ids(replaced, besides: stored.selectingFields)
-            return await record(response, stored, others, flight, exchange.generation, outcome)
+            return await record(response, stored, replaced, flight, exchange, outcome)
         case .freshen(let updates, let answers, let mayStore):
             if mayStore, flight.isValid {
                 await update(updates, exchange)
@@ -138,17 +139,18 @@ extension CacheCore {
     private func record(
         _ response: consuming HTTPResponse,
         _ stored: CachedResponse,
-        _ replaced: [CacheEntry.ID],
+        _ replaced: [Int],
         _ flight: CacheFlights.Flight,
-        _ generation: CacheGeneration?,
+        _ exchange: borrowing CacheExchange,
         _ outcome: consuming CacheOutcome
     ) async -> HTTPResponse {
         outcome.storing = .refused
         // Without a generation, a later invalidation can't be detected.
-        guard let generation else { return marked(response, outcome) }
+        guard let generation = exchange.generation else { return marked(response, outcome) }
         let commit = CacheCommit(
             response: stored,
-            replaced: replaced,
+            replaced: exchange.ids(replaced, besides: stored.selectingFields),
+            seen: exchange.entries.map(\.id),
             flight: flight,
             store: store,
             generation: generation,

@@ -108,8 +108,8 @@ public struct CacheInterceptor: Interceptor {
     /// var request = HTTPRequest(url: url)
     /// request.context.cacheMode = .offline            // uses the current token, without a refresh
     /// try await tokens.authorize(&request)
+    /// tokens.signOut()                                // no later request gets the token, so none is stored afterwards
     /// try await cache.removeAll(for: request)
-    /// tokens.signOut()
     /// ```
     /// Without a named partition, a new token is a new caller. Responses stored with earlier tokens stay, unreachable, until
     /// the store evicts them. With `.partition(by: tokens)`, `store.removeAll(partition: account.id)` removes them too.

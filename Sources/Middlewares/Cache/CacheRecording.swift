@@ -18,6 +18,8 @@ struct CacheCommit: Sendable {
     let response: CachedResponse
     /// The IDs of the entries that it replaces, besides those of its variant.
     let replaced: [CacheEntry.ID]
+    /// The IDs of all entries that the request found.
+    let seen: [CacheEntry.ID]
     let flight: CacheFlights.Flight
     let store: any CacheStore
     /// The key's generation when the request was sent.
@@ -42,6 +44,7 @@ struct CacheCommit: Sendable {
             if isStored { return true }
         } catch {
             report(error)
+            if Self.isStored(despite: error) { return true }
         }
         await giveWay()
         return false
@@ -82,6 +85,7 @@ struct CacheCommit: Sendable {
             if try await writer.commit(if: { isWanted($0) }) { return true }
         } catch {
             report(error)
+            if Self.isStored(despite: error) { return true }
         }
         writer.abandon()
         await giveWay()
@@ -92,6 +96,10 @@ struct CacheCommit: Sendable {
     /// store's lock.
     private func isWanted(_ generation: CacheGeneration) -> Bool {
         generation == self.generation && flight.mayStore(response.selectingFields)
+    }
+
+    private static func isStored(despite error: any Error) -> Bool {
+        (error as? CacheStoreError)?.isAboutLater ?? false
     }
 
     // A body with another length than announced is incomplete.
@@ -112,9 +120,14 @@ struct CacheCommit: Sendable {
         // check, its entry is newer than the snapshot, and isn't among the entries found.
         guard flight.mayStore(variant) else { return }
         do {
-            let found = try await store.snapshot(of: flight.key).entries
+            let found = try await store.snapshot(of: flight.key)
             guard flight.isLast(variant) else { return }
-            let older = found.filter { replaced.contains($0.id) || $0.selectingFields == variant }
+            // After an invalidation, an entry of the variant may be a newer response.
+            let isSameGeneration = found.generation == generation
+            let older = found.entries.filter { entry in
+                replaced.contains(entry.id)
+                    || entry.selectingFields == variant && (isSameGeneration || seen.contains(entry.id))
+            }
             if !older.isEmpty { try await store.remove(older.map(\.id), of: flight.key) }
         } catch {
             report(error)

@@ -8,13 +8,21 @@ extension HTTPResponse {
     /// includes those of a 304 that confirms the stored response, or of a failed response that it replaces.
     public var receivedCookies: HTTPFields {
         if context.cacheOutcome?.result.isStored ?? false { return context.cookiesBesideStored }
+        if let received = context.cookiesFromServer { return received }
         guard headerFields.contains(.setCookie) else { return [:] }
         return HTTPFields(headerFields.filter { $0.name == .setCookie })
     }
 }
 
 extension HTTPContext {
+    private enum CookiesFromServerKey: HTTPContextKey { static var defaultValue: HTTPFields? { nil } }
     private enum CookiesBesideStoredKey: HTTPContextKey { static var defaultValue: HTTPFields { [:] } }
+
+    /// On a response that passed several caches: the `Set-Cookie` fields that the innermost of them received from the server.
+    var cookiesFromServer: HTTPFields? {
+        get { self[CookiesFromServerKey.self] }
+        set { self[CookiesFromServerKey.self] = newValue }
+    }
 
     /// On a stored response: the `Set-Cookie` fields that the server sent for this call.
     var cookiesBesideStored: HTTPFields {

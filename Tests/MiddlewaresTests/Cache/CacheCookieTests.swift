@@ -123,4 +123,17 @@ import TransportTesting
         }
         #expect((replayed, received) == (1, 1))
     }
+
+    @Test func aHitInAnInnerCacheSetsNoCookieBehindTheMissOfAnOuterOne() async throws {
+        world.answer(["Cache-Control: max-age=60", "Set-Cookie: sid=2; Max-Age=600"])
+        #expect(try await get("feed") == .miss)
+        #expect(session == "2")
+        jar.removeAll()
+        let outer = CacheInterceptor(store: MemoryCacheStore(), clock: world.clock, report: { _ in })
+        let chain = InterceptorChain([.cookies(jar), outer, world.cache], transport: world.stub)
+        let response = try await chain.send(try world.request(path: "feed", partition: "ada"))
+        #expect(response.context.cacheOutcome?.result == .miss)
+        #expect(response.headerFields[.setCookie] != nil && response.receivedCookies.isEmpty)
+        #expect(jar.cookies.isEmpty)
+    }
 }

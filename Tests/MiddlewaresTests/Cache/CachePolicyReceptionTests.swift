@@ -336,4 +336,29 @@ import Testing
         let keys = CachePolicy.invalidated(by: response, to: request).compactMap { CacheKey(url: $0) }
         #expect(keys == (try paths.compactMap { CacheKey(url: try url("https://a.example/\($0)")) }))
     }
+
+    @Test(arguments: [502, 504]) func gatewaysFailureInvalidatesBecauseTheServerMayHaveActed(code: Int) throws {
+        let response = HTTPResponse(status: try #require(HTTPResponse.Status(code: code)))
+        let request = try Row("4.4", [], method: .post, "").httpRequest()
+        #expect(CachePolicy.invalidated(by: response, to: request) == [request.url])
+    }
+
+    @Test func retriedDeleteInvalidatesAlsoIfTheLastAttemptFindsNothing() async throws {
+        let world = CacheWorld()
+        world.answer(["Cache-Control: max-age=60"], "one")
+        _ = try await world.send()
+        world.stub.enqueue(.failure(TransportError(.connectionLost, "After the server has acted.")))
+        world.answer(404, [])
+        let retry: RetryInterceptor = .retry(.constant(.zero, maxAttempts: 2), clock: world.clock)
+        let chain = InterceptorChain([world.cache, retry], transport: world.stub)
+        #expect(try await chain.send(world.request([], .delete)).status == 404)
+        world.answer(410, [])
+        #expect(try await world.send().hasPrefix("410 miss"))
+    }
+
+    @Test func responseOfUnknownAgeIsTooStaleIfTheServerCannotBeReached() throws {
+        let entry = try stored(["Cache-Control: max-age=60"])
+        let request = HTTPRequest(url: try url("https://a.example/x?q"))
+        #expect(CachePolicy().afterFailure(entry.response, request, now: start - 1_000) == .tooStale)
+    }
 }

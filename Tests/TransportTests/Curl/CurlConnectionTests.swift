@@ -282,6 +282,40 @@ import TransportTesting
         await transport.shutDown()
     }
 
+    // The last bytes may wait in libcurl, counted already, when the limit passes.
+    @Test(arguments: Array(stride(from: 128, through: 512, by: 16)))
+    func wholeLimitThatPassesWhileTheReaderIsAwayIsATimeout(kilobytes: Int) async throws {
+        let (server, clock) = (try MockServer(), ManualClock())
+        let sent = AsyncStream.makeStream(of: Void.self)
+        let content = Data(repeating: 1, count: kilobytes << 10)
+        server.on(.get, "/long") { _ in
+            MockResponse(steps: [
+                .send("HTTP/1.1 200 OK\r\nContent-Length: \(content.count)\r\n\r\n"), .send(content),
+                .run { sent.continuation.finish() },
+            ])
+        }
+        server.on(.get, "/small", MockResponse(body: "ok"))
+        let transport = transport {
+            $0.clock = clock
+            $0.timeouts = Timeouts(idle: nil)
+        }
+        let timeouts = Timeouts(idle: nil, whole: .seconds(5))
+        let request = try makeRequest(server, "/long", responseBody: .streamed, timeouts: timeouts)
+        let response = try await transport.send(request)
+        for await _ in sent.stream {}
+        for _ in 0..<10 { _ = try await transport.send(makeRequest(server, "/small")) }
+        clock.advance(by: .seconds(10))
+        for _ in 0..<2 { _ = try await transport.send(makeRequest(server, "/small")) }
+        do {
+            var count = 0
+            for try await chunk in response.body { count += chunk.count }
+            #expect(count == content.count)
+        } catch let error as TransportError {
+            #expect(error.code == .timedOut)
+        }
+        await transport.shutDown()
+    }
+
     @Test func slowReaderDoesNotHoldUpOthers() async throws {
         let server = try MockServer()
         server.on(.get, "/large", .repeating(Data(count: 1 << 20), times: 64))

@@ -58,6 +58,29 @@ import TransportTesting
         await transport.shutDown()
     }
 
+    @Test(arguments: [ResponseBodyMode.buffered, .streamed])
+    func earlyResponseWhoseCompressedContentEndsTooSoonIsTruncated(mode: ResponseBodyMode) async throws {
+        let server = try MockServer()
+        let cut = CodedSamples.gzip.dropLast(8)
+        server.on(.post, "/", readsBody: false) { _ in
+            let head = "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: \(cut.count)\r\n\r\n"
+            return MockResponse(steps: [.send(head), .send(Data(cut)), .waitForever])
+        }
+        let clock = ManualClock()
+        let transport = Self.transport(clock, Timeouts(connect: nil, idle: nil, whole: nil))
+        let request = try makeRequest(server, "/", .post, body: Self.stalled, responseBody: mode)
+        let time = Task {
+            while !Task.isCancelled {
+                await clock.sleepers(1)
+                clock.advance(by: .seconds(1))
+            }
+        }
+        let error = try await failure { try await content(of: transport.send(request)) }
+        #expect(error.code == .truncated)
+        time.cancel()
+        await transport.shutDown()
+    }
+
     @Test func uploadThatGoesOnAfterAnEarlyResponseIsSentToItsEnd() async throws {
         let server = try HeadServer { _, _ in .init(text: "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ndone") }
         // No time passes: however slow the upload is, it doesn't pause.

@@ -24,7 +24,8 @@ extension CachePolicy {
             return .served(.staleIfError)
         }
         guard !constraints.directives.maxAge.isPresent || constraints.allowStale(freshness) else { return .forbidden }
-        return freshness.staleness ?? 0 <= maximumStaleness ? .served(.disconnected) : .tooStale
+        // With an unknown age, because a clock is wrong, the response may be of any staleness.
+        return freshness.staleness.map { $0 <= maximumStaleness } ?? false ? .served(.disconnected) : .tooStale
     }
 
     /// Whether a response must never be served without validation once it is stale.

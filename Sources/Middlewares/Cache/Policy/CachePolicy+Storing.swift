@@ -355,9 +355,7 @@ extension CachePolicy {
 extension CachePolicy {
     /// The URLs whose stored responses an unsafe request invalidates (RFC 9111 §4.4); empty after an error status.
     static func invalidated(by response: HTTPResponse, to request: HTTPRequest) -> [URL] {
-        guard !request.method.isSafe, 200..<400 ~= response.status.code, let origin = Origin(request.url) else {
-            return []
-        }
+        guard !request.method.isSafe, mayHaveActed(response), let origin = Origin(request.url) else { return [] }
         var urls = [request.url]
         for name in [HTTPField.Name.location, .contentLocation] {
             for value in response.headerFields[values: name] {
@@ -367,5 +365,12 @@ extension CachePolicy {
             }
         }
         return urls
+    }
+
+    /// Whether the server may have acted on the request: it says so, an earlier attempt may have reached it, or only a gateway
+    /// has answered. A retried DELETE, for instance, ends in a 404 after the first one was carried out.
+    private static func mayHaveActed(_ response: HTTPResponse) -> Bool {
+        let code = response.status.code
+        return 200..<400 ~= code || code == 502 || code == 504 || !response.context.attempts.isEmpty
     }
 }

@@ -135,7 +135,8 @@ extension Cookie {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         name = try values.decode(String.self, forKey: .name)
         value = try values.decode(String.self, forKey: .value)
-        domain = try values.decode(String.self, forKey: .domain)
+        // Cookies stored by an earlier version may spell the host in another way.
+        domain = CookieHost.name(Self.canonical(try values.decode(String.self, forKey: .domain)))
         isHostOnly = try values.decode(Bool.self, forKey: .isHostOnly)
         path = try values.decode(String.self, forKey: .path)
         expires = try values.decodeIfPresent(Date.self, forKey: .expires)

@@ -17,6 +17,7 @@ struct ExchangeIdentity: Sendable, Hashable {
     private let cacheMode: CacheMode
     private let caller: Caller
     private let authorization: AuthorizationMode
+    private let followsRedirects: Bool
     private let apart: String?
 
     /// The identity of a request; `nil` if the request never shares: if it isn't a GET, has content, or asks for a streamed
@@ -38,6 +39,8 @@ struct ExchangeIdentity: Sendable, Hashable {
         cacheMode = request.context.cacheMode
         caller = request.caller
         authorization = request.context.authorization
+        // The content of a followed redirect may be missing.
+        followsRedirects = request.context.followsRedirects
         self.apart = apart
     }
 

@@ -80,6 +80,23 @@ import Glibc
         #expect(try await store.usage() == (0, 0))
     }
 
+    @Test func aNameThatCantBeRemovedUndoesNothingThatIsStored() async throws {
+        let store = DiskCacheStore(at: directory.url, entryLimit: 16)
+        for shard in 0..<256 {
+            let path = DiskName.directory(UInt8(shard)) + "/" + String(repeating: "0", count: DiskName.length)
+            let nested = directory.cache.appending(path: path + "/file")
+            let folder = nested.deletingLastPathComponent()
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            try Data().write(to: nested)
+        }
+        let world = CacheWorld(store: store)
+        for number in 0..<40 {
+            world.answer(["Cache-Control: max-age=60"], "one")
+            #expect(try await world.send(path: "\(number)") == "200 miss one")
+            #expect(try await world.send(path: "\(number)") == "200 hit one age 0")
+        }
+    }
+
     @Test func anEmptyDirectoryInThePlaceOfAnEntryIsRemoved() async throws {
         let name = DiskName(try diskKey("x", partition: ""))
         let world = CacheWorld(store: DiskCacheStore(at: directory.url))

@@ -59,13 +59,14 @@ import TransportTesting
             HTTPResponse(status: request.url.path == "/forbidden" ? 401 : 200, url: request.url)
         }
         let chain = authenticatingChain(tokens(), server)
+        let forbidden = try url("https://api.example.com/forbidden")
         for _ in 0..<20 {
-            #expect(try await chain.get(apiURL.appending(path: "/forbidden")) == 401)
-            #expect(try await chain.get(apiURL.appending(path: "/open")) == 200)
+            #expect(try await chain.get(forbidden) == 401)
+            #expect(try await chain.get() == 200)
         }
         #expect(refreshes.value == 1)
         clock.advance(by: .seconds(10))
-        #expect(try await chain.get(apiURL.appending(path: "/forbidden")) == 401)
+        #expect(try await chain.get(forbidden) == 401)
         #expect(refreshes.value == 2)
     }
 
@@ -82,14 +83,15 @@ import TransportTesting
         #expect(refreshes.value == 2)
     }
 
-    @Test(arguments: [407, 408, 429]) func answerThatDoesNotConcernTheTokenDoesNotEndThePause(status: Int) async throws {
+    @Test(arguments: [407, 408, 429]) func answerThatDoesNotConcernTheTokenDoesNotEndThePause(status: Int) async throws
+    {
         let server = Recorder { request in
             let code = request.url.path == "/gateway" ? status : 401
-            return HTTPResponse(status: .init(code: code), url: request.url)
+            return HTTPResponse(status: try #require(HTTPResponse.Status(code: code)), url: request.url)
         }
         let tokens = tokens(.init("old", expiresAt: .distantPast))
         let chain = authenticatingChain(tokens, server)
-        #expect(try await chain.get(apiURL.appending(path: "/gateway")).code == status)
+        #expect(try await chain.get(try url("https://api.example.com/gateway")).code == status)
         #expect(refreshes.value == 1)
         #expect(try await chain.get() == 401)
         #expect(refreshes.value == 1)
@@ -166,6 +168,9 @@ import TransportTesting
         status.value = 200
         #expect(try await chain.get() == 200)
         status.value = 401
+        #expect(try await chain.get() == 401)
+        #expect(refreshes.value == 1)
+        clock.advance(by: .seconds(10))
         #expect(try await chain.get() == 401)
         #expect(refreshes.value == 2)
     }

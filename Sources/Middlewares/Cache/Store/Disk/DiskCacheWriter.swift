@@ -135,11 +135,21 @@ final class DiskCacheWriter: CacheWriter {
                 }
                 isStored = try await keep(body, isWanted)
             }
-            if isStored { try await room.makeRoom(in: directory) }
+            if isStored { try await makeRoom() }
             return isStored
         } catch {
             removeIncoming()
             throw (error as? SystemError)?.storeError ?? error
+        }
+    }
+
+    private func makeRoom() async throws {
+        do {
+            try await room.makeRoom(in: directory)
+        } catch {
+            var error = (error as? SystemError)?.storeError ?? error as? CacheStoreError
+            error?.isAboutLater = true
+            if let error { throw error }
         }
     }
 

@@ -92,16 +92,23 @@ final class DiskRoom: Sendable {
 
     private func carryOut(_ start: Plan, in directory: DiskDirectory) async throws {
         var plan = start
+        var failure: (any Error)?
         while let shard = plan.shards.popLast() {
             let cutoff = plan.cutoff
-            _ = try await directory.withShard(shard) { locked in
-                try locked.sweep { name, listed in stamps.lastUse(name, modified: listed.modified) <= cutoff }
+            do {
+                _ = try await directory.withShard(shard) { locked in
+                    try locked.sweep { name, listed in stamps.lastUse(name, modified: listed.modified) <= cutoff }
+                }
+            } catch {
+                // One name that can't be deleted, or one lock that is held, must not stop the others.
+                failure = failure ?? error
             }
             if try Self.fits(total(directory), plan.isExact ? target : limit) { break }
             await Task.yield()
         }
         // A plan without remaining shards is done. The next task to exceed a limit makes a new plan.
         state.withLock { $0.plan = plan.shards.isEmpty ? nil : plan }
+        if let failure, try !Self.fits(total(directory), limit) { throw failure }
     }
 
     private func plan(_ directory: DiskDirectory) throws -> Plan {
