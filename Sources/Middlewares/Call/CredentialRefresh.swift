@@ -21,7 +21,7 @@ public enum CredentialRefresh {
     }
 
     /// The default pause after a refresh: 10 seconds. During the pause, a rejection of the new credential starts no other
-    /// refresh, unless a server has already accepted the credential.
+    /// refresh, unless a server has already accepted the credential: see ``TokenStore``.
     public static let defaultPause: Duration = .seconds(10)
 
     /// The refresh that the current task belongs to, preceded by the refreshes that contain it.

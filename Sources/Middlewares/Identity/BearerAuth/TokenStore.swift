@@ -31,8 +31,9 @@ public import Foundation
 ///   (``CredentialRefresh/isCurrent``), `bearerAuth` adds no token and `retryOnUnauthorized` passes a rejection through. The
 ///   closure must therefore add the credentials it needs, usually the refresh token. Tasks that the closure starts count too;
 ///   detached tasks don't.
-/// - Within `pause` after a refresh, a rejection of the new token starts no other refresh, unless a server has accepted the
-///   token: the caller gets the rejection. A server that rejects every token therefore doesn't cause a refresh per request.
+/// - Within `pause` after a refresh, a rejection of the new token starts no other refresh: the caller gets the rejection. The
+///   pause ends early when a server accepts the token, unless a request was rejected with both tokens, the old and the new. So
+///   an endpoint that rejects every token doesn't cause a refresh for each request, even if other endpoints accept them.
 /// - A closure that never returns keeps every request waiting (each can be cancelled): give its requests a timeout.
 ///
 /// ## Sessions
@@ -77,8 +78,8 @@ public final class TokenStore: Sendable {
     ///     with less than twice the leeway to live, the store refreshes the token at half its life.
     ///   - fetchesFirstToken: whether a request waits for `refresh(nil)` while the store has no token; by default it goes
     ///     without a token.
-    ///   - pause: the time after a refresh in which a rejection of the new token starts no other refresh, unless a server has
-    ///     accepted the token; 10 seconds by default, `.zero` for no pause. ``signIn(_:)`` ends the pause.
+    ///   - pause: the time after a refresh in which a rejection of the new token starts no other refresh; 10 seconds by
+    ///     default, `.zero` for no pause. ``TokenStore`` says when it ends early. ``signIn(_:)`` ends the pause.
     ///   - clock: measures the pause.
     ///   - now: the wall clock that expiries are compared with.
     ///   - persist: called with the token after each change, and with `nil` after a sign-out. The calls are serial, in the

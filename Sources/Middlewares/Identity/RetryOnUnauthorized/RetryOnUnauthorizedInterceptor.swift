@@ -26,7 +26,7 @@
 /// - A first rejection also goes to the caller after a redirect that an inner interceptor followed and that changed the
 ///   method: the server has already acted on the request.
 /// - A rejection of a new credential within `pause` after its refresh also goes to the caller, if no server has accepted the
-///   credential yet. The ``TokenStore`` or the factory sets `pause`.
+///   credential yet, or if a request was rejected with it a second time. The ``TokenStore`` or the factory sets `pause`.
 /// - If the body can't be sent again, the call fails with ``TransportError/Code/bodyNotReplayable`` after the refresh, so
 ///   that the caller's next call with a new body succeeds.
 ///
