@@ -40,7 +40,11 @@ struct Challenger: Sendable {
 
     /// The request target that a digest covers: for a proxy, the whole URL (RFC 9112 §3.2.2).
     func target(of request: HTTPRequest) -> String {
+        guard proxy != nil else { return WireTarget(request).requestTarget }
+        // The request line is made from the URL, whatever `Host` field the request has.
+        var request = request
+        request.headerFields.remove(.host)
         let target = WireTarget(request)
-        return proxy == nil ? target.requestTarget : "http://" + target.authority + target.requestTarget
+        return "http://" + target.authority + target.requestTarget
     }
 }

@@ -89,6 +89,9 @@ public struct PasswordAuthInterceptor: Interceptor {
     /// default, only digest challenges are answered, which don't reveal the password. Use this interceptor only with a
     /// transport that sends plain http through this proxy.
     ///
+    /// The answer is a credential like others: without a named partition, a cache or `coalesce` outside fails the request, and a
+    /// cache inside stores each response under the answer, which differs for each request.
+    ///
     /// A request over https goes through a tunnel. If the proxy refuses the tunnel with a 407, the transport throws
     /// ``TransportError/Code/cannotConnect``. Give the transport the credentials for tunnels: `CurlTransport` in the proxy's
     /// URL, `http://user:password@proxy.example:3128`. On Apple's platforms, `URLSessionTransport` answers every 407 itself,
@@ -162,7 +165,7 @@ public struct PasswordAuthInterceptor: Interceptor {
             attempt.headerFields[challenger.credentials] = sent?.value
             let response = try await next(attempt)
             guard challenger.asks(in: response, for: origin) else {
-                memory.learn(from: response, challenger.information, to: sent?.answer, at: origin, random)
+                memory.learn(from: response, of: challenger, to: sent?.answer, at: origin, random)
                 return response
             }
             let offer = ChallengeOffer(

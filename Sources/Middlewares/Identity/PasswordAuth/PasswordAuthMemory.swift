@@ -45,16 +45,18 @@ final class PasswordAuthMemory: Sendable {
 
     /// Records a response that accepted an answer.
     ///
-    /// - Parameter information: the name of the field that may contain the next nonce.
+    /// - Parameter challenger: the party that was answered. One of its fields may contain the next nonce.
     func learn(
         from response: HTTPResponse,
-        _ information: HTTPField.Name,
+        of challenger: Challenger,
         to answer: PasswordAuthAnswer?,
         at origin: Origin,
         _ random: RandomSource
     ) {
-        guard let answer, response.status.kind == .successful || response.status.kind == .redirection else { return }
-        let next = response.headerFields[information].flatMap { Challenge.parameters(in: $0)["nextnonce"] }
+        // A proxy has accepted an answer once it forwards the request, whatever the server responds.
+        let isAccepted = challenger.proxy != nil || [.successful, .redirection].contains(response.status.kind)
+        guard let answer, isAccepted else { return }
+        let next = response.headerFields[challenger.information].flatMap { Challenge.parameters(in: $0)["nextnonce"] }
         state.withLock { state in
             state.accept(answer, at: origin)
             if case .digest(let digest) = answer, let next {

@@ -92,6 +92,26 @@ import TransportTesting
         #expect(server.requests.filter { $0.headerFields.contains(.proxyAuthorization) }.count == 1)
     }
 
+    @Test func aServersFailureProvesTheProxysPassword() async throws {
+        let server = Recorder { request in
+            let isRight = try Self.isRight(request.headerFields[.proxyAuthorization], "GET", request.url.absoluteString)
+            guard isRight, request.url.path() != "/refusing" else {
+                return HTTPResponse(status: 407, headerFields: [.proxyAuthenticate: Self.challenge], url: request.url)
+            }
+            return HTTPResponse(status: 500, url: request.url)
+        }
+        let chain = InterceptorChain([auth()], transport: server)
+        #expect(try await chain.get(target) == 500)
+        #expect(try await chain.get(try url("http://elsewhere.example/refusing")) == 407)
+        #expect(try await chain.get(target) == 500)
+    }
+
+    @Test func aDigestForTheProxyIsOfTheURLWhateverTheHostField() async throws {
+        let chain = InterceptorChain([auth()], transport: server())
+        let request = HTTPRequest(url: target, headerFields: [.host: "other.example"])
+        #expect(try await chain.send(request).status == 200)
+    }
+
     @Test func aLogInGoesByTheProxyToo() async throws {
         let chain = InterceptorChain([auth()], transport: server())
         var request = HTTPRequest(url: target)

@@ -29,11 +29,13 @@ extension DiskCacheStore {
     private func entry(_ variant: DiskRecord.Variant, _ name: DiskName, _ directory: DiskDirectory) -> CacheEntry {
         let (id, length) = (variant.id, variant.length)
         switch variant.content {
-        case .inline, .later:
+        case .inline:
             return CacheEntry(id: id, packed: variant.packed, length: length) { range in
-                let bytes = try variant.body()
-                let start = bytes.startIndex + Int(range.lowerBound)
-                return HTTPBody(Data(bytes[start..<(start + range.count)]))
+                HTTPBody(try Self.bytes(range, of: variant))
+            }
+        case .later:
+            return CacheEntry(id: id, packed: variant.packed, length: length) { range in
+                HTTPBody(try await Self.bytesFromDisk(range, of: variant))
             }
         case .file:
             return CacheEntry(id: id, packed: variant.packed, length: length) { range in
@@ -45,6 +47,18 @@ extension DiskCacheStore {
                 try await Self.reading(id, length, name, directory) { try await $0.bytes(range) }
             }
         }
+    }
+
+    private static func bytes(_ range: Range<Int64>, of variant: DiskRecord.Variant) throws -> Data {
+        let bytes = try variant.body()
+        let start = bytes.startIndex + Int(range.lowerBound)
+        return Data(bytes[start..<(start + range.count)])
+    }
+
+    // Reads the record's file, so never on the caller's actor.
+    @concurrent
+    private static func bytesFromDisk(_ range: Range<Int64>, of variant: DiskRecord.Variant) async throws -> Data {
+        try bytes(range, of: variant)
     }
 
     // Checks the range before returning a body: damage must be a miss, not an error in the middle of a response.
