@@ -3,7 +3,7 @@ public import Foundation
 /// Encodes a value as the content of a request. `JSONEncoder` conforms.
 ///
 /// ```swift
-/// extension PropertyListEncoder: BodyEncoder {
+/// extension PropertyListEncoder: @retroactive BodyEncoder {
 ///     public var mediaType: String { "application/x-plist" }
 /// }
 /// ```

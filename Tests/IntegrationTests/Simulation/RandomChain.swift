@@ -126,7 +126,12 @@ struct RandomChain {
             add(identify, "transactionID")
         case .compress: add(.compressRequest(above: 0), "compressRequest")
         case .cache:
-            let cache = CacheInterceptor(store: MemoryCacheStore(), clock: world.clock, now: { [world] in world.now })
+            let cache = CacheInterceptor(
+                store: MemoryCacheStore(),
+                clock: world.clock,
+                now: { [world] in world.now },
+                report: { _ in }
+            )
             add(cache, "cache", sends: 2)
         case .status: add(.validateStatus(), "validateStatus")
         }
