@@ -20,10 +20,10 @@ package struct CivilTime: Sendable, Hashable {
         self.second = second
     }
 
-    /// The last second of the year 9999.
-    private static let limit: Int64 = 253_402_300_799
+    /// Some 31 million years: the arithmetic can't overflow within it, and the year fits into 32 bits.
+    private static let limit: Int64 = 1_000_000_000_000_000
 
-    /// The time a number of seconds after the start of 1970, limited to the years before 10000.
+    /// The time a number of seconds after the start of 1970, limited to some 31 million years on either side.
     ///
     /// Howard Hinnant, chrono-Compatible Low-Level Date Algorithms. Years begin in March, so that leap days come last.
     package init(secondsSince1970 seconds: Int64) {
@@ -50,7 +50,7 @@ package struct CivilTime: Sendable, Hashable {
 
     /// Whole seconds since the start of 1970, rounded down and limited to the years before 10000, whatever the date holds.
     package static func seconds(_ date: Date) -> Int64 {
-        let limit = Double(limit)
+        let limit = 253_402_300_799.0
         let seconds = date.timeIntervalSince1970
         return seconds.isNaN ? 0 : Int64(min(max(seconds, -limit), limit).rounded(.down))
     }
