@@ -3,10 +3,11 @@ public import Foundation
 /// Encodes a value as the content of a request. `JSONEncoder` conforms.
 ///
 /// ```swift
-/// extension PropertyListEncoder: @retroactive BodyEncoder {
+/// extension PropertyListEncoder: BodyEncoder {
 ///     public var mediaType: String { "application/x-plist" }
 /// }
 /// ```
+/// In a module outside this package, Swift wants `@retroactive BodyEncoder` for a type that the module doesn't declare.
 public protocol BodyEncoder: Sendable {
     /// The media type of the encoded content, sent in the `Content-Type` field.
     var mediaType: String { get }
