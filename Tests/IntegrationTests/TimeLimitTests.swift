@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What keeps the tests passing on a busy machine.
+/// Settings that keep the tests passing on a busy machine.
 @Suite(.againstHanging) struct TimeLimitTests {
     private static var files: [URL] {
         let folder = Repository.root.appending(path: "Tests")

@@ -16,7 +16,7 @@ private struct Varied: Transport {
     }
 }
 
-/// What other variants of a URL add to a hit.
+/// Compares hits of a URL with one stored variant and with sixteen.
 @concurrent
 func measureVariants() async throws {
     var contenders: [Contender] = []

@@ -99,8 +99,9 @@ public struct CacheInterceptor: Interceptor {
 
     /// Removes every response that is stored for the caller of a request, whatever its URL, for instance at sign-out.
     ///
-    /// As for any request that reaches the cache, the named partition identifies the caller, or else the credentials do. So add
-    /// the credentials that outer interceptors would add:
+    /// As for any request that reaches the cache, the named partition identifies the caller, or else the credentials do. A
+    /// request without either clears the responses that are stored for nobody in particular. So add the credentials that outer
+    /// interceptors would add:
     ///
     /// ```swift
     /// let cache = CacheInterceptor(store: store)      // … in the chain

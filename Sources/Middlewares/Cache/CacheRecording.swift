@@ -99,7 +99,7 @@ struct CacheCommit: Sendable {
     }
 
     private static func isStored(despite error: any Error) -> Bool {
-        (error as? CacheStoreError)?.isAboutLater ?? false
+        (error as? CacheStoreError)?.isAfterStoring ?? false
     }
 
     // A body with another length than announced is incomplete.

@@ -276,7 +276,7 @@ extension TransferState {
 
     private static func begunAnew(_ request: HTTPRequest) -> TransportError {
         let message =
-            "A second head came within the response: URLSession has begun it anew, or it is multipart/x-mixed-replace,"
+            "A second head arrived within the response: URLSession restarted it, or it is multipart/x-mixed-replace,"
             + " which this transport does not support."
         return TransportError(.truncated, message, request: request)
     }

@@ -13,7 +13,7 @@ final class Accounts: Sendable {
 
     private struct State {
         var current: String?
-        /// Who was signed in since when.
+        /// The account signed in from each moment on.
         var history: [(since: Duration, account: String?)] = []
         var onChange: [@Sendable (String?) -> Void] = []
         var areNamedByTokens = false
@@ -58,7 +58,7 @@ final class Accounts: Sendable {
     /// Whose credentials a request gets now.
     func account(of request: HTTPRequest) -> String? { isOfEachCall ? request.context.simulatedAccount : current }
 
-    /// Who may see the response to a request that began then.
+    /// The accounts that may see the response to a request that began at a moment.
     func permitted(_ request: HTTPRequest, since start: Duration) -> Set<String> {
         if isOfEachCall { return Set([request.context.simulatedAccount].compactMap { $0 }) }
         return state.withLock { state in
@@ -81,7 +81,7 @@ final class Accounts: Sendable {
         }
     }
 
-    /// What names the account of a call as its partition.
+    /// Names the account of a call as its partition.
     static let partition: some Interceptor = ClosureInterceptor { request, next in
         var request = request
         request.context.cachePartition = request.context.simulatedAccount

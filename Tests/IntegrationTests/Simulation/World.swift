@@ -17,7 +17,7 @@ final class World: Sendable {
         var inFlight = 0
         var lastEnd = Duration.zero
         var lastID = 0
-        /// Of each account.
+        /// The tokens that the server accepts for each account.
         var validTokens: [String: String] = [:]
         /// The credentials of each account.
         var credentials: [String: [String]] = [:]

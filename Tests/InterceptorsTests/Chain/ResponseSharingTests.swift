@@ -230,7 +230,7 @@ import Testing
             return try await next(request)
         }
         #expect(try await get([KeepsTheLast(), key]) == 200)
-        // What is added after it is not declared.
+        // The declaration covers no field that is added later.
         await #expect(throws: ChainOrderError.self) {
             try await get([KeepsTheLast(), key, Self.adding(.authorization, "Bearer a")])
         }

@@ -268,8 +268,8 @@ public struct CacheStoreError: Error, Sendable, CustomStringConvertible {
     public let code: Code
     /// A message for a person, without secrets.
     public let message: String
-    /// Whether the response is stored all the same: the error came afterwards, when room was made for the next one.
-    var isAboutLater = false
+    /// Whether the response is stored despite the error, which came afterwards, when the store made room.
+    var isAfterStoring = false
 
     /// Creates an error with a code and a message that contains no secrets.
     public init(_ code: Code, _ message: String) {

@@ -28,8 +28,8 @@ struct TokenSource: UnauthorizedSource {
     let tokens: TokenStore
 
     func track(_ request: inout HTTPRequest) throws -> AuthorizationRecord? {
-        // Of two interceptors with the same store, the outer one does the work. The refresh's requests need no exception
-        // here: the store adds no token to them, so their records name nothing that a response could reject.
+        // If two interceptors have the same store, the outer one does the work. Requests of the refresh need no exception:
+        // the store adds no token to them, so a response can't reject one.
         guard request.context.authorization == .automatic, request.context.authorizationRecord(of: tokens) == nil else {
             return nil
         }

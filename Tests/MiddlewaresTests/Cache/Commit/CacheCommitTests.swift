@@ -66,7 +66,7 @@ import Testing
             try await world.stores[world.stores.count - 1].removeAll(partition: "")
             stop.goOn()
             _ = try await earlier.value
-            // What is looked up after the clearing may be stored.
+            // A response whose look-up comes after the clearing may be stored.
             #expect(try await world.stores[0].listing().isEmpty == (step != .beforeLookUp), "\(step)")
         }
     }

@@ -70,6 +70,7 @@ import Testing
             try identity(change: { request in request.context.cachePartition = "caf\u{e9}" }),
             try identity(change: { request in request.context.cachePartition = "cafe\u{301}" }),
             try identity(change: { request in request.context.authorization = .omitted }),
+            try identity(change: { request in request.context.followsRedirects = true }),
             try identity(change: { request in try? request.identifyCaller(by: "apiKey", as: "1") }),
             try identity(.cookie, ["caf\u{e9}"]),
             try identity(.cookie, ["cafe\u{301}"]),

@@ -143,13 +143,17 @@ final class DiskCacheWriter: CacheWriter {
         }
     }
 
+    /// Makes room after the response is stored. An error must not look as if the response weren't.
     private func makeRoom() async throws {
         do {
             try await room.makeRoom(in: directory)
+        } catch is CancellationError {
+            // The next commit makes the room.
         } catch {
-            var error = (error as? SystemError)?.storeError ?? error as? CacheStoreError
-            error?.isAboutLater = true
-            if let error { throw error }
+            var failure = (error as? SystemError)?.storeError ?? error as? CacheStoreError
+            failure = failure ?? CacheStoreError(.unavailable, "No room could be made: \(type(of: error)).")
+            failure?.isAfterStoring = true
+            throw failure ?? error
         }
     }
 

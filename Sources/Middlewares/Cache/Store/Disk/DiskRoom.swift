@@ -108,6 +108,7 @@ final class DiskRoom: Sendable {
         }
         // A plan without remaining shards is done. The next task to exceed a limit makes a new plan.
         state.withLock { $0.plan = plan.shards.isEmpty ? nil : plan }
+        // An error without a consequence is left to a clearing, which meets the same name and reports it.
         if let failure, try !Self.fits(total(directory), limit) { throw failure }
     }
 

@@ -1,0 +1,79 @@
+import Foundation
+import HTTPSyntax
+
+@testable import Middlewares
+
+/// A server that challenges for a digest, and checks each digest by the definitions of RFC 7616.
+final class DigestServer: Transport {
+    struct State {
+        var nonces = ["nonce-1"]
+        var usedCounts: Set<String> = []
+        var requests: [HTTPRequest] = []
+        var nextNonce: String?
+    }
+
+    let state = Shared(State())
+    let qop: String
+    let algorithm: String
+    let password: String
+    let saysStale: Bool
+
+    init(qop: String = "auth", algorithm: String = "SHA-256", password: String = "p", saysStale: Bool = true) {
+        self.qop = qop
+        self.algorithm = algorithm
+        self.password = password
+        self.saysStale = saysStale
+    }
+
+    var requests: [HTTPRequest] { state.value.requests }
+
+    func send(_ request: consuming HTTPRequest) async throws -> HTTPResponse {
+        let request = request
+        let body = try await request.body.collect(upTo: 1 << 20)
+        state.change { $0.requests.append(request) }
+        let state = state.value
+        guard let field = request.headerFields[.authorization], field.hasPrefix("Digest ") else {
+            return challenge(request, isStale: false)
+        }
+        let given = Challenge.parameters(in: String(field.dropFirst(7)))
+        guard try isRight(given, request, body) else { return challenge(request, isStale: false) }
+        guard given["nonce"] == state.nonces.last, !state.usedCounts.contains("\(given)") else {
+            return challenge(request, isStale: saysStale)
+        }
+        self.state.change { $0.usedCounts.insert("\(given)") }
+        var response = HTTPResponse(status: 200, url: request.url)
+        if let next = state.nextNonce {
+            response.headerFields["Authentication-Info"] = "nextnonce=\"\(next)\""
+            self.state.change { $0.nonces.append(next) }
+        }
+        return response
+    }
+
+    private func isRight(_ given: [String: String], _ request: HTTPRequest, _ body: Data) throws -> Bool {
+        func hash(_ text: String) throws -> String {
+            let kinds: [(String, MessageDigest.Algorithm)] = [("MD5", .md5), ("SHA-512-256", .sha512Over256)]
+            let kind = kinds.first { algorithm.hasPrefix($0.0) }?.1 ?? .sha256
+            return try MessageDigest.of(Data(text.utf8), kind).hexadecimal
+        }
+        let nonce = given["nonce"] ?? "", clientNonce = given["cnonce"] ?? ""
+        var secret = try hash("u:r:\(password)")
+        if algorithm.hasSuffix("-sess") { secret = try hash("\(secret):\(nonce):\(clientNonce)") }
+        var subject = "\(request.method):\(given["uri"] ?? "")"
+        if given["qop"] == "auth-int" { subject += ":" + (try hash(String(decoding: body, as: UTF8.self))) }
+        let parts = [secret, nonce, given["nc"] ?? "", clientNonce, given["qop"] ?? "", try hash(subject)]
+        let target = request.url.path() + (request.url.query().map { "?\($0)" } ?? "")
+        return try given["response"] == hash(parts.joined(separator: ":")) && given["uri"] == target
+    }
+
+    private func challenge(_ request: HTTPRequest, isStale: Bool) -> HTTPResponse {
+        let nonce = state.value.nonces.last ?? ""
+        return HTTPResponse(
+            status: 401,
+            headerFields: [
+                .wwwAuthenticate:
+                    "Digest realm=\"r\", qop=\"\(qop)\", algorithm=\(algorithm), nonce=\"\(nonce)\", stale=\(isStale)"
+            ],
+            url: request.url
+        )
+    }
+}
