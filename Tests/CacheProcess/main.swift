@@ -2,12 +2,13 @@ import Foundation
 import Middlewares
 import TestSupport
 
-// CacheProcess write DIRECTORY SEED TIME      stores, updates and removes, until after so many microseconds of its processor
-//                                             time the kernel ends it, wherever it is
-// CacheProcess hammer DIRECTORY SEED COUNT    does so many times, and checks what it reads; its status says what it found
-// CacheProcess full DIRECTORY                 asks for 300 kB through a cache whose disk takes no file beyond 100 kB
-// CacheProcess variants DIRECTORY             asks for a new response to one of three variants, where their record can't be rewritten
-// CacheProcess small DIRECTORY                asks for the same where the disk is as small as it is
+// CacheProcess write DIRECTORY SEED TIME      stores, updates and removes, until the kernel kills the process after TIME
+//                                             microseconds of processor time, at any point
+// CacheProcess hammer DIRECTORY SEED COUNT    changes entries COUNT times, reads a key after each change, and exits with 1
+//                                             if a body is wrong
+// CacheProcess full DIRECTORY                 sends two requests for 300 kB, with files limited to 100 kB
+// CacheProcess variants DIRECTORY             replaces one of three variants, while a file can hold 8 kB, less than their record
+// CacheProcess small DIRECTORY                sends two requests for 300 kB, without a limit, on a disk that is small
 
 let arguments = CommandLine.arguments
 guard arguments.count >= 3 else { exit(64) }
@@ -49,7 +50,7 @@ func change(_ generator: inout SeededGenerator) async throws {
     }
 }
 
-/// Whether all that is read is what was written.
+/// Whether every entry under a random key holds the body that its version calls for.
 func isWhole(_ generator: inout SeededGenerator) async throws -> Bool {
     let number = Int.random(in: 0..<40, using: &generator)
     guard let key = key(number) else { exit(65) }
@@ -59,7 +60,7 @@ func isWhole(_ generator: inout SeededGenerator) async throws -> Bool {
             let body = try await entry.body().collect(upTo: 1 << 20)
             if body != CacheFill.body(number, version) { return false }
         } catch let error as CacheStoreError where error.code == .gone {
-            // Replaced by the other process between the two calls: a miss.
+            // The other process replaced the entry between the two calls: a miss.
         }
     }
     return true
@@ -77,7 +78,7 @@ func work(endless: Bool, count: Int) async throws {
     }
 }
 
-/// A transport whose answers are too long for the disk.
+/// A transport whose responses are larger than a file may become.
 struct LongAnswers: Transport {
     func send(_ request: consuming HTTPRequest) async throws -> HTTPResponse {
         let body = Data(repeating: 7, count: 300_000)
@@ -90,7 +91,7 @@ struct LongAnswers: Transport {
     }
 }
 
-/// A transport whose answers vary by a field of the request, which says how long they are, too.
+/// A transport whose responses vary by `X-Variant`. The request's `X-Length` sets the body's length.
 struct Variants: Transport {
     func send(_ request: consuming HTTPRequest) async throws -> HTTPResponse {
         let body = Data(repeating: 7, count: request.headerFields["X-Length"].flatMap { Int($0) } ?? 5_000)
@@ -114,7 +115,7 @@ func ask(_ chain: InterceptorChain, _ variant: String, length: Int? = nil) async
     print(variant, response.context.cacheOutcome?.result.description ?? "", response.body.length ?? 0)
 }
 
-/// No file may become longer from here on.
+/// From now on, a write past this length fails, in any file.
 func limitFiles(to length: UInt) {
     signal(SIGXFSZ, SIG_IGN)
     var limit = rlimit(rlim_cur: .init(length), rlim_max: .init(length))
@@ -129,7 +130,7 @@ switch arguments[1] {
 case "write":
     var timer = itimerval()
     timer.it_value.tv_usec = arguments.last.flatMap { .init($0) } ?? 0
-    // The signal's default is the end, at once, as of any that is not caught.
+    // By default, this signal ends the process at once, like any signal that nobody catches.
     #if os(Linux)
     setitimer(__itimer_which_t(ITIMER_PROF.rawValue), &timer, nil)
     #else

@@ -2,8 +2,8 @@ import Foundation
 import Middlewares
 import TransportTesting
 
-// The names that examples of the documentation use without declaring them. Scripts/check-examples compiles both together;
-// nothing here runs.
+// Names that the documentation's examples use without declaring them. Scripts/check-examples compiles them together
+// with the examples; nothing here runs.
 
 func some<T>() -> T { fatalError("Examples are compiled, not run.") }
 

@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test func weekdaysFollowEachOtherAcrossTheEpoch() {
-        // The first of January 1970 was a Thursday.
+        // January 1, 1970 was a Thursday.
         for day in Int64(-1_000)...1_000 {
             let expected = Int(((day + 4) % 7 + 7) % 7)
             #expect(CivilTime.weekday(ofSecondsSince1970: day * 86_400) == expected)

@@ -14,9 +14,9 @@ import Testing
             ("Wed, 31 Dec 1969 23:59:59 GMT", -1), ("Tue, 29 Feb 2000 00:00:00 GMT", 951_782_400),
             ("Fri, 31 Dec 9999 23:59:59 GMT", 253_402_300_799), ("Sat, 31 Dec 2016 23:59:60 GMT", 1_483_228_800),
             ("Wed Nov 16 08:49:37 1994", 784_975_777),
-            // RFC 9111 §4.2: without regard to case
+            // RFC 9111 §4.2: case-insensitive
             ("SUN, 06 nov 1994 08:49:37 gmt", 784_111_777), ("sUnDaY, 06-NOV-94 08:49:37 gMT", 784_111_777),
-            // a day's name that is not the date's own is no reason to lose the date
+            // A wrong weekday doesn't invalidate the date.
             ("Mon, 06 Nov 1994 08:49:37 GMT", 784_111_777),
         ] as [(String, Int64)]
     )
@@ -66,7 +66,7 @@ import Testing
         #expect(HTTPDate.parse("Sunday, 06-Nov-44 08:49:37 GMT", now: now) == 2_362_034_977)
         #expect(HTTPDate.parse("Sunday, 06-Nov-44 08:49:38 GMT", now: now) == -793_725_022)
         #expect(HTTPDate.parse("Sunday, 06-Nov-45 08:49:37 GMT", now: now) == -762_189_023)
-        // In 2090.
+        // The clock reads 2090.
         #expect(HTTPDate.parse("Thursday, 06-Nov-10 08:49:37 GMT", now: 3_800_000_000) == 4_444_706_977)
     }
 

@@ -4,7 +4,7 @@ import Testing
 @testable import HTTPSyntax
 
 @Suite(.againstHanging) struct URLReferenceTests {
-    /// RFC 3986 §5.4, but for the references that have a scheme of their own.
+    /// Most examples of RFC 3986 §5.4, and an absolute URL with dot segments.
     @Test(arguments: [
         ("g", "http://a/b/c/g"), ("./g", "http://a/b/c/g"), ("g/", "http://a/b/c/g/"), ("/g", "http://a/g"),
         ("//g", "http://g"), ("?y", "http://a/b/c/d;p?y"), ("g?y", "http://a/b/c/g?y"),

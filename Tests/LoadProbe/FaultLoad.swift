@@ -4,11 +4,12 @@ import Synchronization
 import TestSupport
 import Transport
 
-/// Very many requests to a server of which many go wrong: each ends once, as it must, and nothing grows.
+/// Sends many requests to a server that often fails. Each request must end once, as its fate says, and nothing may
+/// grow.
 struct FaultLoad {
     private static let inFlight = 64
 
-    /// What becomes of a request: the path that it asks for says it to the server.
+    /// How the server treats a request. The request's path names the fate.
     private enum Fate: String, CaseIterable {
         case answered, streamed, posted, lost, reset, cut, garbage, silent, cancelled
 
@@ -36,7 +37,7 @@ struct FaultLoad {
 
     func run() async throws {
         let transport = CurlTransport()
-        // The first tenth lets the process come by the threads, connections and memory that it keeps.
+        // The first tenth lets the process acquire the threads, connections and memory that it keeps.
         try await run(count / 10, transport, seed: 1)
         let before = Census()
         let start = ContinuousClock.now
@@ -45,14 +46,14 @@ struct FaultLoad {
         let time = start.duration(to: .now)
         print("measured: \(count) requests with faults in \(time): \(before) before, \(after) after")
         try check(after.memory - before.memory < 16 << 20, "The memory grew.")
-        // A pool thread or two may have come late; a connection to each request in flight may be kept.
+        // Allows two pool threads that start late, and one connection for each request in flight.
         try check(after.threads <= before.threads + 2, "The threads became more.")
         try check(after.descriptors <= before.descriptors + Self.inFlight, "The descriptors became more.")
         await transport.shutDown()
         while OwnProcess.threads(named: "Interceptors") > 0 { await Task.yield() }
     }
 
-    /// Sends so many requests, always a number of them at once, and expects each to end, once, as its fate says.
+    /// Sends `count` requests from 64 concurrent workers, and checks that each ends once, as its fate says.
     private func run(_ count: Int, _ transport: CurlTransport, seed: UInt64) async throws {
         let ends = Ends(count)
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -60,7 +61,7 @@ struct FaultLoad {
                 group.addTask {
                     var generator = SeededGenerator(seed: seed &* 1000 &+ UInt64(worker))
                     for index in stride(from: worker, to: count, by: Self.inFlight) {
-                        // Most go well, as in life, and every fault comes often enough.
+                        // Three in four requests succeed, and each fault still occurs often.
                         let isFault = Int.random(in: 0..<4, using: &generator) == 0
                         let fate = isFault ? generator.oneOf(Fate.allCases) : .answered
                         let yields = Int.random(in: 0..<200, using: &generator)
@@ -114,7 +115,7 @@ struct FaultLoad {
         }
     }
 
-    /// How often each request has ended, and what was not as it must be.
+    /// How often each request has ended, and the endings that its fate doesn't allow.
     private final class Ends: Sendable {
         private let state: Mutex<(counts: [Int], surprises: [String: Int])>
 

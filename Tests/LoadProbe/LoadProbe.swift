@@ -1,8 +1,8 @@
 import Foundation
 import Transport
 
-/// The client's side of the load tests, as a program: what a process of its own has of memory, threads and descriptors
-/// belongs to the transport alone.
+/// The client's side of the load tests. It is a separate program, so that its memory, threads and descriptors belong to
+/// the transport alone.
 @main struct LoadProbe {
     static func main() async throws {
         #if os(Linux)
@@ -24,7 +24,7 @@ import Transport
     }
 }
 
-/// Something was not as it must be.
+/// A check of the load test failed.
 struct LoadFailure: Error, CustomStringConvertible { let description: String }
 
 func check(_ condition: Bool, _ message: @autoclosure () -> String) throws {

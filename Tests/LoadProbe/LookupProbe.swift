@@ -2,9 +2,9 @@
 import Foundation
 import Transport
 
-/// A call that is cancelled while its host is looked up, by a resolver that takes its time, and one that comes after it.
+/// Cancels a call whose host name is being looked up by a slow resolver, and sends another call after it.
 ///
-/// The resolver says by files in the folder that LOOKUP_FOLDER names when it has begun and when it has ended.
+/// The resolver creates a file named `begun` and a file named `ended` in the folder that LOOKUP_FOLDER names.
 struct LookupProbe {
     let url: URL
 

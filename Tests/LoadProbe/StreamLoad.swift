@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Transport
 
-/// Bodies far larger than memory, in memory that stays what it was.
+/// Transfers bodies far larger than memory, and checks that memory doesn't grow.
 struct StreamLoad {
     let size: Int
     let url: URL
@@ -28,7 +28,7 @@ struct StreamLoad {
         await transport.shutDown()
     }
 
-    /// The server's answer is to be the count of the bytes that it received.
+    /// The server responds with the number of bytes that it has received.
     func upload() async throws {
         let transport = transport
         _ = try await transport.send(HTTPRequest(method: .put, url: url))
@@ -42,7 +42,8 @@ struct StreamLoad {
         await transport.shutDown()
     }
 
-    /// While the reader holds still, there is time for the whole body to arrive, if it were let.
+    /// While the reader pauses, 2,000 other requests leave enough time for the whole body to arrive, unless the
+    /// transfer pauses, too.
     func pause() async throws {
         let transport = transport
         let other = HTTPRequest(method: .head, url: url)

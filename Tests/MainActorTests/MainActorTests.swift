@@ -2,7 +2,8 @@ import Foundation
 import Middlewares
 import Testing
 
-// The main actor has to itself what is declared here, but for what says that it hasn't: that it compiles is the point.
+// In this target, declarations belong to the main actor unless marked `nonisolated`. The test is that the code
+// compiles.
 
 nonisolated struct User: Codable, Equatable {
     let id: Int

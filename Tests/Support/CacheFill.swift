@@ -1,8 +1,8 @@
 public import Foundation
 
-/// Bodies that tell whether they are whole: what they must be follows from a key and a version.
+/// Bodies that show whether they are intact: a key and a version determine every byte.
 public enum CacheFill {
-    /// The body of a version, up to 3 kB or, of each fourth, up to 400 kB.
+    /// The body of a version: up to 3 kB, or up to 400 kB if the version is a multiple of four.
     public static func body(_ key: Int, _ version: UInt64) -> Data {
         var generator = SeededGenerator(seed: UInt64(key) &* 1_000_003 &+ version)
         let length = Int(generator.next() % (version % 4 == 0 ? 400_000 : 3_000))

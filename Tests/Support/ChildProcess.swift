@@ -4,21 +4,21 @@ internal import Synchronization
 
 /// Another program that runs beside the tests.
 ///
-/// Not Foundation's `Process`: on Linux its start has read memory that was not its own, with a thousand descriptors open.
-/// The program gets three descriptors and no other, no signal is blocked in it, and nobody waits for its end on a thread
-/// that tasks need.
+/// It replaces Foundation's `Process`, whose start on Linux has read memory out of bounds with a thousand open
+/// descriptors. The program gets three descriptors, and no signal is blocked in it. A separate thread waits for its
+/// end, because tasks need theirs.
 public final class ChildProcess: Sendable {
     /// How a program ended.
     public enum Ending: Sendable, Equatable {
-        /// By itself, with a status.
+        /// The program exited with this status.
         case exit(Int32)
-        /// By a signal.
+        /// This signal ended the program.
         case signal(Int32)
     }
 
     /// The program could not be started.
     public struct StartFailure: Error, CustomStringConvertible {
-        /// Which one, and why.
+        /// The program's path, and the cause.
         public let description: String
     }
 
@@ -33,8 +33,8 @@ public final class ChildProcess: Sendable {
     /// Starts the program at a path.
     ///
     /// - Parameters:
-    ///   - environment: all of its environment; that of this process unless given.
-    ///   - descriptors: its standard input, output and error; none of them is closed here.
+    /// - environment: the program's whole environment; by default that of this process.
+    /// - descriptors: standard input, output and error of the program; the caller closes them.
     public init(
         _ path: String,
         _ arguments: [String] = [],
@@ -47,10 +47,10 @@ public final class ChildProcess: Sendable {
         thread.start()
     }
 
-    /// Whether it has ended.
+    /// Whether the program has ended.
     public var hasEnded: Bool { state.withLock { $0.ending != nil } }
 
-    /// Waits until it has ended.
+    /// Waits until the program has ended.
     @discardableResult
     public func ended() async -> Ending {
         await withCheckedContinuation { continuation in
@@ -62,9 +62,9 @@ public final class ChildProcess: Sendable {
         }
     }
 
-    /// Sends it a signal, unless it has ended.
+    /// Sends a signal to the program, unless it has ended.
     public func send(signal: Int32) {
-        // Under the lock its number can't have become that of another process.
+        // The lock keeps `reap()` from freeing the process ID, which the system could then give to another process.
         state.withLock { state in
             if state.ending == nil { _ = kill(id, signal) }
         }
@@ -102,7 +102,7 @@ public final class ChildProcess: Sendable {
             posix_spawn_file_actions_destroy(&actions)
             posix_spawnattr_destroy(&attributes)
         }
-        // By way of numbers beyond the three, so that none is overwritten before it has been copied.
+        // The copies have numbers above 2, so that no `dup2` overwrites a descriptor that is still to be copied.
         let copies = try descriptors.map { descriptor in
             let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 3)
             guard copy >= 0 else {
@@ -116,7 +116,7 @@ public final class ChildProcess: Sendable {
         sigemptyset(&signals)
         posix_spawnattr_setsigmask(&attributes, &signals)
         #if os(Linux)
-        // Not among what Swift sees of glibc.
+        // Swift's overlay of glibc doesn't declare this function.
         typealias CloseFrom = @convention(c) (UnsafeMutablePointer<posix_spawn_file_actions_t>, Int32) -> Int32
         guard let closeFrom = dlsym(nil, "posix_spawn_file_actions_addclosefrom_np") else {
             throw StartFailure(description: "\(path): glibc 2.34 or later is needed")

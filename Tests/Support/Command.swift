@@ -1,27 +1,27 @@
 #if os(Linux) || os(macOS)
 public import Foundation
 
-/// Another program, run to its end.
+/// Another program, run until it ends.
 ///
-/// Its input and output go through files: on Linux, Foundation's read of a pipe traps when a signal interrupts it, and
-/// a program that fills one pipe while another is read would hang.
+/// Input and output go through files. On Linux, Foundation's read of a pipe traps when a signal interrupts it, and a
+/// program that fills one pipe while the test reads the other would hang.
 public enum Command {
-    /// How a program ended and what it wrote.
+    /// How a program ended, and its output.
     public struct Result: Sendable {
         /// Its exit status, or the signal that ended it.
         public let status: Int32
-        /// What it wrote to standard output.
+        /// The bytes of standard output.
         public let output: Data
-        /// What it wrote to standard error.
+        /// The bytes of standard error.
         public let errors: Data
 
-        /// Its output as text.
+        /// Standard output as text.
         public var text: String { String(decoding: output, as: UTF8.self) }
-        /// What it wrote to standard error, as text.
+        /// Standard error as text.
         public var complaint: String { String(decoding: errors, as: UTF8.self) }
     }
 
-    /// Runs the program at a path, and says how it ended. Throws if it can't be started.
+    /// Runs the program at a path until it ends. Throws if it can't be started.
     public static func run(_ path: String, _ arguments: [String] = [], input: Data = Data()) async throws -> Result {
         let folder = FileManager.default.temporaryDirectory.appending(path: "command-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)

@@ -1,10 +1,11 @@
 internal import Synchronization
 
-/// Lets one piece of heavy work run at a time, in order of arrival, whichever module it is of.
+/// Runs one piece of heavy work at a time, in order of arrival, across all test modules.
 ///
-/// Nobody blocks a thread: where a few threads run all tests, one that waits for a lock is missing to those it waits for.
+/// Waiting suspends the task and blocks no thread: with few threads, a blocked thread would be missing from the pool
+/// that runs the tests.
 public final class HeavyWork: Sendable {
-    /// The one for this process.
+    /// The queue of this process.
     public static let shared = HeavyWork()
 
     private struct State {
@@ -14,7 +15,7 @@ public final class HeavyWork: Sendable {
 
     private let state = Mutex(State())
 
-    /// Runs the work when all that came before has ended.
+    /// Runs the work after all work that arrived earlier has ended.
     public func run(_ work: () async throws -> Void) async rethrows {
         await withCheckedContinuation { continuation in
             let mayRun = state.withLock { state in

@@ -1,8 +1,8 @@
 import Foundation
 import Synchronization
 
-/// Runs the tasks that are started on one thread one job at a time, in an order that a seed decides: concurrency that can be
-/// played again.
+/// Runs the tasks that are started on one thread one job at a time, in an order that a seed determines. A test can
+/// repeat a race with its seed.
 ///
 /// ```swift
 /// let queue = try JobQueue(seed: 42)
@@ -12,14 +12,14 @@ import Synchronization
 /// }
 /// ```
 /// ## How
-/// Tasks without an actor of their own run on the global executor, whose entrance the runtime lets one replace (on Apple's
-/// platforms and on Linux: `swift_task_enqueueGlobal_hook`). What is enqueued by a thread inside of ``enter(_:)`` goes to
-/// the queue of that thread; what any other thread enqueues goes where it always went. So tests that run at the same time
-/// don't notice. Since jobs of the queue run on that thread alone, all that they enqueue comes to the queue again.
+/// Tasks without an actor run on the global executor. The runtime lets a program replace its entry point through
+/// `swift_task_enqueueGlobal_hook`, on Apple's platforms and on Linux. Jobs that a thread enqueues inside ``enter(_:)``
+/// go to that thread's queue; jobs of any other thread go to the global executor, so tests that run in parallel aren't
+/// affected. The queue runs its jobs on that thread alone, so the jobs that they enqueue return to the queue.
 ///
-/// Of the jobs that are ready any may be the next: the seed chooses. So a race is found by trying seeds.
+/// The seed chooses the next job among those that are ready. Trying many seeds finds a race.
 public final class JobQueue: Sendable {
-    /// The runtime has no such entrance.
+    /// This runtime has no `swift_task_enqueueGlobal_hook`.
     public struct Unavailable: Error {}
 
     private struct State {
@@ -36,7 +36,7 @@ public final class JobQueue: Sendable {
         state = Mutex(State(random: SeededGenerator(seed: seed)))
     }
 
-    /// Runs something on this thread such that the tasks it starts are the queue's.
+    /// Runs the closure on this thread. The tasks that it starts belong to the queue.
     public func enter<Value>(_ body: () throws -> Value) rethrows -> Value {
         let outer = pthread_getspecific(currentQueue)
         pthread_setspecific(currentQueue, Unmanaged.passUnretained(self).toOpaque())
@@ -47,7 +47,7 @@ public final class JobQueue: Sendable {
     /// Runs jobs until none is ready.
     ///
     /// - Parameter limit: the most jobs to run.
-    /// - Returns: how many were run.
+    /// - Returns: the number of jobs that were run.
     @discardableResult
     public func runAll(limit: Int = .max) -> Int {
         var count = 0
@@ -71,7 +71,8 @@ public final class JobQueue: Sendable {
 
     fileprivate func enqueue(_ job: UnownedJob) { state.withLock { $0.jobs.append(job) } }
 
-    // What a job runs on must have a name; what it enqueues comes back through the hook, or through here.
+    // A job that runs on a thread needs an executor. Jobs that it enqueues arrive through the hook or through this
+    // executor.
     private final class Executor: TaskExecutor {
         func enqueue(_ job: consuming ExecutorJob) {
             let job = UnownedJob(job)
@@ -93,7 +94,7 @@ private let currentQueue: pthread_key_t = {
 private typealias Original = @convention(thin) (UnownedJob) -> Void
 private typealias Hook = @convention(thin) (UnownedJob, Original) -> Void
 
-// Set once and never taken back: for threads without a queue it changes nothing.
+// The hook is set once and stays: for threads without a queue it changes nothing.
 private let isHookInstalled: Bool = {
     guard let symbol = dlsym(dlopen(nil, RTLD_LAZY), "swift_task_enqueueGlobal_hook") else { return false }
     symbol.assumingMemoryBound(to: Hook?.self).pointee = { job, original in

@@ -1,32 +1,32 @@
 #if os(Linux)
 import Foundation
 
-/// What this process has of the system, for tests that look for what is left behind. They run in a process of their own, as
-/// exit tests, since others would count too.
+/// What this process uses of the system's resources, for tests that look for leaks. These tests run as exit tests,
+/// because other tests in the same process would be counted, too.
 public enum OwnProcess {
-    /// How many of its threads have a name, of which Linux keeps 15 bytes.
+    /// The number of threads with a name. Linux keeps the first 15 bytes of a name.
     public static func threads(named name: String) -> Int {
         threadNames.count { $0 == name.prefix(15) }
     }
 
-    /// The names of its threads.
+    /// The names of all threads of this process.
     public static var threadNames: [String] {
         let ids = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
         return ids.compactMap { text("/proc/self/task/\($0)/comm")?.trimmingCharacters(in: .newlines) }
     }
 
-    /// How many descriptors it has open.
+    /// The number of open descriptors.
     public static var descriptors: Int {
         ((try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []).count
     }
 
-    /// The bytes of memory that it holds now.
+    /// The resident memory, in bytes.
     public static var memory: Int { status("VmRSS") }
 
-    /// The most bytes of memory that it has held since its start or the last ``forgetPeak()``.
+    /// The peak of the resident memory since the process started or since ``forgetPeak()``, in bytes.
     public static var peakMemory: Int { status("VmHWM") }
 
-    /// Begins to measure ``peakMemory`` anew.
+    /// Resets ``peakMemory`` to the memory in use now.
     public static func forgetPeak() { try? Data("5".utf8).write(to: URL(filePath: "/proc/self/clear_refs")) }
 
     private static func status(_ field: String) -> Int {

@@ -1,8 +1,8 @@
 public import Foundation
 
-/// The files of this package, for tests that look at them or run them.
+/// The files of this package, for tests that read or run them.
 public enum Repository {
-    /// Its uppermost folder.
+    /// The package's root folder.
     public static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
 }

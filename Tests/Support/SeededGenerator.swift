@@ -1,10 +1,10 @@
-/// A generator that gives the same numbers in each run and on every platform.
+/// A generator that returns the same numbers in each run and on every platform.
 ///
 /// SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014).
 public struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 
-    /// Begins the sequence of a seed.
+    /// Creates a generator for a seed.
     public init(seed: UInt64) { state = seed }
 
     /// The next 64 bits.
@@ -16,7 +16,7 @@ public struct SeededGenerator: RandomNumberGenerator {
         return mixed ^ (mixed >> 31)
     }
 
-    /// One of the elements, which must not be empty.
+    /// A random element of an array, which must not be empty.
     public mutating func oneOf<Element>(_ elements: [Element]) -> Element {
         elements[Int.random(in: 0..<elements.count, using: &self)]
     }

@@ -1,11 +1,11 @@
 public import Foundation
 
-/// An empty folder for one test, removed with all that is in it when the last one who holds it lets go.
+/// An empty folder for one test. It is removed with its content when the last reference to it goes away.
 public final class TemporaryFolder: Sendable {
-    /// Where it is.
+    /// The folder's location.
     public let url: URL
 
-    /// Makes it where temporary files are kept.
+    /// Creates the folder in the system's temporary directory.
     public init() throws {
         url = FileManager.default.temporaryDirectory.appending(path: "interceptors-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: false)
@@ -13,10 +13,10 @@ public final class TemporaryFolder: Sendable {
 
     deinit { try? FileManager.default.removeItem(at: url) }
 
-    /// The URL of a file in it, which need not exist.
+    /// The URL of a file in the folder. The file need not exist.
     public func file(_ name: String) -> URL { url.appending(path: name) }
 
-    /// Writes a file, and says where it is.
+    /// Writes a file into the folder, and returns its URL.
     public func write(_ content: Data, to name: String = UUID().uuidString) throws -> URL {
         try content.write(to: file(name))
         return file(name)

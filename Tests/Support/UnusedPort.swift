@@ -6,20 +6,20 @@ internal import Darwin
 internal import Glibc
 #endif
 
-/// A port on loopback at which nobody listens, and which nobody else can get while this value lives: the port of a server
-/// that has stopped may be that of another test's next server.
+/// A port on loopback that refuses connections and that nobody else can get while this value lives. In contrast, the
+/// port of a stopped server may soon belong to another test's server.
 public final class UnusedPort: Sendable {
-    /// No port could be had.
+    /// No port could be reserved.
     public struct Failure: Error {
-        /// The cause.
+        /// The `errno` of the failed call.
         public let code: Int32
     }
 
-    /// Its number.
+    /// The port's number.
     public let number: Int
     private let descriptor: Int32
 
-    /// Takes a port: bound, and not listened at.
+    /// Reserves a port: binds a socket to it, and doesn't listen.
     public init() throws {
         descriptor = socket(AF_INET, 1, 0)
         guard descriptor >= 0 else { throw Failure(code: errno) }

@@ -1,15 +1,15 @@
 import TestSupport
 import Testing
 
-// Each test target holds a link to this file: a library that imports Testing could not be built without the tests.
+// Each test target links to this file, because a library that imports Testing can't be built without the tests.
 
 extension Trait where Self == TimeLimitTrait {
-    /// Ends a test that hangs. On a busy machine a test may take many times as long as on a quiet one, so the limit is far
-    /// beyond what any test needs: no test is judged by time.
+    /// Ends a test that hangs. The limit is far beyond what any test needs on the busiest machine: no test is judged by
+    /// its speed.
     static var againstHanging: Self { .timeLimit(.minutes(60)) }
 }
 
-/// Suites that keep the machine busy, one after the other, so that none starves the others.
+/// Runs suites that keep the machine busy one after another, so that no suite starves the others.
 struct HeavyTrait: SuiteTrait, TestScoping {
     func provideScope(
         for test: Test,

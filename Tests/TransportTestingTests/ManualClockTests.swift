@@ -58,7 +58,7 @@ import TransportTesting
         for sleeper in sleepers { try await sleeper.value }
     }
 
-    /// Runs jobs one after the other, in the order in which they become ready.
+    /// Runs jobs one after another, in the order in which they become ready.
     private final class Line: TaskExecutor {
         private let queue = DispatchQueue(label: "ManualClockTests")
 
@@ -135,7 +135,7 @@ import TransportTesting
             async let advanced: Void = clock.advance(by: .seconds(1))
             async let cancelled: Void = sleeper.cancel()
             _ = await (advanced, cancelled)
-            // Either came first; the sleep has ended once.
+            // Either of the two may come first; the sleep ends once.
             if case .failure(let error) = await sleeper.result { #expect(error is CancellationError) }
             #expect(clock.pendingSleeps == 0)
         }

@@ -7,9 +7,9 @@ import Darwin
 import Glibc
 #endif
 
-/// A client that sends what it is told, right or wrong, and sees what comes back, byte by byte.
+/// A client that sends any bytes, valid or not, and returns what it receives.
 ///
-/// Each call blocks a thread of its own, never one that tasks run on.
+/// Each call blocks a thread made for it, never a thread of the pool that runs tasks.
 final class RawClient: Sendable {
     struct Failure: Error, CustomStringConvertible {
         let description: String
@@ -24,9 +24,9 @@ final class RawClient: Sendable {
 
     init(port: Int) throws {
         descriptor = socket(AF_INET, 1, 0)
-        // A process that another test starts does not keep the connection open.
+        // A process that another test starts must not keep the connection open.
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-        // A server that fails to answer fails the test instead of stopping it; one that has no processor yet does not.
+        // Fails the test if the server never answers. An hour is enough for a server that waits for a processor.
         var limit = timeval(tv_sec: 3600, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
@@ -78,26 +78,26 @@ final class RawClient: Sendable {
         }
     }
 
-    /// What arrives until the other side closes.
+    /// All bytes, as text, until the server closes the connection.
     func receiveAll() async throws -> String { String(decoding: try await receiveAllBytes(), as: UTF8.self) }
 
-    /// What arrives until the other side closes.
+    /// All bytes until the server closes the connection.
     func receiveAllBytes() async throws -> Data {
         try await receive { _ in nil }
     }
 
-    /// What arrives up to and including a text.
+    /// All bytes up to and including a text.
     func receive(through end: String) async throws -> String {
         let end = Data(end.utf8)
         return String(decoding: try await receive { $0.range(of: end)?.upperBound }, as: UTF8.self)
     }
 
-    /// So many bytes.
+    /// The next `count` bytes.
     func receive(_ count: Int) async throws -> String {
         String(decoding: try await receive { $0.count >= count ? $0.startIndex + count : nil }, as: UTF8.self)
     }
 
-    /// A response whose content has a Content-Length.
+    /// A response with a Content-Length.
     func receiveResponse() async throws -> (head: String, body: String) {
         let head = try await receive(through: "\r\n\r\n")
         let line = head.split(separator: "\r\n").first { $0.lowercased().hasPrefix("content-length:") }
@@ -105,13 +105,13 @@ final class RawClient: Sendable {
         return (head, try await receive(length))
     }
 
-    /// A request, and its response.
+    /// Sends a request, and receives its response.
     func ask(_ text: String) async throws -> (head: String, body: String) {
         try await send(text)
         return try await receiveResponse()
     }
 
-    /// The count of all bytes until the other side closes; they are not kept.
+    /// The number of bytes until the server closes the connection. The bytes aren't kept.
     func countAll() async throws -> Int {
         try await onThread {
             var total = self.buffer.withLock { $0.count }
@@ -139,7 +139,7 @@ final class RawClient: Sendable {
                     buffer += bytes
                     return buffer.count
                 }
-                // A server that doesn't stop must not take all memory.
+                // A server that sends without end must not use up all memory.
                 guard count <= Self.limit else { throw Failure(description: "receive: \(count) bytes", code: 0) }
             }
         }

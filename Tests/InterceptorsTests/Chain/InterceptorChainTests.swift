@@ -8,7 +8,7 @@ private func request() throws -> HTTPRequest {
     HTTPRequest(url: try #require(URL(string: "https://a.example/")))
 }
 
-/// What happened, in order.
+/// The events of a test, in order.
 private final class Trace: Sendable {
     private let entries = Mutex<[String]>([])
     func note(_ entry: String) { entries.withLock { $0.append(entry) } }
@@ -36,7 +36,7 @@ private struct Tracing: Interceptor {
 
 private struct Broken: Error, Equatable { var place = "" }
 
-/// Written without `consuming`, as its author may.
+/// An interceptor without `consuming`, as authors may write it.
 private struct Plain: Interceptor {
     func intercept(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
         var request = request
@@ -151,7 +151,7 @@ private struct Plain: Interceptor {
         )
         #expect(try await chain.send(request()).status == 200)
         #expect(trace.all == ["a down", "b down", "b up", "b down", "b up", "b down", "b up", "a up"])
-        // Each run starts from the request as it was here, not as an inner interceptor had left it.
+        // Each run starts from the request at this point of the chain, without the changes of inner interceptors.
         #expect(stub.requests.allSatisfy { $0.headerFields[values: "X-Path"] == ["a", "b"] })
     }
 

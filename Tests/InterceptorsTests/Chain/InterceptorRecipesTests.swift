@@ -3,7 +3,7 @@ import Interceptors
 import Synchronization
 import Testing
 
-// The recipes of the documentation of `Interceptor`, as they stand there.
+// Copies of the recipes in the documentation of `Interceptor`.
 
 private struct OnceMoreInterceptor: Interceptor {
     func intercept(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
@@ -60,7 +60,7 @@ private actor OriginCounter: Interceptor {
     }
 }
 
-/// Answers two requests when both are there, even if one of them is cancelled.
+/// Answers two requests once both have arrived, even if one of them is cancelled.
 private final class PairTransport: Transport {
     private struct State {
         var waiting: CheckedContinuation<Void, Never>?

@@ -3,7 +3,7 @@ import Interceptors
 import Synchronization
 import Testing
 
-/// The examples of `ResponseSharing`, as they are printed there, and what a chain makes of them.
+/// The examples in the documentation of `ResponseSharing`, and how a chain treats them.
 @Suite(.againstHanging) struct ResponseSharingTests {
     actor Kept {
         struct Key: Hashable {
@@ -182,7 +182,7 @@ import Testing
         #expect(stub.requests.map { $0.headerFields["X-API-Key"] } == ["s3cr3t", nil, nil])
     }
 
-    // The field needs no sensitive name: what was declared counts.
+    // The field's name isn't sensitive: the declaration alone tells callers apart.
     @Test func declaredIdentityKeepsCallersApart() async throws {
         let keeper = KeepsTheLast()
         for key in ["ada", "bob", "ada", "caf\u{e9}", "cafe\u{301}"] {
@@ -213,7 +213,7 @@ import Testing
         #expect(stub.requests.isEmpty)
         #expect(try await get([adding("api_key"), KeepsTheLast()]) == 200)
         #expect(try await get([KeepsTheLast(), adding("page")]) == 200)
-        // A redirect that was followed inside leads elsewhere: its query is the server's.
+        // After a redirect inside, the URL is another one, and its query comes from the server.
         let elsewhere: some Interceptor = .intercept { request, next in
             var request = request
             request.url = URL(string: "https://storage.example.com/x?X-Amz-Signature=1")!
@@ -230,7 +230,7 @@ import Testing
             return try await next(request)
         }
         #expect(try await get([KeepsTheLast(), key]) == 200)
-        // The declaration covers no field that is added later.
+        // The declaration covers only the fields that the request had then, and none that is added later.
         await #expect(throws: ChainOrderError.self) {
             try await get([KeepsTheLast(), key, Self.adding(.authorization, "Bearer a")])
         }

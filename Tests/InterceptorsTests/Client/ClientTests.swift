@@ -322,7 +322,7 @@ func makeClient(_ stub: StubTransport, _ interceptors: [any Interceptor] = []) -
     }
 }
 
-/// Takes the default limit away, which a machine with much else to do can exceed.
+/// Removes the default time limit, which a busy machine can exceed.
 private struct WithoutTimeouts: Interceptor {
     func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         request.context.timeouts = Timeouts(idle: nil)

@@ -118,7 +118,7 @@ import Testing
         #"{"pass\u0077ord":"hunter2"}"#,
     ])
     func failureShowsNoSecret(body: String) async throws {
-        // A decoder that quotes what it was given, as many do.
+        // `QuotingDecoder` quotes its input in its error, as many decoders do.
         for decoder in [JSONDecoder(), QuotingDecoder()] as [any BodyDecoder] {
             let failure = try await failure(Data(body.utf8), decoder: decoder)
             var dumped = ""

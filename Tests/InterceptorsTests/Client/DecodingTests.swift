@@ -193,7 +193,6 @@ import Testing
     }
 }
 
-/// Counts from 1.
 private final class Counted: Sendable {
     private let count = Atomic(0)
 
@@ -207,7 +206,7 @@ private struct EndlessTransport: Transport {
 
     func send(_ request: consuming HTTPRequest) async throws -> HTTPResponse {
         let chunk = Data(repeating: UInt8(ascii: "x"), count: 1 << 20)
-        // Bounded, so that a reader without a limit fails instead of taking all memory.
+        // Limited to 256 MB, so that a reader without a limit fails instead of using up all memory.
         let given = Counted()
         let stream = AsyncStream<Data> { given.next() <= 256 ? chunk : nil }
         let body = HTTPBody.oneShot(stream, length: length, onDiscard: onDiscard)

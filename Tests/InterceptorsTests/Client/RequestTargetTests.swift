@@ -2,7 +2,7 @@ import Foundation
 import Interceptors
 import Testing
 
-/// How a target and a base URL make a URL, seen at the transport.
+/// How a target and a base URL are joined, as the transport sees the result.
 @Suite(.againstHanging) struct RequestTargetTests {
     private let stub = StubTransport { _ in HTTPResponse(status: 204) }
 
@@ -178,7 +178,7 @@ import Testing
     }
 }
 
-/// Values put into a literal.
+/// Targets from string literals with interpolated values.
 @Suite(.againstHanging) struct RequestTargetInterpolationTests {
     private let stub = StubTransport { _ in HTTPResponse(status: 204) }
 

@@ -61,7 +61,8 @@ import TransportTesting
         server.on(nil, "/**", MockResponse())
         let client = try RawClient(port: server.port)
         try await client.send(malformed.text)
-        // A server that takes it for a request, or waits for its rest, closes instead of waiting for more.
+        // After this, a server that waits for the rest of the request closes the connection, so the test fails instead
+        // of hanging.
         client.endSending()
         let answer = try await client.receiveAll()
         #expect(answer.hasPrefix("HTTP/1.1 \(malformed.status) "))
@@ -82,7 +83,7 @@ import TransportTesting
         "ffffffffffffffff\r\n", "-1", "9223372036854775807", "%", "://", "?", "\u{FEFF}", "Host:", ",", ";",
     ]
 
-    /// One of the seeds, spoilt in a few places.
+    /// A seed with one to four random changes.
     private static func mutant(using generator: inout SeededGenerator) -> Data {
         var bytes = Array(seeds.randomElement(using: &generator)?.utf8 ?? "".utf8)
         for _ in 0..<Int.random(in: 1...4, using: &generator) {
@@ -104,11 +105,11 @@ import TransportTesting
         var generator = SeededGenerator(seed: seed)
         for _ in 0..<150 {
             let client = try RawClient(port: server.port)
-            // A connection that was refused may be closed before all is sent.
+            // The server may close a connection before the client has sent everything.
             try? await client.send(Self.mutant(using: &generator))
             client.endSending()
             let answer = try await client.receiveAllBytes()
-            // Whatever comes back is HTTP, or nothing where the request was not complete.
+            // The answer is HTTP, or empty if the request was incomplete.
             #expect(answer.isEmpty || answer.starts(with: Data("HTTP/1.1 ".utf8)))
         }
         let client = try RawClient(port: server.port)

@@ -3,7 +3,7 @@ import Testing
 import TransportTesting
 
 @Suite(.againstHanging) struct MockResponseTests {
-    /// All that a server sends for a request, up to the close of the connection.
+    /// All bytes that a server sends for a request until it closes the connection.
     private func wire(
         _ response: MockResponse,
         for request: String = Wire.get("/", "Connection: close\r\n")
@@ -78,7 +78,7 @@ import TransportTesting
 
     @Test func aBigContentArrivesWhole() async throws {
         let server = try MockServer()
-        // No multiple of what goes out at a time.
+        // The length is not a multiple of the size of one write.
         server.enqueue(.repeating(Data(repeating: 7, count: 1_000_003), times: 97))
         let client = try RawClient(port: server.port)
         try await client.send(Wire.get("/", "Connection: close\r\n"))
@@ -166,7 +166,7 @@ import TransportTesting
         #expect(try await client.receive(through: "\r\n\r\no").hasSuffix("o"))
         open.yield()
         #expect(try await client.receive(1) == "k")
-        // After its last step the connection is kept.
+        // After the last step, the connection stays open.
         #expect(try await client.ask(Wire.get()).body == "kept")
     }
 

@@ -6,7 +6,7 @@ import TransportTesting
 import FoundationNetworking
 #endif
 
-/// With clients as they are in use.
+/// The mock server with clients that programs really use.
 @Suite(.againstHanging) struct MockServerClientTests {
     @Test func foundationsURLSessionGetsAnswers() async throws {
         let server = try MockServer()

@@ -77,7 +77,7 @@ import Glibc
         try await client.send(Wire.get())
         let failure = await #expect(throws: RawClient.Failure.self) { try await client.receiveAll() }
         #expect(failure?.code == ECONNRESET)
-        // That was the server's doing.
+        // The server accepted the connection and received the request, so the reset came from the server.
         await server.openedConnections(1)
         #expect(server.requests.count == 1)
     }

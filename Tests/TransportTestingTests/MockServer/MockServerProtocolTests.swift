@@ -93,7 +93,7 @@ import TransportTesting
         try await client.send(head)
         #expect(try await client.receive(through: "\r\n\r\n") == "HTTP/1.1 100 Continue\r\n\r\n")
         #expect(try await client.ask("abc").body == "abc")
-        // Content that is there already asks for no permission.
+        // Content that has already arrived needs no 100 Continue.
         #expect(try await client.ask(head + "def").head.hasPrefix("HTTP/1.1 200 OK"))
     }
 
@@ -114,7 +114,7 @@ import TransportTesting
     @Test func theAnswerSurvivesContentThatNobodyReads() async throws {
         let server = try MockServer(limits: .init(body: 10))
         let client = try RawClient(port: server.port)
-        // The server has answered and is done while the client still sends: to close now would reset the connection.
+        // The server has answered while the client still sends: closing the connection now would reset it.
         try await client.send(Wire.post("/", String(repeating: "x", count: 1_000_000)))
         #expect(try await client.receiveAll().hasPrefix("HTTP/1.1 413 Content Too Large\r\n"))
     }

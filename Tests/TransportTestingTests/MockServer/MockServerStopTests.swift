@@ -10,7 +10,7 @@ import Glibc
 #endif
 
 @Suite(.againstHanging) struct MockServerStopTests {
-    /// Holds a server in every state that a connection can be in.
+    /// Opens a connection to the server in each state that a connection can have.
     private static func occupy(_ server: MockServer, clock: ManualClock) async throws -> [RawClient] {
         server.on(.get, "/never", .neverAnswer)
         server.on(.get, "/route") { _ in
@@ -40,19 +40,20 @@ import Glibc
     }
 
     #if os(Linux)
-    /// The threads of this process that are a server's, by the name that they carry.
+    /// The number of a server's threads, which carry its port in their names.
     private static func threads(of port: Int) throws -> Int {
         try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count { task in
             guard let line = try? String(contentsOfFile: "/proc/self/task/\(task)/stat", encoding: .utf8),
                 let nameEnd = line.lastIndex(of: ")"), line[..<nameEnd].hasSuffix("(mock:\(port)")
             else { return false }
-            // A thread that was joined may still be listed for a moment, marked as exiting (PF_EXITING).
+            // A joined thread may still be listed for a moment, marked as exiting (PF_EXITING).
             let flags = line[nameEnd...].split(separator: " ")[7]
             return (Int(flags) ?? 0) & 4 == 0
         }
     }
 
-    /// The sockets and pipes of this process: what a server opens. Others come and go as the system's libraries like.
+    /// The number of sockets and pipes of this process, the only descriptors that a server opens. The system's
+    /// libraries open and close others.
     private static func descriptors() throws -> Int {
         try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count { descriptor in
             let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(descriptor)")
@@ -60,7 +61,7 @@ import Glibc
         }
     }
 
-    // In a process of its own: other tests open and close descriptors, too.
+    // Runs in a separate process, because other tests open and close descriptors, too.
     @Test func stopLeavesNoThreadAndNoDescriptor() async {
         await #expect(processExitsWith: .success) {
             let clock = ManualClock()
@@ -121,7 +122,7 @@ import Glibc
                 server.enqueue(endless)
                 let client = try RawClient(port: server.port)
                 try await client.send(Wire.get())
-                // At any point of the answer, and often before it.
+                // Every fourth client closes in the middle of the answer, the others mostly before it.
                 if count.isMultiple(of: 4) { _ = try await client.receive(through: "\r\n\r\n") }
                 client.close(byReset: count.isMultiple(of: 8))
                 await server.closedConnections(count)
@@ -130,7 +131,7 @@ import Glibc
         }
     }
 
-    // In a process of its own: the server of another test may be given the port.
+    // Runs in a separate process, because another test's server could get the port.
     @Test func nobodyListensAfterwards() async {
         await #expect(processExitsWith: .success) {
             let server = try MockServer()
@@ -187,7 +188,7 @@ import Glibc
         let (gate, open) = AsyncStream.makeStream(of: Void.self)
         let (ended, end) = AsyncStream.makeStream(of: Void.self)
         server.on(.get, "/") { _ in
-            // A task of its own is not cancelled with the route's.
+            // An unstructured task isn't cancelled with the route's task.
             await Task { for await _ in gate { break } }.value
             end.yield()
             return MockResponse()
@@ -197,7 +198,7 @@ import Glibc
         await server.received(1)
         server.stop()
         open.yield()
-        // Its late answer finds a connection that is gone.
+        // The route's late answer finds a closed connection.
         for await _ in ended { break }
     }
 
@@ -227,7 +228,7 @@ import Glibc
             for _ in 0..<20 {
                 group.addTask {
                     server.stop()
-                    // Each call returns when all is over.
+                    // Each call returns after the server has stopped.
                     #expect(server.connectionsOpen == 0)
                 }
             }

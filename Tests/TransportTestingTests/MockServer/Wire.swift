@@ -1,4 +1,3 @@
-/// Requests as text.
 enum Wire {
     static func get(
         _ target: String = "/",
