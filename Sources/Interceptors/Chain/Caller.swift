@@ -4,8 +4,9 @@ internal import HTTPSyntax
 /// caller as part of their key.
 ///
 /// If the request names a partition (``HTTPContext/cachePartition``), that partition is the caller. Otherwise the caller
-/// consists of the fields with a sensitive name (``Redaction/isSensitive(_:)``) and the identities that outer interceptors have
-/// declared (``HTTPRequest/identifyCaller(by:as:)``). All requests without any of these share one anonymous caller.
+/// consists of the fields with a sensitive name (``Redaction/isSensitive(_:)``) except `Proxy-Authorization`, and the identities
+/// that outer interceptors have declared (``HTTPRequest/identifyCaller(by:as:)``). All requests without any of these share one
+/// anonymous caller.
 public struct Caller: Sendable, Hashable {
     private let partition: [UInt8]?
     private let credentials: [[UInt8]]
@@ -18,7 +19,7 @@ public struct Caller: Sendable, Hashable {
         }
         partition = nil
         var credentials: [[UInt8]] = []
-        for field in request.headerFields where Redaction.standard.isSensitive(field.name) {
+        for field in request.headerFields where field.name.identifiesCaller {
             // Compared as bytes: String equality follows Unicode equivalence, and would merge two users whose names differ only
             // in normalization.
             credentials.append(field.name.rawName.utf8.map(ASCII.lowercased))
@@ -40,6 +41,12 @@ extension Caller: CustomStringConvertible, CustomDebugStringConvertible, CustomR
 
     /// A mirror that shows ``description`` and no credentials.
     public var customMirror: Mirror { Mirror(self, children: ["description": description], displayStyle: .struct) }
+}
+
+extension HTTPField.Name {
+    /// Whether a field of this name tells callers apart. `Proxy-Authorization` is secret, but applies only to the proxy that
+    /// demanded it (RFC 9110 §11.7.2), and the rules for stored responses are about `Authorization` alone (RFC 9111 §3.5).
+    package var identifiesCaller: Bool { Redaction.standard.isSensitive(self) && self != .proxyAuthorization }
 }
 
 /// A user's identity, as declared by the interceptor that adds the credential.

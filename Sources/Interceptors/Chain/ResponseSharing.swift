@@ -40,7 +40,7 @@ internal import Foundation
 /// }
 /// ```
 /// The chain also checks by itself. If a field or query item with a sensitive name (``Redaction/isSensitive(_:)``) was added or
-/// changed inside such an element, the chain refuses the request before the transport. Calling
+/// changed inside such an element, the chain refuses the request before the transport; `Proxy-Authorization` is exempt. Calling
 /// ``HTTPRequest/identifyCaller(by:as:)`` is still better: the error names the element, any field name works, and even a first
 /// request without a credential fails. Call it for every request, with `nil` where there is no credential yet.
 ///
@@ -91,7 +91,7 @@ public struct ResponseSharing: Sendable {
         for index in others.indices {
             // Most fields keep their index, so this comparison avoids the search.
             if index < fields.count, fields[index] == others[index] { continue }
-            if Redaction.standard.isSensitive(others[index].name), !fields.contains(others[index]) {
+            if others[index].name.identifiesCaller, !fields.contains(others[index]) {
                 return "the field \(others[index].name.rawName)"
             }
         }

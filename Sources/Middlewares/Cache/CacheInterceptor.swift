@@ -25,8 +25,8 @@ public import Interceptors
 /// ## Partitions
 /// A request sees only the entries of its partition. The request names its partition
 /// (``Interceptors/HTTPContext/cachePartition``), or the cache uses a fingerprint of the request's credentials. Credentials
-/// are all fields with a sensitive name (`Authorization`, `Cookie`, `X-API-Key`, …) and a user in the URL. With
-/// fingerprints, a new token is a new partition: name the partition if tokens change often.
+/// are all fields with a sensitive name (`Authorization`, `Cookie`, `X-API-Key`, …) except `Proxy-Authorization`, and a user
+/// in the URL. With fingerprints, a new token is a new partition: name the partition if tokens change often.
 ///
 /// ## What is stored
 /// The cache stores complete responses to GET, as the protocol allows, while the caller reads them. A response that isn't

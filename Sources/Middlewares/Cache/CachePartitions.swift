@@ -33,9 +33,8 @@ final class CachePartitions: Sendable {
         let places: [Int]
 
         init(_ fields: HTTPFields) {
-            let redaction = Redaction.standard
             names = fields.map(\.name)
-            places = fields.indices.filter { redaction.isSensitive(fields[$0].name) }
+            places = fields.indices.filter { fields[$0].name.identifiesCaller }
         }
 
         func isThat(of fields: HTTPFields) -> Bool {
@@ -71,8 +70,8 @@ final class CachePartitions: Sendable {
     ///
     /// Naming a caller's fingerprint requires knowing its credentials.
     ///
-    /// Credentials are every field with a sensitive name, a user in the URL, and the identities that interceptors have declared
-    /// (``Interceptors/HTTPRequest/identifyCaller(by:as:)``).
+    /// Credentials are every field with a sensitive name except `Proxy-Authorization`, a user in the URL, and the identities
+    /// that interceptors have declared (``Interceptors/HTTPRequest/identifyCaller(by:as:)``).
     ///
     /// - Parameter mayHaveUser: whether the URL may contain a user; `false` skips parsing the URL.
     func name(for request: HTTPRequest, mayHaveUser: Bool = true) -> String {

@@ -7,8 +7,7 @@ import Testing
 @Suite(.againstHanging) struct SensitiveFieldsTests {
     private static let names = [
         "X-Session", "X-SID", "X-Key", "DPoP", "X-Ticket", "X-Login", "X-Pin", "X-User-Id", "X-Acme-Session",
-        "Authorization",
-        "Proxy-Authorization", "Cookie", "X-API-Key", "X-Forwarded-User", "Session-Id", "Auth",
+        "Authorization", "Cookie", "X-API-Key", "X-Forwarded-User", "Session-Id", "Auth",
     ]
 
     private func request(_ name: String, _ value: String) throws -> HTTPRequest {
@@ -38,7 +37,24 @@ import Testing
         #expect(ExchangeIdentity(of: try request(name, "ada"), ignoring: ignored) == ada)
     }
 
-    @Test(arguments: names)
+    // Proxy-Authorization concerns the proxy, and says nothing about whose response the origin sends (RFC 9110 §11.7.2).
+    @Test func credentialsForAProxyIdentifyNoCaller() throws {
+        let (ada, bob) = (try request("Proxy-Authorization", "ada"), try request("proxy-authorization", "bob"))
+        #expect(CachePartitions().name(for: ada).isEmpty)
+        #expect(ada.caller == bob.caller)
+        #expect("\(ada.caller)" == "Caller(nobody)")
+        #expect(Redaction.standard.isSensitive("Proxy-Authorization"))
+    }
+
+    // Without its credentials a request may get the proxy's 407, which must not answer a request that has them.
+    @Test func credentialsForAProxyAreAnOrdinaryFieldToACoalescer() throws {
+        let (ada, bob) = (try request("Proxy-Authorization", "ada"), try request("Proxy-Authorization", "bob"))
+        #expect(ExchangeIdentity(of: ada, ignoring: []) != ExchangeIdentity(of: bob, ignoring: []))
+        let ignored: Set<HTTPField.Name> = [.proxyAuthorization]
+        #expect(ExchangeIdentity(of: ada, ignoring: ignored) == ExchangeIdentity(of: bob, ignoring: ignored))
+    }
+
+    @Test(arguments: names + ["Proxy-Authorization"])
     func aSensitiveFieldIsNotSentToAnotherOrigin(name: String) throws {
         let target = try url("https://other.example.com/x")
         let next = RedirectRules(redaction: .standard).request(after: try request(name, "ada"), status: 307, to: target)

@@ -29,7 +29,20 @@ struct Challenger: Sendable {
 
     /// Whether a response is a challenge of this party.
     func asks(in response: HTTPResponse, for origin: Origin) -> Bool {
-        guard response.status.code == status, !response.context.hasChangedMethod else { return false }
+        response.status.code == status && !response.context.hasChangedMethod && mayBeSource(of: response, at: origin)
+    }
+
+    /// Whether a response shows that this party accepted the credentials. A proxy has accepted them once it forwards the
+    /// request, whatever the server responds.
+    func hasAccepted(in response: HTTPResponse, for origin: Origin) -> Bool {
+        guard proxy != nil else { return [.successful, .redirection].contains(response.status.kind) }
+        return response.status.code != status && mayBeSource(of: response, at: origin)
+    }
+
+    /// Whether the response's status and fields can be this party's. An interceptor inside may have followed a redirect to
+    /// another origin. Over https, the origin alone responds: a proxy's own 407 refuses the tunnel (RFC 9110 §11.7.1), and the
+    /// transport throws.
+    func mayBeSource(of response: HTTPResponse, at origin: Origin) -> Bool {
         guard let answering = response.url else { return true }
         return proxy == nil ? Origin(answering).map { $0 == origin } ?? true : Self.goesByProxy(answering)
     }

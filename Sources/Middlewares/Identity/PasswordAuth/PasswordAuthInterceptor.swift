@@ -89,13 +89,15 @@ public struct PasswordAuthInterceptor: Interceptor {
     /// default, only digest challenges are answered, which don't reveal the password. Use this interceptor only with a
     /// transport that sends plain http through this proxy.
     ///
-    /// The answer is a credential like others: without a named partition, a cache or `coalesce` outside fails the request, and a
-    /// cache inside stores each response under the answer, which differs for each request.
+    /// A cache or `coalesce` may stand outside, and needs no partition: the credentials are for the proxy, and don't decide whose
+    /// response the origin sends (RFC 9110 §11.7.2). If the proxy changes responses by user, name a partition for each of its
+    /// users. Inside this interceptor, `coalesce` shares no requests, because each digest differs.
     ///
     /// A request over https goes through a tunnel. If the proxy refuses the tunnel with a 407, the transport throws
-    /// ``TransportError/Code/cannotConnect``. Give the transport the credentials for tunnels: `CurlTransport` in the proxy's
-    /// URL, `http://user:password@proxy.example:3128`. On Apple's platforms, `URLSessionTransport` answers every 407 itself,
-    /// with the credentials of the system's settings.
+    /// ``TransportError/Code/cannotConnect``. A 407 that arrives over https comes from the origin, and goes to the caller: it
+    /// neither gets the proxy's credentials nor rejects them. Give the transport the credentials for tunnels: `CurlTransport` in
+    /// the proxy's URL, `http://user:password@proxy.example:3128`. On Apple's platforms, `URLSessionTransport` answers every
+    /// 407 itself, with the credentials of the system's settings.
     ///
     /// - Parameters:
     ///   - proxy: scheme, host and port of the proxy, which are passed to the closure.
@@ -156,7 +158,10 @@ public struct PasswordAuthInterceptor: Interceptor {
         else {
             return try await next(request)
         }
-        try request.requireUnshared(by: elementName, changesEachTime: schemes == [.digest])
+        // Credentials for a proxy don't decide whose response the origin sends.
+        if challenger.proxy == nil {
+            try request.requireUnshared(by: elementName, changesEachTime: schemes == [.digest])
+        }
         let memory = shared.current
         var sent = try await memory.answerInAdvance(to: origin, atOnce: atOnce)?.field(for: request, to: challenger)
         var answersLeft = Self.mostAnswers
@@ -191,8 +196,8 @@ public struct PasswordAuthInterceptor: Interceptor {
     /// The name of the factory that the caller used, for error messages.
     private var elementName: String {
         switch schemes {
-        case [.basic] where challenger.proxy == nil: "basicAuth"
-        case [.digest] where challenger.proxy == nil: "digestAuth"
+        case [.basic]: "basicAuth"
+        case [.digest]: "digestAuth"
         default: "passwordAuth"
         }
     }

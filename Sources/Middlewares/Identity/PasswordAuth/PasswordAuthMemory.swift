@@ -53,10 +53,10 @@ final class PasswordAuthMemory: Sendable {
         at origin: Origin,
         _ random: RandomSource
     ) {
-        // A proxy has accepted an answer once it forwards the request, whatever the server responds.
-        let isAccepted = challenger.proxy != nil || [.successful, .redirection].contains(response.status.kind)
-        guard let answer, isAccepted else { return }
-        let next = response.headerFields[challenger.information].flatMap { Challenge.parameters(in: $0)["nextnonce"] }
+        guard let answer, challenger.hasAccepted(in: response, for: origin) else { return }
+        let information =
+            challenger.mayBeSource(of: response, at: origin) ? response.headerFields[challenger.information] : nil
+        let next = information.flatMap { Challenge.parameters(in: $0)["nextnonce"] }
         state.withLock { state in
             state.accept(answer, at: origin)
             if case .digest(let digest) = answer, let next {

@@ -19,7 +19,7 @@
 /// use (``HTTPContext/cacheMode``, ``HTTPContext/cachePartition``).
 ///
 /// Every field counts, except those that only label requests (``defaultIgnored``). A field with a sensitive name
-/// (``Redaction/isSensitive(_:)``) always counts, even if `ignoring` names it. Use `apart` for anything else that must keep
+/// (``Redaction/isSensitive(_:)``) always counts, even if `ignoring` names it; `Proxy-Authorization` can be ignored. Use `apart` for anything else that must keep
 /// requests separate.
 ///
 /// Some requests never share:

@@ -24,7 +24,8 @@ struct ExchangeIdentity: Sendable, Hashable {
     /// response or for progress.
     ///
     /// - Parameters:
-    ///   - ignored: names of fields that don't affect the response; sensitive fields always count.
+    ///   - ignored: names of fields that don't affect the response. Fields that tell callers apart always count.
+    ///     `Proxy-Authorization` counts unless it is named: without it, a proxy may respond with a 407.
     ///   - apart: a further value that must be equal.
     init?(of request: borrowing HTTPRequest, ignoring ignored: Set<HTTPField.Name>, apart: String? = nil) {
         guard request.method == .get, request.body.isEmpty, request.context.responseBody.bufferLimit != nil,
@@ -48,7 +49,7 @@ struct ExchangeIdentity: Sendable, Hashable {
     private static func fields(of fields: HTTPFields, ignoring ignored: Set<HTTPField.Name>) -> [Field] {
         var values: [[UInt8]: [[UInt8]]] = [:]
         // A credential is never ignored, or two users could share a response.
-        for field in fields where !ignored.contains(field.name) || Redaction.standard.isSensitive(field.name) {
+        for field in fields where !ignored.contains(field.name) || field.name.identifiesCaller {
             values[field.name.rawName.utf8.map(ASCII.lowercased), default: []].append(Array(field.value.utf8))
         }
         return values.map { Field(name: $0, values: $1) }.sorted { $0.name.lexicographicallyPrecedes($1.name) }

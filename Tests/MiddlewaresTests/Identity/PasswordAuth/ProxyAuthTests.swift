@@ -133,6 +133,57 @@ import TransportTesting
         #expect(try await InterceptorChain([own, auth()], transport: server).get(target) == 200)
     }
 
+    // Such a 407 comes from the origin, inside the tunnel: the proxy's own would have refused the tunnel.
+    @Test func a407OverHTTPSNeitherGetsNorRejectsThePassword() async throws {
+        let server = server()
+        let chain = InterceptorChain([auth()], transport: server)
+        #expect(try await chain.get(try url("https://elsewhere.example/")) == 407)
+        #expect(server.requests.map { $0.headerFields.contains(.proxyAuthorization) } == [false])
+        #expect(asked.value.isEmpty)
+        #expect(try await chain.get(target) == 200)
+    }
+
+    @Test func aResponseOverHTTPSAfterAnInnerRedirectNeitherProvesNorRenewsTheAnswer() async throws {
+        let secure = try url("https://elsewhere.example/")
+        let server = Recorder { request in
+            let field = request.headerFields[.proxyAuthorization] ?? ""
+            guard field.hasPrefix("Digest ") else {
+                return HTTPResponse(status: 407, headerFields: [.proxyAuthenticate: Self.challenge], url: request.url)
+            }
+            let fields: HTTPFields = [
+                "Proxy-Authentication-Info": "nextnonce=\"origin\"", .proxyAuthenticate: Self.challenge,
+            ]
+            return HTTPResponse(status: 407, headerFields: fields, url: secure)
+        }
+        let chain = InterceptorChain([auth()], transport: server)
+        for _ in 0..<2 { #expect(try await chain.get(target) == 407) }
+        let answers = server.requests.compactMap { $0.headerFields[.proxyAuthorization] }
+        #expect(answers.count == 2 && answers.allSatisfy { $0.contains("nonce=\"n\"") })
+    }
+
+    @Test func aCacheOutsideOrInsideNeedsNoPartition() async throws {
+        for isOutside in [true, false] {
+            let server = Recorder { request in
+                let field = request.headerFields[.proxyAuthorization]
+                guard try Self.isRight(field, "GET", request.url.absoluteString) else {
+                    let fields: HTTPFields = [.proxyAuthenticate: Self.challenge, .cacheControl: "max-age=60"]
+                    return HTTPResponse(status: 407, headerFields: fields, url: request.url)
+                }
+                return HTTPResponse(status: 200, headerFields: [.cacheControl: "max-age=60"], url: request.url)
+            }
+            let auth: [any Interceptor] = [auth()]
+            let cache: [any Interceptor] = [.cache(.memory())]
+            let chain = InterceptorChain(isOutside ? cache + auth : auth + cache, transport: server)
+            for _ in 0..<3 { #expect(try await chain.get(target) == 200) }
+            #expect(server.requests.count == 2)
+        }
+    }
+
+    @Test func coalesceOutsideNeedsNoPartition() async throws {
+        let chain = InterceptorChain([.coalesce(), auth()], transport: server())
+        #expect(try await chain.get(target) == 200)
+    }
+
     #if os(Linux)
     @Test func overARealProxy() async throws {
         let proxy = try MockServer()
