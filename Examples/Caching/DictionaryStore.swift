@@ -3,8 +3,8 @@ import Middlewares
 
 /// A minimal store: a dictionary that never evicts. Like every store, it decides nothing about HTTP.
 ///
-/// No function awaits, so the actor runs each as a whole: a response is stored under the generation that its request found, or
-/// not at all.
+/// No method suspends, so the actor runs each as a whole: a response is stored only under the generation that its
+/// request found.
 actor DictionaryStore: CacheStore {
     private struct Stored {
         let id: CacheEntry.ID
@@ -14,7 +14,7 @@ actor DictionaryStore: CacheStore {
 
     private var stored: [CacheKey: [Stored]] = [:]
     private var lastID: CacheEntry.ID = 0
-    /// One for all keys is enough: whatever is invalidated, no response under way is stored.
+    /// One generation for all keys is enough: any invalidation keeps out every response under way.
     private var generation: UInt64 = 0
 
     func snapshot(of key: CacheKey) -> CacheSnapshot {
@@ -105,7 +105,7 @@ extension DictionaryStore {
             return await insert(body, isWanted)
         }
 
-        // A body that isn't committed goes away with the writer.
+        // The body goes away with the writer unless it is committed.
         func abandon() {}
     }
 }

@@ -4,7 +4,7 @@ import TransportTesting
 
 @testable import Middlewares
 
-/// What is added to a request on its way out, held against what a server gets.
+/// Signatures and credentials, checked against the request that a server receives.
 @Suite(.againstHanging)
 struct OutgoingChainTests {
     private static let home = URL(string: "https://api.example.com/a?b=c")!
@@ -16,7 +16,7 @@ struct OutgoingChainTests {
         sessionToken: "t0ken"
     )
 
-    /// An interceptor of each kind, bound to an origin where it can be.
+    /// One interceptor of each kind, bound to an origin where possible.
     private static func interceptors(_ origin: Origin) -> [(name: String, interceptor: any Interceptor)] {
         [
             (
@@ -116,7 +116,7 @@ struct OutgoingChainTests {
 
     private static func transports() -> [any Transport] { [.platform(), URLSessionTransport()] }
 
-    /// The request as the server got it.
+    /// The last request as the server received it.
     private func received(_ server: MockServer) throws -> HTTPRequest {
         let request = try #require(server.requests.last)
         let host = try #require(request.headerFields[.host])
@@ -174,7 +174,7 @@ struct OutgoingChainTests {
                 String.init
             )
             got.headerFields.removeAll { !names.contains($0.name.rawName.lowercased()) }
-            // Signed again, what the server got must have the same signature.
+            // Signing the received request again must give the same signature.
             try await signer.sign(&got, at: date)
             #expect(got.headerFields[.authorization] == sent)
         }

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What the App Store reads about the package.
+/// The privacy manifest that the App Store reads.
 @Suite(.againstHanging) struct PrivacyManifestTests {
     private struct Manifest: Decodable {
         struct API: Decodable {
@@ -33,7 +33,7 @@ import Testing
         #expect(manifest.accessed.map(\.reasons) == [["C617.1"]])
     }
 
-    /// Each module that calls what Apple asks a reason for needs a manifest.
+    /// Each module that calls an API for which Apple requires a reason needs a manifest.
     @Test func noOtherModuleReadsTheTimesOfFiles() throws {
         let calls = ["stat(", "getattrlist", "contentModificationDate", "creationDate", ".modificationDate"]
         for module in ["Transport", "Interceptors"] {

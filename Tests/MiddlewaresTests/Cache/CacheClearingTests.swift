@@ -6,7 +6,7 @@ import TransportTesting
 
 @testable import Middlewares
 
-/// What is under way when the store is cleared, as at a sign-out.
+/// Requests that are under way while the store is cleared, for example at sign-out.
 @Suite(.againstHanging) struct CacheClearingTests {
     enum Kind: String, CaseIterable, Sendable { case memory, disk }
 
@@ -52,7 +52,7 @@ import TransportTesting
         #expect(try await world.store.listing().isEmpty)
     }
 
-    // The look-up of the validation finds it still stored, and the clearing counted already.
+    // The validation's look-up finds the response, but the clear has already raised the generation.
     @Test func aValidationIsGivenUpIfAClearingBeganAfterTheStaleResponseWasFound() async throws {
         let store = ClearedAfterLookUp()
         let world = CacheWorld(store: store)
@@ -98,7 +98,8 @@ import TransportTesting
     }
 }
 
-/// A store in which, once that is said, a clearing begins after each look-up, and has removed nothing yet.
+/// Once `isCleared` is set, a clear begins after each look-up: it raises the generation and hasn't removed anything
+/// yet.
 private final class ClearedAfterLookUp: CacheStore {
     let isCleared = Atomic(false)
     private let count = Atomic<UInt64>(0)

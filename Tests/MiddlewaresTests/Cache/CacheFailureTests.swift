@@ -5,7 +5,7 @@ import TransportTesting
 
 @testable import Middlewares
 
-/// What becomes of what is stored when a request fails.
+/// How a failed request affects the stored response.
 @Suite(.againstHanging) struct CacheFailureTests {
     private let world = CacheWorld()
 

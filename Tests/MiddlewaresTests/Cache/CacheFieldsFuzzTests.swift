@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    // Each directive is written by itself and the whole is shuffled, padded and split over lines: it means the same.
+    // The same directives, shuffled, padded and split over lines, keep their meaning.
     @Test func orderWhitespaceAndLinesDoNotChangeTheMeaning() {
         var generator = SeededGenerator(seed: 42)
         let all = [
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    // A text with a restrictive directive at its top level is never read as being without it.
+    // A restrictive directive outside quotes is always found, whatever text surrounds it.
     @Test func noGarbageHidesARestriction() {
         var generator = SeededGenerator(seed: 7)
         for _ in 0..<5_000 {

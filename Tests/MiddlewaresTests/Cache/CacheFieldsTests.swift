@@ -12,28 +12,28 @@ import Testing
 
     @Test(
         arguments: [
-            // RFC 9111 §1.2.2: digits, and nothing else
+            // RFC 9111 §1.2.2: digits only
             ("max-age=0", .value(0)), ("max-age=003600", .value(3600)), ("MAX-AGE=5", .value(5)),
             ("max-age=2147483647", .value(2_147_483_647)),
-            // §1.2.2: what can't be represented counts as 2^31
+            // §1.2.2: a number too large to represent counts as 2^31
             ("max-age=2147483649", .value(2_147_483_648)),
             ("max-age=99999999999999999999999999", .value(2_147_483_648)),
             // §5.2: both forms of the argument are accepted
             ("max-age=\"3600\"", .value(3600)), ("max-age=\"36\\00\"", .value(3600)),
-            // §4.2.1: what is invalid makes stale
+            // §4.2.1: invalid freshness information makes the response stale
             ("max-age", .invalid), ("max-age=", .invalid), ("max-age=-1", .invalid), ("max-age=+1", .invalid),
             ("max-age='3600'", .invalid), ("max-age=3600.0", .invalid), ("max-age=a3600", .invalid),
             ("max-age=3600a", .invalid), ("max-age =3600", .invalid), ("max-age= 3600", .invalid),
             ("max-age=36 00", .invalid), ("max-age=\" 3600\"", .invalid), ("max-age=\"3600", .invalid),
-            // §4.2.1: two that differ make stale, two that agree don't
+            // §4.2.1: different values make the response stale, equal values don't
             ("max-age=1800, max-age=1", .invalid), ("max-age=1, max-age=1800", .invalid),
             ("max-age=60,max-age=60", .value(60)), ("max-age=60, max-age=x", .invalid),
             ("max-age=x, max-age=60", .invalid),
-            // §5.2: within another's argument it is no directive
+            // §5.2: inside another directive's argument, the text is no directive
             ("extension=\"max-age=3600\"", .absent), ("extension=\"a,max-age=3600\"", .absent),
             ("extension=\"max-age=3600\", max-age=1", .value(1)),
             ("max-age=1, extension=\"\\\"max-age=3600\"", .value(1)),
-            // §5.2.3: what is unknown is ignored
+            // §5.2.3: unknown directives are ignored
             ("x-max-age=5", .absent), ("maxage=5", .absent), ("", .absent), (",,  ,", .absent),
             ("\u{E9}, max-age=5", .value(5)), ("foo bar, max-age=7", .value(7)),
         ] as [(String, CacheControl.Seconds)]
@@ -57,7 +57,7 @@ import Testing
         #expect(control("a=\"\\\\\"; \"b, no-store").noStore)
     }
 
-    // What takes the square of the length would take hours.
+    // With quadratic time, these lines would take hours.
     @Test(.againstHanging)
     func timeToReadALineGrowsNoFasterThanItsLength() throws {
         let count = 500_000

@@ -63,13 +63,14 @@ import TransportTesting
         #expect(try await world.send() == "200 hit two age 0", "an empty name is none")
         world.answer(["Cache-Control: max-age=60"], "credentials")
         #expect(try await world.send(["Authorization: Bearer a"], partition: "") == "200 miss credentials")
-        // At sign-out.
+        // Sign-out clears the user's partition.
         try await world.store.removeAll(partition: "ada")
         #expect(try await world.send(mode: .offline, partition: "ada") == "504 unsatisfiable ")
         #expect(try await world.send(mode: .offline, partition: "bob") == "200 hit two age 0")
     }
 
-    /// A letter with an accent, and the letter followed by the accent: the same text to `String`, but two to a server.
+    /// A letter with an accent, and the letter followed by a combining accent: equal as `String`, different to a
+    /// server.
     @Test func textsThatOnlyLookTheSameAreTwo() async throws {
         let (composed, decomposed) = ("caf\u{E9}", "cafe\u{301}")
         world.answer(["Cache-Control: private, max-age=60"], "one")
@@ -86,7 +87,7 @@ import TransportTesting
         #expect(try await world.send(partition: decomposed) == "200 miss six")
     }
 
-    // The transports here refuse such a URL; an author's may not.
+    // The package's transports refuse such a URL; a user's own transport might not.
     @Test func aUserInTheURLIsAUser() throws {
         let partitions = CachePartitions()
         let names = try ["ada:1@", "bob:1@", ""].map { user in
@@ -119,7 +120,8 @@ import TransportTesting
         #expect(store.count == 20)
     }
 
-    // More forms of requests and users than are remembered, in changing order: each time the same name, and nobody else's.
+    // With more forms of requests and users than are remembered, the same credentials keep their name, and no others
+    // share it.
     @Test func aNameDependsOnTheCredentialsAlone() throws {
         let partitions = CachePartitions()
         let address = try url("https://a.example/")

@@ -4,7 +4,7 @@ import TransportTesting
 
 @testable import Middlewares
 
-/// Where a request says that nothing is to be sent, nothing is, whatever the chain.
+/// Modes that forbid the network send nothing, whatever the chain.
 @Suite(.againstHanging) struct CacheOfflineTests {
     private static let modes: [CacheMode] = [.offline, .onlyIfCached]
     private let server = Recorder { _ in HTTPResponse(status: 200, headerFields: [.cacheControl: "max-age=60"]) }

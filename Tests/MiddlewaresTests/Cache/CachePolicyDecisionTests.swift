@@ -10,7 +10,7 @@ import Testing
         #expect(describe(decision) == row.expected)
     }
 
-    // Section numbers are those of RFC 9111 unless they name another.
+    // Section numbers refer to RFC 9111 unless the row names another RFC.
     @Test(arguments: [
         // response_is_fresh = (freshness_lifetime > current_age)
         Row("4.2", ["Cache-Control: max-age=60"], age: 59, "fresh"),

@@ -5,7 +5,7 @@ import Testing
 @testable import Middlewares
 
 @Suite(.againstHanging) struct CachePolicyReceptionTests {
-    // Section numbers are those of RFC 9111 unless they name another.
+    // Section numbers refer to RFC 9111 unless the row names another RFC.
     @Test(arguments: [
         Row("3", ["Cache-Control: max-age=60"], "stored"),
         Row("3", ["X: nothing said"], "stored"),
@@ -169,7 +169,8 @@ import Testing
         #expect(updates.keys.sorted() == [0], "one that wasn't asked about needs the same strong tag")
     }
 
-    // As nginx answers for what it compresses: it has compared the tag that it was asked about weakly.
+    // nginx answers like this for content that it compresses: it compares the weak tag weakly, and returns the strong
+    // one.
     @Test(arguments: [[], ["If-None-Match: \"b\""]])
     func aStrongTagConfirmsTheWeakOneThatWasAskedAbout(request: [String]) throws {
         let weak = try stored(["Cache-Control: max-age=5", "ETag: W/\"a\""])

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Middlewares
 
-/// The variant that is selected, and its age.
+/// Which variant is selected, and its age.
 @Suite(.againstHanging) struct CachePolicySelectionTests {
     @Test func varyStarNeverMatches() throws {
         let entry = try stored(["Cache-Control: max-age=60", "Vary: *"])

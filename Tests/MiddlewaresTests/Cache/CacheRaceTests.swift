@@ -28,7 +28,7 @@ import TransportTesting
         #expect(world.cache.core.flights.count == 0)
     }
 
-    // The newer one is no longer there, but the older must not take its place.
+    // The newer response was too large to store, but the older one must not take its place.
     @Test func aResponseIsNotStoredAfterANewerOneThatWasTooLarge() async throws {
         let world = CacheWorld(store: MemoryCacheStore(entryByteLimit: 5))
         world.stub.enqueue(.chunks([Data("old".utf8)]).with(headers: fields(["Cache-Control: max-age=60"])))
@@ -111,7 +111,7 @@ import TransportTesting
         world.advance(1)
         await world.cache.core.revalidations.end()
         #expect(world.stub.requests.count == count + CacheRevalidations.limit)
-        // What found no room is asked for by its next reader.
+        // The next reader revalidates each entry that was dropped at the limit.
         for number in 0..<count { _ = try await world.send(path: "\(number)") }
         await world.clock.sleepers(count - CacheRevalidations.limit)
         world.advance(1)
@@ -121,7 +121,7 @@ import TransportTesting
         #expect(world.cache.core.flights.count == 0)
     }
 
-    // A reader that is cancelled while the server is asked gets no stale response instead.
+    // A reader that is cancelled while the server is asked throws, and gets no stale response.
     @Test func aCancelledRequestIsCancelledAlsoWhereAStaleResponseIsThere() async throws {
         world.answer(["Cache-Control: max-age=5, stale-if-error=60"], "one")
         _ = try await world.send()

@@ -6,7 +6,7 @@ import TransportTesting
 @testable import Middlewares
 
 @Suite(.againstHanging) struct CacheTimeTests {
-    // Near 1970 a Double tells nanoseconds apart: what is lost to rounding would be seen.
+    // Near 1970, a Double in seconds distinguishes nanoseconds, so rounding errors would show.
     @Test(arguments: [0.0, 1.0, 1e9])
     func wholeSecondsThatPassAreWholeSeconds(now: Double) {
         let clock = ManualClock()

@@ -5,7 +5,7 @@ import TransportTesting
 
 @testable import Middlewares
 
-/// Responses if the server can't be reached, or must be asked regardless of stored responses.
+/// Responses when the server can't be reached, or must be asked in spite of a stored response.
 @Suite(.againstHanging) struct CacheUnreachableTests {
     private let world = CacheWorld()
     private let gone = TransportError(.cannotConnect, "No network.")

@@ -5,7 +5,7 @@ import TransportTesting
 
 @testable import Middlewares
 
-/// A cache before a stub, in a time that stands still.
+/// A cache in front of a stub. Time moves only when a test advances it.
 final class CacheWorld: Sendable {
     let clock = ManualClock()
     let store: any CacheStore
@@ -44,7 +44,7 @@ final class CacheWorld: Sendable {
 
     var chain: InterceptorChain { InterceptorChain([cache], transport: stub) }
 
-    /// A request of `/x`, with fields as lines.
+    /// A request for `/x`, unless `path` says otherwise. Each line is a field, `Name: value`.
     func request(
         _ lines: [String] = [],
         _ method: HTTPRequest.Method = .get,
@@ -64,7 +64,7 @@ final class CacheWorld: Sendable {
         return request
     }
 
-    /// Sends one, and says in a line what came: `200 hit "body" Age=1`.
+    /// Sends a request and describes the response: `200 hit one age 1` (status, outcome, body, `Age`).
     func send(
         _ lines: [String] = [],
         _ method: HTTPRequest.Method = .get,
@@ -91,7 +91,7 @@ final class CacheWorld: Sendable {
     }
 }
 
-/// A store that fails at everything.
+/// A store whose methods all throw.
 struct BrokenStore: CacheStore {
     struct Broken: Error {}
 

@@ -6,7 +6,7 @@ import Testing
 @testable import Middlewares
 
 extension MemoryCacheStore {
-    /// Stores a body, whatever has happened since.
+    /// Stores a body, even if the key's generation has changed.
     fileprivate func store(
         _ body: Data,
         of response: CachedResponse,
@@ -85,7 +85,7 @@ extension MemoryCacheStore {
         await #expect(throws: CacheStoreError.self) { try await store.store(body + body, of: response(), for: key) }
     }
 
-    // A validation that comes between may have changed what it is selected by.
+    // A validation in between may have changed the fields that select the entry.
     @Test func whatIsReplacedGoesWhateverItIsSelectedByMeanwhile() async throws {
         let store = MemoryCacheStore()
         let key = try key("a")
@@ -108,7 +108,7 @@ extension MemoryCacheStore {
         let store = MemoryCacheStore()
         let key = try key("a")
         var bodies = ["0123456789", "0123456789", "0123456788", "012345678", "01234567890", ""].map { Data($0.utf8) }
-        // A part keeps nothing of the whole.
+        // A slice must not keep the whole buffer.
         bodies.append(Data("x0123456789y".utf8)[1..<11])
         var entries: [CacheEntry] = []
         for body in bodies {
@@ -118,7 +118,7 @@ extension MemoryCacheStore {
         }
     }
 
-    /// What was looked up may have been replaced, removed, or joined by another variant since.
+    /// Since the look-up, the entry may have been replaced or removed, or another variant added.
     @Test func anEntryThatIsNoLongerThereIsNotReplaced() async throws {
         let store = MemoryCacheStore()
         let (a, b) = (try key("a"), try key("b"))

@@ -3,7 +3,7 @@ import Testing
 @testable import Middlewares
 
 @Suite(.againstHanging) struct PlaceIndexTests {
-    /// Whatever is added and taken out, it finds what a list finds.
+    /// After any insertions and removals, the index finds the same slots as a dictionary.
     @Test(arguments: [1, 3, 64, 1_000])
     func itFindsWhatIsInItAndNothingElse(hashes: Int) {
         var index = PlaceIndex()
@@ -14,7 +14,7 @@ import Testing
             if hashOfPlace.removeValue(forKey: place) != nil {
                 index.remove(place)
             } else {
-                // Equal ones, negative ones, and such as end alike.
+                // Hashes that are equal, negative, or share their low bits.
                 let hash = (Int.random(in: 0..<hashes, using: &random) - hashes / 2) << 4
                 index.insert(place, hash)
                 hashOfPlace[place] = hash

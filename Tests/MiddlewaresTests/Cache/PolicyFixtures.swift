@@ -5,12 +5,12 @@ import Testing
 
 @testable import Middlewares
 
-/// A time at which the tables below begin.
+/// The time at which the tables begin, in seconds since 1970.
 let start: Int64 = 1_700_000_000
 
 func date(_ offset: Int64) -> String { HTTPDate.format(start + offset) }
 
-/// Fields written as lines, `Name: value`; `{n}` is the date n seconds after the start.
+/// Fields from lines, `Name: value`. `{n}` stands for the date n seconds after the start.
 func fields(_ lines: [String]) -> HTTPFields {
     var fields = HTTPFields()
     for line in lines {
@@ -26,7 +26,7 @@ func fields(_ lines: [String]) -> HTTPFields {
     return fields
 }
 
-/// A row of a table: the rule, and what follows from it.
+/// A row of a table: an RFC's section, a stored response, a request, and the expected decision.
 struct Row: Sendable, CustomTestStringConvertible {
     var section: String
     var method: HTTPRequest.Method = .get
@@ -82,7 +82,7 @@ extension CachePolicy.Timing {
     }
 }
 
-/// A response as it would be stored; ten bytes long.
+/// A response as a store would keep it, with a body of ten bytes.
 func stored(
     _ lines: [String],
     status: HTTPResponse.Status = 200,

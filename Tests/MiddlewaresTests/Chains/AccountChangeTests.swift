@@ -3,7 +3,7 @@ import Testing
 
 @testable import Middlewares
 
-/// What is under way when the user changes goes neither to the next user nor into what is stored for one.
+/// When the user changes, responses under way reach neither the next user nor the next user's store.
 @Suite(.againstHanging) struct AccountChangeTests {
     private let server = Recorder { request in
         HTTPResponse(
@@ -14,7 +14,7 @@ import Testing
         )
     }
 
-    /// A server that asks for the password of a user.
+    /// A server that asks for a user's password.
     private static func passwordServer(of user: Shared<String>) -> Recorder {
         Recorder { request in
             let field = request.headerFields[.authorization] ?? ""

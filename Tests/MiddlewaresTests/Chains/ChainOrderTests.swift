@@ -4,9 +4,9 @@ import TransportTesting
 
 @testable import Middlewares
 
-/// Where a cache or `coalesce` is outside of what adds credentials, nothing is sent and nobody gets another's response.
+/// A cache or `coalesce` outside of an interceptor that adds credentials throws before anything is sent.
 @Suite(.againstHanging) struct ChainOrderTests {
-    /// An interceptor of an author's own.
+    /// An interceptor as a user of the package might write it.
     struct APIKeyInterceptor: Interceptor {
         let key: Shared<String>
 
@@ -17,12 +17,12 @@ import TransportTesting
         }
     }
 
-    /// What adds the credential of an account that can be changed.
+    /// Interceptors that add an account's credential. `signIn` changes the account.
     struct Account: Sendable, CustomTestStringConvertible {
         let element: String
         let interceptors: [any Interceptor]
         let signIn: @Sendable (String) -> Void
-        /// Whom the server takes for the right one, if it asks for a password.
+        /// The user whose password the server accepts, if it asks for one.
         var user: Shared<String>?
         var testDescription: String { element }
     }
@@ -83,7 +83,7 @@ import TransportTesting
         }
     }
 
-    /// A server that asks for the password of a user, and says to whom it answers.
+    /// A server that asks for a user's password, and answers with the credentials that it received.
     private static func server(of user: Shared<String>? = nil) -> Recorder {
         Recorder { request in
             let names: [HTTPField.Name] = [.authorization, .cookie, "Signature", "X-API-Key", "X-Anything"]
@@ -161,7 +161,7 @@ import TransportTesting
         }
         #expect(counts[0] == counts[1], "The second round is answered from the store.")
         #expect(Set(try await store.listing().map(\.key.partition)) == ["Ada", "Bob"])
-        // While nobody can sign in.
+        // Nobody is signed in now.
         account.signIn("nobody")
         #expect(Self.isOf("Ada", try await get(chain, partition: "Ada")))
         await #expect(throws: ChainOrderError.self) { try await get(chain) }
@@ -187,7 +187,7 @@ import TransportTesting
         request = HTTPRequest(url: apiURL, headerFields: [.authorization: "Bearer own"])
         #expect(try await chain.send(request).status == 200)
         #expect(try await chain.get(url("https://elsewhere.example.com/")) == 200)
-        // A response that the cache never keeps may be anyone's.
+        // A cache never keeps the response to a POST, so no other caller can get it.
         request = HTTPRequest(method: .post, url: apiURL)
         #expect(try await chain.send(request).status == 200)
         await #expect(throws: ChainOrderError.self) { try await chain.get() }
@@ -216,7 +216,7 @@ import TransportTesting
             await #expect(throws: ChainOrderError.self) { try await chain.get() }
         }
         #expect(server.requests.isEmpty)
-        // The target of a redirect is an origin of the token, the request was for none.
+        // The first request goes to an origin without a token; the redirect leads to an origin with one.
         let redirecting = Recorder { request in
             request.url.host() == "elsewhere.example.com"
                 ? HTTPResponse(status: 302, headerFields: [.location: "https://api.example.com/"], url: request.url)

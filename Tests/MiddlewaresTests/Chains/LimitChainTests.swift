@@ -5,7 +5,7 @@ import TransportTesting
 
 @testable import Middlewares
 
-/// How what limits, shares and gives up meets what tries again, refreshes and ends in time.
+/// Limits, coalescing, timeouts and circuit breakers together with retries and refreshes.
 @Suite(.againstHanging)
 struct LimitChainTests {
     private let clock = ManualClock()
@@ -14,7 +14,7 @@ struct LimitChainTests {
         .retry(.constant(.zero, maxAttempts: maxAttempts), clock: clock)
     }
 
-    /// Moves the clock on whenever somebody sleeps on it, until the work is done.
+    /// Advances the clock whenever a task sleeps on it, until the work is done.
     private func advancing<Result: Sendable>(_ work: () async throws -> Result) async rethrows -> Result {
         let driver = Task { [clock] in
             while !Task.isCancelled {
@@ -63,7 +63,7 @@ struct LimitChainTests {
         }
         let chain = InterceptorChain([.timeout(.seconds(5), clock: clock), limit], transport: server)
         let tasks = (0..<20).map { _ in Task { try await chain.get() } }
-        // A timer for each, and the one whose request was sent.
+        // Twenty timers, and the transport of the one request that was sent.
         await clock.sleepers(21)
         clock.advance(by: .seconds(5))
         for task in tasks {
@@ -231,7 +231,7 @@ struct LimitChainTests {
                 }
             }
         }
-        // Nobody waits for an abandoned exchange, which may still be ending.
+        // Nobody waits for an abandoned exchange, so it may still be ending here.
         await ended.reached(began.value)
         #expect(limit.pool.counts == (0, 0, 0))
         #expect(coalesce.coalescer.counts == (0, 0))

@@ -3,7 +3,7 @@ import Testing
 
 @Suite(.againstHanging) struct RandomSourceTests {
     @Test func seededGivesThePublishedSequence() {
-        // The reference implementation's first numbers for the seed 1234567.
+        // The first numbers of the reference implementation for the seed 1234567.
         let source = RandomSource.seeded(1_234_567)
         let expected: [UInt64] = [
             6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423,

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// Chunks of text, and then the end or an error; says how many were read.
+/// Chunks of text, followed by the end or an error. `reads` counts the calls of `next()`.
 struct Chunks: AsyncSequence, Sendable {
     let chunks: [String]
     let failure: (any Error)?
@@ -29,7 +29,7 @@ struct Chunks: AsyncSequence, Sendable {
     func makeAsyncIterator() -> Iterator { Iterator(rest: chunks[...], failure: failure, reads: reads) }
 }
 
-/// Chunks that never come: the reader waits until it is cancelled.
+/// A body that never sends a chunk: the reader waits until it is cancelled.
 struct NoChunks: AsyncSequence, Sendable {
     let reads: Counter
     let began: AsyncStream<Void>.Continuation?

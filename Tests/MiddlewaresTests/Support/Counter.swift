@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Counts from 1, from any task.
+/// A counter that starts at 1, for any number of tasks.
 final class Counter: Sendable {
     private let count = Atomic<Int>(0)
 

@@ -2,7 +2,7 @@ import Foundation
 import Middlewares
 import Synchronization
 
-/// A transport made of a closure, which keeps what it was sent.
+/// A transport made from a closure. It keeps the requests that it receives.
 final class Recorder: Transport {
     private let sent = Mutex<[HTTPRequest]>([])
     private let answer: @Sendable (HTTPRequest) async throws -> HTTPResponse
@@ -21,7 +21,7 @@ final class Recorder: Transport {
     }
 }
 
-/// Sends the request twice, and gives the second answer: what a retry does to a chain.
+/// Sends the request twice and returns the second response, as a retry does.
 let sendTwice: some Interceptor = ClosureInterceptor { request, next in
     let first = try await next(request)
     first.body.discard()

@@ -4,12 +4,12 @@ import TransportTesting
 
 @testable import Middlewares
 
-/// Streamed one-shot bodies with each interceptor, and redirects with each that has secrets.
+/// Streamed one-shot bodies with each interceptor that may send again, and redirects with each that holds secrets.
 @Suite(.againstHanging)
 struct BodiesAndOriginsTests {
     private static let origins: Set<Origin> = [apiOrigin]
 
-    /// Interceptors that may send again, each with an answer that makes it want to.
+    /// Interceptors that may send again, each with an answer that causes it.
     static let resending: [(name: String, interceptors: [any Interceptor], answer: HTTPResponse)] = {
         let tokens = TokenStore(.old, origins: origins) { _ in .new }
         return [
@@ -41,7 +41,7 @@ struct BodiesAndOriginsTests {
         let request = HTTPRequest(method: .put, url: apiURL, body: .oneShot(Chunks(["on", "ce"])))
         let chain = InterceptorChain(interceptors, transport: transport)
         do {
-            // The answer as it is, or an error that says why it can't be had.
+            // Either the answer is returned, or an error says why the request can't be sent again.
             #expect(try await chain.send(request).status == answer.status, "\(name)")
         } catch let error as TransportError {
             #expect(error.code == .bodyNotReplayable, "\(name)")

@@ -4,13 +4,13 @@ import TransportTesting
 
 @testable import Middlewares
 
-/// A refresh together with retries, limits and time.
+/// A refresh together with retries, limits and timeouts.
 @Suite(.againstHanging)
 struct RefreshTogetherTests {
     private let clock = ManualClock()
     private let tokenURL = URL(string: "https://api.example.com/token")!
 
-    /// Rejects all tokens but the new one, fails now and then, and lets anyone ask for a token.
+    /// Accepts only the new token, answers every `everySo`-th request with 503, and gives a token to any caller.
     private func server(failing everySo: Int) -> Recorder {
         let count = Counter()
         return Recorder { [tokenURL] request in
@@ -25,7 +25,7 @@ struct RefreshTogetherTests {
         let chain = Shared<InterceptorChain?>(nil)
         let refreshes = Counter()
         let tokens = TokenStore(.old, origins: [apiOrigin]) { [tokenURL] _ in
-            // The refresh goes through the very chain whose only permit may be held by one who waits for it.
+            // The refresh uses the same chain, and a request that waits for the refresh may hold its only permit.
             _ = try await chain.value?.send(HTTPRequest(method: .post, url: tokenURL))
             if refreshes.next() == 1 { throw TransportError(.connectionLost, "The log-in server is gone.") }
             return .new

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Middlewares
 
-/// One rule says which fields are secret, and which tell two callers apart.
+/// One rule decides which fields are secret and which tell two callers apart.
 @Suite(.againstHanging) struct SensitiveFieldsTests {
     private static let names = [
         "X-Session", "X-SID", "X-Key", "DPoP", "X-Ticket", "X-Login", "X-Pin", "X-User-Id", "X-Acme-Session",
@@ -20,7 +20,7 @@ import Testing
     @Test(arguments: names)
     func aSensitiveFieldMakesAPartition(name: String) throws {
         let partitions = CachePartitions()
-        // No name that hexadecimal digits could spell by chance.
+        // A name that hexadecimal digits can't contain.
         let zoe = partitions.name(for: try request(name, "zoe"))
         #expect(!zoe.isEmpty && !zoe.contains("zoe"))
         #expect(partitions.name(for: try request(name, "bob")) != zoe)

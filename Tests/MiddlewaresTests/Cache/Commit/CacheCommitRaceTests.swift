@@ -4,8 +4,8 @@ import Testing
 
 @testable import Middlewares
 
-/// Requests that race. INTERCEPTORS_CACHE_RACES sets the races of each of the 18 cases. With
-/// INTERCEPTORS_FULL_LOAD they run 5,600 each, which makes 100,800.
+/// Requests that race. INTERCEPTORS_CACHE_RACES sets the number of races for each of the 18 cases. With
+/// INTERCEPTORS_FULL_LOAD each case runs 5,600, which makes 100,800.
 @Suite(.againstHanging, .heavy) struct CacheCommitRaceTests {
     private static var count: Int {
         let environment = ProcessInfo.processInfo.environment
@@ -13,7 +13,7 @@ import Testing
         return environment["INTERCEPTORS_FULL_LOAD"] != nil ? 5_600 : 200
     }
 
-    /// Several at once, each over resources that no other uses.
+    /// Runs four lanes of races in parallel. No two races that run at once use the same resource.
     private func races(_ race: @escaping @Sendable (Int) async throws -> Void) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for lane in 0..<4 {
@@ -62,7 +62,7 @@ import Testing
                 try await group.waitForAll()
             }
             for cache in 0..<2 where try await !world.send(path, through: cache).isHit { lost.count() }
-            // Not an invalidation, which keeps out what is under way for other keys, too.
+            // Not `removeAll(of:)`, because an invalidation also keeps out responses under way for other keys.
             let key = try #require(CacheKey(url: try url("https://a.example/\(path)")))
             try await world.stores[0].remove(world.stores[0].entries(for: key).map(\.id), of: key)
         }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Middlewares
 
-/// Every order in which the steps of two calls can come, each forced.
+/// Forces every order in which the steps of two calls can happen.
 @Suite(.againstHanging) struct CacheCommitTests {
     typealias Step = SteppedStore.Step
 
@@ -66,7 +66,7 @@ import Testing
             try await world.stores[world.stores.count - 1].removeAll(partition: "")
             stop.goOn()
             _ = try await earlier.value
-            // A response whose look-up comes after the clearing may be stored.
+            // If the look-up comes after the clear, the response may be stored.
             #expect(try await world.stores[0].listing().isEmpty == (step != .beforeLookUp), "\(step)")
         }
     }
@@ -82,7 +82,7 @@ import Testing
                     for step in [first, second] {
                         let stop = try world.stepped.stop(at: step)
                         calls.append(Task { try await world.send("x", streamed: isStreamed) })
-                        // The second may be a hit, which stops nowhere.
+                        // The second call may be a hit, and then it never reaches this step.
                         if calls.count == 2, first == .afterCommit, step != .beforeLookUp, step != .afterLookUp {
                             break
                         }
@@ -99,7 +99,7 @@ import Testing
         }
     }
 
-    // A failed store costs the entry that would have been replaced, and no other.
+    // A response that can't be stored costs the entry that it would have replaced, and no other.
     @Test func responseThatCantBeStoredTakesNoOtherVariantWithIt() async throws {
         let world = CacheWorld(store: MemoryCacheStore(entryByteLimit: 5))
         for (variant, body) in [("1", "one"), ("2", "two")] {

@@ -6,7 +6,7 @@ import TransportTesting
 
 @testable import Middlewares
 
-/// Resources with a version, which a POST raises: their content is their version.
+/// An origin whose resources have a version as their content. A POST raises the version.
 final class VersionedOrigin: Transport {
     private let versions = Mutex<[String: Int]>([:])
 
@@ -16,7 +16,7 @@ final class VersionedOrigin: Transport {
             if isPost { versions[path, default: 1] += 1 }
             return versions[path, default: 1]
         }
-        // Whoever comes meanwhile gets ahead.
+        // Lets another request overtake this one.
         await Task.yield()
         let chunks = [Data("\(version)".utf8)]
         let body = request.context.responseBody.bufferLimit == nil ? HTTPBody(chunks: chunks) : HTTPBody(chunks[0])
@@ -40,22 +40,22 @@ extension HTTPBody {
     }
 }
 
-/// Hands everything on, and stops the first call that comes to a step it was told.
+/// Forwards every call to `inner`, and pauses the first call that reaches a chosen step.
 final class SteppedStore: CacheStore {
     enum Step: String, CaseIterable, Sendable {
         case beforeLookUp, afterLookUp, beforeWrite, afterWrite, afterAppend, afterCommit
         case beforeInvalidation, afterInvalidation
 
-        /// Those of a response that is stored.
+        /// The steps of a call that stores a response.
         static let ofStoring = allCases.filter { ![beforeInvalidation, afterInvalidation].contains($0) }
     }
 
-    /// A step at which a call stops.
+    /// A step at which a call pauses.
     struct Stop: Sendable {
         fileprivate let arrivals = AsyncStream<Void>.makeStream()
         fileprivate let departures = AsyncStream<Void>.makeStream()
 
-        /// Waits until a call has stopped there.
+        /// Waits until a call pauses at this step.
         func reached() async { for await _ in arrivals.stream { break } }
 
         func goOn() { departures.continuation.yield() }
@@ -127,7 +127,7 @@ final class SteppedStore: CacheStore {
     }
 }
 
-/// A store, alone or beside another over the same content, before resources with a version.
+/// An origin behind one store, or behind two caches that share their content.
 struct CommitWorld: Sendable {
     enum Kind: String, CaseIterable, Sendable {
         case memory, wrappedMemory, dictionary, disk
@@ -147,10 +147,10 @@ struct CommitWorld: Sendable {
         let all = Mutex<[String]>([])
     }
 
-    /// What the stores threw.
+    /// The errors that the caches reported.
     var reported: [String] { reports.all.withLock { $0 } }
 
-    /// - Parameter isStepped: whether the first store can be stopped: see ``stepped``.
+    /// - Parameter isStepped: whether the first store can pause calls; see ``stepped``.
     init(_ kind: Kind, isStepped: Bool = false) {
         let reports = reports
         var stores: [any CacheStore] =
@@ -183,7 +183,7 @@ struct CommitWorld: Sendable {
         var isHit: Bool { result == .hit }
     }
 
-    /// - Parameter cache: which of the caches sends it.
+    /// - Parameter cache: the index of the cache that sends the request.
     func send(
         _ path: String,
         _ method: HTTPRequest.Method = .get,

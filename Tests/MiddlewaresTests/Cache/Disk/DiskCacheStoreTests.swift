@@ -22,7 +22,7 @@ import Testing
     func aBodyOfAnyLengthIsGivenBackWhollyAndInParts(count: Int) async throws {
         let body = bytes(count)
         try await store.put(body, try diskKey("a"))
-        // Another store: nothing rests on what the first remembers.
+        // Another store, so that nothing depends on the first one's memory.
         #expect(try await store.get(try diskKey("a")) == body)
         let entry = try #require(try await store.entries(for: try diskKey("a")).first)
         #expect(entry.length == Int64(count))
@@ -128,7 +128,7 @@ import Testing
         }
     }
 
-    // A writer that had looked whether the store was cleared before it was, and writes after: it holds its shard meanwhile.
+    // The writer checked before the clear and writes after it. Its lock on the shard makes the clear wait.
     @Test func clearingWaitsForWhoIsWriting() async throws {
         let keys = try (0..<50).map { try diskKey("\($0)") }.sorted { DiskName($0).shard < DiskName($1).shard }
         let (early, late) = (keys[0], keys[49])
@@ -195,7 +195,7 @@ import Testing
         try await first.put(Data(), try diskKey("d"))
         #expect(try await first.entries(for: try diskKey("b")).isEmpty, "in the same moment, by the order of use")
         #expect(try await first.usage().entries == 3)
-        // c, a, d; then c is used, later than the times of files may lag behind.
+        // In order of use: c, a, d. The next use of c comes so much later that the store must update the file's time.
         time.withLock { $0 += 100 }
         _ = try await first.entries(for: try diskKey("c"))
         let second = open()
@@ -218,7 +218,7 @@ import Testing
             #expect(try await store.entries(for: try diskKey("\(number)")).count == 1, "entry \(number)")
         }
         for number in 0..<30 { #expect(try await store.entries(for: try diskKey("\(number)")).count == 1) }
-        // Within one process its own order holds, whatever the clock does.
+        // Within one process the order of use decides, whatever the clock does.
         time.withLock { $0 -= 100_000 }
         for number in 0..<10 { try await store.put(Data(), try diskKey("later\(number)")) }
         for number in 0..<10 { #expect(try await store.entries(for: try diskKey("later\(number)")).count == 1) }
@@ -249,7 +249,7 @@ import Testing
         #expect(directory.files().isEmpty)
     }
 
-    // Of many entries only samples are looked at.
+    // With many entries, eviction looks only at samples.
     @Test func amongManyEntriesTheOldGo() async throws {
         let store = DiskCacheStore(at: directory.url, entryLimit: 9_000)
         for number in 0..<9_300 { try await store.put(Data(), try diskKey("\(number)")) }

@@ -15,7 +15,7 @@ import Glibc
 @Suite(.againstHanging, .heavy) struct DiskCrashTests {
     private let directory = TemporaryDirectory()
 
-    /// Reads all that can be there; gives how many entries were found whole.
+    /// Reads every key that a child process may have stored, checks each body, and returns the number of entries.
     private func readAll(_ store: DiskCacheStore) async throws -> Int {
         var count = 0
         for number in 0..<40 {
@@ -32,14 +32,14 @@ import Glibc
     func aProcessKilledAtAnyMomentLeavesTheOldEntryTheNewOneOrNone() async throws {
         var generator = SystemRandomNumberGenerator()
         var found = 0
-        // Three at once, so that they also die while others wait for them.
+        // Three children run at once, so that some die while others wait for them.
         for round in 0..<70 {
             let children = try (0..<3).map { index in
                 let time = Int.random(in: 1_000..<40_000, using: &generator)
                 return try CacheChild(["write", directory.url.path, "\(3 * round + index)", "\(time)"])
             }
             for child in children { #expect(await child.ends() == .signal(SIGPROF)) }
-            // What throws here was damaged, and nothing may be.
+            // A damaged entry throws here. A killed process must leave none.
             found += try await readAll(DiskCacheStore(at: directory.url, byteLimit: 4 << 20, entryLimit: 30))
         }
         #expect(found > 100, "the killed processes had stored something")
@@ -85,7 +85,7 @@ import Glibc
         )
     }
 
-    // From a disk without room for a single byte to one that takes nearly the whole body: each call that writes fails once.
+    // The sizes range from one page to slightly more than the body, so that each write of the store fails in some case.
     @Test(
         .enabled(if: geteuid() == 0 && access("/bin/mount", X_OK) == 0, "needs root"),
         arguments: [4, 8, 12, 16, 64, 280, 300]
@@ -94,7 +94,7 @@ import Glibc
         let program = try #require(CacheChild.program)
         try FileManager.default.createDirectory(at: directory.url, withIntermediateDirectories: true)
         let mount = ["-t", "tmpfs", "-o", "size=\(kilobytes)k", "tmpfs", directory.url.path]
-        // Root in a container may not.
+        // Root in a container may not be allowed to mount.
         guard try await Command.run("/bin/mount", mount).status == 0 else { return }
         let result = try await Command.run(program, ["small", directory.url.path])
         let left = directory.files()

@@ -16,7 +16,8 @@ import TransportTesting
         try data.write(to: url)
     }
 
-    /// What a look-up finds: the body, or nothing; never another body, and never a failure but of the two kinds.
+    /// The body that a look-up finds, or `nil`. The only error that a look-up may throw here is `damaged`; then
+    /// `isReported` is true.
     private func read(_ store: DiskCacheStore, _ key: CacheKey) async throws -> (body: Data?, isReported: Bool) {
         do {
             guard let entry = try await store.entries(for: key).first else { return (nil, false) }
@@ -113,13 +114,13 @@ import TransportTesting
         let elsewhere = TemporaryDirectory()
         try files.createDirectory(at: elsewhere.url, withIntermediateDirectories: true)
         try files.createDirectory(at: directory.url, withIntermediateDirectories: true)
-        // In the place of the directory.
+        // A link in place of the cache's directory.
         try files.createSymbolicLink(at: directory.cache, withDestinationURL: elsewhere.url)
         let world = CacheWorld(store: DiskCacheStore(at: directory.url))
         world.answer(["Cache-Control: max-age=60"], "one", times: 4)
         #expect(try await world.send() == "200 miss one")
         #expect(world.reported.allSatisfy { $0.contains("unavailable") } && !world.reported.isEmpty)
-        // In the place of a record.
+        // A link in place of a record.
         try files.removeItem(at: directory.cache)
         #expect(try await world.send() == "200 miss one")
         let record = directory.cache.appending(path: try #require(directory.files().first))
@@ -129,7 +130,7 @@ import TransportTesting
         let before = try Data(contentsOf: secret)
         #expect(try await world.send() == "200 miss one")
         #expect(try await world.send() == "200 hit one age 0")
-        // In the place of a shard.
+        // A link in place of a shard.
         let shard = record.deletingLastPathComponent()
         try files.removeItem(at: shard)
         try files.createSymbolicLink(at: shard, withDestinationURL: elsewhere.url)
@@ -192,7 +193,7 @@ import TransportTesting
         let small = DiskCacheStore(at: directory.url, entryLimit: 10)
         for number in 0..<300 { try await small.put(Data(), try diskKey("n\(number)")) }
         #expect(directory.files().count <= 10)
-        // Cut short, it says nothing of the shards beyond; and they are counted when they are changed.
+        // An empty file says nothing about any shard; a shard is counted when it changes.
         try Data().write(to: directory.cache.appending(path: "usage"))
         let key = try diskKey("again")
         for _ in 0..<2 { try await small.put(Data(repeating: 1, count: 100), key) }

@@ -11,17 +11,17 @@ import Darwin
 import Glibc
 #endif
 
-/// A directory that is gone when the test has ended.
+/// The URL of a directory that is removed with this object. Creating it is up to the test.
 final class TemporaryDirectory: Sendable {
     let url = FileManager.default.temporaryDirectory.resolvingSymlinksInPath()
         .appending(path: "disk-cache-\(UUID().uuidString)")
 
     deinit { try? FileManager.default.removeItem(at: url) }
 
-    /// Where a store keeps its files.
+    /// The directory in which a store keeps its files.
     var cache: URL { url.appending(path: DiskDirectory.name) }
 
-    /// The files of entries and bodies, below the directory of the cache.
+    /// The files of entries and bodies, as paths below the cache's directory.
     func files() -> [String] {
         let all = (try? FileManager.default.subpathsOfDirectory(atPath: cache.path)) ?? []
         return all.filter { $0.contains("/") && !$0.hasSuffix(".new") }.sorted()
@@ -29,7 +29,7 @@ final class TemporaryDirectory: Sendable {
 
     func path(_ file: String) -> String { cache.appending(path: file).path }
 
-    /// The bytes of the files of entries and bodies, in whole blocks.
+    /// The bytes of the files of entries and bodies, in whole blocks of the file system.
     func byteCount() -> Int {
         var system = statvfs()
         guard statvfs(cache.path, &system) == 0 else { return 0 }
@@ -63,12 +63,12 @@ extension CacheStore {
 }
 
 extension CacheWriter {
-    /// Stores the body, whatever has happened since.
+    /// Stores the body, even if the key's generation has changed.
     @discardableResult
     func commit() async throws -> Bool { try await commit { _ in true } }
 }
 
-/// A process of the program that works on a directory.
+/// A process that runs `CacheProcess` on a directory.
 struct CacheChild {
     private let process: ChildProcess
 
@@ -80,7 +80,7 @@ struct CacheChild {
 
     init(_ arguments: [String]) throws { process = try ChildProcess(try #require(Self.program), arguments) }
 
-    /// Waits for the end.
+    /// Waits for the process to end.
     @discardableResult
     func ends() async -> ChildProcess.Ending { await process.ended() }
 }

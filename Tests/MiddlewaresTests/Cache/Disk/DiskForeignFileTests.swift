@@ -11,7 +11,7 @@ import Darwin
 import Glibc
 #endif
 
-/// What is in the place of a file of the store, or can't be opened now.
+/// FIFOs and directories in place of the store's files, and bodies that are still being received.
 @Suite(.againstHanging) struct DiskForeignFileTests {
     private let directory = TemporaryDirectory()
     private let long = Data(repeating: 7, count: 200_000)
@@ -126,7 +126,7 @@ import Glibc
         let path = try #require(directory.files().first { $0.hasPrefix("incoming/") })
         let root = try OpenFile.openDirectory(directory.cache.path)
         #expect(try OpenFile.open(path, in: root).tryLock())
-        // Nor is it taken for a leftover by a store that opens meanwhile.
+        // Another store that opens meanwhile doesn't take the body for a leftover.
         _ = try await DiskCacheStore(at: directory.url).usage()
         try await writer.commit()
         #expect(try await store.get(try diskKey("a")) == long)
@@ -170,11 +170,11 @@ import Glibc
 }
 
 #if os(Linux)
-/// What can't be opened now, as on a locked device, is not lost.
+/// An entry that can't be opened now, as on a locked device, isn't lost.
 @Suite(.againstHanging) struct DiskUnavailableFileTests {
     @Test func anEntryThatCantBeOpenedNowIsKeptWithItsBody() async {
         await #expect(processExitsWith: .success) {
-            // Nothing is closed to root.
+            // Root can open every file, so the test gives up root.
             if geteuid() == 0 { #expect(setegid(65_534) == 0 && seteuid(65_534) == 0) }
             let directory = TemporaryDirectory()
             let (key, long) = (try diskKey("x"), Data(repeating: 7, count: 200_000))
@@ -183,7 +183,7 @@ import Glibc
             let usage = try await first.usage()
             let record = directory.path(DiskName(key).path)
             #expect(chmod(record, 0) == 0)
-            // A sweep of every shard.
+            // Without its counts, the store sweeps every shard.
             unlink(directory.path("usage"))
             let store = DiskCacheStore(at: directory.url)
             #expect(try await store.usage() == usage)
@@ -218,7 +218,7 @@ import Glibc
             _ = try await world.send()
             var taken: [Int32] = []
             while case let descriptor = open("/dev/null", O_RDONLY), descriptor >= 0 { taken.append(descriptor) }
-            // With none, one, two … descriptors left.
+            // With no, one, two, three descriptors left.
             for _ in 0..<4 {
                 #expect(try await world.send().hasPrefix("200 "))
                 _ = try? await world.store.listing()

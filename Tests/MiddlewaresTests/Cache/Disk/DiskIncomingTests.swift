@@ -4,7 +4,7 @@ import Testing
 
 @testable import Middlewares
 
-/// Bodies that are being received.
+/// Bodies that are still being received.
 @Suite(.againstHanging) struct DiskIncomingTests {
     private let directory = TemporaryDirectory()
     private let response = CachedResponse(status: 200, headerFields: [:], responseTime: 1)
@@ -14,7 +14,7 @@ import Testing
         try await store.write(response, for: try diskKey(name), replacing: [], length: nil)
     }
 
-    /// Appends until the writer is refused or has so many bytes; gives how many it has.
+    /// Appends until `count` bytes are written or the store refuses more, and returns the number of bytes written.
     private func fill(_ writer: any CacheWriter, _ count: Int) async throws -> Int {
         for done in stride(from: 0, to: count, by: 100_000) {
             do { try await writer.append(Data(repeating: 7, count: 100_000)) } catch let error as CacheStoreError {
@@ -40,7 +40,7 @@ import Testing
         for writer in writers { try await writer.commit() }
         #expect(directory.byteCount() <= limit && store.room.incoming.bytes == 0)
         #expect(try await store.listing().filter { $0.length == 700_000 }.count == 8 - full)
-        // What was refused or stored holds no room any more.
+        // Bodies that were refused or stored no longer count as incoming.
         #expect(try await fill(try await begin(store, "again"), 700_000) == 700_000)
     }
 

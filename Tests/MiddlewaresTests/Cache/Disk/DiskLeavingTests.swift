@@ -9,14 +9,14 @@ import TransportTesting
 
 @testable import Middlewares
 
-/// What is left of a process's own: each runs in one by itself, since other tests have descriptors and memory too.
+/// Leaks of a process. Each test runs in a separate process, because other tests have descriptors and memory, too.
 @Suite(.againstHanging, .heavy) struct DiskLeavingTests {
     @Test(.againstHanging)
     func aCrowdInOneProcessReadsOnlyWhatWasWrittenAndLeavesNoDescriptorOpen() async {
         await #expect(processExitsWith: .success) {
             let directory = TemporaryDirectory()
             try await DiskCrowd.play(in: directory.url)
-            // The first time leaves open what the libraries keep for themselves.
+            // The first run opens descriptors that the system's libraries keep.
             let before = OwnProcess.descriptors
             let usage = try await DiskCrowd.play(in: directory.url)
             #expect(OwnProcess.descriptors == before)
@@ -54,7 +54,7 @@ import TransportTesting
 
     @Test func aReadOnlyDirectoryFailsNoRequest() async {
         await #expect(processExitsWith: .success) {
-            // Nothing is read-only for root.
+            // Root can write anywhere, so the test gives up root.
             if geteuid() == 0 { #expect(setegid(65_534) == 0 && seteuid(65_534) == 0) }
             let directory = TemporaryDirectory()
             let world = CacheWorld(store: DiskCacheStore(at: directory.url))
@@ -99,7 +99,7 @@ private struct LongChunks: AsyncSequence, AsyncIteratorProtocol, Sendable {
     func makeAsyncIterator() -> Self { self }
 }
 
-/// Tasks that write, read, update, remove, clear and drive each other's entries out, through two stores of a directory.
+/// Two stores share a directory; tasks write, read, update, remove, clear, and cause evictions.
 enum DiskCrowd {
     @discardableResult
     static func play(in directory: URL) async throws -> (entries: Int, bytes: Int64) {
@@ -135,7 +135,7 @@ enum DiskCrowd {
                     selecting: version % 3 == 0 ? ["A": "\(version % 5)"] : [:]
                 )
             } catch let error as CacheStoreError where error.code == .full {
-                // The others' bodies left no room.
+                // Other bodies left no space.
             }
         default:
             for entry in try await store.entries(for: key) {
@@ -153,7 +153,7 @@ enum DiskCrowd {
             let body = try await entry.body().collect(upTo: 1 << 20)
             #expect(version.map { CacheFill.body(number, $0) } == body)
         } catch let error as CacheStoreError where error.code == .gone {
-            // Replaced between the two calls: a miss.
+            // Another task replaced the entry between the two calls: a miss.
         }
     }
 }

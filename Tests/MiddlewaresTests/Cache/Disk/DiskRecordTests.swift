@@ -49,7 +49,7 @@ import Testing
         #expect(try read.variants[0].body() == [1, 2, 3] && read.variants[2].body() == [4])
     }
 
-    // Even with a checksum that fits, nothing that was made up is read beyond its end.
+    // Even if an invented record has a correct checksum, no read goes beyond its end.
     @Test func aRecordThatWasMadeUpIsRefusedOrHarmless() throws {
         var generator = SeededGenerator(seed: 12)
         let whole = try record().encoded()
@@ -97,7 +97,7 @@ import Testing
         #expect(try await world.send(["A: 7"]) == "200 hit 7 age 0")
     }
 
-    // Together they are longer than what a look-up reads at first.
+    // The record is longer than the first read of a look-up.
     @Test func bodiesOfARecordAreReadAndCheckedEachByItself() async throws {
         let directory = TemporaryDirectory()
         let store = DiskCacheStore(at: directory.url)
@@ -117,7 +117,7 @@ import Testing
         entries = try await store.entries(for: key)
         await #expect(throws: CacheStoreError.self) { try await entries[6].body() }
         for number in [0, 5, 7] { #expect(try await entries[number].body().collect(upTo: 1 << 20) == bodies[number]) }
-        // A change of another variant doesn't make it whole.
+        // Changing another variant doesn't repair the damaged one.
         try await store.remove([entries[0].id], of: key)
         await #expect(throws: CacheStoreError.self) { try await store.entries(for: key)[5].body() }
         try await store.remove([entries[6].id], of: key)

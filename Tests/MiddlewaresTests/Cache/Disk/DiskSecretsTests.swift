@@ -6,7 +6,7 @@ import TransportTesting
 
 @testable import Middlewares
 
-/// What the files of a store tell about the credentials of requests.
+/// What a store's files reveal about the credentials of requests.
 @Suite(.againstHanging) struct DiskSecretsTests {
     private let directory = TemporaryDirectory()
     private let credentials = [
@@ -39,7 +39,8 @@ import TransportTesting
                 )
             }
         }
-        // Another store of the directory, as after the end of the process, finds it; others have other variants.
+        // A second store over the directory, as after a restart, finds the response; other credentials select another
+        // variant.
         let second = world()
         #expect(try await second.send(lines, partition: partition) == "200 hit one age 0")
         second.answer(vary, "two")

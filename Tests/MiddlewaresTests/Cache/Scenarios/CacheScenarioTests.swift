@@ -5,7 +5,8 @@ import Testing
 
 @testable import Middlewares
 
-/// What a private cache does from the outside, by the topics under which such caches are compared, with each store.
+/// The behaviour of a private cache as its caller sees it, ordered by the topics that cache comparisons use, with each
+/// store.
 @Suite(.againstHanging) struct CacheScenarioTests {
     enum Kind: String, CaseIterable, Sendable { case memory, disk }
 

@@ -5,7 +5,7 @@ import Middlewares
 extension Scenario {
     private static let kept = Step.fetch(["Cache-Control: max-age=60"])
 
-    /// An unsafe request after something was stored, and whether that remains.
+    /// Sends an unsafe request after a response was stored, and checks whether the response is still stored.
     private static func change(
         _ method: HTTPRequest.Method,
         _ status: HTTPResponse.Status = 200,

@@ -4,14 +4,14 @@ import Testing
 
 @testable import Middlewares
 
-/// Requests one after another, each with what the server answers if it is asked, and what must come of it.
+/// Requests one after another, each with the server's answer, if it is asked, and the expected response.
 struct Scenario: Sendable, CustomTestStringConvertible {
     struct Step: Sendable {
         enum Server: Sendable {
-            /// It must not be asked.
+            /// The server must not be asked.
             case silent
             case answers(HTTPResponse.Status, [String], String)
-            /// It can't be reached.
+            /// The server can't be reached.
             case gone
         }
 
@@ -22,12 +22,12 @@ struct Scenario: Sendable, CustomTestStringConvertible {
         var mode: CacheMode = .standard
         var server: Server
         var expected: String
-        /// Fields of the response; an empty value stands for no such field.
+        /// Fields of the response. An empty value means that the field must be absent.
         var fields: [String: String] = [:]
-        /// Fields of the request that the server sees, likewise.
+        /// Fields of the request as the server sees it. An empty value means that the field must be absent.
         var sent: [String: String] = [:]
 
-        /// The server must answer, and its answer comes.
+        /// The server must be asked, and its answer is returned.
         static func fetch(
             _ lines: [String] = [],
             _ body: String = "one",
@@ -53,7 +53,7 @@ struct Scenario: Sendable, CustomTestStringConvertible {
             )
         }
 
-        /// The store must answer.
+        /// The answer must come from the store.
         static func stored(
             _ expected: String = "200 hit one",
             method: HTTPRequest.Method = .get,
@@ -75,7 +75,7 @@ struct Scenario: Sendable, CustomTestStringConvertible {
             )
         }
 
-        /// The server is asked, and can't be reached.
+        /// The server is asked, but can't be reached.
         static func disconnected(_ expected: String, wait: Int = 0, request: [String] = []) -> Self {
             Self(wait: wait, request: request, server: .gone, expected: expected)
         }

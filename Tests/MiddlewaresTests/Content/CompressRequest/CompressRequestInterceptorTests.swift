@@ -19,7 +19,7 @@ import TransportTesting
         return try #require(recorder.requests.first)
     }
 
-    /// What the system's gzip makes of it.
+    /// The body as the system's `gzip` decompresses it.
     private func decompressed(_ body: HTTPBody) async throws -> Data {
         let compressed = try await body.collect(upTo: 1 << 28)
         #if os(Linux) || os(macOS)

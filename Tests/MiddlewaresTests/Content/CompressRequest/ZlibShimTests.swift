@@ -8,8 +8,8 @@ import Testing
         ["/usr/include/zlib.h", "/usr/bin/cc"].allSatisfy { FileManager.default.fileExists(atPath: $0) }
     }
 
-    /// The shim has a layout and numbers of its own, so that building needs no headers. Where they are installed, they must
-    /// agree.
+    /// The shim declares zlib's layouts and numbers, so that building needs no headers. Where the headers are
+    /// installed, they must agree.
     @Test(.enabled(if: canCompile)) func layoutAndNumbersAreThoseOfTheHeader() async throws {
         let shim = Repository.root.appending(path: "Sources/CZlib/CZlib.c")
         let text = try String(contentsOf: shim, encoding: .utf8)

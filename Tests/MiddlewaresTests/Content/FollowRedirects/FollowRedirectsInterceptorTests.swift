@@ -2,12 +2,11 @@ import Foundation
 import Middlewares
 import Testing
 
-/// A response that points elsewhere.
 func redirect(_ status: HTTPResponse.Status, _ location: String) -> HTTPResponse {
     HTTPResponse(status: status, headerFields: [.location: location])
 }
 
-/// Answers by URL, 200 with the URL as text where nothing else is said.
+/// Answers by URL. A URL without a redirect gets 200, with the URL as text.
 func site(_ redirects: [String: (HTTPResponse.Status, String)]) -> Recorder {
     Recorder { request in
         var plain = request.url.absoluteString

@@ -3,7 +3,7 @@ import Middlewares
 import Testing
 import TransportTesting
 
-/// Redirects together with others, and over real sockets.
+/// Redirects together with other interceptors, and over real sockets.
 @Suite(.againstHanging)
 struct RedirectChainTests {
     @Test func clientWithoutInterceptorsFollowsRedirectsAndDoesNothingElse() async throws {
@@ -108,7 +108,7 @@ struct RedirectChainTests {
         let server = try Self.redirectWithTooMuchContent()
         let response = try await Client(baseURL: server.url).send(Self.request(server))
         #expect(response.body.bytes == Data("followed".utf8))
-        // A request that a policy makes anew is one that follows redirects, too.
+        // A request that a policy creates also follows redirects.
         server.on(.get, "/c", MockResponse(status: 302, headers: [.location: "/a"]))
         let policy: FollowRedirectsInterceptor.Policy = { proposal in
             var request = HTTPRequest(url: proposal.request.url)

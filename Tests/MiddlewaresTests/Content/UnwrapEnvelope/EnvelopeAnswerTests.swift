@@ -4,7 +4,7 @@ import TransportTesting
 
 @testable import Middlewares
 
-/// What an ``EnvelopeError`` tells those who stand outside about the response that it was made of.
+/// What an ``EnvelopeError`` tells outer interceptors about its response.
 @Suite(.againstHanging)
 struct EnvelopeAnswerTests {
     private let refusal = #"{"code":1005,"message":"No such user"}"#
@@ -61,7 +61,7 @@ struct EnvelopeAnswerTests {
                 count.next() == 1 ? response(429, [.retryAfter: "7"]) : HTTPResponse(status: 204)
             }
         )
-        // Not idempotent: a 429 says that nothing was done.
+        // A POST isn't idempotent, but a 429 says that the server did nothing.
         let task = Task { try await chain.send(HTTPRequest(method: .post, url: apiURL)) }
         await clock.sleepers(1)
         clock.advance(by: .seconds(7))

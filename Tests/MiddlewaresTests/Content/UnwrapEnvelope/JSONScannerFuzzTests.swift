@@ -4,11 +4,11 @@ import Testing
 
 @testable import Middlewares
 
-/// What is random here comes from seeds: a failure repeats.
+/// All random values come from seeds, so a failure can be repeated.
 @Suite(.againstHanging) struct JSONScannerFuzzTests {
     private static let paths: [JSONKeyPath] = ["a", "b", "a.b", "b.a", "a.b.c", "c.é", "\"", "a.\\"]
 
-    /// What `JSONSerialization` finds at a path; of equal names it takes the last too.
+    /// The value that `JSONSerialization` finds at a path. Of members with equal names it also takes the last.
     private func expected(_ path: JSONKeyPath, in root: Any) -> NSObject? {
         var value = root
         for name in path.names {
@@ -46,7 +46,7 @@ import Testing
         var ends = 0
         for _ in 0..<3000 {
             var soup = [generator.oneOf([UInt8(ascii: "{"), UInt8(ascii: "[")])]
-            // Nearly balanced, so that many have an end.
+            // Nearly balanced, so that many texts have an end.
             var open = soup
             for _ in 0..<Int.random(in: 0..<200, using: &generator) {
                 var byte = generator.oneOf(alphabet)
@@ -65,7 +65,7 @@ import Testing
                 ends += 1
                 #expect(end == reference, "\(String(decoding: soup, as: UTF8.self))")
             case .failure:
-                // A backslash after the end, where none may stand, may be found first.
+                // The scanner may find a stray backslash after the end first.
                 let isStray = reference.map { soup[$0...].contains(UInt8(ascii: "\\")) } ?? true
                 #expect(isStray, "\(String(decoding: soup, as: UTF8.self))")
             }
@@ -79,7 +79,7 @@ import Testing
         for _ in 0..<6 {
             let data = Data(RandomJSON.object(depth: 4, using: &generator).utf8)
             for count in 0..<data.count {
-                // On a buffer of its own, so that a read beyond it would be one beyond its memory.
+                // A separate buffer, so that a memory checker notices a read beyond the end.
                 let cut = Data(data.prefix(count))
                 #expect(throws: JSONScanner.Failure.self) {
                     try JSONScanner.find([["a"].map { Array($0.utf8) }], in: cut)
@@ -101,7 +101,7 @@ import Testing
                 comparisons += 1
                 let text = String(decoding: flipped, as: UTF8.self)
                 guard let places else {
-                    // A comma after the last member, which RFC 8259 does not know, passes JSONSerialization only.
+                    // A comma after the last member violates RFC 8259, but JSONSerialization accepts it.
                     #expect(try text.contains(Regex(",[ \n\r\t]*[}\\]]")), "\(text)")
                     continue
                 }

@@ -4,17 +4,17 @@ import Testing
 
 @testable import Middlewares
 
-/// The scanner, which looks at 64 bytes at once, against one that looks at each: over random texts, and with everything
-/// that matters at every place of a block. What is random comes from seeds: a failure repeats.
+/// Compares the scanner, which reads 64 bytes at once, with a scanner that reads each byte: over random texts, and with
+/// each special character at each index of a block. All random values come from seeds, so a failure can be repeated.
 @Suite(.againstHanging) struct JSONScannerReferenceTests {
     private static let paths = ["a", "b", "a.b", "b.a", "a.b.c", "c.é", "\""].map { JSONKeyPath($0).encodedNames }
 
-    /// Whether both find the same, or fail in the same way.
+    /// Expects that both scanners find the same ranges, or fail in the same way. Returns whether they succeeded.
     private func expectAgreement(on bytes: [UInt8], sourceLocation: SourceLocation = #_sourceLocation) -> Bool {
         let reference = Result { () throws(ReferenceJSONScanner.Failure) in
             try ReferenceJSONScanner.find(Self.paths, in: bytes)
         }
-        // On a buffer of its own, so that a read beyond it would be one beyond its memory.
+        // A separate buffer, so that a memory checker notices a read beyond the end.
         let result = Result { () throws(JSONScanner.Failure) in try JSONScanner.find(Self.paths, in: Data(bytes)) }
         var places: [Range<Int>?]?
         let isSame: Bool

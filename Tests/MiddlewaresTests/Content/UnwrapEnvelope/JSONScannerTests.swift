@@ -4,7 +4,7 @@ import Testing
 @testable import Middlewares
 
 @Suite(.againstHanging) struct JSONScannerTests {
-    /// The text found at a path, `nil` where there is none.
+    /// The text found at a path, or `nil`.
     private func value(at path: JSONKeyPath, in text: String) throws -> String? {
         let data = Data(text.utf8)
         let place = try JSONScanner.find([path.encodedNames], in: data)[0]

@@ -1,6 +1,6 @@
 import TestSupport
 
-/// Valid JSON with what makes it hard to read: escapes, brackets and quotes in strings, equal names, odd whitespace.
+/// Valid JSON that is hard to read: escapes, brackets and quotes in strings, equal names, odd whitespace.
 enum RandomJSON {
     static func object(depth: Int, using generator: inout SeededGenerator) -> String {
         let members = (0..<Int.random(in: 0...6, using: &generator)).map { _ in

@@ -1,4 +1,4 @@
-/// What `JSONScanner` promises, as simply as it can be written: byte by byte, with the open brackets in an array.
+/// The contract of `JSONScanner`, written as simply as possible: byte by byte, with the open brackets in an array.
 struct ReferenceJSONScanner {
     struct Failure: Error {
         var isOfAnObject = true
@@ -14,7 +14,7 @@ struct ReferenceJSONScanner {
         self.wanted = wanted
     }
 
-    /// The places of the values at some paths of at least one name each.
+    /// The ranges of the values at some paths. Each path has at least one name.
     static func find(_ paths: [[[UInt8]]], in bytes: [UInt8]) throws(Failure) -> [Range<Int>?] {
         var scanner = Self(bytes: bytes, wanted: Set(paths))
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { scanner.position = 3 }
@@ -48,7 +48,7 @@ struct ReferenceJSONScanner {
     }
 
     private mutating func walkValue(at path: [[UInt8]]) throws(Failure) {
-        // What an earlier member of the same name held counts no more.
+        // A member replaces earlier members with the same name.
         for old in found.keys where old.starts(with: path) { found[old] = nil }
         let start = position
         if next == "{", wanted.contains(where: { $0.count > path.count && $0.starts(with: path) }) {
@@ -110,8 +110,8 @@ extension ReferenceJSONScanner {
         guard position > start else { throw Failure() }
     }
 
-    /// The place after the bracket that closes the one at a place, or `nil` where brackets don't match, a string has no
-    /// end, or something stands outside of strings that never may.
+    /// The index after the bracket that closes the bracket at `start`. Returns `nil` if brackets don't match, a string
+    /// has no end, or a character may not appear outside a string.
     static func end(of bytes: [UInt8], from start: Int) -> Int? {
         var open: [UInt8] = []
         var position = start
@@ -135,14 +135,14 @@ extension ReferenceJSONScanner {
         return nil
     }
 
-    /// A name's bytes with its escapes undone, `nil` where one is none.
+    /// The bytes of a name without its escapes, or `nil` if an escape is invalid.
     private static func unescaped(_ raw: ArraySlice<UInt8>) -> [UInt8]? {
         let escapes: [Unicode.Scalar: UInt16] = [
             "\"": 0x22, "\\": 0x5C, "/": 0x2F, "b": 8, "f": 0xC, "n": 0xA, "r": 0xD, "t": 9,
         ]
         var rest = raw
         var result: [UInt8] = []
-        // UTF-16 of escapes that follow each other: two may be the halves of a pair.
+        // UTF-16 units of consecutive escapes, because two of them may form a surrogate pair.
         var units: [UInt16] = []
         func flushed() -> [UInt8] { Array(String(decoding: units, as: UTF16.self).utf8) }
         while let byte = rest.popFirst() {

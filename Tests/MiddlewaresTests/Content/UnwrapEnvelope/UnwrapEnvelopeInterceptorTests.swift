@@ -6,7 +6,7 @@ import Testing
 @Suite(.againstHanging) struct UnwrapEnvelopeInterceptorTests {
     let envelope = #"{"code":200,"object":{"id":42},"message":"OK"}"#
 
-    /// What becomes of a response, the request for which was a GET unless told otherwise.
+    /// Sends a GET, or another method, through the interceptor to a server that gives this response.
     func send(
         _ response: HTTPResponse,
         through interceptor: any Interceptor,
@@ -36,7 +36,7 @@ import Testing
 
     // MARK: Payloads
 
-    /// The memory may be a file's, mapped and not to be written to.
+    /// The body's memory may be a mapped file that can't be written to.
     @Test func memoryThatIsNotTheBodysOwnStaysAsItIs() async throws {
         let content = String(repeating: "abcdefgh", count: 40_000)
         let bytes = Array(#"{"code":200,"message":"x","object":"\#(content)"}"#.utf8)
@@ -44,7 +44,8 @@ import Testing
         defer { memory.deallocate() }
         memory.copyBytes(from: bytes)
         let start = UInt(bitPattern: memory.baseAddress)
-        // Nothing but the response holds the bytes.
+        // Only the response holds the bytes, so an implementation that changes unshared memory in place would change
+        // these.
         let transport = Recorder { _ in
             let start = try #require(UnsafeMutableRawPointer(bitPattern: start))
             return HTTPResponse(
@@ -97,7 +98,7 @@ import Testing
         let padding = String(repeating: "p", count: paddingSize)
         let text = String(repeating: "x", count: payloadSize)
         let whole = Data("__{\"padding\":\"\(padding)\",\"code\":200,\"object\":\"\(text)\",\"more\":[1]}".utf8)
-        // The body is a slice itself, as an interceptor further inside may have left it.
+        // The body is a slice, as an inner interceptor may have left it.
         let response = HTTPResponse(status: 200, body: HTTPBody(whole[2...]))
         let unwrapped = try await send(response, through: .unwrapEnvelope(payload: "object"))
         let bytes = try #require(unwrapped.body.bytes)

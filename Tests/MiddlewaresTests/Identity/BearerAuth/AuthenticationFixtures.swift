@@ -3,7 +3,7 @@ import Synchronization
 
 @testable import Middlewares
 
-/// Opens once; those who wait for it go on then.
+/// Opens once, and resumes the tasks that wait for it.
 final class Latch: Sendable {
     private let tally = Tally()
 
@@ -11,7 +11,7 @@ final class Latch: Sendable {
     func opened() async { await tally.reached(1) }
 }
 
-/// Counts, and lets others wait for a count.
+/// Counts, and lets tasks wait until a number is reached.
 final class Tally: Sendable {
     private struct State {
         var value = 0
@@ -44,7 +44,7 @@ final class Tally: Sendable {
     }
 }
 
-/// A value that tasks of a test share.
+/// A value shared by the tasks of a test.
 final class Shared<Value: Sendable>: Sendable {
     private let mutex: Mutex<Value>
 
@@ -63,7 +63,7 @@ final class TokenServer: Transport {
     let requests = Shared<[HTTPRequest]>([])
     let bodies = Shared<[Data]>([])
     let accepted: Shared<Set<String>>
-    /// What happens between a request's arrival and its answer.
+    /// Runs between a request's arrival and its answer.
     private let onRequest: @Sendable (HTTPRequest) async throws -> Void
 
     init(accepting accepted: Set<String>, onRequest: @escaping @Sendable (HTTPRequest) async throws -> Void = { _ in })
@@ -72,7 +72,7 @@ final class TokenServer: Transport {
         self.onRequest = onRequest
     }
 
-    /// The `Authorization` fields received, in order; "-" for none.
+    /// The `Authorization` field of each request received, in order; "-" if absent.
     var authorizations: [String] { requests.value.map { $0.headerFields[.authorization] ?? "-" } }
 
     func send(_ request: HTTPRequest) async throws -> HTTPResponse {
@@ -99,7 +99,7 @@ struct RefreshRefused: Error, Equatable {
     var attempt = 1
 }
 
-/// `retryOnUnauthorized` and `bearerAuth` in their right order, before a transport.
+/// `retryOnUnauthorized` and `bearerAuth` in the right order, in front of a transport.
 func authenticatingChain(_ tokens: TokenStore, _ transport: any Transport) -> InterceptorChain {
     InterceptorChain([.retryOnUnauthorized(tokens), .bearerAuth(tokens)], transport: transport)
 }
@@ -111,12 +111,12 @@ extension Transport {
     }
 }
 
-/// Opens the latch when so many wait for a refresh at once.
+/// Opens the latch when `count` tasks wait for a refresh at once.
 func opening(_ latch: Latch, when count: Int) -> @Sendable (RefreshEvent) -> Void {
     { if case .waiting(count) = $0 { latch.open() } }
 }
 
-/// Counts those who begin to wait for a refresh.
+/// Counts the tasks that begin to wait for a refresh.
 func counting(_ tally: Tally) -> @Sendable (RefreshEvent) -> Void {
     { if case .waiting = $0 { tally.count() } }
 }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Middlewares
 
-/// Many tasks at once, in no order; what must hold holds in all of them.
+/// Many tasks at once, in any order. The expectations hold in every order.
 @Suite(.againstHanging, .heavy)
 struct AuthenticationStressTests {
     @Test func manyWaitersOfWhichHalfAreCancelledWhileTheyWait() async throws {
@@ -82,7 +82,7 @@ struct AuthenticationStressTests {
     }
 
     @Test func tokensThatAreRotatedAllTheTimeServeEveryRequestWithOneResend() async throws {
-        // Each token is good until the next one is given; whoever comes late with an old one is rejected.
+        // Each token is valid until the next is issued. A request that arrives late with an old token is rejected.
         let server = TokenServer(accepting: ["0"])
         let rotations = Tally()
         let tokens = TokenStore(.init("0"), origins: [apiOrigin]) { _ in

@@ -79,7 +79,7 @@ struct AuthorizationModeTests {
             PasswordCredential(username: "a", password: "\(asked.next())")
         }
         let chain = InterceptorChain([auth], transport: server)
-        // The first challenge is answered; what follows is the caller's.
+        // The interceptor answers the first challenge. Later rejections go to the caller.
         #expect(try await chain.send(request(.notRenewed)).status == 401)
         #expect(try await chain.send(request(.notRenewed)).status == 401)
         #expect(try await chain.send(request(.automatic)).status == 200)

@@ -16,7 +16,7 @@ import Testing
                         held.value?.close(with: "none")
                         signedOut.open()
                     }
-                    // The sign-out gets every chance to overtake.
+                    // Gives the sign-out every chance to overtake the refresh.
                     while !hasBegun.value { sched_yield() }
                     for _ in 0..<10_000 where persisted.value.isEmpty { sched_yield() }
                 }

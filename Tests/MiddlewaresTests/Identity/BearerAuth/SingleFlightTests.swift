@@ -6,7 +6,7 @@ import Testing
 @Suite(.againstHanging) struct SingleFlightTests {
     private typealias Flights = SingleFlight<String, Int>
 
-    /// Asks as a task does: a ticket, then the wait. The waiter is the ticket's number.
+    /// Asks as a task does: takes a ticket, then waits. The ticket's number serves as the waiter.
     private func ask(_ flights: inout Flights, rejecting rejected: CredentialGeneration?) -> (Int, Answer) {
         let ticket = flights.issueTicket()
         return (ticket, Answer(flights.wait(ticket, ticket, rejecting: rejected)))
@@ -197,7 +197,7 @@ import Testing
     }
 }
 
-/// What was answered, to be compared.
+/// A step in a form that can be compared.
 private enum Answer: Equatable {
     case wait(Int)
     case start(String)

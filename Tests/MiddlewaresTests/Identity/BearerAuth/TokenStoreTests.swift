@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.againstHanging)
 struct TokenStoreTests {
-    /// A store whose refresh begins, waits for the test, and then gives the new token.
+    /// A store whose refresh waits for the test before it returns the new token.
     private struct HeldRefresh {
         let began = Latch()
         let mayEnd = Latch()
@@ -33,7 +33,7 @@ struct TokenStoreTests {
             )
         }
 
-        /// Lets the refresh end, and waits until nothing of it is left.
+        /// Lets the refresh end, and waits until it has.
         func end() async {
             mayEnd.open()
             await ended.opened()
@@ -66,7 +66,7 @@ struct TokenStoreTests {
         var tasks: [Task<HTTPResponse.Status, any Error>] = []
         for count in 1...3 {
             tasks.append(Task { try await chain.get() })
-            // The first of them is the one that starts the refresh.
+            // The first task starts the refresh.
             await held.waiting.reached(count)
         }
         tasks[cancelled].cancel()

@@ -37,7 +37,7 @@ import Testing
         #expect(try JSONDecoder().decode(TokenStore.Token.self, from: encoded) == secret)
     }
 
-    /// Seconds from the token's arrival: its expiry, the leeway, and the first second at which it is due.
+    /// Lifetime and leeway, and when the token is due, all in seconds since the token arrived.
     @Test(arguments: [
         (3600.0, 30, 3570.0), (60, 30, 30), (61, 30, 31), (40, 30, 20), (1, 30, 0.5), (100, 0, 100), (100, -20, 120),
         (3600, Int.max / 2, 1800),

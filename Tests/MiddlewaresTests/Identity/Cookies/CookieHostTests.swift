@@ -3,7 +3,7 @@ import Testing
 
 @testable import Middlewares
 
-/// Cookies compare hosts in the form that request origins have.
+/// Cookie hosts are compared in the same form as the hosts of request origins.
 @Suite(.againstHanging) struct CookieHostTests {
     private let jar = CookieJar()
 
@@ -24,7 +24,7 @@ import Testing
         #expect(try sent(to: "http://net/").isEmpty)
     }
 
-    // draft-ietf-httpbis-rfc6265bis §5.7: a server writes it in ASCII.
+    // draft-ietf-httpbis-rfc6265bis §5.7: a server writes the domain in ASCII.
     @Test func domainOutsideASCIIIsRefused() throws {
         try set("a=1; Domain=\u{2603}.net", from: "http://\u{2603}.net/")
         #expect(jar.cookies.isEmpty)

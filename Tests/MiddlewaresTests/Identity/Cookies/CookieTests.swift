@@ -47,7 +47,7 @@ import Testing
         #expect(SetCookie("a=b; Max-Age=" + String(repeating: "9", count: 400))?.maxAge == .infinity)
     }
 
-    // RFC 6265 §5.1.1, in forms that servers use.
+    // RFC 6265 §5.1.1: dates in forms that servers use.
     @Test(arguments: [
         "Wed, 09 Jun 2021 10:18:14 GMT", "Wednesday, 09-Jun-21 10:18:14 GMT", "Wed Jun  9 10:18:14 2021",
         "09 June 2021 10:18:14", "2021 10:18:14 9 jun", "Wed, 9-Jun-2021 10:18:14 UTC; junk",
@@ -176,7 +176,7 @@ import Testing
         #expect(try sent(jar, to: "http://e.com/") == ["a=2"])
     }
 
-    // draft-ietf-httpbis-rfc6265bis §5.7: in the domains above and below, too.
+    // draft-ietf-httpbis-rfc6265bis §5.7: the rule also covers parent domains and subdomains.
     @Test func cookieOverHTTPNeverGoesBeforeASecureOneOfAHostBelow() throws {
         let jar = jar()
         try set(jar, "a=1; Secure; Path=/", from: "https://www.e.com/")

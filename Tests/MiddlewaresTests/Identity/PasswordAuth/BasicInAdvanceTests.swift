@@ -3,7 +3,7 @@ import Testing
 
 @testable import Middlewares
 
-/// What becomes of basic answers that were sent in advance and rejected.
+/// Basic credentials that were sent in advance and rejected.
 @Suite(.againstHanging) struct BasicInAdvanceTests {
     private static let home = URL(string: "https://api.example.com/")!
 

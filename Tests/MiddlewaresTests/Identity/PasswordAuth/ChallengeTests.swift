@@ -109,7 +109,7 @@ import Testing
         Challenge.parameters(in: String(field.dropFirst(7)))["response"]
     }
 
-    // RFC 7616 §3.9.1.
+    // RFC 7616 §3.9.1
     @Test(arguments: [
         ("MD5", "8ca523f5e9506fed4657c9700eebdbec"),
         ("SHA-256", "753927fa0e85d155564e2e272a28d1802ca10daf4496794697cf8db5856cb6c1"),
@@ -132,7 +132,7 @@ import Testing
         )
     }
 
-    // RFC 7616 §3.9.2 with the user hash of its erratum 4897; the response was computed with Python's hashlib.
+    // RFC 7616 §3.9.2, with the user hash of erratum 4897. Python's hashlib computed the response.
     @Test func exampleOfTheRFCWithSHA512Over256() throws {
         let answer = try answer(
             #"Digest realm="api@example.org", qop="auth", algorithm=SHA-512-256, "#
@@ -147,7 +147,7 @@ import Testing
         #expect(field.contains("algorithm=SHA-512-256"))
     }
 
-    // RFC 2617 §3.5, and the same without qop, as RFC 2069 has it.
+    // RFC 2617 §3.5, and the same without qop, as in RFC 2069.
     @Test func examplesOfTheOlderRFCs() throws {
         let challenge = #"Digest realm="testrealm@host.com", nonce="dcd98b7102dd2f0e8b11d0f600bfb0c093""#
         let old = try answer(challenge, "Mufasa", "Circle Of Life", clientNonce: "0a4f113b")
@@ -158,7 +158,7 @@ import Testing
         #expect(!older.contains("cnonce") && !older.contains("nc=") && !older.contains("qop"))
     }
 
-    // By the definitions of RFC 7616 §3.4.2, §3.4.3 and §3.4.4, computed with Python's hashlib.
+    // RFC 7616 §3.4.2, §3.4.3 and §3.4.4. Python's hashlib computed the values.
     @Test func sessionIntegrityAndUserhash() throws {
         let answer = try answer(
             #"Digest realm="api@example.org", qop="auth-int", algorithm=SHA-256-sess, nonce="n0nce", userhash=true"#,

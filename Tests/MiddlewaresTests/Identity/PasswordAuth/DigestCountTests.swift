@@ -3,7 +3,7 @@ import Testing
 
 @testable import Middlewares
 
-/// A server that challenges everybody with one nonce, and takes each of its counts once.
+/// A nonce's count is never used twice, and a late rejection of an old nonce doesn't reset the newer count.
 @Suite(.againstHanging)
 struct DigestCountTests {
     private static let home = URL(string: "https://api.example.com/")!

@@ -3,7 +3,7 @@ import HTTPSyntax
 
 @testable import Middlewares
 
-/// A server that challenges for a digest, and checks each digest by the definitions of RFC 7616.
+/// A server that sends a digest challenge, and checks each answer by the definitions of RFC 7616.
 final class DigestServer: Transport {
     struct State {
         var nonces = ["nonce-1"]

@@ -36,7 +36,7 @@ import Testing
 
     // MARK: Basic
 
-    // RFC 7617 §2 and §2.1.
+    // RFC 7617 §2, §2.1
     @Test(arguments: [
         ("Aladdin", "open sesame", "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=="), ("test", "123£", "Basic dGVzdDoxMjPCow=="),
         ("", "", "Basic Og=="), ("u", "p:q", "Basic dTpwOnE="),

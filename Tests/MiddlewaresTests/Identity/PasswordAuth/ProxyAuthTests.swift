@@ -23,7 +23,7 @@ import TransportTesting
 
     private static let challenge = "Digest realm=\"r\", qop=\"auth\", algorithm=SHA-256, nonce=\"n\""
 
-    /// Whether a digest is right, by the definitions of RFC 7616.
+    /// Whether a digest is correct by the definitions of RFC 7616.
     private static func isRight(_ field: String?, _ method: String, _ target: String) throws -> Bool {
         guard let field, field.hasPrefix("Digest ") else { return false }
         let given = Challenge.parameters(in: String(field.dropFirst(7)))

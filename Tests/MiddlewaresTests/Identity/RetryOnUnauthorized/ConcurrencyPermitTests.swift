@@ -4,7 +4,7 @@ import Testing
 
 @testable import Middlewares
 
-/// What limits concurrency must not stop the refresh that its own permits wait for.
+/// A concurrency limit must not block the refresh that the holders of its permits wait for.
 @Suite(.againstHanging)
 struct ConcurrencyPermitTests {
     enum Place: CaseIterable {
@@ -59,7 +59,7 @@ struct ConcurrencyPermitTests {
     }
 }
 
-/// So many requests at a time, in the order in which they come.
+/// Lets `permits` requests through at a time, in order of arrival.
 private struct PermitInterceptor: Interceptor {
     private final class Permits: Sendable {
         private let state: Mutex<(free: Int, waiting: [CheckedContinuation<Void, Never>])>

@@ -4,7 +4,7 @@ import TransportTesting
 
 @testable import Middlewares
 
-/// A server that rejects every new token doesn't cause a refresh for each request.
+/// If a server rejects every new token, not every request causes a refresh.
 @Suite(.againstHanging) struct RefreshPauseTests {
     private let clock = ManualClock()
     private let refreshes = Tally()

@@ -84,7 +84,8 @@ struct RetryOnUnauthorizedInterceptorTests {
         let tokens = TokenStore(.old, origins: [apiOrigin]) { _ in
             refreshes.count()
             #expect(CredentialRefresh.isCurrent)
-            // The server answers 401 to it, as to anything without a good token: that is the refresh's to see.
+            // The log-in carries no token, so the server answers 401. The refresh sees this 401; it starts no other
+            // refresh.
             let status = try await chain.value?.get(logIn)
             #expect(status == 401)
             return .new

@@ -3,10 +3,10 @@ import Testing
 
 @testable import Middlewares
 
-/// The form with a closure, for credentials that are no bearer tokens.
+/// `retryOnUnauthorized` with a closure, for credentials other than bearer tokens.
 @Suite(.againstHanging)
 struct RetryOnUnauthorizedLogInTests {
-    /// A server with sessions in a cookie, and the interceptor that sends it.
+    /// A server with cookie sessions, and the interceptor that sends the cookie.
     private struct CookieAPI {
         let session = Shared("stale")
         let logIns = Tally()

@@ -97,7 +97,7 @@ struct UnauthorizedBodyTests {
     }
 }
 
-/// Streams one-shot bodies, and counts those that are discarded.
+/// Streams one-shot bodies, and counts the discarded ones.
 private struct StreamedAnswers: Transport {
     let accepted: String
     let discards: Tally

@@ -13,7 +13,7 @@ import Testing
         #expect(AWSCanonicalRequest.path("/%c3%a9", .s3) == "/%C3%A9")
     }
 
-    // Each is what AWS's own answer said that the canonical path should have been.
+    // AWS rejected other signatures of these paths, and gave these canonical paths in its answer.
     @Test(arguments: [
         ("/*/*/_search/", "/%2A/%2A/_search/"),
         ("/*,-notme/_search", "/%2A%2C-notme/_search"),

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Middlewares
 
-/// A case of AWS's own suite of test vectors (aws-sig-v4-test-suite): all are for 2015-08-30 12:36:00 UTC, us-east-1, `service`.
+/// A case of AWS's test vectors (aws-sig-v4-test-suite). All are for 2015-08-30 12:36:00 UTC, us-east-1, `service`.
 struct SignatureVector: Sendable, CustomTestStringConvertible {
     let name: String
     var method: HTTPRequest.Method = .get
@@ -13,7 +13,7 @@ struct SignatureVector: Sendable, CustomTestStringConvertible {
     var body = ""
     var signedHeaders = "host;x-amz-date"
     let signature: String
-    // The suite's paths stand on its wire unencoded, which a URL can't say: they are got by decoding.
+    // The suite sends these paths unencoded, which a URL can't express. The signer decodes them first.
     var decodesFirst = false
 
     var testDescription: String { name }
@@ -248,7 +248,7 @@ struct SignatureVector: Sendable, CustomTestStringConvertible {
         #expect(query.contains("X-Amz-Credential=AKIDEXAMPLE%2F20150830%2Fus-east-1%2Fservice%2Faws4_request"))
     }
 
-    // The worked examples of Amazon S3's documentation.
+    // The examples in Amazon S3's documentation.
     @Test(
         arguments: [
             (

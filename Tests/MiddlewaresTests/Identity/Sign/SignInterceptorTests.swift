@@ -108,7 +108,7 @@ import Testing
 }
 
 @Suite(.againstHanging) struct MessageDigestTests {
-    // RFC 1321 §A.5 and FIPS 180-4's example.
+    // RFC 1321 §A.5, FIPS 180-4
     @Test func digestsAreThoseOfTheStandards() throws {
         #expect(try MessageDigest.of(Data("abc".utf8), .md5).hexadecimal == "900150983cd24fb0d6963f7d28e17f72")
         #expect(try MessageDigest.of(Data(), .md5).hexadecimal == "d41d8cd98f00b204e9800998ecf8427e")
@@ -123,7 +123,7 @@ import Testing
         )
     }
 
-    // RFC 4231 §4.2, §4.3 and §4.7.
+    // RFC 4231 §4.2, §4.3, §4.7
     @Test(arguments: [
         (
             Data(repeating: 0x0B, count: 20), "Hi There",
@@ -165,7 +165,7 @@ import Testing
         )
     }
 
-    // RFC 9421 §B.2.5.
+    // RFC 9421 §B.2.5
     @Test func vectorOfTheRFC() async throws {
         var request = try request()
         let signer = HTTPMessageSignature(
@@ -185,7 +185,7 @@ import Testing
     @Test func methodURLTypeAndDigestAreCoveredByDefault() async throws {
         var request = try request()
         try await HTTPMessageSignature(SigningKey(Self.secret)).sign(&request, at: Self.date)
-        // RFC 9530 §B.1 has the digest of this content.
+        // RFC 9530 §B.1 contains the digest of this content.
         #expect(
             request.headerFields["Content-Digest"] == "sha-256=:X48E9qOokqqrvdts8nOJRJN3OWDUoyWxBf7kbu9DBPE=:"
         )
@@ -203,7 +203,7 @@ import Testing
         )
     }
 
-    // RFC 9421 §2.2.
+    // RFC 9421 §2.2
     @Test func derivedComponents() throws {
         func base(_ text: String, _ component: String) throws -> String {
             let base = try HTTPMessageSignature.base([component], "", of: HTTPRequest(url: try url(text)))

@@ -65,7 +65,7 @@ import Testing
         #expect(try line(fields: fields).hasPrefix("<no curl command"))
     }
 
-    // The shell itself says what it makes of the words.
+    // A shell parses the words, so the test doesn't rely on our reading of its rules.
     @Test(arguments: [
         "plain", "", "two words", "it's", "''", "$HOME", "`id`", "$(id)", "a;id", "a&b|c>d<e", "\"q\"", "back\\slash",
         "!!", "it's!\n!",

@@ -1,7 +1,6 @@
 import Middlewares
 import Synchronization
 
-/// Keeps the entries of a log.
 final class LogRecorder: Sendable {
     private let kept = Mutex<[LogEntry]>([])
 
@@ -9,7 +8,7 @@ final class LogRecorder: Sendable {
     var entries: [LogEntry] { kept.withLock { $0 } }
     var text: String { entries.map(\.text).joined(separator: "\n") }
 
-    /// Whether each number has begun once and then ended once.
+    /// Whether each request number begins once and then ends once.
     var isPaired: Bool {
         var open: Set<UInt64> = []
         var seen: Set<UInt64> = []

@@ -7,7 +7,7 @@ import Testing
     @Test func entriesOfManyTasksAreWrittenWholeAndNotMingled() async throws {
         let pipe = Pipe()
         let sink = LogSink(descriptor: pipe.fileHandleForWriting.fileDescriptor)
-        // Longer than a pipe takes in one piece.
+        // An entry is longer than a pipe accepts in one write.
         let lines = String(repeating: "\n    line", count: 2_000)
         let reading = Task.detached { try pipe.fileHandleForReading.readToEnd() ?? Data() }
         await withTaskGroup(of: Void.self) { group in

@@ -4,7 +4,7 @@ import TransportTesting
 
 @testable import Middlewares
 
-/// Keeps what it is told, in short words.
+/// Keeps the reported events, and describes them in short words.
 private final class EventLog: Sendable {
     let events = Shared<[ExchangeEvent]>([])
 

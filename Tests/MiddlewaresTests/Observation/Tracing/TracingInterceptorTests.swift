@@ -7,8 +7,7 @@ import Testing
     private static let traceID = "4bf92f3577b34da6a3ce929d0e0e4736"
     private static let spanID = "00f067aa0ba902b7"
 
-    // The examples of the recommendation, §3.2.
-    // W3C Trace Context level 2, §3.2.2.5: flags that are not known are sent as zero.
+    // W3C Trace Context level 2, §3.2.2.5: unknown flags are sent as zero.
     @Test(arguments: [("ff", "03"), ("fe", "02"), ("fd", "01"), ("fc", "00"), ("03", "03"), ("00", "00")])
     func flagsOfAParentThatAreNotKnownGoOutAsZero(flags: String, sent: String) throws {
         let trace = try #require(TraceContext(traceparent: "00-\(Self.traceID)-\(Self.spanID)-\(flags)"))

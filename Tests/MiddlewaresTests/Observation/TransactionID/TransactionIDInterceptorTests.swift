@@ -107,7 +107,7 @@ import Testing
         }
     }
 
-    // Each free bit is set in about half of the UUIDs, and the next count changes about half of them.
+    // Each free bit is set in about half of the UUIDs, and consecutive UUIDs differ in about half of these bits.
     @Test func bitsAreWellMixed() throws {
         var generator = SeededGenerator(seed: 1)
         let sequence = UUIDSequence(using: &generator)

@@ -4,14 +4,14 @@ import Testing
 @testable import Middlewares
 
 @Suite(.againstHanging) struct CircuitTests {
-    /// What happens to a circuit, and what is expected of it: a line of a table.
+    /// An event and an expectation: one line of a table.
     private enum Step {
-        /// A request comes, goes, and is answered at once.
+        /// The circuit admits a request, which is answered at once.
         case call(CircuitVerdict)
-        /// A request comes and goes; it is answered later, by its place among those sent.
+        /// The circuit admits a request. A later `answer` refers to it by its index among the sent ones.
         case send
         case answer(Int, CircuitVerdict)
-        /// A request comes and is refused.
+        /// The circuit refuses a request.
         case refused(next: Duration)
         case advance(Duration)
         case state(CircuitState)
@@ -189,7 +189,7 @@ import Testing
             [.call(.success), .call(.success), .call(.success), .call(.failure), .call(.failure), .state(.closed)]
         )
         run(rules, [.call(.success), .call(.success), .call(.failure), .call(.failure), .state(.open)])
-        // The fourth is a success, which never opens it; the fifth is not.
+        // The failures suffice for the rate only with the fourth call, and a success never opens the circuit.
         run(rules, [.call(.failure), .call(.failure), .call(.failure), .call(.success), .state(.closed)])
     }
 
@@ -236,7 +236,7 @@ import Testing
         #expect(circuit.isIdle(at: .zero))
     }
 
-    /// Whatever the order of events: probes are bounded, and an answer can always be had again in the end.
+    /// In any order of events, the number of probes is bounded, and the circuit can always close again.
     @Test(arguments: 0..<20)
     func anyOrderOfEventsBoundsTheProbesAndRecovers(seed: UInt64) {
         var random = SeededGenerator(seed: seed)

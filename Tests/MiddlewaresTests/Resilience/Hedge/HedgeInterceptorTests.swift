@@ -9,7 +9,8 @@ import TransportTesting
 struct HedgeInterceptorTests {
     private let clock = ManualClock()
 
-    /// A server that takes so many seconds for the first request, and so many for the second, and tells of each.
+    /// A server that answers the first request after `first` seconds and the second after `second`, and counts
+    /// cancellations.
     private func server(
         _ first: Int,
         _ second: Int,
@@ -76,7 +77,7 @@ struct HedgeInterceptorTests {
         let (release, discards) = (Latch(), Shared<[String]>([]))
         let server = Recorder { [clock] request in
             let name = request.context.isHedge ? "second" : "first"
-            // The first try answers in spite of its cancellation.
+            // The first attempt answers in spite of its cancellation.
             if name == "first" {
                 do { try await clock.sleep(for: .seconds(100)) } catch { await release.opened() }
             } else {

@@ -15,7 +15,8 @@ import Testing
         }
     }
 
-    /// What happens, and what is done each time: "delay", "no" for a delay without a budget, or a try, its answer, its worth.
+    /// Events and the resulting steps. "delay": the delay is over; "no": also, but without a budget; else attempt,
+    /// answer, worth.
     @Test(arguments: [
         (["1 a good"], ["first: a, not any other"]),
         (["1 a bad"], ["first: a, not any other"]),

@@ -4,7 +4,7 @@ import TransportTesting
 
 @testable import Middlewares
 
-/// Retry together with others.
+/// Retries together with other interceptors.
 @Suite(.againstHanging)
 struct RetryChainTests {
     private let clock = ManualClock()
@@ -34,7 +34,7 @@ struct RetryChainTests {
                 ? HTTPResponse(status: 503, headerFields: [.retryAfter: "7"]) : HTTPResponse(status: 500)
         }
         let chain = InterceptorChain([.retry(.constant(.zero), clock: clock), .validateStatus()], transport: transport)
-        // Not idempotent: after the 503, which asks for it, it may be sent again; after the 500 it may not.
+        // A POST isn't idempotent. The 503 asks for another attempt with Retry-After; the 500 doesn't.
         let task = Task { try await chain.send(HTTPRequest(method: .post, url: apiURL)) }
         await clock.sleepers(1)
         clock.advance(by: .seconds(7))
@@ -97,17 +97,17 @@ struct RetryChainTests {
             transport: transport
         )
         let task = Task { try await chain.send(HTTPRequest(url: apiURL)) }
-        // The first attempt: timers of the whole and of the attempt, and the transport.
+        // First attempt: timers of the whole call and of the attempt, and the transport.
         await clock.sleepers(3)
         clock.advance(by: .seconds(10))
-        // The wait, and the timer of the whole.
+        // Backoff: its wait, and the timer of the whole call.
         await ended.reached(1)
         await clock.sleepers(2)
         #expect(attempts.value == 1)
         clock.advance(by: .seconds(4))
         await clock.sleepers(3)
         #expect(attempts.value == 2)
-        // The second attempt ends at 24 s; after a wait of 4 s the whole would be over.
+        // The second attempt ends at 24 s. After another wait of 4 s, the whole call would be over its limit.
         clock.advance(by: .seconds(10))
         let error = await #expect(throws: TransportError.self) { try await task.value }
         #expect(error?.code == .timedOut)
@@ -162,7 +162,7 @@ struct RetryChainTests {
 
     @Test(arguments: [(5, [RetryStop.deadline]), (6, [nil, nil, .attemptsUsedUp])])
     func whoseTurnComesAfterTheDeadlineIsNotTriedAgain(seconds: Int, stops: [RetryStop?]) async throws {
-        // Refused may also be who had too little time for one attempt, and has enough for another.
+        // A call with too little time for one attempt may have enough for the next, so the transport always refuses.
         let transport = Recorder { throw UnsentError.timedOut(waitingFor: "a turn", $0, wait: .seconds(5)) }
         let chain = InterceptorChain([.retry(.constant(.zero), clock: clock)], transport: transport)
         var request = HTTPRequest(url: apiURL)

@@ -3,7 +3,7 @@ import Middlewares
 import Testing
 import TransportTesting
 
-/// Answers in order, the last one again and again.
+/// Gives the answers in order, then repeats the last one.
 func answering(_ answers: [Result<HTTPResponse, any Error>]) -> Recorder {
     let count = Counter()
     return Recorder { _ in try answers[min(count.next(), answers.count) - 1].get() }

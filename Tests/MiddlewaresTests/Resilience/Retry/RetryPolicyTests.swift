@@ -114,7 +114,7 @@ import Testing
         for answer in answers { #expect(decision(answer, to: post) == .retry(after: .seconds(1))) }
     }
 
-    // The server may say so of a connection that stood, and over which the request went.
+    // A TLS error may also end an established connection, after the request was sent.
     @Test func failureOfTLSDoesNotSayThatNothingWasSent() {
         let policy = RetryPolicy.constant(.zero, condition: .transportError(.tlsFailed))
         let post = HTTPRequest(method: .post, url: apiURL)
@@ -143,7 +143,7 @@ import Testing
 
     @Test func whatARedirectShowsToBeDoneIsNotDoneAgain() throws {
         let post = HTTPRequest(method: .post, url: apiURL)
-        // POST /orders is answered by 303, and the retrieval that follows fails: the order has been placed.
+        // A 303 answers POST /orders, and the GET that follows fails: the order has been placed.
         for (status, isRetried) in [(303, false), (302, false), (301, false), (307, true), (308, true)] {
             var answer = HTTPResponse(status: 429)
             answer.context.redirects = [

@@ -8,7 +8,7 @@ import TransportTesting
 struct TimeoutInterceptorTests {
     private let clock = ManualClock()
 
-    /// Sends through the interceptors while the clock is advanced once so many sleep.
+    /// Starts a task that sends a request through the interceptors.
     private func send(
         _ interceptors: [any Interceptor],
         _ transport: any Transport,
@@ -161,7 +161,7 @@ struct TimeoutInterceptorTests {
             transport,
             context: context
         )
-        // The caller's deadline, the innermost limit, and the transport: not one for each timeout.
+        // Three sleepers, and not one per timeout: the caller's deadline, the innermost limit, and the transport.
         await clock.sleepers(3)
         #expect(clock.pendingSleeps == 3)
         clock.advance(by: .seconds(5))
@@ -233,7 +233,7 @@ struct TimeoutInterceptorTests {
     }
 }
 
-/// One chunk that takes its time.
+/// A body whose only chunk comes late.
 private struct LateChunk: AsyncSequence, Sendable {
     let clock: ManualClock
     let after: Duration

@@ -5,7 +5,7 @@ import TransportTesting
 
 @testable import Middlewares
 
-/// Counts those who begin to wait for an exchange.
+/// Counts the calls that begin to wait for an exchange.
 func counting(_ tally: Tally) -> @Sendable (CoalesceEvent) -> Void {
     { if case .waiting = $0 { tally.count() } }
 }
@@ -19,7 +19,7 @@ struct CoalesceInterceptorTests {
 
     private func coalesce() -> CoalesceInterceptor { CoalesceInterceptor(observe: counting(joined)) }
 
-    /// A server that answers when the gate is open, and whose answers tell how many there were.
+    /// A server that waits for the gate. The closure's number is the count of requests so far.
     private func server(_ answer: @escaping @Sendable (HTTPRequest, Int) throws -> HTTPResponse) -> Recorder {
         Recorder { [gate, arrivals] request in
             let number = arrivals.count()
@@ -226,7 +226,7 @@ struct CoalesceInterceptorTests {
         let server = TokenServer(accepting: ["new"])
         let chain = Shared<InterceptorChain?>(nil)
         let session: RetryOnUnauthorizedInterceptor = .retryOnUnauthorized(origins: [apiOrigin]) {
-            // The very request that the exchange was begun for.
+            // The same request as the one for which the exchange began.
             _ = try await chain.value?.get()
             server.accepted.value = ["anyone"]
         }
@@ -310,7 +310,7 @@ extension CoalesceInterceptorTests {
         await arrivals.reached(1)
         let change = get(chain, HTTPRequest(method: .post, url: apiURL))
         await arrivals.reached(2)
-        // While the change is under way, either answer is right.
+        // While the change is under way, the response from before it and the one from after it are both correct.
         let during = get(chain)
         await joined.reached(2)
         let elsewhere = get(chain, HTTPRequest(method: .delete, url: try url("https://other.example.com/")))

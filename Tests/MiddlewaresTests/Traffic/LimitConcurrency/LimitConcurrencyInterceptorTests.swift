@@ -9,7 +9,7 @@ import TransportTesting
 struct LimitConcurrencyInterceptorTests {
     private let clock = ManualClock()
 
-    /// A server that answers when it is told to, and knows how many it has at a time.
+    /// A server that answers when its gate opens, and records how many requests it has at once.
     private final class Server: Transport {
         struct State {
             var now = 0
@@ -181,7 +181,7 @@ struct LimitConcurrencyInterceptorTests {
         #expect(try await chain.get() == 200)
     }
 
-    // On one actor: the call goes on only after the permit was given to it and it was cancelled.
+    // On one actor, the call resumes only after it has both received the permit and been cancelled.
     @MainActor @Test func callCancelledAsItGetsAPermitReleasesIt() async throws {
         let (waits, waiting) = AsyncStream<Void>.makeStream()
         let pool = PermitPool(total: 1, perHost: nil, waiting: nil) { _ in waiting.yield() }

@@ -98,7 +98,7 @@ import Testing
         #expect(permits.scopeCount == 0)
     }
 
-    /// What must hold after any events: limits are kept, nobody waits who could go, everyone is served once.
+    /// After any events, the limits hold, nobody waits without need, and everyone is served once.
     @Test(arguments: 0..<20)
     func anyOrderOfEventsKeepsTheLimitsAndServesEachOnce(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
@@ -115,7 +115,6 @@ import Testing
             let scope = scopes.randomElement(using: &random) ?? .all
             switch Int.random(in: 0..<5, using: &random) {
             case 0, 1:
-                // The waiter is the ticket it is going to get.
                 switch permits.take(for: scope, 0) {
                 case .go: holders.append(scope)
                 case .wait(let ticket, _): lines.append((ticket, scope))
@@ -133,7 +132,7 @@ import Testing
                 if let first = candidates.first {
                     lines.removeAll { $0.ticket == first.ticket }
                     holders.append(first.scope)
-                    // It was that one, and no other: it can't leave any more.
+                    // The permit went to the first candidate, which can therefore no longer leave the line.
                     #expect(permits.leave(first.ticket, for: first.scope) == nil)
                 }
             default:

@@ -22,7 +22,7 @@ struct RateLimitInterceptorTests {
         return RateLimitInterceptor(limits, clock: clock) { [line] _ in line.count() }
     }
 
-    /// A transport that tells when each request came.
+    /// A transport that records the time of each request.
     private func server() -> (Recorder, Shared<[String]>, Tally) {
         let (log, arrivals) = (Shared<[String]>([]), Tally())
         let transport = Recorder { [clock] request in
@@ -85,7 +85,7 @@ struct RateLimitInterceptorTests {
             tasks.append(get(chain, "https://h/\(number)"))
             await line.reached(number)
         }
-        // The leader, who sleeps, and one of those behind it.
+        // The leader, which sleeps, and a waiter behind it.
         for index in [0, 2] {
             tasks[index].cancel()
             await #expect(throws: CancellationError.self) { try await tasks[index].value }
@@ -115,7 +115,7 @@ struct RateLimitInterceptorTests {
         #expect(limit.limiter.counts.waiting == 0)
     }
 
-    /// A clock whose sleeps end in time, and whose sleepers are cancelled as they do.
+    /// A clock that sleeps until the deadline, and cancels the sleeping task as it wakes.
     private struct CancellingClock: Clock {
         let base: ManualClock
         var now: ManualClock.Instant { base.now }
@@ -212,7 +212,7 @@ struct RateLimitInterceptorTests {
         let limit = limit(burst: 2)
         let all = InterceptorChain([.retryOnUnauthorized(tokens), .bearerAuth(tokens), limit], transport: server)
         chain.value = all
-        // The first attempt takes one token, the log-in the other, and the second attempt waits.
+        // The first attempt takes one token, the log-in takes the other, and the second attempt waits.
         let task = Task { try await all.get() }
         await clock.sleepers(1)
         #expect(server.requests.value.count == 2)
@@ -262,7 +262,7 @@ struct RateLimitInterceptorTests {
         }
         driver.cancel()
         await driver.value
-        // Each interval gives one token, and five were there at first.
+        // Each interval adds one token to the initial five.
         #expect(arrivals.value <= 5 + Int(clock.now.elapsed / .milliseconds(100)))
         #expect(limit.limiter.counts.waiting == 0)
     }

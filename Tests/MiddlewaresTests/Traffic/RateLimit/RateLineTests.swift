@@ -91,7 +91,7 @@ import Testing
     @Test func tokenThatCameMeanwhileIsForWhoeverWaits() {
         var line = RateLine<String>(TokenBucket(interval: .seconds(1), capacity: 1))
         #expect(["a", "b"].map { ask(&line, $0) } == ["go", "leads as 1"])
-        // The token of b is there, but b has not woken up yet.
+        // b's token is available, but b hasn't woken yet.
         #expect(ask(&line, "c", at: .seconds(1)) == "c waits as 2")
     }
 
@@ -131,7 +131,7 @@ import Testing
         #expect(lead(&line, 1, at: .seconds(2)) == "go, next nobody")
     }
 
-    /// Whatever happens in whatever order: the order of arrival is kept, and no span sees more than the bucket allows.
+    /// In any order of events, the order of arrival is kept, and no time span admits more than the bucket allows.
     @Test(arguments: 0..<20)
     func anyOrderOfEventsKeepsTheOrderAndTheRate(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
