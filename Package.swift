@@ -106,7 +106,7 @@ let package = Package(
             dependencies: ["Interceptors", "TransportTesting", "TestSupport"],
             swiftSettings: settings
         ),
-        // What the tests of the disk cache start, kill, and let share a directory.
+        // The tests of the disk cache start copies of this program, kill them, and let them share a directory.
         .executableTarget(
             name: "CacheProcess",
             dependencies: ["Middlewares", "TestSupport"],
@@ -118,7 +118,7 @@ let package = Package(
             dependencies: ["Middlewares", "HTTPSyntax", "TransportTesting", "TestSupport", "CacheProcess"],
             swiftSettings: settings
         ),
-        // What a new app of Xcode's is: isolated to the main actor unless it says otherwise.
+        // A new app in Xcode has this setting: declarations belong to the main actor unless they say otherwise.
         .testTarget(
             name: "MainActorTests",
             dependencies: ["Middlewares"],

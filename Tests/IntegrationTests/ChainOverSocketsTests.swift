@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 import TransportTesting
 
-/// The whole way of a request: client, chain, a real socket, a server, and back.
+/// A request's whole way: client, chain, a real socket, a server, and back.
 @Suite(.againstHanging, .heavy) struct ChainOverSocketsTests {
     struct User: Codable, Sendable, Equatable {
         let id: Int
@@ -117,14 +117,12 @@ import TransportTesting
     }
 }
 
-/// Counts, from any task.
 final class Counter: Sendable {
     private let count = Mutex(0)
     var value: Int { count.withLock(\.self) }
     func increment() { count.withLock { $0 += 1 } }
 }
 
-/// Keeps what was logged.
 final class EntryLog: Sendable {
     private let kept = Mutex<[LogEntry]>([])
     var entries: [LogEntry] { kept.withLock(\.self) }

@@ -5,8 +5,8 @@ import TestSupport
 import Testing
 import TransportTesting
 
-/// What takes long, or a process of its own: `LoadProbe` is the client. With INTERCEPTORS_FULL_LOAD set, as in CI, each runs
-/// at its full length.
+/// Tests that take long, with `LoadProbe` as the client, so that its process can be measured. With
+/// INTERCEPTORS_FULL_LOAD set, as in CI, they send more requests and longer bodies.
 @Suite(.againstHanging, .serialized, .heavy) struct LoadTests {
     private static var isFull: Bool { ProcessInfo.processInfo.environment["INTERCEPTORS_FULL_LOAD"] != nil }
 
@@ -40,7 +40,7 @@ import TransportTesting
     func downloadOfAnySizeTakesNoMemory(kind: String, listen: String) async throws {
         let size = kind == "pause" ? 1 << 30 : !Self.isFull ? 256 << 20 : listen.isEmpty ? 10 << 30 : 2 << 30
         try await NginxServer.run(listen: listen) { server in
-            // A file of nothing but a length.
+            // A sparse file: it has a length, but takes no space.
             let file = server.files.appending(path: "large")
             try Data().write(to: file)
             let handle = try FileHandle(forWritingTo: file)

@@ -5,11 +5,11 @@ import TestSupport
 import Testing
 import TransportTesting
 
-/// The names of hosts, looked up by a resolver that takes its time.
+/// Host names that a slow resolver looks up.
 @Suite(.againstHanging, .heavy) struct LookupTests {
     private static let compiler = "/usr/bin/cc"
 
-    /// Stands before the system's: it takes ten seconds, and says in a folder when it has begun and ended.
+    /// Replaces the system's resolver. A look-up takes ten seconds, and creates a file when it begins and when it ends.
     private static let resolver = """
         #include <fcntl.h>
         #include <netdb.h>

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import TransportTesting
 
-// The code of the README, as it stands there: that it compiles is the point, that it works is shown too.
+// The README's code, unchanged: it must compile, and it works.
 @Suite(.againstHanging) struct ReadmeTests {
     struct User: Decodable, Sendable { let id: Int }
 
@@ -49,7 +49,7 @@ import TransportTesting
         )
 
         await #expect(throws: EnvelopeError.self) { let _: User = try await api.get("/users/42") }
-        // The cache doesn't store the failure, whatever its max-age, but stores the success.
+        // The cache doesn't store the failure, in spite of its max-age, but stores the success.
         for _ in 0..<2 {
             let user: User = try await api.get("/users/42")
             #expect(user.id == 42)
@@ -136,7 +136,7 @@ import TransportTesting
         #expect(tls.pins.values.first?.count == 2)
     }
 
-    /// What the README and the documentation of ``TransportConformance`` show to authors of transports.
+    /// The example for authors of transports in the README and in the documentation of ``TransportConformance``.
     @Test(.againstHanging, arguments: TransportConformance.rules)
     func keepsThePromisesOfATransport(rule: TransportConformance.Rule) async throws {
         try await rule.check { clock in MyTransport(clock: clock) }

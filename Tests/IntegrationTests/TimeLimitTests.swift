@@ -2,12 +2,12 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Settings that keep the tests passing on a busy machine.
+/// Every suite has the time limit of the trait, so that no test fails on a busy machine.
 @Suite(.againstHanging) struct TimeLimitTests {
     private static var files: [URL] {
         let folder = Repository.root.appending(path: "Tests")
         let all = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)
-        // The main actor's tests stand alone, and Traits is where the limit is said.
+        // MainActorTests has no access to the trait, and Traits declares the limit.
         return (all?.compactMap { $0 as? URL } ?? []).filter { file in
             file.pathExtension == "swift" && !["Traits", "MainActorTests"].contains { file.path.contains("/\($0)/") }
                 && file.lastPathComponent != "SuiteTraits.swift"

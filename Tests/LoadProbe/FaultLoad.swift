@@ -37,7 +37,7 @@ struct FaultLoad {
 
     func run() async throws {
         let transport = CurlTransport()
-        // The first tenth lets the process acquire the threads, connections and memory that it keeps.
+        // A tenth of the requests in advance lets the process acquire the threads, connections and memory that it keeps.
         try await run(count / 10, transport, seed: 1)
         let before = Census()
         let start = ContinuousClock.now

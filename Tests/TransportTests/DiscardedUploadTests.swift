@@ -5,11 +5,12 @@ import TransportTesting
 
 @testable import Transport
 
-// A one-shot body that a transport has begun to read and doesn't read to its end: its source is told.
+// The source of a one-shot body learns when a transport stops reading before the end.
 @Suite(.againstHanging) struct DiscardedUploadTests {
     private struct Broken: Error, Equatable {}
 
-    /// A source that gives a little, and then nothing until it is ended, whatever becomes of the task that waits for it.
+    /// A source that gives a few bytes, then nothing until it is ended, even if the task that waits for it is
+    /// cancelled.
     private struct Source: Sendable {
         let given = Gate()
         let ended = Gate()

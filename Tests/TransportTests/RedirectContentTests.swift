@@ -4,7 +4,8 @@ import TransportTesting
 
 @testable import Transport
 
-/// Nobody reads the content of a redirect that is followed (RFC 9110 §15.4), so its faults are nobody's.
+/// Nobody reads the content of a redirect that is followed (RFC 9110 §15.4), so errors in this content must not fail
+/// the call.
 @Suite(.againstHanging) struct RedirectContentTests {
     struct Fault: Sendable, CustomTestStringConvertible {
         let testDescription: String
@@ -21,7 +22,7 @@ import TransportTesting
 
     private static let long = Data(repeating: UInt8(ascii: "x"), count: 2000)
 
-    /// Faults that each transport sees after it has seen the head.
+    /// Faults that every transport notices only after the head.
     static let tooLong = [
         Fault("a length beyond the limit", .bodyTooLarge, "Content-Length: 2000", long),
         Fault(
@@ -78,7 +79,8 @@ import TransportTesting
     }
 
     #if canImport(FoundationNetworking)
-    /// Foundation shows a redirect when its content has ended. If this fails, delete it, and the word in the documentation.
+    /// Foundation reports a redirect when its content has ended. If this test fails, Foundation has changed: delete the
+    /// test, and the sentence about it in the documentation.
     @Test(arguments: broken)
     func onLinuxURLSessionShowsNoRedirectWhoseContentBreaks(fault: Fault) async throws {
         server.on(.get, "/a") { _ in MockResponse(steps: fault.steps) }
@@ -151,7 +153,7 @@ extension RedirectContentTests {
         let clock = ManualClock()
         let transport = Self.transport(clock)
         let call = Task { try await transport.send(request()) }
-        // Without limits, nothing sleeps before the head is there.
+        // Without time limits, nothing sleeps before the head arrives.
         await clock.sleepers(1)
         clock.advance(by: .seconds(1))
         let response = try await call.value

@@ -10,7 +10,7 @@ import Darwin
 import Glibc
 #endif
 
-/// Nobody waits for the other end of a FIFO that is in the place of a file.
+/// If a FIFO takes the place of a file, nobody waits for its other end.
 @Suite(.againstHanging) struct RegularFileTests {
     private let folder: TemporaryFolder
 

@@ -4,11 +4,11 @@ import Transport
 import TransportTesting
 
 @Suite(.againstHanging, .heavy) struct TransportConformanceTests {
-    // What Foundation can't do, as the documentation of URLSessionTransport says.
+    // Rules that Foundation breaks, as the documentation of URLSessionTransport says.
     #if canImport(FoundationNetworking)
     private static let beyondFoundation: Set = [
         "repeatedFieldsStayApart",
-        // These end the process.
+        // These crash the process.
         "aConnectionClosedWithinTheHeadIsAnError", "trailersAreNotTakenForFields",
     ]
     #else
@@ -39,7 +39,7 @@ import TransportTesting
         try await rule.check(inMemory: { clock, answer in StubTransport(clock: clock, answer) })
     }
 
-    /// A stub that leaves requests to a transport behind it is as good as that one.
+    /// A stub that forwards requests to another transport keeps the same promises as that transport.
     @Test(.againstHanging, arguments: TransportConformance.rulesInMemory)
     func stubTransportWithAFallbackKeepsItsPromises(rule: TransportConformance.Rule) async throws {
         try await rule.check(inMemory: { clock, answer in
@@ -60,7 +60,7 @@ import TransportTesting
     }
 }
 
-/// The suite sees what breaks a promise: transports that are wrong in one way each.
+/// The suite detects broken promises: each transport here is wrong in one way.
 @Suite(.againstHanging) struct TransportConformanceViolationTests {
     private struct Bent: Transport {
         let base: any Transport

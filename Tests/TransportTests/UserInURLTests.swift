@@ -3,7 +3,7 @@ import Testing
 import Transport
 import TransportTesting
 
-/// RFC 9110 §4.2.4: a user in a URL is no credential. libcurl would keep it for the next request of a handle.
+/// RFC 9110 §4.2.4: a user in a URL isn't a credential. libcurl would keep it for the handle's next request.
 @Suite(.againstHanging) struct UserInURLTests {
     private static var transports: [any Transport] {
         #if os(Linux)

@@ -4,18 +4,18 @@ import Glibc
 import TestSupport
 import Testing
 
-/// An nginx of a test's own: files and log in a temporary folder, a port that the system gave, and a process, with its one
-/// worker, which is ended and reaped when the test is through.
+/// An nginx for one test, with one worker process. Its files and log are in a temporary folder, and the system chooses
+/// its port. The process has ended before the test ends.
 final class NginxServer: Sendable {
     struct Failure: Error, CustomStringConvertible { let description: String }
 
-    /// Where it listens, on 127.0.0.1.
+    /// The port on 127.0.0.1.
     let port: Int
-    /// What it serves is in `files`.
+    /// The folder for the configuration, the log and the served files.
     let folder: URL
     private let process: ChildProcess
 
-    /// What it serves.
+    /// The folder of the served files.
     var files: URL { folder.appending(path: "files") }
 
     func url(_ path: String = "/", scheme: String = "http", host: String = "127.0.0.1") throws -> URL {
@@ -25,9 +25,9 @@ final class NginxServer: Sendable {
     /// Runs a server while a closure uses it.
     ///
     /// - Parameters:
-    ///   - listen: what follows the address in its `listen` directive, such as `ssl`.
-    ///   - server: the directives of its server block.
-    ///   - files: further files in its folder, by their names.
+    /// - listen: parameters after the address in the `listen` directive, such as `ssl`.
+    /// - server: directives for the `server` block.
+    /// - files: the names and contents of other files in the folder.
     static func run<Value>(
         listen: String = "",
         server: String = "",
@@ -40,7 +40,7 @@ final class NginxServer: Sendable {
             try await server.stop()
             return value
         } catch {
-            // What the test has to say counts for more than how the server ended.
+            // The test's error matters more than an error at the server's end.
             try? await server.stop()
             throw error
         }
@@ -62,8 +62,8 @@ final class NginxServer: Sendable {
         try Data().write(to: log)
 
         let output = try FileHandle(forWritingTo: log)
-        // It takes the socket over, as from an older process of its own: nobody else can get the port in between, and who
-        // connects before it is up is only a little early.
+        // nginx inherits the socket, as it would from an older nginx process. Nobody else can take the port, and
+        // clients that connect before nginx is ready just wait.
         process = try ChildProcess(
             executable.path,
             ["-p", folder.path, "-c", "nginx.conf", "-e", "error.log"],
@@ -74,7 +74,7 @@ final class NginxServer: Sendable {
         try socket.handle.close()
     }
 
-    /// Ends the process, waits until it has ended, and removes its folder.
+    /// Ends the process, waits for its end, and removes the folder.
     private func stop() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let wasRunning = !process.hasEnded
@@ -88,14 +88,14 @@ final class NginxServer: Sendable {
 }
 
 extension NginxServer {
-    /// The program: what the variable NGINX_PROGRAM names, or where it is usually.
+    /// The program at NGINX_PROGRAM or, if that isn't set, in one of the usual places.
     static let executable: URL? = {
         let named = ProcessInfo.processInfo.environment["NGINX_PROGRAM"].map { [$0] }
         let usual = ["/usr/sbin/nginx", "/usr/local/sbin/nginx", "/usr/local/bin/nginx", "/usr/local/nginx/sbin/nginx"]
         return (named ?? usual).first { FileManager.default.isExecutableFile(atPath: $0) }.map { URL(filePath: $0) }
     }()
 
-    /// Where nginx is absent, tests that need it are skipped, and say so; in CI, where CI is set, they fail.
+    /// Without nginx, tests that need it are skipped with a message; if CI is set, they fail.
     static var mustRun: Bool { executable != nil || ProcessInfo.processInfo.environment["CI"] != nil }
 
     static let absence =

@@ -4,10 +4,10 @@ import Middlewares
 import Testing
 import TransportTesting
 
-/// TLS, client certificates and HTTP/2 against a server that nobody here has written.
+/// TLS, client certificates and HTTP/2 with a server that this project didn't write.
 @Suite(.enabled(if: NginxServer.mustRun, Comment(rawValue: NginxServer.absence)), .againstHanging, .heavy)
 struct NginxTLSTests {
-    /// The authorities of a test, and nginx's files of them.
+    /// A test's authorities, and their files for nginx.
     struct Fixture {
         let root: TestAuthority
         let intermediate: TestAuthority
@@ -99,7 +99,7 @@ struct NginxTLSTests {
             let right = try await fixture.transport(tls).send(request)
             #expect(try await NginxTests.text(right) == "CN=Ada \(version)")
 
-            // nginx tells it in HTTP, not in TLS.
+            // nginx reports this error in HTTP, not in TLS.
             let missing = try await fixture.transport(fixture.tls).send(request)
             #expect(missing.status == 400)
             #expect(try await NginxTests.text(missing).contains("No required SSL certificate was sent"))
@@ -129,12 +129,12 @@ struct NginxTLSTests {
             }
             #expect(answers.count == 64)
             #expect(Set(answers.map { $0[0] }) == ["HTTP/2.0"])
-            // Without TLS it depends on libcurl's version whether they can.
+            // Without TLS, sharing depends on libcurl's version.
             #expect(!hasTLS || Set(answers.map { $0[1] }).count == 1)
         }
     }
 
-    /// nginx says so with GOAWAY while others are in flight, and leaves unanswered what came after.
+    /// nginx announces the end with GOAWAY while other requests are in flight, and doesn't answer later ones.
     @Test(arguments: [HTTPRequest.Method.get, .put, .post], [true, false])
     func requestsSurviveConnectionsThatServeFew(method: HTTPRequest.Method, hasKey: Bool) async throws {
         let fixture = try Fixture()
@@ -156,7 +156,7 @@ struct NginxTLSTests {
                                 let status = try await transport.send(request).status
                                 #expect(status == 200)
                             } catch let error as TransportError where !isSentAgain {
-                                // Whether nginx saw it can't be known, and is not guessed.
+                                // Nobody can know whether nginx received this request, so it isn't sent again.
                                 #expect(error.code == .connectionLost)
                             }
                         }
@@ -171,7 +171,7 @@ struct NginxTLSTests {
         }
     }
 
-    /// It may be the connection that is silent, and whoever came later would wait in vain, too.
+    /// The connection itself may be dead, and then later calls would wait in vain, too.
     @Test func connectionOfACallThatRanIntoATimeLimitIsLeftToNoLaterOne() async throws {
         let (fixture, upstream, clock) = (try Fixture(), try MockServer(), ManualClock())
         upstream.on(.get, "/", .neverAnswer)
@@ -180,7 +180,7 @@ struct NginxTLSTests {
             var configuration = CurlTransport.Configuration()
             configuration.tls = fixture.tls
             configuration.clock = clock
-            // The only alarm is that of the silent calls.
+            // Only the silent calls set an alarm.
             configuration.timeouts = Timeouts(idle: nil)
             let transport = CurlTransport(configuration)
             var request = HTTPRequest(url: try server.url("/silent", scheme: "https", host: "localhost"))
@@ -196,13 +196,13 @@ struct NginxTLSTests {
             }
             #expect(answers.allSatisfy { $0.hasPrefix("HTTP/2.0") })
             let connections = answers.map { $0.split(separator: " ")[1] }
-            // That a call was cancelled says nothing against its connection.
+            // A cancelled call says nothing against its connection.
             #expect(connections[0] == connections[1] && connections[1] != connections[2], "\(answers)")
             await transport.shutDown()
         }
     }
 
-    /// It is cancelled after a silence, in which the connection may have died.
+    /// The timeout cancels the call after a silence, in which the connection may have died.
     @Test func connectionOfACallThatATimeoutEndedIsLeftToNoLaterOne() async throws {
         let (fixture, upstream, clock) = (try Fixture(), try MockServer(), ManualClock())
         upstream.on(.get, "/", .neverAnswer)
@@ -231,7 +231,7 @@ struct NginxTLSTests {
 
     @Test func connectionOfACallThatIsCancelledInItsContentServesLaterOnes() async throws {
         let fixture = try Fixture()
-        // Slow enough that no call is complete before it is cancelled.
+        // Slow enough that no call completes before it is cancelled.
         try await run(fixture, listen: "ssl http2", server: "location = /large { limit_rate 1m; }") { server in
             try Data(count: 64 << 20).write(to: server.files.appending(path: "large"))
             let transport = fixture.transport(fixture.tls)
@@ -253,11 +253,11 @@ struct NginxTLSTests {
         }
     }
 
-    /// nginx passes a content on whose length it knows or doesn't, and cuts the stream where the server behind it ended.
+    /// nginx forwards content with or without a known length, and cuts its stream where the upstream server stopped.
     @Test(arguments: [true, false])
     func contentOfHTTP2CutAtAnyByteIsAnErrorOrWhole(hasLength: Bool) async throws {
         let (fixture, upstream) = (try Fixture(), try MockServer())
-        // gzip: without a length, nothing else tells that libcurl 7.88 takes a reset stream for an end.
+        // Without a length, only gzip reveals the cut, because libcurl 7.88 takes a reset stream for an end.
         let base64 = "H4sIAAAAAAACA0vOzytJzStRyE9TSMsvyk0syczPU8hIzSkAAM9n4AcZAAAA"
         let (gzip, plain) = (try #require(Data(base64Encoded: base64)), "content of formation help")
         upstream.on(.get, "/*") { request in
@@ -285,7 +285,7 @@ struct NginxTLSTests {
         }
     }
 
-    /// nginx answers 400, and ends the connection before the content is through.
+    /// nginx answers 400, and closes the stream before the content is complete.
     @Test func headThatNginxFindsTooLongIsA400OrCutOffAndHarmsNoLaterCall() async throws {
         let fixture = try Fixture()
         try await run(fixture, listen: "ssl http2", server: "large_client_header_buffers 2 1k;") { server in

@@ -4,7 +4,7 @@ import Middlewares
 import Testing
 import TransportTesting
 
-/// A server that nobody here has written.
+/// Tests with a server that this project didn't write.
 @Suite(.enabled(if: NginxServer.mustRun, Comment(rawValue: NginxServer.absence)), .againstHanging, .heavy)
 struct NginxTests {
     enum Kind: String, CaseIterable {
@@ -71,7 +71,7 @@ struct NginxTests {
             for mode in [ResponseBodyMode.buffered, .streamed] {
                 var request = HTTPRequest(url: try server.url("/text.txt"))
                 request.context.responseBody = mode
-                // On Linux it asks for no coding by itself.
+                // On Linux, URLSessionTransport asks for no coding by itself.
                 if kind == .urlSession { request.headerFields[.acceptEncoding] = "gzip" }
                 let response = try await transport.send(request)
                 #expect(try await Self.text(response) == plain)
@@ -100,14 +100,14 @@ struct NginxTests {
         }
     }
 
-    /// 64 MB each way, in each form of body.
+    /// Uploads and downloads 64 MB, with each kind of body.
     static func sendLargeBodiesUpAndDown(
         _ transport: any Transport,
         _ server: NginxServer,
         scheme: String,
         host: String
     ) async throws {
-        // Put together in few steps: a long computation would keep other tests, and their servers, waiting for a thread.
+        // Doubling takes few steps. A long computation would block a thread that other tests and their servers need.
         var content = Data((0..<4096).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) })
         while content.count < 48 << 20 { content += Data([UInt8(truncatingIfNeeded: content.count >> 16)]) + content }
         let file = server.folder.appending(path: "upload")
@@ -125,7 +125,7 @@ struct NginxTests {
             #expect(try Data(contentsOf: server.files.appending(path: "store/\(index)")) == content)
 
             var request = HTTPRequest(url: url)
-            // A reader that must not fall behind would make this test one of timing.
+            // With a stream, a slow reader would fail, and the test would depend on timing.
             request.context.responseBody = transport is URLSessionTransport ? .buffered(upTo: 128 << 20) : .streamed
             var received = 0
             for try await chunk in try await transport.send(request).body {
@@ -151,7 +151,7 @@ struct NginxTests {
         }
     }
 
-    /// Asks nginx, over connections that are not kept, until it has none that is.
+    /// Asks nginx over new connections until it reports no idle connections.
     private static func waitUntilIdleConnectionsAreClosed(_ server: NginxServer) async throws {
         let transport = CurlTransport()
         let request = HTTPRequest(url: try server.url("/status"), headerFields: [.connection: "close"])

@@ -5,22 +5,22 @@ import TransportTesting
 
 @testable import Middlewares
 
-/// Two accounts that use one chain, and what shows which of them a request is of.
+/// Two accounts that share a chain, and the credentials that show a request's account.
 ///
-/// Either one account at a time is signed in, or each call has an account and names it as its partition.
+/// Either one account at a time is signed in, or each call has an account, which its request names as the partition.
 final class Accounts: Sendable {
     static let names = ["ada", "bob"]
 
     private struct State {
         var current: String?
-        /// The account signed in from each moment on.
+        /// The accounts that were signed in, with the time of each change.
         var history: [(since: Duration, account: String?)] = []
         var onChange: [@Sendable (String?) -> Void] = []
         var areNamedByTokens = false
     }
 
     let world: World
-    /// Whether each call has an account, and its request names it.
+    /// Whether each call has an account that its request names.
     let isOfEachCall: Bool
     private let state: Mutex<State>
 
@@ -32,7 +32,7 @@ final class Accounts: Sendable {
 
     var current: String? { state.withLock(\.current) }
 
-    /// Whether the chain names partitions by its tokens. Then other credentials of a request tell no callers apart.
+    /// Whether the chain names partitions by its tokens. Then a request's other credentials tell no callers apart.
     var areNamedByTokens: Bool {
         get { state.withLock(\.areNamedByTokens) }
         set { state.withLock { $0.areNamedByTokens = newValue } }
@@ -48,17 +48,17 @@ final class Accounts: Sendable {
         for change in onChange { change(account) }
     }
 
-    /// Calls a closure with who is signed in, at once and after each change.
+    /// Calls the closure with the signed-in account, now and after each change.
     func follow(_ change: @escaping @Sendable (String?) -> Void) {
         if isOfEachCall { return }
         change(current)
         state.withLock { $0.onChange.append(change) }
     }
 
-    /// Whose credentials a request gets now.
+    /// The account whose credentials a request gets now.
     func account(of request: HTTPRequest) -> String? { isOfEachCall ? request.context.simulatedAccount : current }
 
-    /// The accounts that may see the response to a request that began at a moment.
+    /// The accounts that may see the response to a request that began at `start`.
     func permitted(_ request: HTTPRequest, since start: Duration) -> Set<String> {
         if isOfEachCall { return Set([request.context.simulatedAccount].compactMap { $0 }) }
         return state.withLock { state in
@@ -68,7 +68,7 @@ final class Accounts: Sendable {
         }
     }
 
-    /// An interceptor for each account, of which the one of the request works; one for all if they follow the change.
+    /// An interceptor that forwards to the one for the request's account, or a single one that follows sign-ins.
     func interceptor(_ make: (String?) -> any Interceptor) -> any Interceptor {
         guard isOfEachCall else { return make(nil) }
         let (ada, bob) = (make("ada"), make("bob"))
@@ -81,7 +81,7 @@ final class Accounts: Sendable {
         }
     }
 
-    /// Names the account of a call as its partition.
+    /// Names a call's account as its partition.
     static let partition: some Interceptor = ClosureInterceptor { request, next in
         var request = request
         request.context.cachePartition = request.context.simulatedAccount
@@ -89,11 +89,11 @@ final class Accounts: Sendable {
     }
 }
 
-/// Adds the key of the account that a request is of, to one origin.
+/// Adds the key of the request's account, to one origin only.
 struct AccountKeyInterceptor: Interceptor {
     let accounts: Accounts
     let origin: Origin
-    /// Whether it says that it adds a credential, as it should, or leaves that to the chain.
+    /// Whether the interceptor declares its credential, as it should, or relies on the chain to notice.
     let asksBefore: Bool
 
     static func secret(of account: String) -> String { "key-secret-\(account)-end" }
@@ -110,7 +110,7 @@ struct AccountKeyInterceptor: Interceptor {
 }
 
 extension World {
-    /// The accounts whose credentials a request shows.
+    /// The accounts whose credentials are in a request.
     func accounts(of request: HTTPRequest) -> [String] {
         let text = request.headerFields.map(\.value).joined(separator: "\n")
         return Accounts.names.filter { account in
@@ -122,7 +122,7 @@ extension World {
 extension HTTPContext {
     private enum AccountKey: HTTPContextKey { static var defaultValue: String? { nil } }
 
-    /// The account of a call that has one.
+    /// The call's account, if it has one.
     var simulatedAccount: String? {
         get { self[AccountKey.self] }
         set { self[AccountKey.self] = newValue }

@@ -4,21 +4,21 @@ import TestSupport
 
 @testable import Middlewares
 
-/// Interceptors of random choice, settings and order, and what is known of them beforehand.
+/// Interceptors chosen at random, with random settings and in random order, and the facts that the checks need to know.
 struct RandomChain {
     var interceptors: [any Interceptor] = []
     var names: [String] = []
-    /// The most times that one call can reach the transport.
+    /// The maximum number of times that one call can reach the transport.
     var mostSends = 1
-    /// Whether a timeout stands outside of all that takes time.
+    /// Whether a timeout is outside of all interceptors that take time.
     var isWholeTimed = false
-    /// Its time limit, if it has one.
+    /// The limit of that timeout, if it has one.
     var wholeLimit: Duration?
-    /// Where a call can be overtaken by another one.
+    /// Where a newer call can overtake a call.
     var overtaking = Overtaking.never
-    /// One that follows who is signed in, or one for each account.
+    /// One store that follows sign-ins, or one for each account.
     var stores: [TokenStore] = []
-    /// What must hold when all has ended.
+    /// Checks that run when everything has ended.
     var finalChecks: [() -> Void] = []
 
     let accounts: Accounts
@@ -26,7 +26,7 @@ struct RandomChain {
     let origin = Origin(URL(string: ScriptedTransport.hosts[0])!)!
     private let budget = RetryBudget(share: 0.5, reserve: 3)
     private var isOutermost = true
-    // One alone: of two that know nothing of each other, each would count a server's nonces.
+    // The only one, shared by all its positions, because two of them would each count a server's nonces from 1.
     private var digest: PasswordAuthInterceptor?
 
     enum Overtaking { case never, outermost, inside }
@@ -48,14 +48,14 @@ struct RandomChain {
         }
     }
 
-    /// Kinds of random choice and order.
+    /// Random kinds in random order.
     ///
     /// - Parameter isPartitioned: whether a chain may name partitions by its tokens.
     private static func kinds(isPartitioned: Bool, _ random: inout SeededGenerator) -> [Kind] {
         let count = Int.random(in: 1...10, using: &random)
         let anywhere = Kind.allCases.filter { $0 != .tokenPartition }
         var kinds = (0..<count).map { _ in anywhere.randomElement(using: &random) ?? .headers }
-        // Often what shares responses, and what tells accounts apart, in either order.
+        // Often includes an element that shares responses and one that tells accounts apart, in either order.
         if Bool.random(using: &random) {
             let credentials: [Kind] = [.cookies, .bearer, .accountKey, .silentKey, .sign]
             for kind in [random.oneOf([.cache, .cache, .coalesce]), random.oneOf(credentials)]
@@ -64,7 +64,7 @@ struct RandomChain {
             }
         }
         if kinds.contains(.unauthorized) || kinds.contains(.bearer) {
-            // Usually both, in the order that works, somewhere among the others.
+            // Usually includes both, in the order that works, at random positions.
             if Int.random(in: 0..<5, using: &random) > 0 {
                 kinds.removeAll { $0 == .unauthorized || $0 == .bearer }
                 let place = Int.random(in: 0...kinds.count, using: &random)
@@ -72,19 +72,19 @@ struct RandomChain {
                 kinds.insert(.bearer, at: Int.random(in: place + 1...kinds.count, using: &random))
             }
         }
-        // The token alone says who asks: cookies, keys and signatures may change between the naming and the sending.
+        // The token must be the only credential: cookies, keys and signatures may change between naming and sending.
         let credentials: Set<Kind> = [.cookies, .accountKey, .silentKey, .sign]
         if isPartitioned, let bearer = kinds.firstIndex(of: .bearer), credentials.isDisjoint(with: kinds),
             Bool.random(using: &random)
         {
             kinds.insert(.tokenPartition, at: Int.random(in: 0...bearer, using: &random))
         }
-        // Often in the order that is documented, as in most programs.
+        // Often uses the documented order, as most programs do.
         if Int.random(in: 0..<3, using: &random) == 0 { kinds.sort { $0.rawValue < $1.rawValue } }
         return kinds
     }
 
-    /// The kinds, in the order in which they should stand.
+    /// The kinds, in the documented order.
     private enum Kind: Int, CaseIterable {
         case latestWins, status, headers, transactionID, tracing, timeout, compress, redirects, tokenPartition
         case cookies, unauthorized, bearer, digest, basic, accountKey, silentKey, coalesce, cache, retry, hedge, rate
@@ -255,15 +255,15 @@ struct RandomChain {
     }
 }
 
-/// Gets tokens, through the simulated chain or past it.
+/// Gets tokens, through the simulated chain or directly.
 final class Refresher: Sendable {
     let world: World
-    /// What the refresh sends through; set once the chain is made, and taken away at the end.
+    /// The client for refreshes. It is set once the chain exists, and removed at the end.
     let client = Shared<Client?>(nil)
 
     init(_ world: World) { self.world = world }
 
-    /// - Parameter account: whose tokens it holds; `nil` for whoever is signed in.
+    /// - Parameter account: the account whose tokens the store holds; `nil` for the signed-in account.
     func makeStore(of account: String?, _ accounts: Accounts) -> TokenStore {
         let origin = Origin(URL(string: ScriptedTransport.hosts[0])!)!
         let store = TokenStore(
@@ -278,7 +278,7 @@ final class Refresher: Sendable {
         )
         accounts.follow { [world] account in
             guard let account else { return store.signOut() }
-            // Often the server doesn't know it any more.
+            // Half of the time the server doesn't accept this token.
             let value = world.chance(50) ? world.makeToken(of: account) : "token-secret-\(world.nextID())-end"
             world.keep(secret: value, of: "https://api.test:443")
             world.keep(credential: value, of: account)
@@ -306,7 +306,7 @@ final class Refresher: Sendable {
     struct Ended: Error {}
 }
 
-/// A value that tasks of a test share.
+/// A value shared by the tasks of a test.
 final class Shared<Value: Sendable>: Sendable {
     private let mutex: Mutex<Value>
 

@@ -4,9 +4,9 @@ import TransportTesting
 
 @testable import Middlewares
 
-/// What limits, shares or gives up requests, each with a watch inside of it that sees whether it does.
+/// Interceptors that limit, share or abandon requests. Inside each, a watch checks that it does.
 extension RandomChain {
-    /// Sees what goes on inside of what stands last.
+    /// Observes the requests that the last interceptor lets through.
     private mutating func watch(
         _ body: @escaping @Sendable (HTTPRequest, Next) async throws -> HTTPResponse
     ) {
@@ -14,7 +14,7 @@ extension RandomChain {
     }
 
     mutating func addLimit(_ random: inout SeededGenerator) {
-        // A limit inside of another with the same permits would wait for itself; each has its own.
+        // Each limit has separate permits, because a limit inside another with the same permits would wait for itself.
         let total = Int.random(in: 1...3, using: &random)
         let perHost = Bool.random(using: &random) ? 1 : nil
         let waiting = Int.random(in: 0..<4, using: &random) == 0 ? 2 : nil
@@ -22,7 +22,7 @@ extension RandomChain {
         add(limit, "limit(\(total)\(perHost == nil ? "" : ", perHost"))")
         let running = Shared<[String: Int]>([:])
         watch { [world] request, next in
-            // Those of a refresh pass without a permit.
+            // Requests of a refresh pass without a permit.
             if CredentialRefresh.isCurrent { return try await next(request) }
             let host = Origin(request.url)?.description ?? ""
             running.change { $0[host, default: 0] += 1 }
@@ -54,7 +54,7 @@ extension RandomChain {
         add(limit, "rateLimit(\(count) per \(period), burst \(burst))")
         let passed = Shared<[String: [Duration]]>([:])
         watch { [world] request, next in
-            // Those of a refresh don't wait.
+            // Requests of a refresh don't wait.
             if !CredentialRefresh.isCurrent {
                 let host = isPerHost ? Origin(request.url)?.description ?? "" : ""
                 passed.change { $0[host, default: []].append(world.clock.now.elapsed) }
@@ -69,7 +69,7 @@ extension RandomChain {
         }
     }
 
-    /// Whether there go, in any span of time, at most `burst`, and one more for each token that comes in it.
+    /// Whether any span of time contains at most `burst` requests, and one more for each token that arrives in it.
     private static func keep(_ times: [Duration], interval: Duration, burst: Int) -> Bool {
         times.indices.allSatisfy { first in
             (first..<times.count).allSatisfy { last in

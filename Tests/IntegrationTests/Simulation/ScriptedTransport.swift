@@ -3,16 +3,16 @@ import TransportTesting
 
 @testable import Middlewares
 
-/// A network and its servers, all of whose moods are chance: slow, failing, redirecting, rejecting.
+/// A network whose servers behave at random: they are slow, fail, redirect and reject.
 struct ScriptedTransport: Transport {
     static let hosts = ["https://api.test", "https://api.test:8443", "https://other.test", "http://api.test"]
 
     static let basicSecret = Data("ada:password".utf8).base64EncodedString()
 
     let world: World
-    /// How many answers in a hundred are no plain 200.
+    /// The percentage of exchanges that go wrong: they fail, hang, or get a status other than 200.
     let trouble: Int
-    /// How many in a hundred say that they may be stored.
+    /// The percentage of responses that may be stored.
     let storable: Int
 
     func send(_ request: consuming HTTPRequest) async throws -> HTTPResponse {
@@ -37,7 +37,7 @@ struct ScriptedTransport: Transport {
         }
     }
 
-    /// Whether a response says that the server did not act on the request.
+    /// Whether a response says that the server hasn't acted on the request.
     private static func leavesUndone(_ response: HTTPResponse) -> Bool {
         [401, 307, 308, 429].contains(response.status)
             || response.status == 503 && response.headerFields.contains(.retryAfter)
@@ -54,7 +54,7 @@ struct ScriptedTransport: Transport {
         }
         let content = try await request.body.collect(upTo: 1 << 16)
         if let call, request.method == call.method { check(content, of: request, call) }
-        // Now and then a server hangs.
+        // Occasionally a server hangs.
         let wait: Duration = isTroubled && world.chance(10) ? .seconds(1_000) : world.milliseconds(upTo: 3_000)
         if world.chance(80) { try await world.clock.sleep(for: wait) }
         try Task.checkCancellation()
@@ -99,7 +99,7 @@ struct ScriptedTransport: Transport {
         if request.url.path.hasPrefix("/private"), request.url.absoluteString.hasPrefix(Self.hosts[0]),
             !world.knows(request)
         {
-            // Many are challenged with one nonce.
+            // Many requests are challenged with the same nonce.
             let nonce = "nonce-\(world.clock.now.elapsed.components.seconds / 2)"
             fields.append(.wwwAuthenticate, #"Basic realm="r""#)
             fields.append(.wwwAuthenticate, #"Digest realm="r", nonce="\#(nonce)", qop="auth", algorithm=SHA-256"#)
@@ -127,7 +127,7 @@ struct ScriptedTransport: Transport {
     }
 }
 
-/// A streamed response: chunks that take their time, the last of which ends the stream.
+/// A streamed response whose chunks take time.
 struct SlowChunks: AsyncSequence, Sendable {
     let world: World
     let id: Int
@@ -157,7 +157,7 @@ struct SlowChunks: AsyncSequence, Sendable {
     func makeAsyncIterator() -> Iterator { Iterator(world: world, id: id) }
 }
 
-/// The body of a request that can be sent once.
+/// A request body that can be sent once.
 struct OnceOnly: AsyncSequence, Sendable {
     let world: World
     let call: Int

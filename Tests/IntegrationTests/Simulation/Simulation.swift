@@ -5,9 +5,9 @@ import TransportTesting
 
 @testable import Middlewares
 
-/// One random chain, several calls through it at once, and what must hold whatever happens.
+/// One random chain, several concurrent calls through it, and rules that must hold whatever happens.
 struct Simulation {
-    /// What came of one.
+    /// The result of a simulation.
     struct Outcome {
         let chain: [String]
         let violations: [String]
@@ -23,7 +23,7 @@ struct Simulation {
         var cancelledAt: Duration?
         var endedAt: Duration?
         var ends = 0
-        /// The time until the response: with its head if it is streamed.
+        /// The time until the response, or until its head if it is streamed.
         var took: Duration?
         var error: (any Error)?
     }
@@ -32,7 +32,7 @@ struct Simulation {
     private let queue: JobQueue
     let states = Shared<[Int: CallState]>([:])
     private var random: SeededGenerator
-    /// How many requests in a hundred have one URL.
+    /// The percentage of requests that use the most common URL.
     private var usual = 0
 
     private init(seed: UInt64) throws {
@@ -88,7 +88,7 @@ struct Simulation {
         return (chain.names, count)
     }
 
-    /// Lets jobs and virtual time go on by turns, until there is neither.
+    /// Alternates between running jobs and advancing virtual time, until neither is left.
     private func play() {
         var steps = 0
         while steps < 200_000 {
@@ -157,7 +157,7 @@ extension Simulation {
         let method = random.oneOf([.get, .get, .get, .post, .put, .delete] as [HTTPRequest.Method])
         let host = random.oneOf([ScriptedTransport.hosts[0], ScriptedTransport.hosts[0]] + ScriptedTransport.hosts)
         let path = random.oneOf(["/a", "/private/b", "/private/b?q=1"])
-        // Often the same as others.
+        // Often the same URL as other requests.
         let isUsual = Int.random(in: 0..<100, using: &random) < usual
         let url = URL(string: isUsual ? ScriptedTransport.hosts[0] + "/a" : host + path)!
         var request = HTTPRequest(method: method, url: url)

@@ -2,7 +2,7 @@ import Foundation
 
 @testable import Middlewares
 
-/// What must hold of each call, and when all has ended.
+/// The rules for each call, and for the time after everything has ended.
 extension Simulation {
     func check(_ chain: RandomChain, calls: Int) {
         for id in 1...calls {
@@ -10,7 +10,7 @@ extension Simulation {
             check(state, of: id, chain)
         }
         if world.inFlight != 0 { world.violate("\(world.inFlight) exchanges never ended.") }
-        // A cache may revalidate in the background.
+        // A cache may still revalidate in the background.
         let last = states.value.values.compactMap(\.endedAt).max() ?? .zero
         if !chain.names.contains("cache"), world.lastEnd > last {
             world.violate("The calls ended at \(last), and what was sent for them only at \(world.lastEnd).")
@@ -45,12 +45,12 @@ extension Simulation {
         switch chain.overtaking {
         case .never: false
         case .outermost: !later(than: id).isEmpty
-        // What stands outside may have made several of one call, or one of several.
+        // An outer interceptor may have turned one call into several, or several into one.
         case .inside: true
         }
     }
 
-    /// When the later calls under its key began.
+    /// The times at which later calls with the same key began.
     private func later(than id: Int) -> [Duration] {
         let states = states.value
         guard let state = states[id], let key = state.key, let began = state.began else { return [] }
@@ -76,7 +76,8 @@ extension Simulation {
         for account in response.headerFields[values: "X-Account"] where !permitted.contains(account) {
             world.violate("Call \(id) of \(permitted.sorted()) got an answer that was made for \(account).")
         }
-        // A redirect drops the secret, so anyone may get the response. In a named partition, secrets tell no callers apart.
+        // A redirect drops the secret, so anyone may get the response. In a named partition, secrets tell no callers
+        // apart.
         let isNamed = request.context.simulatedAccount != nil || accounts.areNamedByTokens
         let caller = isNamed ? "anyone" : response.headerFields["X-For"] ?? "anyone"
         if caller != "anyone", caller != World.caller(of: request) {

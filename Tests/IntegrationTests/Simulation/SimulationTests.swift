@@ -1,13 +1,13 @@
 import Foundation
 import Testing
 
-/// Thousands of random chains, calls and faults in virtual time, each told by its seed.
+/// Thousands of random chains, calls and faults in virtual time. A seed determines each simulation.
 ///
 /// | environment | does |
 /// | --- | --- |
-/// | `SIMULATION_SEED=42` | plays that one, and prints all that happened |
-/// | `SIMULATION_COUNT=100000` | plays so many, instead of those of the regular run |
-/// | `SIMULATION_FIRST=1000000` | begins at that seed, instead of 1 |
+/// | `SIMULATION_SEED=42` | plays only this seed, and prints its trace |
+/// | `SIMULATION_COUNT=100000` | plays this many seeds instead of 3,000 |
+/// | `SIMULATION_FIRST=1000000` | starts at this seed instead of 1 |
 @Suite(.againstHanging, .heavy) struct SimulationTests {
     private static let environment = ProcessInfo.processInfo.environment
     private static let count = environment["SIMULATION_COUNT"].flatMap(UInt64.init) ?? 3_000
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    // On a thread of its own: it takes seconds, and the threads of tasks are few.
+    // On a separate thread, because it takes seconds and the pool that runs tasks has few threads.
     private static func play(_ seeds: [UInt64]) async throws -> [(seed: UInt64, outcome: Simulation.Outcome)] {
         try await withCheckedThrowingContinuation { continuation in
             Thread.detachNewThread {

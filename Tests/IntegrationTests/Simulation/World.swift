@@ -5,7 +5,7 @@ import TransportTesting
 
 @testable import Middlewares
 
-/// What one simulated run shares: time, chance, and the book of what must hold.
+/// The state that one simulation shares: time, randomness, and records that show broken rules.
 final class World: Sendable {
     private struct Book {
         var trace: [String] = []
@@ -21,14 +21,14 @@ final class World: Sendable {
         var validTokens: [String: String] = [:]
         /// The credentials of each account.
         var credentials: [String: [String]] = [:]
-        /// Calls on which a server may have acted, and which must not be sent again.
+        /// Calls on which a server may have acted. They must not be sent again.
         var acted: Set<Int> = []
-        /// Which call used a count of a nonce.
+        /// The call that used each count of a nonce.
         var counts: [String: Int] = [:]
     }
 
     let clock = ManualClock()
-    /// Chance for what happens while the simulation runs. It is deterministic because the run is.
+    /// Randomness for events during the simulation. It is deterministic because the simulation is.
     let random: RandomSource
     private let book = Mutex(Book())
 
@@ -62,7 +62,7 @@ final class World: Sendable {
 }
 
 extension World {
-    /// True so many times in a hundred.
+    /// Returns `true` in `percent` of a hundred cases.
     func chance(_ percent: Int) -> Bool { Int(random.next() % 100) < percent }
 
     func oneOf<Element>(_ elements: [Element]) -> Element { elements[Int(random.next() % UInt64(elements.count))] }
@@ -71,9 +71,9 @@ extension World {
     func milliseconds(upTo limit: Int) -> Duration { .milliseconds(Int(random.next() % UInt64(limit + 1))) }
 }
 
-/// Secrets, and where they may go.
+/// Secrets, and the origins that may receive them.
 extension World {
-    /// - Parameter owner: an origin, or for a cookie its host, with `https` before it if it is secure.
+    /// - Parameter owner: an origin or, for a cookie, its host, preceded by `https` if the cookie is secure.
     func keep(secret: String, of owner: String) { book.withLock { $0.secrets.append((secret, owner)) } }
 
     func check(_ request: HTTPRequest) {
@@ -91,7 +91,7 @@ extension World {
         }
     }
 
-    /// Whose request it is, as far as a secret of a caller tells: nobody else must see what is answered.
+    /// The request's caller, as far as a caller's secret shows. Nobody else may see the response.
     static func caller(of request: HTTPRequest) -> String {
         for value in request.headerFields.map(\.value) {
             guard let secret = value.firstRange(of: "caller-secret-") else { continue }
@@ -100,7 +100,7 @@ extension World {
         return "anyone"
     }
 
-    /// Whether a request shows that it may see what is private.
+    /// Whether a request proves that it may see private content.
     func knows(_ request: HTTPRequest) -> Bool {
         guard let field = request.headerFields[.authorization] else { return false }
         if field.hasPrefix("Digest ") { return isNew(Challenge.parameters(in: String(field.dropFirst(7))), request) }
@@ -120,7 +120,7 @@ extension World {
         return nonce == "nonce-\(clock.now.elapsed.components.seconds / 2)"
     }
 
-    /// A token that the server accepts from now on, in place of an older one of the account.
+    /// A token that the server accepts from now on, instead of the account's older one.
     func makeToken(of account: String) -> String {
         let value = "token-secret-\(nextID())-end"
         keep(secret: value, of: "https://api.test:443")
@@ -136,7 +136,7 @@ extension World {
     func secrets(of account: String) -> [String] { book.withLock { $0.credentials[account] ?? [] } }
 }
 
-/// What is begun and must end.
+/// Exchanges and bodies that begin and must end.
 extension World {
     func began(call: Int) {
         book.withLock {
@@ -145,7 +145,7 @@ extension World {
         }
     }
 
-    /// A request that has an effect each time is sent: never after a server may have acted on it.
+    /// A request that has an effect each time it is sent must not be sent after a server may have acted on it.
     func begin(_ request: HTTPRequest) {
         guard let call = request.context.simulatedCall?.id, Self.hasEffectEachTime(request) else { return }
         if book.withLock({ $0.acted.contains(call) }) {
@@ -170,7 +170,7 @@ extension World {
         }
     }
 
-    /// A refresh has a number beyond those of the calls, since it goes on for whoever comes.
+    /// A refresh has an ID above 1,000, beyond those of the calls, because it serves whichever call needs it.
     private static func isOfARefresh(_ call: Int) -> Bool { call > 1_000 }
 
     /// When the last exchange of a call ended.
@@ -193,7 +193,7 @@ extension World {
     var openBodies: Set<Int> { book.withLock(\.openBodies) }
 }
 
-/// What travels with a simulated request, so that the transport can judge it.
+/// Data that a simulated request carries, so that the transport can check the request.
 struct SimulatedCall: Sendable {
     let id: Int
     let method: HTTPRequest.Method

@@ -214,7 +214,7 @@ import TransportTesting
             for user in 0..<20 { names.append(try name(["Authorization: Bearer \(user)"])) }
         }
         #expect(Set(names).count == 20 && names.prefix(20) == names.suffix(20))
-        // No two lists of credentials are taken for each other.
+        // Different lists of credentials never share a name.
         let others = [
             ["Authorization: ab", "Cookie: c"], ["Authorization: a", "Cookie: bc"], ["Authorization: abCookie: c"],
             ["Cookie: c", "Authorization: ab"], ["Authorization: ab"], ["authorization: ab "], ["Cookie: ab"],

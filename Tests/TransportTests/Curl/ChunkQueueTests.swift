@@ -38,7 +38,7 @@ import Testing
         #expect(queue.count == 0)
     }
 
-    // A queue that is never empty must not grow with what has gone through it.
+    // A queue that is never empty must still release the chunks that were taken.
     @Test func whatWasTakenIsLetGoWhileMoreIsHeld() {
         let freed = Atomic(0)
         var queue = ChunkQueue()

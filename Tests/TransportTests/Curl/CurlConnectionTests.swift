@@ -29,7 +29,7 @@ import TransportTesting
                     #expect(response.status == 200)
                 }
             }
-            // Two at a time: whoever comes next can only come because one of those before is through.
+            // Two requests at a time: the next can only arrive after one of the earlier two has ended.
             for count in 2...10 {
                 let received = await server.received(count)
                 try #require(received.count >= count)
@@ -50,7 +50,7 @@ import TransportTesting
         }
         let transport = transport { $0.connectionLimits = .init(idle: 1) }
         for server in servers { _ = try await transport.send(HTTPRequest(url: server.url)) }
-        // Any three: libcurl closes the one that was used longest ago, to the millisecond.
+        // Any three of the four: libcurl closes the least recently used, but compares times only to the millisecond.
         await withTaskGroup(of: Void.self) { group in
             for server in servers { group.addTask { await server.closedConnections(1) } }
             for _ in 0..<3 { await group.next() }
@@ -59,7 +59,7 @@ import TransportTesting
         #expect(servers.map(\.connectionsOpen).reduce(0, +) == 1)
     }
 
-    /// A handle keeps the URL that it has read for the next request.
+    /// A handle keeps the URL that it has parsed for the next request.
     @Test func eachRequestGoesToItsOwnURLOverOneConnection() async throws {
         let (server, other) = (try MockServer(), try MockServer())
         for server in [server, other] { server.on(.get, "/*") { MockResponse(body: $0.target) } }
@@ -107,7 +107,7 @@ import TransportTesting
             $0.clock = clock
             $0.timeouts = Timeouts(connect: .seconds(3), idle: nil)
         }
-        // The system accepts for it, and nobody answers the handshake of TLS.
+        // The system accepts the connection, and nobody answers the TLS handshake.
         let request = HTTPRequest(url: try #require(URL(string: "https://127.0.0.1:\(silent.port)/")))
         let call = Task { try await transport.send(request) }
         await clock.sleepers(1)
@@ -127,7 +127,7 @@ import TransportTesting
         _ = try await transport.send(HTTPRequest(url: server.url))
         let response = try await transport.send(makeRequest(server, "/", .put, body: body))
         #expect(try await content(of: response) == text)
-        // libcurl opens a connection itself before it finds that it can't rewind the body.
+        // libcurl itself opens another connection before it finds that it can't rewind the body.
         let connections = server.requests.map(\.connection)
         #expect(connections.prefix(2) == [1, 1])
         #expect(connections.count == 3 && connections[2] > 1)
@@ -153,7 +153,7 @@ import TransportTesting
         await transport.shutDown()
     }
 
-    /// libcurl gives up when a handle, which many requests use in turn, has met five.
+    /// libcurl gives up after five stale connections on one handle, and many requests share a handle.
     @Test func anyNumberOfStaleConnectionsIsSurvived() async throws {
         let server = try MockServer()
         server.on(.get, "/") { $0.number > 1 ? .closeBeforeHead : MockResponse(body: "ok") }
@@ -218,7 +218,8 @@ import TransportTesting
         }
     }
 
-    /// Without the beginning of the coded content nobody could, and a prefix of it is no prefix of what was coded.
+    /// Decoding needs the beginning of the coded content, and a prefix of the coded bytes isn't a prefix of the decoded
+    /// ones.
     @Test func partOfCodedContentIsDeliveredAsItCame() async throws {
         let server = try MockServer()
         let part = Data([0x1F, 0x8B, 0x08])
@@ -232,7 +233,7 @@ import TransportTesting
             #expect(response.headerFields[.contentEncoding] == "gzip")
             #expect(response.headerFields[.contentLength] == "3")
         }
-        // The handle serves others as before.
+        // The handle serves later requests as before.
         _ = try await transport.send(makeRequest(server, fields: [.range: "bytes=0-2", .acceptEncoding: "br"]))
         _ = try? await transport.send(makeRequest(server))
         let asked = server.requests.map { $0.headerFields[.acceptEncoding] ?? "" }
@@ -253,7 +254,7 @@ import TransportTesting
     @Test func slowReaderOfALongBodyOutlastsTheIdleLimit() async throws {
         let (server, clock) = (try MockServer(), ManualClock())
         let (sent, size) = (AsyncStream.makeStream(of: Void.self), 4 << 20)
-        // More than is held for a reader, and than is read from the connection at a time.
+        // More than the queue holds for a reader plus one read from the connection.
         let beginning = Data(repeating: 1, count: 448 << 10)
         server.on(.get, "/long") { _ in
             MockResponse(steps: [
@@ -270,11 +271,11 @@ import TransportTesting
         let request = try makeRequest(server, "/long", responseBody: .streamed, timeouts: timeouts)
         let response = try await transport.send(request)
         for await _ in sent.stream {}
-        // While these are answered, libcurl reads what the system has of the other, until nothing more is taken.
+        // While these requests are answered, libcurl reads the long body from the system until the queue is full.
         for _ in 0..<10 { _ = try await transport.send(makeRequest(server, "/small")) }
         await clock.sleepers(1)
         clock.advance(by: .seconds(10))
-        // And it looks at the time.
+        // Each of these requests also makes the loop check the time limits.
         for _ in 0..<2 { _ = try await transport.send(makeRequest(server, "/small")) }
         var count = 0
         for try await chunk in response.body { count += chunk.count }
@@ -282,7 +283,7 @@ import TransportTesting
         await transport.shutDown()
     }
 
-    // The last bytes may wait in libcurl, counted already, when the limit passes.
+    // When the limit passes, the last bytes may still wait in libcurl, already counted. Then the body is complete.
     @Test(arguments: Array(stride(from: 128, through: 512, by: 16)))
     func wholeLimitThatPassesWhileTheReaderIsAwayIsATimeout(kilobytes: Int) async throws {
         let (server, clock) = (try MockServer(), ManualClock())
@@ -350,7 +351,7 @@ import TransportTesting
 }
 
 extension [Data] {
-    /// The same as a stream.
+    /// These chunks as an asynchronous sequence.
     fileprivate var async: AsyncStream<Data> {
         AsyncStream { continuation in
             for chunk in self { continuation.yield(chunk) }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Transport
 
-/// What a transfer decides without a connection.
+/// Decisions of a transfer that need no connection.
 @Suite(.againstHanging) struct CurlDecisionTests {
     private func url() throws -> URL { try #require(URL(string: "http://127.0.0.1:1/")) }
 

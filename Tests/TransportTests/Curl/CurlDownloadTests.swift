@@ -12,7 +12,7 @@ import Testing
         CurlDownload(pool: BlockPool(), onDrained: {}, onAbandoned: {}, onReleased: {})
     }
 
-    /// Takes chunks until the end, and says how many bytes each had.
+    /// Reads chunks until the end, and returns their sizes.
     private static func read(_ download: CurlDownload) -> Task<[Int], any Error> {
         Task {
             var sizes: [Int] = []
@@ -31,7 +31,7 @@ import Testing
 
     private static func accepted(_ times: Int) -> [CurlDownload.Offer] { Array(repeating: .accepted, count: times) }
 
-    /// A long turn, which a reader who waits is woken for at once.
+    /// A loop iteration that delivers a long piece, for which the waiting reader is woken at once.
     private static func begin(toFlow download: CurlDownload) async throws {
         #expect(offer(download) == [.awaited])
         try #require(download.deliverUnlessMoreComes())
@@ -46,7 +46,7 @@ import Testing
         #expect(Self.offer(download, times: 2) == [.awaited, .accepted])
         #expect(!download.deliverUnlessMoreComes())
         #expect(download.hasReader)
-        // A turn that brings nothing.
+        // A loop iteration that brings no bytes.
         #expect(download.deliverUnlessMoreComes())
         await Self.reader(of: download)
         download.end(.success(()))
@@ -64,7 +64,7 @@ import Testing
         #expect(try await reading.value == [5])
     }
 
-    // A message that nothing follows must not wait for more each time.
+    // If nothing follows a long message, its reader must not wait for more each time.
     @Test func ofAThousandLongMessagesThatNothingFollowsFewWait() async throws {
         let download = Self.download()
         let reading = Self.read(download)
@@ -101,14 +101,15 @@ import Testing
         #expect([holds(1 << 14), holds(1 << 14), holds(1 << 14)] == [false, true, true])
     }
 
-    // Listed twice, it would be asked twice after a turn, and the second time deliver what it should hold back.
+    // If the reader were listed twice, the second check after an iteration would deliver bytes that should be held
+    // back.
     @Test func theLoopIsToldOnceOfAReaderWhoWaitsAgain() async throws {
         let download = Self.download()
         let reading = Self.read(download)
         await Self.reader(of: download)
         try await Self.begin(toFlow: download)
         #expect(Self.offer(download, times: 8) == [.awaited] + Self.accepted(7))
-        // There was much, and the reader has taken it within the turn.
+        // The queue held many bytes, and the reader has taken them within the iteration.
         await Self.reader(of: download)
         #expect(Self.offer(download) == [.accepted])
         #expect(!download.deliverUnlessMoreComes())
@@ -146,7 +147,7 @@ import Testing
         #expect(drained.load(ordering: .relaxed) == 1)
         _ = Self.offer(download, times: 8)
         await Self.reader(of: download)
-        // It keeps up now, and is brought twice as much at once.
+        // The reader keeps up now, so it gets twice as much at once.
         _ = Self.offer(download, times: 15)
         #expect(download.hasReader)
         _ = Self.offer(download)

@@ -5,7 +5,7 @@ import Testing
 import Transport
 import TransportTesting
 
-/// Uploads that are answered, refused or lost before their end.
+/// Uploads that are answered, refused or lost before they end.
 @Suite(.againstHanging) struct CurlEarlyResponseTests {
     private static func transport(_ clock: ManualClock, _ timeouts: Timeouts) -> CurlTransport {
         var configuration = CurlTransport.Configuration()
@@ -45,7 +45,7 @@ import TransportTesting
         }
         let clock = ManualClock()
         let transport = Self.transport(clock, Timeouts(connect: nil, idle: nil, whole: nil))
-        // More than the system holds for a server.
+        // More than the system buffers for a server that doesn't read.
         let request = try makeRequest(server, "/", .post, body: HTTPBody(Data(count: 64 << 20)))
         let time = Task {
             while !Task.isCancelled {
@@ -83,7 +83,7 @@ import TransportTesting
 
     @Test func uploadThatGoesOnAfterAnEarlyResponseIsSentToItsEnd() async throws {
         let server = try HeadServer { _, _ in .init(text: "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ndone") }
-        // No time passes: however slow the upload is, it doesn't pause.
+        // The clock doesn't move, so even a slow upload never counts as paused.
         let transport = Self.transport(ManualClock(), Timeouts(connect: nil, idle: nil, whole: nil))
         let body = HTTPBody.restartable(length: 8 << 20) {
             AsyncStream {
@@ -135,7 +135,7 @@ import TransportTesting
     }
 }
 
-/// Errors that say what happened, and what to do.
+/// Each error says what happened and how to fix it.
 @Suite(.againstHanging) struct CurlErrorTextTests {
     @Test(arguments: [
         ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", "chunked"),

@@ -9,7 +9,7 @@ import TransportTesting
     private static let refusal = "HTTP/1.1 417 Expectation Failed\r\nContent-Length: 2\r\n\r\nno"
     private static let long = Data(repeating: UInt8(ascii: "x"), count: 200_000)
 
-    /// Bodies in memory, small and large, and streams that can and can't be read again.
+    /// Bodies in memory, small and large, and streams that can or can't be read again.
     enum Body: CaseIterable, Sendable {
         case small, large, restartable, chunked, oneShot
 
@@ -63,7 +63,7 @@ import TransportTesting
             let before = server.connections.flatMap(\.heads).count
             let response = try await transport.send(Self.request(server, body, method, mode))
             #expect(response.status == 417)
-            // libcurl drops the content, because it means to send again.
+            // libcurl drops the content of the 417 because it is about to send the request again.
             #expect(try await content(of: response) == (body == .oneShot ? "" : "no"))
             let heads = server.connections.flatMap(\.heads).dropFirst(before)
             #expect(heads.map { $0.contains("Expect: 100-continue") } == (body == .oneShot ? [true] : [true, false]))
@@ -99,7 +99,7 @@ import TransportTesting
         await transport.shutDown()
     }
 
-    /// What a server answers instead of `100`, with and without announcing the end of its connection.
+    /// Responses instead of `100`, with and without announcing the end of the connection.
     @Test(
         arguments: Body.allCases,
         [
@@ -116,7 +116,7 @@ import TransportTesting
         let transport = CurlTransport()
         let response = try await transport.send(Self.request(server, body))
         #expect(try await content(of: response) == "no")
-        // The connection on which the server may still wait for content is not used again.
+        // The server may still wait for content on this connection, so the next request uses another one.
         #expect(try await content(of: transport.send(HTTPRequest(url: server.url))) == "next")
         await transport.shutDown()
         for _ in 0..<2 { await server.closedConnection() }

@@ -6,10 +6,11 @@ import TransportTesting
 
 @testable import Transport
 
-/// A first field line that is folded: libcurl until 8.1 followed a pointer into the last response of the handle, which it had freed.
+/// Responses whose first field line is folded. libcurl 7.84 to 8.0 followed a freed pointer into the handle's last
+/// response.
 @Suite(.againstHanging) struct CurlFoldedFieldTests {
     #if compiler(>=6.3)
-    // A heap that is corrupted may end the process later: the tests' own must not be it.
+    // A corrupted heap may end the process later, so the test runs in a separate process.
     @Test(arguments: ["http", "https"])
     func foldedFirstFieldLineHarmsNoMemory(scheme: String) async {
         await #expect(processExitsWith: .success) { [scheme = scheme as String] in
@@ -69,7 +70,7 @@ import TransportTesting
         await transport.shutDown()
     }
 
-    /// The versions between which libcurl has the mistake: github.com/curl/curl/issues/11101.
+    /// The versions of libcurl with this bug: github.com/curl/curl/issues/11101.
     @Test(arguments: [(0x075300, false), (0x075400, true), (0x075801, true), (0x080001, true), (0x080100, false)])
     func handleIsUsedOnceWhereItKeepsAPointer(version: UInt32, isKept: Bool) {
         #expect(CurlLibrary.keepsPointerIntoLastHead(version: version) == isKept)

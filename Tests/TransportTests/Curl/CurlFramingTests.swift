@@ -54,7 +54,7 @@ import TransportTesting
         #expect(try await content(of: CurlTransport().send(makeRequest(server))) == "ok")
     }
 
-    /// RFC 9112 §9.8: whoever can cut a connection must not be able to cut a body unseen.
+    /// RFC 9112 §9.8: an attacker who can cut a connection must not be able to cut a body unnoticed.
     @Test(arguments: [TLSVersion.tls12, .tls13], [ResponseBodyMode.buffered, .streamed])
     func contentThatEndsWithoutACloseOfTLSIsTruncated(version: TLSVersion, mode: ResponseBodyMode) async throws {
         let fixture = try TLSFixture(maximumVersion: version)

@@ -5,7 +5,7 @@ import Testing
 import Transport
 import TransportTesting
 
-/// Servers that mean harm: what they send costs no more than was allowed, and is not taken for what it is not.
+/// Malicious servers: their bytes cost no more than the limits allow, and never pass for anything else.
 @Suite(.againstHanging, .heavy) struct CurlHostileServerTests {
     private static let modes: [ResponseBodyMode] = [.buffered, .streamed]
 
@@ -90,7 +90,7 @@ import TransportTesting
         }
     }
 
-    // 1 GB in 32 KB: RFC 8878 §3.1.1.2, blocks of one repeated byte.
+    // 1 GB in 32 KB (RFC 8878 §3.1.1.2): blocks that repeat one byte.
     private static func bomb() -> MockResponse {
         let blocks = (0..<8192).flatMap { [$0 == 8191 ? 0x03 : 0x02, 0x00, 0x10, 0x61] as [UInt8] }
         return MockResponse(
@@ -114,7 +114,7 @@ import TransportTesting
             try await Self.expectBounded(by: 24 << 20) {
                 let request = try makeRequest(server, "/bomb", responseBody: .buffered(upTo: 4 << 20))
                 let error = try await failure { try await transport.send(request) }
-                // Without libzstd, nobody decodes it.
+                // Without libzstd, the content isn't decoded.
                 let isDecoded = server.requests.first?.headerFields[.acceptEncoding]?.contains("zstd") == true
                 #expect(!isDecoded || error.code == .bodyTooLarge)
             }
@@ -129,7 +129,7 @@ import TransportTesting
             let transport = CurlTransport()
             try await Self.expectBounded(by: 24 << 20) {
                 let response = try await transport.send(makeRequest(server, "/bomb", responseBody: .streamed))
-                // Without libzstd, nobody decodes it.
+                // Without libzstd, the content isn't decoded.
                 let isDecoded = !response.headerFields.contains(.contentEncoding)
                 var count = 0
                 for try await chunk in response.body { count += chunk.count }

@@ -6,7 +6,7 @@ import Testing
 import Transport
 import TransportTesting
 
-/// Kept-alive connections of HTTP/1 on which the server closes or sends while no request is under way (RFC 9112 §9.2, §9.6).
+/// Idle HTTP/1 connections that the server closes or sends bytes on (RFC 9112 §9.2, §9.6).
 @Suite(.againstHanging) struct CurlIdleConnectionTests {
     private static let evil = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nEVIL"
     private static let timedOut = "HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
@@ -84,7 +84,8 @@ import TransportTesting
         await transport.shutDown()
     }
 
-    /// libcurl takes no more than the response's length from a record of TLS, and the system knows nothing of the rest.
+    /// From a TLS record, libcurl takes only the response's length. The rest stays inside the TLS library, where `poll`
+    /// can't see it.
     @Test func restOfARecordAnswersNoRequest() async throws {
         let (server, configuration) = try Self.server(isTLS: true)
         server.on(.get, "/first") { _ in
@@ -119,7 +120,7 @@ import TransportTesting
             let length = body.length ?? 500_000
             let response = try await transport.send(makeRequest(server, "/", .post, body: body))
             #expect(try await response.body.collect(upTo: 100) == Data("\(length)"))
-            // The connection of the POST is used by the next GET.
+            // The next GET uses the POST's connection.
         }
         #expect(server.requests.filter { $0.method == .post }.count == 3)
         await transport.shutDown()
@@ -155,7 +156,7 @@ import TransportTesting
         await transport.shutDown()
     }
 
-    /// A server of TLS 1.3 sends session tickets after the handshake: they are no reason to leave a connection.
+    /// TLS 1.3 servers send session tickets after the handshake. These bytes must not cost the connection.
     @Test(arguments: [TLSVersion.tls12, .tls13], [true, false])
     func connectionThatIsSilentIsUsedAgain(version: TLSVersion, verifiesItself: Bool) async throws {
         let fixture = try TLSFixture(maximumVersion: version)
@@ -200,13 +201,13 @@ import TransportTesting
         return (server, .init(tls: .pinned(pins, trust: .only([root.certificate]))))
     }
 
-    /// Waits until as many of this process's connections to a port have something to read.
+    /// Waits until this many of the process's connections to a port are readable.
     private static func readable(connectionTo port: Int, count: Int = 1) async throws {
         try await OwnConnections.readable(to: port, count: count)
     }
 }
 
-/// This process's ends of the connections to a port.
+/// The client sides of this process's connections to a port.
 enum OwnConnections {
     static func sockets(to port: Int) -> [Int32] {
         (0..<getdtablesize()).prefix(65_536).filter { descriptor in
@@ -220,7 +221,7 @@ enum OwnConnections {
         }
     }
 
-    /// Waits until as many connections have something to read.
+    /// Waits until this process's connections to a port, at least `count` of them, are readable.
     static func readable(to port: Int, count: Int) async throws {
         let sockets = sockets(to: port)
         try #require(sockets.count >= count)

@@ -6,12 +6,11 @@ import Testing
 import Transport
 import TransportTesting
 
-/// What a transport leaves behind: nothing. Each test counts threads and descriptors in a process of its own.
+/// A transport leaves no threads and no descriptors behind. Each test counts them in a separate process.
 @Suite(.againstHanging, .heavy) struct CurlLeavingTests {
     private static let threadName = "Interceptors"
 
-    /// Plays a scene a few times over, the first time to let the process come by what it keeps for good, and expects that
-    /// nothing is left of the others.
+    /// Plays a scene six times and expects no leaks. The first time is for resources that the process keeps for good.
     private static func expectNothingLeft(of scene: (MockServer) async throws -> Void) async throws {
         let rounds = 6
         var before = 0
@@ -22,16 +21,16 @@ import TransportTesting
             server.on(.get, "/stall", .stallInBody(after: Data("abc".utf8), of: 9))
             server.on(.post, "/deaf", readsBody: false, .neverAnswer)
             try await scene(server)
-            // The thread has done all its work when its transport is known to have ended, and needs a moment to be gone.
+            // When a transport has shut down, its thread has done all its work, but may take a moment to disappear.
             #expect(await comesTrue { OwnProcess.threads(named: threadName) == 0 })
             server.stop()
             if round == 0 { before = OwnProcess.descriptors }
         }
-        // Less than one to a round: the process itself may come by one or two later than in the first.
+        // Fewer than one descriptor per scene: the process may open one or two for itself after the first.
         #expect(await comesTrue { OwnProcess.descriptors < before + rounds - 1 })
     }
 
-    /// Gives other threads a bounded number of turns to bring something about.
+    /// Yields to other threads a limited number of times until the condition is true.
     private static func comesTrue(_ condition: () -> Bool) async -> Bool {
         for _ in 0..<20_000 {
             if condition() { return true }
@@ -51,8 +50,8 @@ import TransportTesting
         try await transport.send(makeRequest(server, path, method, body: body, responseBody: mode))
     }
 
-    /// A megabyte, and no end. Whether its reader waits for more when it is told to stop, or has enough to send: it lets go of
-    /// the source, which nobody else holds.
+    /// A megabyte, and no end. Both a reader that waits for more and one that still has bytes to send must release the
+    /// source when told to stop. Nobody else holds the source.
     private static func endlessBody(onEnd: @escaping @Sendable () -> Void) -> HTTPBody {
         let (source, feed) = AsyncStream.makeStream(of: Data.self)
         feed.onTermination = { _ in onEnd() }
@@ -67,7 +66,7 @@ import TransportTesting
     }
 
     private func expectNoMisuse(_ result: ExitTest.Result?) {
-        // A continuation that nobody resumes, or somebody resumes twice, is told of there.
+        // Swift reports a continuation that is never resumed, or resumed twice, on standard error.
         #expect(String(decoding: result?.standardErrorContent ?? [], as: UTF8.self).contains("MISUSE") == false)
     }
 
@@ -94,7 +93,7 @@ import TransportTesting
         }
     }
 
-    /// libcurl makes a handle even then, which nobody could wake: calls would hang.
+    /// libcurl creates a handle even without descriptors. Nothing could wake such a handle, so calls would hang.
     @Test func withoutDescriptorsCallsFailInsteadOfHanging() async {
         await #expect(processExitsWith: .success) {
             try await Self.expectNothingLeft { server in
@@ -120,7 +119,7 @@ import TransportTesting
                 await server.received(20)
                 await transport.shutDown()
                 for call in calls { await Self.expectLost(call) }
-                // … and later calls.
+                // Later calls fail, too.
                 await Self.expectLost(Task { try await Self.send(transport, server, "/ok") })
                 await transport.shutDown()
             }
@@ -142,7 +141,7 @@ import TransportTesting
                 await transport.shutDown()
                 await Self.expectLost(upload)
                 await Self.expectLost(reading)
-                // The source of the upload is let go, too.
+                // The upload's source is released, too.
                 for await _ in ends {}
             }
         }
@@ -152,7 +151,7 @@ import TransportTesting
     @Test func droppedOrDiscardedStreamsLetTheirTransportGo() async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             try await Self.expectNothingLeft { server in
-                // The body alone keeps the transport's thread, until it is dropped.
+                // The body alone keeps the transport's thread alive, until it is dropped.
                 _ = try await Self.send(CurlTransport(), server, "/stall", mode: .streamed)
                 let response = try await Self.send(CurlTransport(), server, "/stall", mode: .streamed)
                 #expect(OwnProcess.threads(named: Self.threadName) >= 1)
@@ -165,7 +164,7 @@ import TransportTesting
         expectNoMisuse(result)
     }
 
-    /// A reader who waits is not served at once where more is likely to come: not even then does it keep anything alive.
+    /// While more bytes are likely to come, a waiting reader isn't served at once. Even then it keeps nothing alive.
     @Test func streamsReadToTheirEndLetTheirTransportGo() async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             try await Self.expectNothingLeft { server in

@@ -6,7 +6,7 @@ import TransportTesting
 
 @testable import Transport
 
-/// A system whose libcurl can't be used.
+/// Systems whose libcurl can't be used.
 @Suite(.againstHanging) struct CurlLibraryTests {
     private static let missing = CurlLibrary.loader(ofLibraryAt: "/nowhere/libcurl.so.4")
     private static let pinned = TLSConfiguration.pinned([CurlPinningTests.otherPin])
@@ -56,7 +56,7 @@ import TransportTesting
         #expect(PlatformTransport(tls: Self.pinned).base is CurlTransport)
     }
 
-    /// Libraries made for the test, which have all functions but one, or say that they are too old.
+    /// Libraries built for the test. Each lacks one function or has an old version number, except the last.
     @Test(
         .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/cc"), "There is no C compiler"),
         arguments: [
@@ -112,7 +112,7 @@ import TransportTesting
         #expect(CurlTLS.refusal(libraries: libraries, isShared: true) == nil)
     }
 
-    /// libcurl 7.88 loses the zone of an address that it has read before, and with it the way to a link-local host.
+    /// libcurl 7.88 loses the zone of an address that it has parsed before, so a link-local host becomes unreachable.
     @Test func anAddressIsReadForEachRequest() throws {
         try CurlLibrary.load()
         var easy = try #require(EasyHandle())

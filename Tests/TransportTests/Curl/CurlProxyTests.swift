@@ -67,7 +67,7 @@ import TransportTesting
         #expect(!"\(error)".contains("sesame"))
     }
 
-    /// Each holds a user and a password that libcurl, or nobody, can read.
+    /// Each text contains a user name and a password. libcurl can parse some of the texts.
     static let oddTexts = [
         "http://ada7:sesame@x@127.0.0.1:1", "http://ada7:ses/ame@127.0.0.1:1", "http://ada7:ses#ame@127.0.0.1:1",
         "http://ada7:ses?ame@127.0.0.1:1", "http://ada7:ses ame@127.0.0.1:1", "http://ada7:sesame@127.0.0.1:99999",
@@ -138,7 +138,7 @@ import TransportTesting
         }
     }
 
-    // The environment belongs to a whole process, and a test may only change that of its own.
+    // The environment belongs to the whole process, so the test runs in a separate one.
     @Test func environmentNamesTheProxyAndItsExceptions() async throws {
         let proxy = try MockServer()
         proxy.on(nil, "/**", MockResponse(body: "by proxy"))
@@ -159,7 +159,7 @@ import TransportTesting
             setenv("no_proxy", "example.com,127.0.0.1", 1)
             #expect(try await text(.environment, "127.0.0.1", direct) == "direct")
             #expect(try await text(.environment, "elsewhere.invalid", direct) == "by proxy")
-            // The proxy that was chosen holds whatever the environment excepts.
+            // A proxy set in the configuration applies regardless of the environment's exceptions.
             let url = try #require(URL(string: "http://127.0.0.1:\(proxy)"))
             #expect(try await text(.url(url), "127.0.0.1", direct) == "by proxy")
         }

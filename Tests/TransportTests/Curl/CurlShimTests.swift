@@ -6,7 +6,8 @@ import Testing
 @Suite(.againstHanging) struct CurlShimTests {
     private static let folder = Repository.root.appending(path: "Sources/CCurl")
 
-    /// The shim has numbers and layouts of its own, so that building needs no headers. Where they are installed, they agree.
+    /// The shim declares libcurl's numbers and layouts, so that building needs no headers. Where headers are installed,
+    /// they must agree.
     @Test(.enabled(if: Headers.mustBeChecked(of: "curl/curl.h"), Comment(rawValue: Headers.absence)))
     func numbersAndLayoutsAreThoseOfTheHeaders() async throws {
         var source = "#include <stddef.h>\n#include <curl/curl.h>\n"
@@ -43,7 +44,7 @@ import Testing
         #expect(compiler.status == 0, "\(compiler.complaint)")
     }
 
-    /// What the shim's structs look like, up to the brace that closes them.
+    /// A struct's definition in the shim's source, up to its closing brace.
     private static func definition(of name: String, in source: String) -> String? {
         guard let start = source.range(of: "struct \(name) {"),
             let end = source.range(of: "\n};\n", range: start.upperBound..<source.endIndex)
@@ -54,7 +55,7 @@ import Testing
 
 /// Headers of the system's libraries, and a compiler for them.
 enum Headers {
-    /// Whether to compare a shim with a header: where it is installed, and in CI, where it has to be.
+    /// Whether to compare a shim with a header: yes if it is installed, and always in CI.
     static func mustBeChecked(of header: String) -> Bool {
         let isInstalled = [
             "/usr/include", "/usr/local/include", "/usr/include/x86_64-linux-gnu", "/usr/include/aarch64-linux-gnu",

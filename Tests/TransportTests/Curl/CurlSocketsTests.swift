@@ -8,7 +8,7 @@ import TransportTesting
 @testable import Transport
 
 @Suite(.againstHanging) struct CurlSocketsTests {
-    /// The limit is the configured silence, within reason, whatever the request's own.
+    /// The limit is the configuration's idle limit, at least 30 seconds. The request's own limit doesn't matter.
     @Test(arguments: [
         (Duration.seconds(60) as Duration?, 60_000 as Int32), (.seconds(1), 30_000), (.seconds(200), 200_000), (nil, 0),
         (.seconds(90_000_000_000), Int32.max),
@@ -29,7 +29,7 @@ import TransportTesting
         await transport.shutDown()
     }
 
-    /// Under load, since a child may be made at any moment.
+    /// Under load, because a child may be started at any moment.
     @Test(arguments: ["http", "https"])
     func childrenInheritNoConnection(scheme: String) async throws {
         let root = try TestAuthority()
@@ -52,7 +52,7 @@ import TransportTesting
         await transport.shutDown()
     }
 
-    /// The sockets that a child of `posix_spawn` without any file action has.
+    /// The sockets of a child that `posix_spawn` started without file actions.
     private static func socketsOfAChild() async throws -> Set<String> {
         let folder = try TemporaryFolder()
         let output = folder.url.appending(path: "list").path

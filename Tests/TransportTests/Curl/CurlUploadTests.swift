@@ -8,7 +8,7 @@ import TransportTesting
 @testable import Transport
 
 @Suite(.againstHanging) struct CurlUploadTests {
-    /// It would be sent as nothing, and what it holds would be lost without a word.
+    /// Such a body would be sent as an empty one, and its content would be lost silently.
     @Test(arguments: [HTTPRequest.Method.put, .head])
     func bodySaidToBeEmptyThatIsNotFailsBeforeAnythingIsSent(method: HTTPRequest.Method) async throws {
         let server = try MockServer()
@@ -40,7 +40,7 @@ import TransportTesting
 
     @Test func serverThatDoesNotReadHoldsBackTheSourceOfTheBody() async throws {
         let given = Atomic(0)
-        // Bounded, so that a source that isn't held back comes to an end.
+        // Limited, so that a source that isn't held back comes to an end.
         let body = HTTPBody.restartable {
             AsyncStream<Data> {
                 given.add(1, ordering: .relaxed).newValue <= 1024 ? Data(count: 64 << 10) : nil
@@ -51,7 +51,7 @@ import TransportTesting
         upload.start()
         while !upload.isSourceHeld, given.load(ordering: .relaxed) < 1024 { await Task.yield() }
         #expect(given.load(ordering: .relaxed) == 4)
-        // A little room lets a little more in.
+        // A little free space lets the source give a little more.
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 1)
         defer { buffer.deallocate() }
         for _ in 0..<4 { _ = upload.read(into: buffer) }
@@ -61,7 +61,7 @@ import TransportTesting
         upload.close()
     }
 
-    /// libcurl stops to send, but would wait for an upload that waits for its next bytes.
+    /// libcurl stops sending, but without help it would wait for the upload's next bytes.
     @Test(arguments: [ResponseBodyMode.buffered, .streamed])
     func refusalBeforeTheUploadIsThroughIsTheResponse(mode: ResponseBodyMode) async throws {
         let server = try MockServer()
@@ -71,7 +71,7 @@ import TransportTesting
             return MockResponse(status: 413, body: "too large")
         }
         server.on(.get, "/", MockResponse(body: "ok"))
-        // A source that gives a little and then nothing until it is let go.
+        // A source that gives a few bytes, and then nothing until it is released.
         let (source, feed) = AsyncStream.makeStream(of: Data.self)
         let (ends, ended) = AsyncStream.makeStream(of: Void.self)
         feed.onTermination = { _ in ended.finish() }

@@ -60,7 +60,7 @@ import Testing
         data[0] = 2
         data.append(Data(repeating: 3, count: 100_000))
         #expect(data == Data([2]) + Data(repeating: 1, count: 99_999) + Data(repeating: 3, count: 100_000))
-        // The next content has memory of its own.
+        // The next content uses separate memory.
         #expect(Self.append(Data(repeating: 4, count: 100_000), to: &body))
         #expect(data[0] == 2)
         #expect(body.take() == Data(repeating: 4, count: 100_000))

@@ -4,8 +4,8 @@ import Glibc
 import Synchronization
 import Testing
 
-/// A server that answers each head, and notes what else comes, without ever reading a request as a whole. It serves until the
-/// process ends.
+/// A server that answers each head and counts the bytes that follow, without ever reading a whole request. It runs
+/// until the process ends.
 final class HeadServer: Sendable {
     struct Connection: Sendable {
         var heads: [String] = []
@@ -23,7 +23,7 @@ final class HeadServer: Sendable {
     private let state = Mutex<[Int: Connection]>([:])
     private let (closes, closed) = AsyncStream.makeStream(of: Void.self)
 
-    /// - Parameter answer: gives the answer to a head, and the number of heads on all connections, the first of which is 1.
+    /// - Parameter answer: returns the answer to a head. `number` counts the heads on all connections, from 1.
     init(_ answer: @escaping @Sendable (_ head: String, _ number: Int) -> Answer) throws {
         let listener = try SilentServer()
         url = try #require(URL(string: "http://127.0.0.1:\(listener.port)/"))
@@ -37,10 +37,11 @@ final class HeadServer: Sendable {
         }
     }
 
-    /// The connections in their order.
+    /// All connections, in the order in which they were opened.
     var connections: [Connection] { state.withLock { all in all.keys.sorted().compactMap { all[$0] } } }
 
-    /// Waits until the client has closed a connection, and all that came on it is noted. Once for each.
+    /// Waits until the client has closed a connection and all its bytes are counted. Each call waits for one
+    /// connection.
     func closedConnection() async { for await _ in closes { return } }
 
     private func serve(_ client: Int32, _ id: Int, _ answer: (String, Int) -> Answer) {
@@ -52,7 +53,7 @@ final class HeadServer: Sendable {
             while let end = input.range(of: Data("\r\n\r\n".utf8)) {
                 let text = String(decoding: input[..<end.upperBound], as: UTF8.self)
                 input = Data(input[end.upperBound...])
-                // Content may come before a head, and chunked content ends like one.
+                // Content may come before a head, and chunked content ends with the same bytes as a head.
                 let start = ["GET /", "PUT /", "POST /"].compactMap { text.range(of: $0)?.lowerBound }.min()
                 let head = String(text[(start ?? text.endIndex)...])
                 state.withLock { $0[id, default: Connection()].rest += text.utf8.count - head.utf8.count }

@@ -70,7 +70,7 @@ import Testing
         let slice = try #require(chunk?.suffix(1))
         chunk = nil
         #expect(pool.idleCount == 0)
-        // What is received meanwhile goes elsewhere.
+        // Bytes that are received meanwhile go into another block.
         Self.append(Data(repeating: 2, count: Self.size), to: &chunks)
         #expect(slice == Data([1]))
         withExtendedLifetime(slice) {}

@@ -6,10 +6,11 @@ import Testing
 
 @testable import TransportTesting
 
-/// A proxy that is spoken to over TLS, and opens tunnels to ports of this machine. It serves until the process ends.
+/// A proxy that clients connect to over TLS. It opens tunnels to ports of this machine, and runs until the process
+/// ends.
 final class TLSTunnelProxy: Sendable {
     let port: Int
-    /// The tunnels that were opened.
+    /// The number of tunnels opened so far.
     var count: Int { opened.withLock { $0 } }
     private let opened = Mutex(0)
 
@@ -49,7 +50,7 @@ final class TLSTunnelProxy: Sendable {
             ]
             guard poll(&entries, 2, 60_000) > 0 else { return }
             for (source, target) in [(stream, origin as any ByteStream), (origin, stream)] {
-                // Records of the origin's TLS that come close together leave in one record of the proxy's.
+                // TLS records from the origin that arrive close together leave in one record of the proxy.
                 var all = Data()
                 var piece = Self.read(source, milliseconds: 0)
                 while case .bytes(let more) = piece {

@@ -3,8 +3,8 @@ import Foundation
 import Glibc
 import Testing
 
-/// A proxy that opens tunnels (RFC 9110 §9.3.6), each to a port of this machine, whatever host was named. It serves until
-/// the process ends.
+/// A proxy that opens tunnels (RFC 9110 §9.3.6). Each leads to a port of this machine, whatever host the client names.
+/// It runs until the process ends.
 final class TunnelProxy: Sendable {
     let url: URL
 

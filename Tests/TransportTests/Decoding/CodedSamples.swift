@@ -1,7 +1,7 @@
 #if os(Linux)
 import Foundation
 
-/// One text in every coding, as other programs have made it.
+/// One text in every coding, made by other programs.
 enum CodedSamples {
     static let text = (0..<12).map { "line \($0): the quick brown fox jumps over the lazy dog \($0 * $0)\n" }.joined()
 
@@ -48,7 +48,7 @@ enum CodedSamples {
         """
     )
 
-    /// A text short enough to be cut at each byte.
+    /// A text that is short enough to be cut at each byte.
     static let shortText = "The quick brown fox jumps over the lazy dog; the quick brown fox jumps again, and over it."
 
     static let shortGzip = decoded(
@@ -58,7 +58,7 @@ enum CodedSamples {
         """
     )
 
-    /// The two halves of the text, each a member of its own.
+    /// The two halves of the text, each a separate gzip member.
     static let shortMembers = decoded(
         """
         H4sIAAAAAAACAwvJSFUoLM1MzlZIKsovz1NIy69QyCrNLShWyC9LLVIoAUrnJFZVKqTkp1srAACo414HLQAAAB+LCAAAAAAAAgMryUhV\
@@ -66,7 +66,7 @@ enum CodedSamples {
         """
     )
 
-    /// Where the first of the two members ends, and how much of the text it holds.
+    /// Where the first member ends, and the length of its text.
     static let firstMember = (end: 64, length: 45)
 
     static let shortZlib = decoded(

@@ -19,7 +19,7 @@ import Testing
         Sample(field: "gzip, br", bytes: CodedSamples.gzipThenBrotli),
     ]
 
-    /// What the bytes decode to, handed over in pieces of a size.
+    /// Decodes the bytes, which are passed in pieces of `pieces` bytes.
     private func decode(_ field: String, _ bytes: Data, pieces: Int = .max, limit: Int = .max) throws -> Data {
         let decoding = ContentDecoding(try #require(ContentCoding.parse([field])))
         var result = Data()
@@ -60,7 +60,7 @@ import Testing
     @Test(arguments: samples.filter { !["Deflate", "br"].contains($0.field) })
     func checksumThatIsWrongIsAnError(sample: Sample) throws {
         var bytes = sample.bytes
-        // gzip has its length behind the checksum.
+        // In gzip, the length follows the checksum.
         bytes[bytes.count - (sample.field.hasSuffix("gzip") ? 8 : 1)] ^= 0x40
         #expect(throws: ContentDecodingError.self) { try decode(sample.field, bytes) }
     }
@@ -85,7 +85,7 @@ import Testing
     }
 
     @Test func receiverThatIsFullGetsNoByteTwiceAndMissesNone() throws {
-        // A megabyte of zeros in a kilobyte: one piece decodes to many.
+        // A megabyte of zeros in a kilobyte, so that one piece decodes to many.
         let coded = try #require(GzipOfZeros.bytes(1 << 20))
         let decoding = ContentDecoding([.gzip])
         var (count, calls) = (0, 0)
@@ -149,7 +149,7 @@ import Testing
     }
 }
 
-/// gzip of many zeros, made without a compressor: stored blocks would be as long as they are.
+/// Many zeros, compressed with gzip in memory.
 enum GzipOfZeros {
     static func bytes(_ count: Int) -> Data? {
         guard czlib_load() == nil, let stream = czlib_new_gzip(6) else { return nil }

@@ -4,8 +4,8 @@ import Testing
 import Transport
 import TransportTesting
 
-/// Content whose connection ends at any of its bytes, in each coding and framing: it is an error or whole, never a part that
-/// passes for the whole.
+/// Content whose connection ends at any of its bytes, in each coding and framing. The result is the whole content or an
+/// error, never a part that passes for the whole.
 @Suite(.againstHanging, .heavy) struct CutBodyTests {
     struct Coding: Sendable, CustomTestStringConvertible {
         let name: String
@@ -13,7 +13,7 @@ import TransportTesting
         let bytes: Data
         var testDescription: String { name }
 
-        /// The text that the first bytes of the content hold, where these are whole by themselves.
+        /// The text in the first bytes of the content, if these bytes are complete content. Otherwise `nil`.
         func wholeText(of count: Int) -> String? {
             if count == bytes.count { return CodedSamples.shortText }
             if field == "identity" { return String(CodedSamples.shortText.prefix(count)) }
@@ -36,7 +36,7 @@ import TransportTesting
     enum Framing: String, CaseIterable, Sendable {
         case length, chunks, close
 
-        /// A response as it is on the wire: its head, and its content in this framing.
+        /// The response's bytes: its head, and the content in this framing.
         func message(_ coding: Coding) -> (head: String, content: Data) {
             let start = "HTTP/1.1 200 OK\r\nContent-Encoding: \(coding.field)\r\n"
             switch self {
@@ -53,7 +53,7 @@ import TransportTesting
         }
     }
 
-    /// Sends a response cut at each of its content's bytes, and checks what comes of it.
+    /// Sends the response cut at each byte of its content, and checks each result.
     private static func cut(
         _ coding: Coding,
         _ framing: Framing,
@@ -77,7 +77,8 @@ import TransportTesting
             let place = "\(coding.name), \(framing), cut at \(count) of \(bytes.count): \(outcome)"
             switch outcome {
             case .success(let text):
-                // The end of a connection says no more than that. Content that is whole by then can't be known to be cut.
+                // With this framing only the connection's end marks the end. If the content is complete by then, the
+                // cut can't be noticed.
                 let expected = framing == .close ? coding.wholeText(of: count) : CodedSamples.shortText
                 #expect(text == expected, "\(place)")
             case .failure(let error):
@@ -97,7 +98,7 @@ import TransportTesting
         await transport.shutDown()
     }
 
-    // It asks for no coding on Linux: Foundation doesn't tell where one ends.
+    // On Linux, URLSessionTransport asks for no coding, because Foundation doesn't notice incomplete coded content.
     @Test(arguments: Framing.allCases)
     func contentOfURLSessionCutAtAnyByteIsAnErrorOrWhole(framing: Framing) async throws {
         let transport = URLSessionTransport()

@@ -2,9 +2,9 @@ import Testing
 
 @testable import Transport
 
-/// Several bytes are looked at together: none of them may hide another, wherever it stands.
+/// Several bytes are tested together. No byte may hide another, at any index.
 @Suite(.againstHanging) struct ByteWordTests {
-    /// Texts of a byte that stands once among others.
+    /// Texts in which one byte differs from all others, with every byte at every index.
     private func forEachText(_ check: ([UInt8], _ byte: UInt8) -> Void) {
         for count in 1...26 {
             for place in 0..<count {

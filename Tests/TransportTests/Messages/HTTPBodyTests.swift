@@ -363,7 +363,7 @@ private func expectFailure<Value>(
     }
 }
 
-/// A file that goes with the value that made it.
+/// A file that is removed with this object.
 private final class TemporaryFile: Sendable {
     let url = FileManager.default.temporaryDirectory.appending(path: "HTTPBodyTests-\(UUID().uuidString)")
 

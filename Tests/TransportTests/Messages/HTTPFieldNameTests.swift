@@ -33,7 +33,7 @@ import Transport
     }
 
     @Test func onlyASCIILettersHaveACase() {
-        // `@` and the backquote, `[` and `{` differ by the bit that tells letters' cases apart.
+        // `@` and the backquote, like `[` and `{`, differ only in the bit that distinguishes the case of letters.
         #expect(HTTPField.Name(stringLiteral: "a^") != HTTPField.Name(stringLiteral: "a~"))
         #expect(HTTPField.Name(stringLiteral: "a@") != HTTPField.Name(stringLiteral: "a`"))
         #expect(HTTPField.Name(stringLiteral: "[") != HTTPField.Name(stringLiteral: "{"))
@@ -43,7 +43,7 @@ import Transport
     }
 
     @Test func namesOfTheSameHashAreToldApart() {
-        // Two tokens whose 32-bit FNV-1a hashes are the same.
+        // Two tokens with the same 32-bit FNV-1a hash.
         var seen: [Int: String] = [:]
         var collision: (String, String)?
         for index in 0..<400_000 where collision == nil {

@@ -108,7 +108,7 @@ import Testing
         #expect(!HTTPField(unchecked: .accept, value).isValid)
     }
 
-    // Eight bytes are looked at together: none of them may hide another.
+    // Eight bytes are tested together. No byte may hide another.
     @Test func aControlCharacterIsFoundAtAnyPlace() {
         var wrong: [(UInt8, Int, Int)] = []
         for count in 1...20 {
@@ -156,8 +156,8 @@ import Testing
         #expect(original == [.accept: "a"])
     }
 
-    // That a look-up of a known name allocates nothing was measured with a counting allocator; what a test can show is
-    // that it hands out the stored text and no copy of it.
+    // A look-up of a known name allocates nothing, as a counting allocator has shown. This test shows that the look-up
+    // returns the stored text, not a copy.
     @Test func aLookUpGivesTheStoredTextItself() throws {
         let fields: HTTPFields = ["X-A": "1", .contentType: "application/json; charset=utf-8"]
         func address(_ text: String?) throws -> UnsafePointer<UInt8> {

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import Transport
 
-/// Random messages with known secrets in them, the same ones at each run.
+/// Random messages that contain known secrets. Each run uses the same messages.
 @Suite(.againstHanging) struct RedactionFuzzTests {
     private struct Source {
         var state: UInt64

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Transport
 
-/// Secrets in the shapes that logs and error pages have. Each holds `hush` where a secret stands.
+/// Secrets as they appear in logs and error pages. In each text, `hush` is the secret.
 @Suite(.againstHanging) struct RedactionOfShapesTests {
     private func printed(_ text: String) -> String { Redaction.standard.text(text) }
 

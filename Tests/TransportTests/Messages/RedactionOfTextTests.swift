@@ -78,7 +78,7 @@ import Transport
         }
     }
 
-    // Forty thousand bytes of what could make a scan go back and forth: done at once, or this test takes minutes.
+    // Forty thousand bytes that could make a scan go back and forth. With quadratic time this test would take minutes.
     @Test(arguments: [
         "<a", "<token", "token=", "token:", "token ", "\"", "\\", "//", "//a@", "token=(", "token=\\\"", "% ", "%3D",
         "Bearer ",

@@ -2,7 +2,8 @@ import Foundation
 import Testing
 import Transport
 
-/// Plants a secret under a sensitive name somewhere in random JSON, cuts the text anywhere, and looks for the secret.
+/// Hides a secret under a sensitive name in random JSON, cuts the text anywhere, and searches the result for the
+/// secret.
 @Suite(.againstHanging) struct RedactionPropertyTests {
     private static let names = [
         "password", "Authorization", "api_key", "access_token", "clientSecret", "Set-Cookie", "user.pin", "otp", "jwt",
@@ -72,7 +73,7 @@ import Transport
         location: SourceLocation = #_sourceLocation
     ) {
         let excerpt = Redaction.standard.excerpt(of: body, limit: limit)
-        // Its letters stand nowhere else in a document: four of them in a row are a piece of it.
+        // The secret's letters appear nowhere else in a document, so any four characters of it in a row are a leak.
         let isShown = (0...(secret.count - 4)).contains { excerpt.contains(secret.dropFirst($0).prefix(4)) }
         #expect(
             !isShown,
@@ -82,7 +83,7 @@ import Transport
     }
 }
 
-/// A generator of random numbers that gives the same ones for the same seed (Steele, Lea and Flood 2014).
+/// SplitMix64: a generator that returns the same numbers for the same seed (Steele, Lea and Flood 2014).
 private struct SplitMix: RandomNumberGenerator {
     var state: UInt64
 
@@ -96,7 +97,7 @@ private struct SplitMix: RandomNumberGenerator {
         return mixed ^ (mixed >> 31)
     }
 
-    /// Letters that nothing else in a document has, with what could confuse a scanner between them.
+    /// Letters that appear nowhere else in a document, mixed with characters that could confuse a scanner.
     mutating func secret() -> String {
         let letters = Array("QXZJKVW")
         let confusing = ["\"", "\\", "{", "}", "[", "]", ",", ":", " ", "\n", "&", "=", "<", "'", "é", "/", "%22"]
@@ -149,7 +150,7 @@ private struct SplitMix: RandomNumberGenerator {
 
     private mutating func space() -> String { ["", "", " ", "\n  ", "\t"].randomElement(using: &self) ?? "" }
 
-    /// A string of JSON, with escapes where they are needed and where they are not.
+    /// A JSON string, with required and superfluous escapes.
     private mutating func quoted(_ text: String) -> String {
         let escapesMuch = Int.random(in: 0..<4, using: &self) == 0
         var quoted = "\""

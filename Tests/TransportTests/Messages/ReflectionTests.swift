@@ -22,7 +22,7 @@ import Transport
         dump(wrapper, to: &text)
         text += "\(wrapper)" + String(reflecting: wrapper)
         #expect(!text.contains("hush"), "\(text)")
-        // As `dump` would show the bytes of the content.
+        // `dump` shows the content's bytes like this; 104 is `h`.
         #expect(!text.contains("- 104"))
         #expect(text.contains("POST"))
         #expect(text.contains("text/plain"))

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Transport
 
-/// The words of ``Redaction/standard``, each of them in every spelling.
+/// Every word of ``Redaction/standard``, in every spelling.
 @Suite(.againstHanging) struct SensitiveNamesTests {
     private let redaction = Redaction.standard
 

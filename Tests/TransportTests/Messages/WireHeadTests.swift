@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    /// The same, in as few words as it can be said.
+    /// The same parsing, in as little code as possible.
     private static func fields(_ bytes: [UInt8]) -> HTTPFields {
         var lines: [HTTPField?] = []
         for var line in bytes.split(separator: 0x0A, omittingEmptySubsequences: false).dropFirst() {

@@ -7,7 +7,7 @@ import TransportTesting
 
 @testable import Transport
 
-/// Whom a certificate names: RFC 9525.
+/// The names in a certificate: RFC 9525.
 @Suite(.againstHanging) struct CurlNamesTests {
     private static func server(_ root: TestAuthority) throws -> MockServer {
         let server = try MockServer(tls: .init(identity: root.issue(commonNameOnly: "localhost")))
@@ -26,7 +26,7 @@ import TransportTesting
             let error = try await failure { try await send(HTTPRequest(url: url), tls) }
             #expect(error.code == .tlsFailed)
             #expect(error.message.contains("subjectAltName"), "\(error)")
-            // Where any name will do, none is needed.
+            // If any name is accepted, a certificate without names is, too.
             let response = try await send(
                 HTTPRequest(url: url),
                 tls.dangerouslyAcceptingAnyHostName(from: "localhost")
@@ -37,7 +37,7 @@ import TransportTesting
     }
 
     #if compiler(>=6.3)
-    // The system's roots are those of a variable of the whole process.
+    // An environment variable of the whole process names the system's roots.
     @Test func certificateWithACommonNameAloneIsRefusedWithoutAnySettings() async {
         await #expect(processExitsWith: .success) {
             let root = try TestAuthority()
@@ -61,7 +61,7 @@ import TransportTesting
     }
     #endif
 
-    /// The proxy is verified as the host that it is, whether a name or an address names it.
+    /// The proxy's certificate must match the proxy's host, whether a name or an address.
     @Test(arguments: ["127.0.0.1", "localhost"], ["127.0.0.1", "localhost"])
     func proxyIsNotHeldToThePinsOfTheOrigin(proxyHost: String, host: String) async throws {
         let (root, other) = (try TestAuthority(), try TestAuthority(name: "Other"))
@@ -84,7 +84,7 @@ import TransportTesting
             let error = try await failure { try await send([pattern: [own], proxyPattern: [own]]) }
             #expect(error.underlying is PinningError)
         }
-        // A pin for every host is one for the proxy, too.
+        // A pin for every host also applies to the proxy.
         let error = try await failure { try await send([.any: [own]]) }
         #expect((error.underlying as? PinningError)?.host == proxyHost)
         #expect(try await content(of: send([.any: [own, foreign]])) == "hello")

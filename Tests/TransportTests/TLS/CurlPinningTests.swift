@@ -77,7 +77,7 @@ import TransportTesting
 
     @Test func manInTheMiddleWithATrustedRootIsRefused() async throws {
         let genuine = try TLSFixture()
-        // Of the same names, with a root that the client trusts, too; it sends the genuine certificates along.
+        // Has the same names and a root that the client also trusts, and sends the genuine certificates along.
         let rogue = try TestAuthority()
         let forged = try rogue.issue()
         let identity = forged.sendingAlong(genuine.identity.chain)
@@ -105,7 +105,7 @@ import TransportTesting
     }
 }
 
-/// A proxy that is spoken to over TLS.
+/// Proxies that clients connect to over TLS.
 @Suite(.againstHanging) struct CurlPinnedProxyTests {
     private func send(_ fixture: TLSFixture, _ tls: TLSConfiguration, proxy host: String) async throws -> HTTPResponse {
         var configuration = CurlTransport.Configuration(tls: tls)
@@ -148,7 +148,7 @@ import TransportTesting
     }
 }
 
-/// Ways in which libcurl, left to itself, lets a request past its pins.
+/// Cases in which libcurl alone would let a request past its pins.
 @Suite(.againstHanging) struct CurlPinBypassTests {
     @Test func keptAliveConnectionOfAnotherTransportIsNotUsed() async throws {
         let fixture = try TLSFixture()

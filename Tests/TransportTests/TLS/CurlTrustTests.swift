@@ -100,7 +100,7 @@ import TransportTesting
         let pinned = { (pin: CertificatePin) in
             TLSConfiguration.pinned([pin]).dangerouslyAcceptingInvalidCertificates(from: "localhost")
         }
-        // Anybody can send the genuine intermediate along.
+        // Anyone can send the genuine intermediate along.
         _ = try await expectRefusal(fixture, pinned(chain[1].publicKeyPin))
         #expect(try await send(fixture.request(), pinned(chain[0].publicKeyPin)).status == 200)
     }

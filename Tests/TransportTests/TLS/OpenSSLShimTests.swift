@@ -6,7 +6,8 @@ import Testing
 @Suite(.againstHanging) struct OpenSSLShimTests {
     private static let header = Repository.root.appending(path: "Sources/COpenSSL/include/COpenSSL.h")
 
-    /// The shim has numbers of its own, so that building needs no headers. Where they are installed, they must agree.
+    /// The shim declares OpenSSL's numbers, so that building needs no headers. Where headers are installed, they must
+    /// agree.
     @Test(.enabled(if: Headers.mustBeChecked(of: "openssl/ssl.h"), Comment(rawValue: Headers.absence)))
     func numbersAreThoseOfTheHeaders() async throws {
         var source = "#include <openssl/ssl.h>\n#include <openssl/x509v3.h>\n"

@@ -11,7 +11,7 @@ import TransportTesting
     static let pin = CertificatePinTests.text
     static let today = Date(timeIntervalSince1970: 1_900_000_000)
 
-    /// A key pair, a place for the list, and who fetches it.
+    /// A key pair, a folder for the list, and a stub that serves the list.
     struct Fixture {
         let folder: TemporaryFolder
         let key: PinListKey
@@ -35,7 +35,7 @@ import TransportTesting
             return try Data(contentsOf: file.appendingPathExtension("sig"))
         }
 
-        /// The server has this list from now on.
+        /// From now on, the server returns this list.
         func publish(_ list: String, signature: Data? = nil) async throws {
             stub.on(.get, "/pins.json", .data(Data(list.utf8), contentType: "application/json"))
             let bytes: Data = if let signature { signature } else { try await sign(list) }
@@ -129,7 +129,7 @@ import TransportTesting
         try await first.refresh()
         try await fixture.publish(fixture.list(serial: 7))
         try await second.refresh()
-        // Newer than its own, and older than what the other has kept since.
+        // Newer than this object's list, and older than the list that the other one has kept since.
         try await fixture.publish(fixture.list(serial: 5, host: "other"))
         let error = await #expect(throws: SignedPinsError.self) { try await first.refresh() }
         #expect(error?.code == .outdated)
@@ -266,7 +266,7 @@ extension SignedPinsTests.Fixture {
     }
 }
 
-/// A date that a test moves.
+/// A date that a test can change.
 private final class AdjustableDate: Sendable {
     private let value: Mutex<Date>
     init(_ date: Date) { value = Mutex(date) }

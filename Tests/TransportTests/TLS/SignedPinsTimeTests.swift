@@ -5,7 +5,7 @@ import TransportTesting
 
 @testable import Transport
 
-/// Whoever can hold the list up is on the way to its server: calls must end all the same.
+/// An attacker on the way to the list's server can delay the list. Calls must end anyway.
 extension SignedPinsTests {
     private static let pinsURL = "https://static.example.com/pins.json"
 
@@ -24,7 +24,7 @@ extension SignedPinsTests {
         )
     }
 
-    /// A transport that trusts no server before it has pins from the list, and gives its calls five seconds.
+    /// A transport that trusts no server until it has pins from the list. Each call has five seconds.
     private func transport(_ tls: TLSFixture, _ pins: SignedPins, _ clock: ManualClock) -> CurlTransport {
         var settings = TLSConfiguration.pinned(["localhost": [CurlPinningTests.otherPin]], trust: tls.trust)
         settings.signedPins = pins
@@ -61,7 +61,7 @@ extension SignedPinsTests {
         let request = try tls.request()
         let call = Task { try await transport.send(request) }
         await asked.opened()
-        // The alarm of the transport, and whoever waits for the list.
+        // The transport's alarm, and the call that waits for the list.
         await clock.sleepers(2)
         clock.advance(by: .seconds(5))
         let error = try await failure { try await call.value }

@@ -6,7 +6,7 @@ import TransportTesting
 
 @testable import Transport
 
-// Which list is accepted and used, and together with which other pins.
+// Which lists are accepted and used, and with which other pins.
 extension SignedPinsTests {
     private func code(_ refreshed: SignedPins) async -> SignedPinsError.Code? {
         do {
@@ -42,7 +42,7 @@ extension SignedPinsTests {
         let pins = SignedPins(
             url: try #require(URL(string: "https://static.example.com/pins.json")),
             keys: [fixture.key],
-            // Below a regular file there is no folder.
+            // A regular file can't contain a folder, so the list can't be written.
             keptIn: fixture.folder.file("key.pub").appendingPathComponent("kept.json"),
             over: fixture.stub,
             minimumInterval: .zero,

@@ -135,7 +135,7 @@ import TransportTesting
     }
 }
 
-/// The script that users sign their lists with.
+/// The script with which users sign their lists.
 enum Script {
     @discardableResult
     static func signPins(_ arguments: String...) async throws -> String {

@@ -5,7 +5,7 @@ import TransportTesting
 
 @testable import Transport
 
-/// A root, an intermediate and a server whose certificate the latter has issued.
+/// A root, an intermediate, and a server with a certificate from the intermediate.
 struct TLSFixture {
     let root: TestAuthority
     let intermediate: TestAuthority
@@ -35,7 +35,7 @@ struct TLSFixture {
     }
 }
 
-/// Sends over a transport of its own.
+/// Sends a request over a new transport.
 func send(_ request: HTTPRequest, _ tls: TLSConfiguration) async throws -> HTTPResponse {
     let transport = CurlTransport(.init(tls: tls))
     do {
@@ -55,7 +55,7 @@ extension CurlTransport.Configuration {
     }
 }
 
-/// Expects TLS to fail, and nothing of the request to reach the server.
+/// Expects TLS to fail before the request reaches the server.
 func expectRefusal(
     _ fixture: TLSFixture,
     _ tls: TLSConfiguration,

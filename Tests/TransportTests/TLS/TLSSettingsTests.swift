@@ -98,7 +98,7 @@ import Testing
     }
 
     @Test func invalidLiteralTrapsNotAndMatchesNothing() {
-        // Swift calls the literal initialiser for both (SE-0213).
+        // In both lines Swift calls the literal initialiser (SE-0213).
         let pin = CertificatePin("47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=")
         let pattern = HostPattern("**.x.com")
         #expect(!pin.isValid && !pattern.isValid)
@@ -116,7 +116,7 @@ import Testing
         .pinned(["sha256/oops": []]),
     ])
     func invalidLiteralMakesEachCallFailWithItsText(tls: TLSConfiguration) async throws {
-        // Whichever host is called, with or without TLS: it may be the one that the literal was meant for.
+        // Any host, with or without TLS: the literal may have been meant for it.
         for url in ["http://127.0.0.1:9/", "https://127.0.0.1:9/"] {
             let request = HTTPRequest(url: try #require(URL(string: url)))
             let transports: [any Transport] = [URLSessionTransport(tls: tls), .platform(tls: tls)]

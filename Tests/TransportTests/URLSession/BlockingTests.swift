@@ -19,7 +19,7 @@ import FoundationNetworking
         #expect(notes.all == Array(0..<100))
     }
 
-    // More than Dispatch has threads for.
+    // More jobs than Dispatch has threads.
     @Test func jobsThatBlockHoldNoThreadOfThePool() async {
         let gate = DispatchSemaphore(value: 0)
         let threads = (0..<300).map { _ in BlockingThread(name: "test") }
@@ -32,7 +32,7 @@ import FoundationNetworking
 }
 
 #if canImport(FoundationNetworking)
-// Foundation on Linux reads such a stream on the one queue of all sessions, and with it holds up whoever waits for that queue.
+// Foundation on Linux reads such a stream on a queue that all sessions share, so everyone who needs that queue waits.
 private final class BlockingStream: InputStream {
     private let onRead: () -> Void
 
@@ -66,8 +66,8 @@ private final class BlockingStream: InputStream {
         let session = URLSession(configuration: .ephemeral)
         session.dataTask(with: upload).resume()
         await reading.opened()
-        // A task that waits for the queue on a thread of Swift's pool would keep those from running that let the queue go on.
-        // So does a thread that belongs to no pool, if all else fails.
+        // If a task waited for that queue on a thread of Swift's pool, the task below that releases the stream couldn't
+        // run. Then this thread, which belongs to no pool, releases it.
         let rescues = Notes<Void>()
         let rescue = Thread {
             Thread.sleep(forTimeInterval: 30)
@@ -80,7 +80,7 @@ private final class BlockingStream: InputStream {
             for number in 0..<32 {
                 group.addTask { try await transport.send(makeRequest(server, "/\(number)")).status }
             }
-            // Behind all of them.
+            // Starts after all others.
             group.addTask {
                 for _ in 0..<100 { await Task.yield() }
                 for _ in 0..<3 { release.signal() }

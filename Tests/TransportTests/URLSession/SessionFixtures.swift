@@ -26,13 +26,13 @@ func content(of response: HTTPResponse) async throws -> String {
     String(decoding: try await response.body.collect(upTo: 64 << 20), as: UTF8.self)
 }
 
-/// The code of the ``TransportError`` that a call ends with.
+/// The ``TransportError`` with which a call ends.
 func failure(_ call: () async throws -> some Any) async throws -> TransportError {
     let error = await #expect(throws: TransportError.self) { _ = try await call() }
     return try #require(error)
 }
 
-/// Opens once, for all who wait.
+/// Opens once, for all tasks that wait.
 final class Gate: Sendable {
     private let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
 
@@ -41,7 +41,7 @@ final class Gate: Sendable {
     func opened() async { for await _ in stream {} }
 }
 
-/// What was noted, in its order.
+/// Values in the order in which they were added.
 final class Notes<Value: Sendable>: Sendable {
     private let values = Mutex<[Value]>([])
 

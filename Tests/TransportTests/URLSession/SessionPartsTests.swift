@@ -192,7 +192,7 @@ import FoundationNetworking
                     reusedConnection: false
                 )
         )
-        // The clock was set back.
+        // The clock has been set back.
         dates.responseStart = start - 5
         #expect(dates.timings?.firstByte == .zero)
         var reused = ExchangeDates(start: start, responseStart: start + 1, reusedConnection: true)
@@ -235,7 +235,7 @@ import FoundationNetworking
         var deadlines = Deadlines(limits, noticesSuspension: true)
         deadlines.start(at: .zero)
         #expect(isWaiting(deadlines.check(at: .zero)))
-        // The check that was due after 10 seconds comes after an hour.
+        // The check for the time after 10 seconds happens after an hour.
         #expect(isWaiting(deadlines.check(at: .seconds(3600))))
         #expect(passed(deadlines.check(at: .seconds(3610))) == .connect)
         deadlines.note(at: .seconds(3610))

@@ -7,11 +7,11 @@ import Testing
 import FoundationNetworking
 #endif
 
-// Decisions that no network on this platform brings about: where a task can be made to wait, and events in odd orders.
+// Situations that no network causes on this platform: suspended tasks, and events in unusual orders.
 @Suite(.againstHanging) struct TransferStateTests {
     let request: HTTPRequest
     let head: ResponseHead
-    // Never resumed: it only stands for one.
+    // A placeholder that is never resumed.
     let task: URLSessionTask
 
     init() throws {
@@ -35,7 +35,7 @@ import FoundationNetworking
         #expect(!state.receive(Data(count: 60), at: .zero).flowHasChanged)
         #expect(state.receive(Data(count: 60), at: .zero).flowHasChanged)
         #expect(state.flow?.isSuspended == true)
-        // What was under way already still comes, and is kept.
+        // Bytes that were already under way still arrive, and are kept.
         #expect(!state.receive(Data(count: 60), at: .zero).flowHasChanged)
         var changes: [Bool] = []
         for _ in 0..<3 {
@@ -65,7 +65,7 @@ import FoundationNetworking
         #expect(chunk?.count == 200)
     }
 
-    // As when URLSession begins a task anew that was made to wait.
+    // URLSession does this when it restarts a task that it had made wait.
     @Test(arguments: [ResponseBodyMode.streamed, .buffered])
     func secondHeadEndsTheCallAndItsContentIsNeverAppended(mode: ResponseBodyMode) async throws {
         var state = state(mode)
@@ -107,7 +107,7 @@ import FoundationNetworking
         return try ResponseHead(try #require(response), to: request)
     }
 
-    /// What the caller gets of the changes of a transfer whose task has begun.
+    /// The caller's result after a change of a transfer whose task has begun.
     private func result(
         of request: HTTPRequest? = nil,
         _ change: (inout TransferState) -> TransferActions
@@ -140,7 +140,7 @@ import FoundationNetworking
         }
     }
 
-    /// RFC 9110 §15.4: nobody reads it.
+    /// RFC 9110 §15.4: nobody reads this content.
     @Test func followedRedirectIsTheAnswerWhateverBecomesOfItsContent() async throws {
         var followed = request
         followed.context.followsRedirects = true
@@ -157,7 +157,7 @@ import FoundationNetworking
             }
             let answer = try await result(of: followed, change)?.get()
             if case .failed? = answer?.content { #expect(answer?.head.status == 302) } else { Issue.record("\(index)") }
-            // Where nobody follows redirects, each is an error.
+            // If nobody follows redirects, each of these ends is an error.
             let result = try #require(try await result(change))
             #expect(throws: (any Error).self) { try result.get() }
         }
@@ -193,7 +193,7 @@ import FoundationNetworking
         }
     }
 
-    /// A reader that never catches up must not make the transfer remember every chunk that it has had.
+    /// Even if its reader never catches up, a transfer must release the chunks that were read.
     @Test func placesOfReadChunksAreLetGoWhileMoreIsHeld() async throws {
         var buffer = ChunkBuffer()
         _ = buffer.append(Data([0]))

@@ -42,7 +42,7 @@ import TransportTesting
         await server.closedConnections(1)
     }
 
-    // The server can't see the close: bytes that it doesn't read stand before it.
+    // The server can't see the close, because bytes that it doesn't read come first.
     @Test func cancellingAnUploadThatNobodyReadsIsImmediate() async throws {
         server.on(.put, "/", readsBody: false) { _ in .neverAnswer }
         let (progress, continuation) = AsyncStream.makeStream(of: Void.self)
@@ -79,7 +79,8 @@ import TransportTesting
         for index in [0, 2, 3] { #expect(try await calls[index].value.status == 200) }
     }
 
-    // A continuation resumed twice traps, and one never resumed hangs: this test ends only if each is resumed once.
+    // A continuation that is resumed twice traps, and one that is never resumed hangs. The test ends only if each is
+    // resumed once.
     @Test(arguments: [ResponseBodyMode.buffered, .streamed])
     func eachOfManyCancelledCallsEndsOnce(mode: ResponseBodyMode) async throws {
         let responses: [MockResponse] = [

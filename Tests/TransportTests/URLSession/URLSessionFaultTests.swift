@@ -6,7 +6,7 @@ import TransportTesting
 
 @Suite(.againstHanging) struct URLSessionFaultTests {
     let server: MockServer
-    // No limit: what these tests show must not come from one.
+    // Without a limit, so that no limit causes the errors.
     let transport = URLSessionTransport(timeouts: Timeouts(idle: nil))
 
     init() throws { server = try MockServer() }
@@ -198,7 +198,8 @@ import TransportTesting
         #expect(try await code(of: .raw("HTTP/1.1 200\r\nContent-Length: 0\r\n\r\n")) == .invalidResponse)
     }
 
-    // What the documentation warns of. If one of these fails, Foundation has got better: delete it, and the warning.
+    // The crashes that the documentation warns about. If one of these tests fails, Foundation has improved: delete the
+    // test and the warning.
     @Test func onLinuxFoundationTrapsOnACloseWithinTheHead() async {
         await #expect(processExitsWith: .failure) { try await sendToTrap(.closeInHead) }
     }
@@ -221,7 +222,7 @@ import TransportTesting
 private func sendToTrap(_ response: MockResponse) async throws {
     let server = try MockServer()
     server.enqueue(response)
-    // An error of its own would be an exit that looks like the trap.
+    // An error thrown here would end the process like the trap that the test expects.
     _ = try? await URLSessionTransport().send(makeRequest(server))
 }
 #endif

@@ -5,10 +5,10 @@ import TransportTesting
 
 @testable import Transport
 
-/// Framing that RFC 9112 §6.3 forbids, and responses before the end of an upload, as URLSession shows them.
+/// Framing that RFC 9112 §6.3 forbids, and responses before the end of an upload, as URLSession reports them.
 @Suite(.againstHanging) struct URLSessionFramingTests {
     let server: MockServer
-    // No limit: what these tests show must not come from one.
+    // Without a limit, so that no limit causes the errors.
     let transport = URLSessionTransport(timeouts: Timeouts(idle: nil))
 
     init() throws { server = try MockServer() }
@@ -31,8 +31,8 @@ import TransportTesting
     }
 
     #if canImport(FoundationNetworking)
-    /// Foundation keeps one of two lengths whose names differ in their letters, and drops a bare CR. If this fails, move the
-    /// head to the others.
+    /// Foundation keeps one of two lengths whose names differ in case, and drops a bare CR. If this test fails, move
+    /// the head to `forbidden`.
     @Test(arguments: ["content-length: 2\r\nCONTENT-LENGTH: 4", "Content-Length: 2\r\nX-A: a\rb"])
     func onLinuxForbiddenFramingIsHidden(head: String) async throws {
         server.on(.get, "/") { _ in MockResponse(steps: [.send("HTTP/1.1 200 OK\r\n\(head)\r\n\r\nok"), .close]) }

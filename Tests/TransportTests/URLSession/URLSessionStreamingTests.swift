@@ -10,10 +10,10 @@ import TransportTesting
     init() throws { server = try MockServer() }
 
     private static let head = MockResponse.Step.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
-    /// A response that begins, and never ends.
+    /// A response that begins and never ends.
     private static let endless = MockResponse(steps: [head, .send("5\r\nfirst\r\n"), .waitForever])
 
-    /// A response of so many kilobytes at once, that then says nothing more and doesn't end.
+    /// A response that sends this many kilobytes at once, then nothing more, and doesn't end.
     private static func kilobytes(_ count: Int) -> MockResponse {
         let piece = Data("3e8\r\n" + String(repeating: "x", count: 1000) + "\r\n")
         return MockResponse(steps: [head, .send(piece, times: count), .waitForever])
@@ -145,7 +145,7 @@ import TransportTesting
     @Test func onLinuxAStreamThatRunsTooFarAheadOfItsReaderFails() async throws {
         let transport = URLSessionTransport(timeouts: Timeouts(idle: nil), streamBuffer: 100_000)
         let response = try await stream(Self.kilobytes(1000), transport)
-        // Nobody reads until the transfer has been given up.
+        // Nobody reads until the transfer has been abandoned.
         await server.closedConnections(1)
         var count = 0
         let error = try await failure { for try await chunk in response.body { count += chunk.count } }

@@ -21,7 +21,7 @@ import Glibc
     private static let head = MockResponse.Step.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
     private static let chunk = MockResponse.Step.send("1\r\nx\r\n")
 
-    /// A request whose progress can be awaited, chunk by chunk.
+    /// A request whose progress the test can await, chunk by chunk.
     private func watched(
         _ timeouts: Timeouts,
         _ mode: ResponseBodyMode = .buffered
@@ -92,7 +92,7 @@ import Glibc
         await clock.sleepers(2)
         clock.advance(by: .seconds(1))
         #expect(try await failure { try await short.value }.code == .timedOut)
-        // The other call looks at the time, too, and then sleeps again.
+        // The other call also checks the time, and sleeps again.
         await clock.sleepers(1)
         clock.advance(by: .seconds(4))
         #expect(try await failure { try await long.value }.code == .timedOut)
@@ -113,7 +113,7 @@ import Glibc
         gates[0].open()
         #expect(await progress.next() == 2)
         clock.advance(by: .milliseconds(900))
-        // It woke at the old limit, and sleeps on to the new one.
+        // The call woke at the old limit, and sleeps until the new one.
         await clock.sleepers(1)
         #expect(clock.nextDeadline?.elapsed == .milliseconds(1900))
         clock.advance(by: .milliseconds(100))
@@ -231,13 +231,13 @@ import Glibc
     }
 
     #if os(Linux)
-    /// The spooling of a stream is no sign that somebody is there.
+    /// Spooling a stream to a file says nothing about the host.
     @Test func spooledUploadToAHostThatDoesNotAnswerEndsAtTheConnectLimit() async throws {
         let (silent, connected) = (try SilentServer(), Gate())
         Thread.detachNewThread { [descriptor = silent.descriptor] in
             let client = accept(descriptor, nil, nil)
             connected.open()
-            // Until the call ends, nobody answers the handshake of TLS.
+            // Until the call ends, nobody answers the TLS handshake.
             var byte: UInt8 = 0
             while read(client, &byte, 1) > 0 {}
             close(client)
@@ -252,7 +252,7 @@ import Glibc
         request.context.timeouts = Timeouts(connect: .seconds(3), idle: nil)
         let call = begin(request)
         await connected.opened()
-        // Bounded: without the limit, nobody ever sleeps.
+        // A limited number of times, because without the connect limit nothing ever sleeps.
         for _ in 0..<100_000 where clock.pendingSleeps == 0 { await Task.yield() }
         if clock.pendingSleeps == 0 { call.cancel() }
         clock.advance(by: .seconds(3))

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Transport
 
-// What feeds the stream that URLSession reads from on Apple's platforms, with a sink that stands for that stream.
+// The pump fills the stream that URLSession reads from on Apple platforms. A sink takes the stream's place here.
 @Suite(.againstHanging) struct UploadPumpTests {
     private final class Sink: UploadSink {
         private struct State {
@@ -54,7 +54,7 @@ import Testing
         #expect(discards.all.isEmpty)
     }
 
-    /// As when the server answers early, or URLSession sends the request again: that is not the call's end.
+    /// This happens when the server answers early or URLSession sends the request again. It doesn't end the call.
     @Test func aSinkThatTakesNoMoreFailsNothingAndTheRestIsGivenUp() async {
         let (sink, discards) = (Sink(room: 3), Notes<Void>())
         let body = HTTPBody.oneShot(Self.source("one", "two", "three")) { discards.add(()) }
@@ -72,7 +72,7 @@ import Testing
         #expect(sink.written == Data("onetwo"))
     }
 
-    /// Closed, a stream of unknown length would look complete to the server.
+    /// If the stream were closed, a body of unknown length would look complete to the server.
     @Test func aBodyThatCannotBeReadIsAFailureAndIsNotMadeToLookComplete() async {
         let (sink, discards) = (Sink(), Notes<Void>())
         let body = HTTPBody.oneShot(Self.source("one", failure: Broken())) { discards.add(()) }
