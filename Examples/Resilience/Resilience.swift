@@ -4,7 +4,7 @@ import Synchronization
 import TransportTesting
 
 /// `Resilience` requests a page repeatedly while things go wrong: the page moves, its content goes stale, the server is
-/// overloaded, and finally the server is gone. One chain handles all of it, and each response says how it was obtained.
+/// overloaded, and finally gone. One chain handles all of it, and each response says how it was obtained.
 @main
 struct Resilience {
     static func main() async {

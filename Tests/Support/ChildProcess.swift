@@ -33,8 +33,8 @@ public final class ChildProcess: Sendable {
     /// Starts the program at a path.
     ///
     /// - Parameters:
-    /// - environment: the program's whole environment; by default that of this process.
-    /// - descriptors: standard input, output and error of the program; the caller closes them.
+    ///   - environment: the program's whole environment; by default that of this process.
+    ///   - descriptors: standard input, output and error of the program; the caller closes them.
     public init(
         _ path: String,
         _ arguments: [String] = [],

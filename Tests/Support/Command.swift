@@ -3,12 +3,12 @@ public import Foundation
 
 /// Another program, run until it ends.
 ///
-/// Input and output go through files. On Linux, Foundation's read of a pipe traps when a signal interrupts it, and a
+/// Input and output go through files. On Linux, Foundation's read of a pipe traps when a signal interrupts it. Besides, a
 /// program that fills one pipe while the test reads the other would hang.
 public enum Command {
     /// How a program ended, and its output.
     public struct Result: Sendable {
-        /// Its exit status, or the signal that ended it.
+        /// The exit status, or the number of the signal that ended the program.
         public let status: Int32
         /// The bytes of standard output.
         public let output: Data

@@ -14,8 +14,8 @@ import Synchronization
 /// ## How
 /// Tasks without an actor run on the global executor. The runtime lets a program replace its entry point through
 /// `swift_task_enqueueGlobal_hook`, on Apple's platforms and on Linux. Jobs that a thread enqueues inside ``enter(_:)``
-/// go to that thread's queue; jobs of any other thread go to the global executor, so tests that run in parallel aren't
-/// affected. The queue runs its jobs on that thread alone, so the jobs that they enqueue return to the queue.
+/// go to that thread's queue. Jobs of any other thread go to the global executor, which leaves parallel tests alone.
+/// The queue runs its jobs on that thread alone, so the jobs that they enqueue return to the queue.
 ///
 /// The seed chooses the next job among those that are ready. Trying many seeds finds a race.
 public final class JobQueue: Sendable {

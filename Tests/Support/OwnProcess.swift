@@ -1,7 +1,7 @@
 #if os(Linux)
 import Foundation
 
-/// What this process uses of the system's resources, for tests that look for leaks. These tests run as exit tests,
+/// This process's use of the system's resources, for tests that look for leaks. These tests run as exit tests,
 /// because other tests in the same process would be counted, too.
 public enum OwnProcess {
     /// The number of threads with a name. Linux keeps the first 15 bytes of a name.

@@ -54,8 +54,8 @@ struct ClosuresPerRequest: Sendable {
     }
 }
 
-/// A chain that composes closures for each request like swift-openapi-runtime's client: body, base URL and operation name are
-/// passed beside the request, and a wrapper around each hop records where an error came from.
+/// A chain that composes closures for each request, like swift-openapi-runtime's client. Body, base URL and operation name
+/// are passed beside the request. A wrapper around each hop records where an error came from.
 struct OpenAPIComposition: Sendable {
     typealias Answer = (HTTPResponse, HTTPBody?)
     typealias Send = @Sendable (HTTPRequest, HTTPBody?, URL) async throws -> Answer

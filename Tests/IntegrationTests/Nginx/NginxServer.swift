@@ -25,9 +25,9 @@ final class NginxServer: Sendable {
     /// Runs a server while a closure uses it.
     ///
     /// - Parameters:
-    /// - listen: parameters after the address in the `listen` directive, such as `ssl`.
-    /// - server: directives for the `server` block.
-    /// - files: the names and contents of other files in the folder.
+    ///   - listen: parameters after the address in the `listen` directive, such as `ssl`.
+    ///   - server: directives for the `server` block.
+    ///   - files: the names and contents of other files in the folder.
     static func run<Value>(
         listen: String = "",
         server: String = "",

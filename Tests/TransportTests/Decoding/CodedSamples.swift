@@ -1,7 +1,7 @@
 #if os(Linux)
 import Foundation
 
-/// One text in every coding, made by other programs.
+/// A text in every coding, as other programs encode it.
 enum CodedSamples {
     static let text = (0..<12).map { "line \($0): the quick brown fox jumps over the lazy dog \($0 * $0)\n" }.joined()
 

@@ -6,7 +6,7 @@ import TransportTesting
 
 @testable import Middlewares
 
-/// What a store's files reveal about the credentials of requests.
+/// A store's files reveal no credentials of requests.
 @Suite(.againstHanging) struct DiskSecretsTests {
     private let directory = TemporaryDirectory()
     private let credentials = [

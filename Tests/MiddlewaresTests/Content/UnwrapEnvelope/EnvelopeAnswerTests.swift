@@ -4,7 +4,7 @@ import TransportTesting
 
 @testable import Middlewares
 
-/// What an ``EnvelopeError`` tells outer interceptors about its response.
+/// The facts that an ``EnvelopeError`` gives outer interceptors about its response.
 @Suite(.againstHanging)
 struct EnvelopeAnswerTests {
     private let refusal = #"{"code":1005,"message":"No such user"}"#

@@ -4,8 +4,8 @@ import Testing
 
 @testable import Middlewares
 
-/// Compares the scanner, which reads 64 bytes at once, with a scanner that reads each byte: over random texts, and with
-/// each special character at each index of a block. All random values come from seeds, so a failure can be repeated.
+/// Compares the scanner, which reads 64 bytes at once, with a scanner that reads each byte. The texts are random, or have
+/// a special character at each index of a block. All random values come from seeds, so a failure can be repeated.
 @Suite(.againstHanging) struct JSONScannerReferenceTests {
     private static let paths = ["a", "b", "a.b", "b.a", "a.b.c", "c.é", "\""].map { JSONKeyPath($0).encodedNames }
 
