@@ -7,8 +7,8 @@ import Synchronization
 /// ```swift
 /// let queue = try JobQueue(seed: 42)
 /// queue.enter {
-///     Task { … }              // and whatever it starts, structured or not
-///     queue.runAll()          // returns when every task has ended, or waits for something that no task will bring about
+///     Task { … }              // and any task that this one starts, structured or not
+///     queue.runAll()          // returns when every task has ended, or none can go on
 /// }
 /// ```
 /// ## How
@@ -46,7 +46,7 @@ public final class JobQueue: Sendable {
 
     /// Runs jobs until none is ready.
     ///
-    /// - Parameter limit: the most jobs to run.
+    /// - Parameter limit: the maximum number of jobs to run.
     /// - Returns: the number of jobs that were run.
     @discardableResult
     public func runAll(limit: Int = .max) -> Int {

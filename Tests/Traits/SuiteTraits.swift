@@ -21,6 +21,6 @@ struct HeavyTrait: SuiteTrait, TestScoping {
 }
 
 extension Trait where Self == HeavyTrait {
-    /// Runs the suite while no other heavy one runs.
+    /// Runs the suite while no other heavy suite runs.
     static var heavy: Self { HeavyTrait() }
 }
