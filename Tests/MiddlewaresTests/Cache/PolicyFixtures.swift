@@ -26,7 +26,7 @@ func fields(_ lines: [String]) -> HTTPFields {
     return fields
 }
 
-/// A row of a table: an RFC's section, a stored response, a request, and the expected decision.
+/// A row of a table: an RFC's section, a response, a request, and the expected decision.
 struct Row: Sendable, CustomTestStringConvertible {
     var section: String
     var method: HTTPRequest.Method = .get
