@@ -12,10 +12,10 @@ internal import Synchronization
 ///       └── continuation, CurlDownload, CurlUpload (mutexes) ◀─┘  └─ callbacks ─┘
 /// ```
 /// Owners:
-/// - The loop's thread alone uses the multi handle, the easy handles of active transfers, ``CurlLoopRun``, and
+/// - The loop's thread alone uses the multi handle, the easy handles of active transfers, ``CurlLoopState``, and
 ///   ``OpenSockets``. libcurl runs its callbacks on this thread too. The only call from other threads is `curl_multi_wakeup`.
 /// - Any thread may use the inbox, under its mutex. A command never blocks its caller.
-/// - `alarmClock` wakes the thread when it has no transfer to wait for, and at the end when the last waker has left.
+/// - `idleSemaphore` wakes the thread when it has no transfer to wait for, and at the end when the last waker has left.
 ///
 /// Lifetime: the thread retains the loop. After ``stop()``, the thread ends every transfer, waits until no caller is inside
 /// `curl_multi_wakeup`, and then frees the multi handle with its connections.
@@ -30,7 +30,7 @@ final class CurlLoop: Sendable {
     private struct Inbox {
         var commands: [Command] = []
         var isStopped = false
-        var state = LoopState.working
+        var phase = Phase.working
         /// Counts the callers that are about to wake the loop, plus the loop's thread until it has ended. While it isn't 0,
         /// the multi handle must not be freed.
         var users = 1
@@ -38,14 +38,14 @@ final class CurlLoop: Sendable {
         var endWatchers: [CheckedContinuation<Void, Never>] = []
 
         /// How to wake the loop. A caller that must use `curl_multi_wakeup` counts as a user until it has called ``leave()``.
-        mutating func call() -> LoopState {
-            defer { state = .working }
-            if state == .waiting { users += 1 }
-            return state
+        mutating func call() -> Phase {
+            defer { phase = .working }
+            if phase == .waiting { users += 1 }
+            return phase
         }
     }
 
-    private enum LoopState {
+    private enum Phase {
         /// The loop reads the inbox before it waits, so no wake-up is needed.
         case working
         /// The loop waits for a command only, or is about to. A semaphore costs both sides half as much as the network's
@@ -65,7 +65,7 @@ final class CurlLoop: Sendable {
     /// Used by the loop's thread, and by libcurl's callbacks on that thread, until the loop has ended.
     let sockets: OpenSockets
     private let inbox = Mutex(Inbox())
-    private let alarmClock = DispatchSemaphore(value: 0)
+    private let idleSemaphore = DispatchSemaphore(value: 0)
 
     init(limits: CurlTransport.ConnectionLimits, clock: LoopClock, pool: EasyHandlePool, sockets: OpenSockets) throws {
         guard let pointer = ccurl_multi_init() else {
@@ -99,12 +99,12 @@ final class CurlLoop: Sendable {
 
     /// Passes a command to the loop's thread. After ``stop()``, a `start` command finishes its transfer with an error.
     func send(_ command: Command) {
-        let state: LoopState? = inbox.withLock { inbox in
+        let phase: Phase? = inbox.withLock { inbox in
             guard !inbox.isStopped else { return nil }
             inbox.commands.append(command)
             return inbox.call()
         }
-        if let state { return wake(from: state) }
+        if let phase { return wake(from: phase) }
         if case .start(let transfer) = command {
             transfer.finish(.failure(TransportError.shutDown))
             release(transfer)
@@ -113,18 +113,18 @@ final class CurlLoop: Sendable {
 
     /// Makes the thread end every transfer and then itself. Returns at once; see ``ended()``.
     func stop() {
-        let state: LoopState = inbox.withLock { inbox in
+        let phase: Phase = inbox.withLock { inbox in
             inbox.isStopped = true
             return inbox.call()
         }
-        wake(from: state)
+        wake(from: phase)
     }
 
     /// Wakes the loop's thread. Call it without the lock: the thread needs the lock first, and would otherwise spin for it.
-    private func wake(from state: LoopState) {
-        switch state {
+    private func wake(from phase: Phase) {
+        switch phase {
         case .working: break
-        case .sleeping: alarmClock.signal()
+        case .sleeping: idleSemaphore.signal()
         case .waiting:
             _ = ccurl_multi_wakeup(multi.pointer)
             leave()
@@ -137,7 +137,7 @@ final class CurlLoop: Sendable {
             inbox.users -= 1
             return inbox.users == 0
         }
-        if isLast { alarmClock.signal() }
+        if isLast { idleSemaphore.signal() }
     }
 
     /// Frees the multi handle and its connections, once no caller is inside `curl_multi_wakeup`. Runs on the loop's thread,
@@ -147,7 +147,7 @@ final class CurlLoop: Sendable {
             inbox.users -= 1
             return inbox.users > 0
         }
-        if isUsed { alarmClock.wait() }
+        if isUsed { idleSemaphore.wait() }
         _ = ccurl_multi_cleanup(multi.pointer)
         let watchers = inbox.withLock { inbox in
             inbox.hasEnded = true
@@ -177,36 +177,36 @@ final class CurlLoop: Sendable {
     fileprivate func run() {
         _ = ccurl_name_thread("Interceptors")
         Self.blockPipeSignal()
-        var run = CurlLoopRun(multi: multi.pointer, loop: self)
+        var state = CurlLoopState(multi: multi.pointer, loop: self)
         var commands: [Command] = []
         while true {
             // The two arrays take turns as the inbox, so that both keep their memory.
             let isStopped = inbox.withLock { inbox in
-                inbox.state = .working
+                inbox.phase = .working
                 swap(&inbox.commands, &commands)
                 return inbox.isStopped
             }
-            for command in commands { run.handle(command) }
+            for command in commands { state.handle(command) }
             commands.removeAll(keepingCapacity: true)
             if isStopped { break }
-            run.turn()
-            wait(run.isIdle ? .sleeping : .waiting, &run)
+            state.iterate()
+            wait(state.isIdle ? .sleeping : .waiting, &state)
         }
-        run.endAll()
+        state.endAll()
         close()
     }
 
-    /// Waits for a command or the network, unless a command has already come. The check and the new state are one critical
+    /// Waits for a command or the network, unless a command has already come. The check and the new phase are one critical
     /// section, so that no wake-up is lost.
-    private func wait(_ state: LoopState, _ run: inout CurlLoopRun) {
+    private func wait(_ phase: Phase, _ state: inout CurlLoopState) {
         let mayWait = inbox.withLock { inbox in
             guard inbox.commands.isEmpty, !inbox.isStopped else { return false }
-            inbox.state = state
+            inbox.phase = phase
             return true
         }
         guard mayWait else { return }
-        if state == .sleeping { alarmClock.wait() } else { run.waitForNetwork() }
-        run.updateTime()
+        if phase == .sleeping { idleSemaphore.wait() } else { state.waitForNetwork() }
+        state.updateTime()
     }
 
     /// Writing to a broken connection should be an error, not a signal. libcurl doesn't raise the signal, but OpenSSL, in

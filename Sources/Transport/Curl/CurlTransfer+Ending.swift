@@ -10,11 +10,11 @@ extension CurlTransfer {
         guard head.isHTTP1, request.url.isHTTPS, hasContent, head.framing.endsWithConnection else { return }
         (mustSeeEnd, leavesHandleClean) = (true, false)
         easy.set(CCURLOPT_XFERINFODATA, Unmanaged.passUnretained(self).toOpaque())
-        _ = ccurl_easy_setopt_progress_callback(easy.pointer, onProgress)
+        _ = ccurl_easy_setopt_progress_callback(easy.pointer, CurlCallbacks.onProgress)
         easy.set(CCURLOPT_NOPROGRESS, 0)
     }
 
-    fileprivate func lookForEnd() { hasSeenEnd = hasSeenEnd || CurlTLS.hasEnded(easy) }
+    func lookForEnd() { hasSeenEnd = hasSeenEnd || CurlTLS.hasEnded(easy) }
 
     /// Whether the connection, and the content with it, ended without TLS signalling the end.
     var isCut: Bool { mustSeeEnd && !hasSeenEnd }
@@ -46,8 +46,8 @@ extension CurlTransfer {
 
     /// Whether the transfer was silent for a second before its cancellation, so that its connection may be dead.
     var mayWaitInVain: Bool {
-        guard let turn, !head.isComplete, !isReceivingPaused else { return false }
-        return turn.now - lastActivity >= .seconds(1)
+        guard let iteration, !head.isComplete, !isReceivingPaused else { return false }
+        return iteration.now - lastActivity >= .seconds(1)
     }
 
     /// Whether the response is complete, even if the request is not. For chunked content, libcurl reports this only when the
@@ -62,15 +62,10 @@ extension CurlTransfer {
     }
 
     func noteSurplus() {
-        if upload != nil, isResponseComplete { turn?.hasEarlierDeadline = true }
+        if upload != nil, isResponseComplete { iteration?.hasEarlierDeadline = true }
     }
 
     /// Whether libcurl may drop the content: for a 417, it would send the request again without its expectation.
     var mayBeDropped: Bool { expectsContinue && easy.long(CCURLINFO_RESPONSE_CODE) == 417 }
-}
-
-private let onProgress: ccurl_progress_callback = { context, _, _, _, _ in
-    if let context { Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue().lookForEnd() }
-    return 0
 }
 #endif

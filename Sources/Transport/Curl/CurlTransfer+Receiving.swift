@@ -19,12 +19,12 @@ extension CurlTransfer {
         if decodesContent, head.hasContentEncoding, hasContent, let codings = head.codings, !codings.isEmpty {
             decoding = ContentDecoding(codings)
         }
-        if head.isHTTP1, turn?.sockets.noteHTTP1(from: localPort, through: handshake?.proxySSL) == false {
+        if head.isHTTP1, iteration?.sockets.noteHTTP1(from: localPort, through: handshake?.proxySSL) == false {
             leavesHandleClean = false
             easy.set(CCURLOPT_FORBID_REUSE, 1)
         }
         if expectsContinue, head.isHTTP1, let upload, upload.hasSentNothing { refuseContent() }
-        if upload != nil, easy.long(CCURLINFO_RESPONSE_CODE) >= 300 { turn?.refused.append(self) }
+        if upload != nil, easy.long(CCURLINFO_RESPONSE_CODE) >= 300 { iteration?.refused.append(self) }
         watchEndIfNeeded()
         noteSurplus()
         noteRedirect()
@@ -84,7 +84,7 @@ extension CurlTransfer {
         if let download {
             switch download.offer(bytes) {
             case .accepted: break
-            case .awaited: turn?.awaited.append(download)
+            case .awaited: iteration?.awaited.append(download)
             case .full:
                 isReceivingPaused = true
                 return .paused
@@ -116,11 +116,11 @@ extension CurlTransfer {
             let parsed = WireHead(parsing: head.bytes), HTTPResponse.isRedirect(parsed.status, parsed.fields)
         else { return }
         isFollowedRedirect = true
-        turn?.hasEarlierDeadline = true
+        iteration?.hasEarlierDeadline = true
     }
 
     func touch() {
-        if let turn { lastActivity = turn.now }
+        if let iteration { lastActivity = iteration.now }
     }
 
     var contentLength: Int64? {

@@ -28,7 +28,7 @@ extension CurlTransfer {
 
     /// Whether a kept-alive connection was closed by the server, or holds bytes that no request asked for.
     private func isUnusable(_ localPort: Int32) -> Bool {
-        guard let sockets = turn?.sockets, sockets.speaksHTTP1(from: localPort) else { return false }
+        guard let sockets = iteration?.sockets, sockets.speaksHTTP1(from: localPort) else { return false }
         // OpenSSL may hold bytes of a TLS record that the socket no longer has.
         return sockets.isReadable(from: localPort) || CurlTLS.hasUnreadBytes(easy)
     }

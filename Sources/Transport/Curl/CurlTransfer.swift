@@ -72,7 +72,7 @@ final class CurlTransfer: @unchecked Sendable {
     var isContentDropped = false
     var connects = 0
     var localPort: Int32 = 0
-    @exclusivity(unchecked) var turn: LoopTurn?
+    @exclusivity(unchecked) var iteration: LoopIteration?
     var startedAt: Duration = .zero
     @exclusivity(unchecked) var lastActivity: Duration = .zero
     var isConnected = false
@@ -140,7 +140,7 @@ final class CurlTransfer: @unchecked Sendable {
     }
 
     /// Registers the caller's continuation, which is resumed at once if the transfer has already ended.
-    func await(_ continuation: UnsafeContinuation<CurlReply, any Error>) {
+    func setContinuation(_ continuation: UnsafeContinuation<CurlReply, any Error>) {
         let result: Result<CurlReply, any Error>? = waiter.withLock { waiter in
             if case .done(let result) = waiter { return result ?? .failure(CancellationError()) }
             waiter = .waiting(continuation)

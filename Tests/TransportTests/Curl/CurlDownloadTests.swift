@@ -84,8 +84,8 @@ import Testing
     }
 
     @Test func aFlowThatBeginsAgainIsWaitedForAgain() {
-        var patience = Patience()
-        func holds(_ bytes: Int) -> Bool { patience.expectsMore(afterTurnOf: bytes) }
+        var coalescer = WakeupCoalescer()
+        func holds(_ bytes: Int) -> Bool { coalescer.expectsMore(afterIterationOf: bytes) }
         for turns in [1, 2, 4] {
             for _ in 0..<turns { #expect(!holds(1 << 14)) }
             #expect(holds(1 << 14))
@@ -94,9 +94,9 @@ import Testing
         for _ in 0..<8 { #expect(!holds(1 << 16)) }
         #expect(!holds(100))
         #expect(holds(1 << 16))
-        patience.wasRewarded()
+        coalescer.wasRewarded()
         #expect(holds(1 << 16))
-        patience.wasRewarded()
+        coalescer.wasRewarded()
         #expect(!holds(0))
         #expect([holds(1 << 14), holds(1 << 14), holds(1 << 14)] == [false, true, true])
     }

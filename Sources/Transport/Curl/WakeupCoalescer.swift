@@ -4,29 +4,29 @@
 ///
 /// Waiting costs a millisecond in vain if no more follows, as after a message that the server expects a reaction to. After
 /// each wait in vain, twice as many long iterations are needed before the next wait.
-struct Patience {
+struct WakeupCoalescer {
     private static let least = 1
     private static let most = 1024
     // The bytes of a long iteration: enough that more is probably on its way.
-    private static let longTurn = 16 * 1024
+    private static let longIteration = 16 * 1024
 
     private var needed = least
-    private var longTurns = 0
+    private var longIterations = 0
     private var hasWaited = false
 
     /// Call it after an iteration of the loop, with the number of bytes that the iteration brought.
-    mutating func expectsMore(afterTurnOf bytes: Int) -> Bool {
-        guard bytes >= Self.longTurn else {
+    mutating func expectsMore(afterIterationOf bytes: Int) -> Bool {
+        guard bytes >= Self.longIteration else {
             // A short iteration is still part of the flow, but no reason to wait for more.
             if bytes == 0 {
-                longTurns = 0
+                longIterations = 0
                 if hasWaited { needed = min(Self.most, needed * 2) }
             }
             hasWaited = false
             return false
         }
-        longTurns += 1
-        hasWaited = longTurns > needed
+        longIterations += 1
+        hasWaited = longIterations > needed
         return hasWaited
     }
 

@@ -6,7 +6,7 @@ internal import Synchronization
 /// state.
 ///
 /// Waking the reader for each piece would cost more than the piece. The reader therefore sleeps until the held bytes reach a
-/// threshold (`much`), or until no more bytes are expected for now.
+/// threshold (`wakeThreshold`), or until no more bytes are expected for now.
 ///
 /// - The threshold starts at 128 KB. It doubles, up to 512 KB, each time a reader is already waiting when the threshold is
 ///   reached. It doesn't double while the transport's streams together use much memory.
@@ -24,7 +24,7 @@ final class CurlDownload: Sendable {
 
     private struct State: ~Copyable {
         var held: ReceivedChunks
-        var much = leastMuch
+        var wakeThreshold = initialThreshold
         var end: Result<Void, any Error>?
         var isPaused = false
         var isAbandoned = false
@@ -32,8 +32,8 @@ final class CurlDownload: Sendable {
         var reader: UnsafeContinuation<Data?, any Error>?
         /// The loop knows that a reader waits, and calls ``deliverUnlessMoreComes()`` after each iteration.
         var isAwaited = false
-        var broughtByTurn = 0
-        var patience = Patience()
+        var bytesOfIteration = 0
+        var coalescer = WakeupCoalescer()
 
         /// Removes and returns the waiting reader and its next chunk; `nil` without a reader or without bytes.
         mutating func delivery() -> Delivery? {
@@ -51,8 +51,8 @@ final class CurlDownload: Sendable {
     }
 
     private static let lowMark = 64 * 1024
-    private static let leastMuch = 128 * 1024
-    private static let mostMuch = 512 * 1024
+    private static let initialThreshold = 128 * 1024
+    private static let maximumThreshold = 512 * 1024
 
     /// Whether a reader waits for bytes. For tests.
     var hasReader: Bool { state.withLock { $0.reader != nil } }
@@ -93,17 +93,17 @@ final class CurlDownload: Sendable {
     func offer(_ bytes: UnsafeRawBufferPointer) -> Offer {
         let (offer, delivery): (Offer, Delivery?) = state.withLock { [pool] state in
             if state.isAbandoned { return (.abandoned, nil) }
-            guard state.held.count < state.much + Self.leastMuch else {
+            guard state.held.count < state.wakeThreshold + Self.initialThreshold else {
                 state.isPaused = true
-                state.much = Self.leastMuch
+                state.wakeThreshold = Self.initialThreshold
                 return (.full, nil)
             }
             state.held.append(bytes)
-            state.broughtByTurn = state.isAwaited ? state.broughtByTurn + bytes.count : bytes.count
+            state.bytesOfIteration = state.isAwaited ? state.bytesOfIteration + bytes.count : bytes.count
             guard state.reader != nil else { return (.accepted, nil) }
-            guard state.held.count < state.much else {
-                if pool.isPlentiful { state.much = min(Self.mostMuch, state.much * 2) }
-                state.patience.wasRewarded()
+            guard state.held.count < state.wakeThreshold else {
+                if pool.isPlentiful { state.wakeThreshold = min(Self.maximumThreshold, state.wakeThreshold * 2) }
+                state.coalescer.wasRewarded()
                 return (.accepted, state.delivery())
             }
             defer { state.isAwaited = true }
@@ -117,8 +117,8 @@ final class CurlDownload: Sendable {
     /// bring more. Returns `true` when no reader waits any more.
     func deliverUnlessMoreComes() -> Bool {
         let (isDone, delivery): (Bool, Delivery?) = state.withLock { state in
-            defer { state.broughtByTurn = 0 }
-            let expectsMore = state.patience.expectsMore(afterTurnOf: state.broughtByTurn)
+            defer { state.bytesOfIteration = 0 }
+            let expectsMore = state.coalescer.expectsMore(afterIterationOf: state.bytesOfIteration)
             if expectsMore, state.reader != nil, state.held.count > 0 { return (false, nil) }
             state.isAwaited = false
             return (true, state.delivery())
@@ -191,163 +191,5 @@ private struct CurlDownloadSequence: AsyncSequence, Sendable {
 
     let handle: CurlDownloadHandle
     func makeAsyncIterator() -> AsyncIterator { AsyncIterator(handle: handle) }
-}
-
-/// Passes a streamed request body from the task that reads it to the loop's thread, which sends it. A mutex guards all state.
-final class CurlUpload: Sendable {
-    enum Piece {
-        case bytes(Int)
-        case wait
-        case end
-        case failed
-    }
-
-    private struct State {
-        var pending = ChunkQueue()
-        var sent: Int64 = 0
-        var isEnded = false
-        var failure: (any Error)?
-        var isLoopWaiting = false
-        var space: CheckedContinuation<Bool, Never>?
-        var isClosed = false
-        var source: Task<Void, Never>?
-        var hasStarted = false
-        var start: CheckedContinuation<Void, Never>?
-    }
-
-    private static let highMark = 256 * 1024
-
-    let length: Int64?
-    private let onProgress: (@Sendable (TransferProgress) -> Void)?
-    private let state = Mutex(State())
-
-    init(length: Int64?, onProgress: (@Sendable (TransferProgress) -> Void)?) {
-        self.length = length
-        self.onProgress = onProgress
-    }
-
-    /// The error that reading the body ended with, if any.
-    var failure: (any Error)? { state.withLock(\.failure) }
-
-    /// Whether libcurl has taken no byte yet.
-    var hasSentNothing: Bool { state.withLock { $0.sent == 0 } }
-
-    /// Whether the source waits until some of its bytes are sent. For tests.
-    var isSourceHeld: Bool { state.withLock { $0.space != nil } }
-
-    /// Starts a task that reads the body. The task inherits the caller's priority and task-local values, waits for
-    /// ``start()``, and ends with the transfer at the latest.
-    ///
-    /// - Parameter wake: called when the loop, which waited for bytes, may continue.
-    func begin(_ body: HTTPBody, wake: @escaping @Sendable () -> Void) {
-        let source = Task {
-            await waitForStart()
-            if state.withLock({ !$0.isClosed }) { await pump(body, wake: wake) }
-        }
-        let isClosed = state.withLock { state in
-            state.source = source
-            return state.isClosed
-        }
-        if isClosed { source.cancel() }
-    }
-
-    /// Called by the loop when a connection for the body is established. Until then a one-shot body isn't touched, so that
-    /// another attempt can still send it.
-    func start() {
-        let start = state.withLock { state in
-            state.hasStarted = true
-            defer { state.start = nil }
-            return state.start
-        }
-        start?.resume()
-    }
-
-    private func waitForStart() async {
-        await withCheckedContinuation { continuation in
-            let hasStarted = state.withLock { state in
-                if !state.hasStarted { state.start = continuation }
-                return state.hasStarted
-            }
-            if hasStarted { continuation.resume() }
-        }
-    }
-
-    /// Reads the whole body into the queue, no faster than it is sent. If the transfer ends first, the rest of the body isn't
-    /// read.
-    private func pump(_ body: HTTPBody, wake: @Sendable () -> Void) async {
-        do {
-            try await body.forEachChunk { chunk in
-                let (mustWait, mustWake) = state.withLock { state in
-                    state.pending.append(chunk)
-                    defer { state.isLoopWaiting = false }
-                    return (state.pending.count >= Self.highMark, state.isLoopWaiting)
-                }
-                if mustWake { wake() }
-                if mustWait, await waitForSpace() == false { throw CancellationError() }
-            }
-            finish(nil, wake: wake)
-        } catch {
-            finish(error, wake: wake)
-        }
-    }
-
-    /// Called by the loop: copies the next bytes to send.
-    func read(into buffer: UnsafeMutableRawBufferPointer) -> Piece {
-        let (piece, space, sent): (Piece, CheckedContinuation<Bool, Never>?, Int64) = state.withLock { state in
-            if state.failure != nil { return (.failed, nil, 0) }
-            let count = state.pending.take(into: buffer)
-            guard count > 0 else {
-                state.isLoopWaiting = !state.isEnded
-                return (state.isEnded ? .end : .wait, nil, 0)
-            }
-            state.sent += Int64(count)
-            guard state.pending.count < Self.highMark else { return (.bytes(count), nil, state.sent) }
-            defer { state.space = nil }
-            return (.bytes(count), state.space, state.sent)
-        }
-        space?.resume(returning: true)
-        if case .bytes = piece { onProgress?(TransferProgress(completed: sent, total: length)) }
-        return piece
-    }
-
-    /// Called by the loop when the transfer has ended: stops the source.
-    func close() {
-        let (space, source) = state.withLock { state in
-            state.isEnded = true
-            state.isClosed = true
-            state.pending = ChunkQueue()
-            defer {
-                state.space = nil
-                state.source = nil
-            }
-            return (state.space, state.source)
-        }
-        start()
-        space?.resume(returning: false)
-        source?.cancel()
-    }
-
-    private func finish(_ failure: (any Error)?, wake: @Sendable () -> Void) {
-        let mustWake = state.withLock { state in
-            guard !state.isClosed else { return false }
-            state.isEnded = true
-            state.failure = failure
-            defer { state.isLoopWaiting = false }
-            return state.isLoopWaiting
-        }
-        if mustWake { wake() }
-    }
-
-    private func waitForSpace() async -> Bool {
-        await withCheckedContinuation { continuation in
-            let hasSpace: Bool? = state.withLock { state in
-                if state.isEnded { return false }
-                if state.pending.count < Self.highMark { return true }
-                state.space = continuation
-                return nil
-            }
-            if let hasSpace { continuation.resume(returning: hasSpace) }
-        }
-    }
 }
 #endif

@@ -4,22 +4,22 @@ internal import Dispatch
 internal import Foundation
 
 /// The loop's state. Only the loop's thread uses it.
-struct CurlLoopRun {
+struct CurlLoopState {
     private let multi: UnsafeMutableRawPointer
     private let loop: CurlLoop
     private var settled: [SettledTransfer] = []
     private var active: [ObjectIdentifier: CurlTransfer] = [:]
-    private let current: LoopTurn
+    private let current: LoopIteration
     // No deadline is earlier than this. Activity only moves deadlines later, so most iterations need not look at the
     // transfers.
     private var nextCheck: Duration = .seconds(Int64.max / 2)
     private var alarm: (time: Duration, task: Task<Void, Never>)?
-    private var nudge = Nudge()
+    private var stalledStreams = StalledStreamPoller()
 
     init(multi: UnsafeMutableRawPointer, loop: CurlLoop) {
         self.multi = multi
         self.loop = loop
-        current = LoopTurn(sockets: loop.sockets)
+        current = LoopIteration(sockets: loop.sockets)
         current.now = loop.clock.now()
     }
 
@@ -40,7 +40,7 @@ struct CurlLoopRun {
             transfer.lastActivity = current.now
             // The idle limit, which a pause suspends, applies again.
             if let deadline = transfer.nextDeadline { nextCheck = min(nextCheck, deadline.time) }
-            nudge.begin(for: transfer)
+            stalledStreams.begin(for: transfer)
             resume(transfer)
         case .checkTime:
             alarm = nil
@@ -50,7 +50,7 @@ struct CurlLoopRun {
     /// Whether there is nothing to do until a command comes.
     var isIdle: Bool { active.isEmpty && CurlLibrary.closesConnectionsAtOnce }
 
-    mutating func turn() {
+    mutating func iterate() {
         var running: Int32 = 0
         _ = ccurl_multi_perform(multi, &running)
         current.deliver()
@@ -81,7 +81,7 @@ struct CurlLoopRun {
     private mutating func start(_ transfer: CurlTransfer) {
         // The call was cancelled before the transfer began.
         guard !transfer.isFinished else { return loop.release(transfer) }
-        transfer.turn = current
+        transfer.iteration = current
         transfer.startedAt = current.now
         transfer.lastActivity = current.now
         transfer.easy.set(CCURLOPT_PRIVATE, Unmanaged.passUnretained(transfer).toOpaque())
@@ -139,7 +139,7 @@ struct CurlLoopRun {
 
     private mutating func end(_ transfer: CurlTransfer, _ result: Result<Void, any Error>) {
         active[ObjectIdentifier(transfer)] = nil
-        nudge.end(for: transfer)
+        stalledStreams.end(for: transfer)
         switch result {
         case .success:
             let reply = transfer.reply(body: transfer.takeBody())
@@ -196,7 +196,7 @@ struct CurlLoopRun {
         // A reader waits for bytes that are held back for a larger chunk. More should come within a millisecond, or isn't
         // worth waiting for.
         guard current.awaited.isEmpty else { return 1 }
-        let longest = nudge.next() ?? 60_000
+        let longest = stalledStreams.next() ?? 60_000
         let remaining = nextCheck - current.now
         guard remaining < .seconds(Int64.max / 4) else { return longest }
         guard loop.clock.isRealTime else {
@@ -218,60 +218,6 @@ struct CurlLoopRun {
             loop.send(.checkTime)
         }
         alarm = (time, task)
-    }
-}
-
-/// Schedules polls for streams that may have stalled after a pause.
-///
-/// libcurl 7.88 may leave a resumed HTTP/2 stream without a flow-control window. Server and client then wait for each other
-/// until libcurl runs again, so the loop polls: after 1 ms at first, then with doubled intervals, at last every second.
-private struct Nudge {
-    private static let longest: Int32 = 1000
-    private var resumed: Set<ObjectIdentifier> = []
-    private var milliseconds: Int32 = 1
-
-    /// Polls for a transfer that resumes after a pause.
-    mutating func begin(for transfer: CurlTransfer) {
-        guard transfer.download != nil else { return }
-        resumed.insert(ObjectIdentifier(transfer))
-        milliseconds = 1
-    }
-
-    mutating func end(for transfer: CurlTransfer) {
-        if !resumed.isEmpty { resumed.remove(ObjectIdentifier(transfer)) }
-    }
-
-    /// The longest wait for the network, in milliseconds; `nil` without a limit.
-    mutating func next() -> Int32? {
-        guard !resumed.isEmpty else { return nil }
-        defer { milliseconds = min(Self.longest, milliseconds * 2) }
-        return milliseconds
-    }
-}
-
-/// The state of one iteration of the loop, shared with libcurl's callbacks. Only the loop's thread uses it.
-final class LoopTurn {
-    let sockets: OpenSockets
-    /// The loop's time, read once before and once after its wait. The callbacks, about a dozen for each response, use this
-    /// value instead of the clock.
-    var now: Duration = .zero
-    /// Whether a transfer's deadline may now be earlier than all others: its response was complete before its request was
-    /// sent, or it is a redirect to follow.
-    var hasEarlierDeadline = false
-    /// Downloads with bytes for a waiting reader, which are delivered after the iteration.
-    var awaited: [CurlDownload] = []
-    /// Transfers whose server responded before it had the whole request, and which should stop sending.
-    var refused: [CurlTransfer] = []
-
-    init(sockets: OpenSockets) { self.sockets = sockets }
-
-    func deliver() {
-        if !awaited.isEmpty { awaited.removeAll { $0.deliverUnlessMoreComes() } }
-    }
-
-    func forget(_ transfer: CurlTransfer) {
-        if !awaited.isEmpty { awaited.removeAll { $0 === transfer.download } }
-        if !refused.isEmpty { refused.removeAll { $0 === transfer } }
     }
 }
 

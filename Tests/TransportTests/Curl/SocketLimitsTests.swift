@@ -7,7 +7,7 @@ import TransportTesting
 
 @testable import Transport
 
-@Suite(.againstHanging) struct CurlSocketsTests {
+@Suite(.againstHanging) struct SocketLimitsTests {
     /// The limit is the configuration's idle limit, at least 30 seconds. The request's own limit doesn't matter.
     @Test(arguments: [
         (Duration.seconds(60) as Duration?, 60_000 as Int32), (.seconds(1), 30_000), (.seconds(200), 200_000), (nil, 0),
