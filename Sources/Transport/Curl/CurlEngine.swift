@@ -10,9 +10,8 @@ final class CurlEngine: Sendable {
     let pool: EasyHandlePool
     private let sockets = OpenSockets()
     let blocks = BlockPool()
+    let configuration: CurlTransport.Configuration
     let tls: CurlTLS
-    let proxy: CurlTransport.Proxy
-    let userAgent = UserAgent.line
     private let users = Mutex(1)
 
     init(_ configuration: CurlTransport.Configuration, load: CurlLibrary.Loader) throws {
@@ -23,7 +22,7 @@ final class CurlEngine: Sendable {
         // libcurl would otherwise look up each proxy variable for each request.
         if configuration.proxy == .environment, !CurlTransport.Proxy.environmentNamesAny { configuration.proxy = .none }
         try configuration.proxy.check()
-        proxy = configuration.proxy
+        self.configuration = configuration
         pool = EasyHandlePool { [configuration, sockets] easy in
             Self.setCommon(easy, configuration)
             sockets.use(in: easy)
@@ -31,7 +30,7 @@ final class CurlEngine: Sendable {
         }
         loop = try CurlLoop(
             limits: configuration.connectionLimits,
-            clock: LoopClock(configuration.clock),
+            clock: .starting(configuration.clock),
             pool: pool,
             sockets: sockets
         )
@@ -48,19 +47,35 @@ final class CurlEngine: Sendable {
         if isLast { loop.stop() }
     }
 
+    /// Sends a request and returns its response.
+    ///
+    /// A second exchange follows in two cases, if the body can be read again: after a 417, without the expectation (RFC 9110
+    /// §15.5.18); and after each connection that libcurl tried turned out to be ending, for a request that may be repeated.
+    func response(to request: HTTPRequest) async throws -> HTTPResponse {
+        let start = loop.clock.elapsed()
+        var (request, calledAt, hasStartedOver) = (request, nil as Duration?, false)
+        while true {
+            do {
+                let response = try await exchange(request, againSince: calledAt)
+                guard response.status == 417, request.expectsContinue, request.body.isRestartable else { return response }
+                response.body.discard()
+                request.headerFields.remove(.expect)
+            } catch let error as TransportError where error.code == .staleConnection {
+                guard request.canBeSentAgain, !hasStartedOver else { throw error }
+                hasStartedOver = true
+            }
+            calledAt = start
+        }
+    }
+
     /// - Parameter calledAt: the start of the call, if this is not its first exchange. The exchange then uses a new
     ///   connection, and the limit of the whole call counts from this time.
-    func exchange(
-        _ request: HTTPRequest,
-        _ configuration: CurlTransport.Configuration,
-        againSince calledAt: Duration? = nil
-    ) async throws -> HTTPResponse {
+    private func exchange(_ request: HTTPRequest, againSince calledAt: Duration?) async throws -> HTTPResponse {
         guard request.body.isReadable else { throw TransportError.bodyNotReplayable(request: request) }
         // The body is announced as empty and sent without reading. A file may have grown and a stream may have bytes after
         // all, so check.
-        if request.body.isEmptySource { try await readToEnd(request, configuration) }
-        let transfer = try makeTransfer(request, configuration, freshConnection: calledAt != nil)
-        transfer.calledAt = calledAt
+        if request.body.isEmptySource { try await readToEnd(request) }
+        let transfer = try makeTransfer(request, calledAt: calledAt)
         transfer.upload?.begin(request.body) { [loop, weak transfer] in
             if let transfer { loop.send(.unpause(transfer)) }
         }
@@ -68,15 +83,15 @@ final class CurlEngine: Sendable {
     }
 
     /// Reads the body within the time limits. Throws if the body has more bytes than announced.
-    private func readToEnd(_ request: HTTPRequest, _ configuration: CurlTransport.Configuration) async throws {
-        let timeouts = request.context.timeouts ?? configuration.timeouts
+    private func readToEnd(_ request: HTTPRequest) async throws {
+        let timeouts = timeouts(of: request)
         guard let limit = [timeouts.idle, timeouts.whole].compactMap({ $0 }).min() else {
             return try await request.body.forEachChunk { _ in }
         }
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await request.body.forEachChunk { _ in } }
             group.addTask { [clock = loop.clock] in
-                try await clock.sleep(limit)
+                try await clock.sleep(for: limit)
                 throw TransportError(.timedOut, "The end of the empty content did not come within \(limit).")
             }
             defer { group.cancelAll() }
@@ -116,5 +131,18 @@ final class CurlEngine: Sendable {
         response.context.timings = reply.timings
         return response
     }
+}
+
+extension HTTPRequest {
+    /// Whether the content is sent only after the server has asked for it (RFC 9110 §10.1.1).
+    var expectsContinue: Bool {
+        guard !body.isEmpty, headerFields.contains(.expect) else { return false }
+        return headerFields[values: .expect].contains { $0.lowercased().contains("100-continue") }
+    }
+
+    /// Whether a second sending has the effect of one (RFC 9110 §9.2.2).
+    var isRepeatable: Bool { method.isIdempotent || headerFields.contains(.idempotencyKey) }
+
+    fileprivate var canBeSentAgain: Bool { isRepeatable && body.isRestartable }
 }
 #endif

@@ -58,7 +58,7 @@ extension CurlTransfer {
             : isMalformed
                 ? .invalidResponse : Self.meaning(of: ccurl_code(UInt32(bitPattern: code)), headCame: head.isComplete)
         let isNoConnection = meaning == .cannotConnect || meaning == .cannotFindHost
-        if isNoConnection, attempts > 0 || calledAt != nil {
+        if isNoConnection, attempts > 0 || isRepetition {
             // The request was sent on a kept-alive connection that the server closed. Only the connection that should replace
             // it can't be made.
             let message = "The server closed its kept-alive connection before it answered, and then: \(detail)."
@@ -150,50 +150,6 @@ extension CurlTransfer {
         case CCURLE_OPERATION_TIMEDOUT: .timedOut
         default: .other
         }
-    }
-}
-
-extension CurlTransfer {
-    struct Deadline {
-        enum Kind {
-            case whole, connect, idle
-            /// The response is complete, and the rest of its request has stalled.
-            case surplus
-            /// The content of a redirect to follow has stalled.
-            case redirect
-        }
-
-        let time: Duration
-        let limit: Duration
-        let kind: Kind
-
-        // Computed, because every transfer has a deadline, and few deadlines pass.
-        var message: String {
-            switch kind {
-            case .whole: "The call took longer than its limit of \(limit)."
-            case .connect: "No connection stood within \(limit)."
-            case .idle, .surplus, .redirect: "Nothing was sent or received for \(limit)."
-            }
-        }
-    }
-
-    /// How long unneeded traffic may stall: the rest of a request after its complete response, or the content of a followed
-    /// redirect.
-    private static let longestPause = Duration.seconds(1)
-
-    /// The earliest time, in the loop's time, at which a limit of this transfer passes.
-    var nextDeadline: Deadline? {
-        var earliest: Deadline?
-        func consider(_ start: Duration, _ limit: Duration?, _ kind: Deadline.Kind) {
-            guard let limit, earliest.map({ start + limit < $0.time }) ?? true else { return }
-            earliest = Deadline(time: start + limit, limit: limit, kind: kind)
-        }
-        consider(calledAt ?? startedAt, timeouts.whole, .whole)
-        if !isConnected { consider(startedAt, timeouts.connect, .connect) }
-        if !isReceivingPaused { consider(lastActivity, timeouts.idle, .idle) }
-        if upload != nil, isResponseComplete { consider(lastActivity, Self.longestPause, .surplus) }
-        if isFollowedRedirect { consider(lastActivity, Self.longestPause, .redirect) }
-        return earliest
     }
 }
 

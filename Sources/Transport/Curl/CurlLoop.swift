@@ -59,7 +59,7 @@ final class CurlLoop: Sendable {
     /// it from any thread, and only callers counted in the inbox's `users` call it.
     private struct Multi: @unchecked Sendable { let pointer: UnsafeMutableRawPointer }
 
-    let clock: LoopClock
+    let clock: Stopwatch
     private let multi: Multi
     private let pool: EasyHandlePool
     /// Used by the loop's thread, and by libcurl's callbacks on that thread, until the loop has ended.
@@ -67,7 +67,7 @@ final class CurlLoop: Sendable {
     private let inbox = Mutex(Inbox())
     private let idleSemaphore = DispatchSemaphore(value: 0)
 
-    init(limits: CurlTransport.ConnectionLimits, clock: LoopClock, pool: EasyHandlePool, sockets: OpenSockets) throws {
+    init(limits: CurlTransport.ConnectionLimits, clock: Stopwatch, pool: EasyHandlePool, sockets: OpenSockets) throws {
         guard let pointer = ccurl_multi_init() else {
             throw TransportError(.other, "libcurl could not make a multi handle: out of memory.")
         }
@@ -222,24 +222,5 @@ final class CurlLoop: Sendable {
 private let runLoop: ccurl_thread_body = { loop in
     if let loop { Unmanaged<CurlLoop>.fromOpaque(loop).takeRetainedValue().run() }
     return nil
-}
-
-/// A clock reduced to the loop's needs: the time since the loop's start, and a sleep.
-struct LoopClock: Sendable {
-    let now: @Sendable () -> Duration
-    let sleep: @Sendable (Duration) async throws -> Void
-    /// Whether the clock runs with the operating system's timeouts. If not, a task wakes the loop for its deadlines.
-    let isRealTime: Bool
-
-    init(_ clock: any Clock<Duration>) {
-        self.init(opening: clock)
-    }
-
-    private init<C: Clock<Duration>>(opening clock: C) {
-        let start = clock.now
-        now = { start.duration(to: clock.now) }
-        sleep = { try await clock.sleep(for: $0) }
-        isRealTime = clock is ContinuousClock
-    }
 }
 #endif

@@ -20,7 +20,7 @@ struct CurlLoopState {
         self.multi = multi
         self.loop = loop
         current = LoopIteration(sockets: loop.sockets)
-        current.now = loop.clock.now()
+        current.now = loop.clock.elapsed()
     }
 
     mutating func handle(_ command: CurlLoop.Command) {
@@ -36,10 +36,10 @@ struct CurlLoopState {
             end(transfer, .failure(CancellationError()))
         case .unpause(let transfer):
             guard active[ObjectIdentifier(transfer)] != nil else { return }
-            transfer.isReceivingPaused = false
-            transfer.lastActivity = current.now
+            transfer.deadlines.pause(false, at: current.now)
+            transfer.deadlines.note(at: current.now, ofConnection: false)
             // The idle limit, which a pause suspends, applies again.
-            if let deadline = transfer.nextDeadline { nextCheck = min(nextCheck, deadline.time) }
+            advanceNextCheck(for: transfer)
             stalledStreams.begin(for: transfer)
             resume(transfer)
         case .checkTime:
@@ -67,7 +67,7 @@ struct CurlLoopState {
     /// Waits for the network, but no longer than until the next deadline.
     mutating func waitForNetwork() { _ = ccurl_multi_poll(multi, pollTimeout()) }
 
-    func updateTime() { current.now = loop.clock.now() }
+    func updateTime() { current.now = loop.clock.elapsed() }
 
     private func resume(_ transfer: CurlTransfer) {
         _ = ccurl_easy_pause(transfer.easy.pointer, Int32(CCURLPAUSE_CONT.rawValue))
@@ -82,8 +82,7 @@ struct CurlLoopState {
         // The call was cancelled before the transfer began.
         guard !transfer.isFinished else { return loop.release(transfer) }
         transfer.iteration = current
-        transfer.startedAt = current.now
-        transfer.lastActivity = current.now
+        transfer.deadlines.start(at: current.now)
         transfer.easy.set(CCURLOPT_PRIVATE, Unmanaged.passUnretained(transfer).toOpaque())
         active[ObjectIdentifier(transfer)] = transfer
         add(transfer)
@@ -96,7 +95,12 @@ struct CurlLoopState {
             transfer.finish(.failure(TransportError(.other, "libcurl refused the transfer (multi code \(code)).")))
             return loop.release(transfer)
         }
-        if let deadline = transfer.nextDeadline { nextCheck = min(nextCheck, deadline.time) }
+        advanceNextCheck(for: transfer)
+    }
+
+    private mutating func advanceNextCheck(for transfer: CurlTransfer) {
+        guard let check = transfer.deadlines.check(at: current.now) else { return }
+        nextCheck = min(nextCheck, check.time(from: current.now))
     }
 
     private mutating func complete(_ easy: UnsafeMutableRawPointer, _ code: Int32) {
@@ -171,21 +175,21 @@ struct CurlLoopState {
         current.hasEarlierDeadline = false
         nextCheck = .seconds(Int64.max / 2)
         for transfer in active.values {
-            guard let deadline = transfer.nextDeadline else { continue }
-            if deadline.time <= current.now {
+            switch transfer.deadlines.check(at: current.now) {
+            case .wait(let until)?: nextCheck = min(nextCheck, until)
+            case .passed(let limit, let length)?:
                 // libcurl closes such an HTTP/1.1 connection. It would keep an HTTP/2 connection, where every later request
                 // may wait in vain too.
                 transfer.easy.set(CCURLOPT_FORBID_REUSE, 1)
-                let error = TransportError(.timedOut, deadline.message)
+                let error = TransportError(.timedOut, limit.message(after: length))
                 if transfer.isResponseComplete {
                     endComplete(transfer)
-                } else if deadline.kind == .whole {
+                } else if limit == .whole {
                     end(transfer, .failure(error))
                 } else {
                     fail(transfer, error)
                 }
-            } else {
-                nextCheck = min(nextCheck, deadline.time)
+            case nil: break
             }
         }
     }
@@ -199,7 +203,7 @@ struct CurlLoopState {
         let longest = stalledStreams.next() ?? 60_000
         let remaining = nextCheck - current.now
         guard remaining < .seconds(Int64.max / 4) else { return longest }
-        guard loop.clock.isRealTime else {
+        guard loop.clock.isTheSystems else {
             setAlarm(for: nextCheck)
             return longest
         }
@@ -214,7 +218,7 @@ struct CurlLoopState {
         let (loop, delay) = (loop, max(.zero, time - current.now))
         let task = Task {
             // Cancelled: an earlier alarm has replaced this one.
-            guard (try? await loop.clock.sleep(delay)) != nil else { return }
+            guard (try? await loop.clock.sleep(for: delay)) != nil else { return }
             loop.send(.checkTime)
         }
         alarm = (time, task)

@@ -6,11 +6,11 @@ internal import Foundation
 extension CurlEngine {
     private static let inlineBodyLimit = 64 * 1024
 
-    func makeTransfer(
-        _ request: HTTPRequest,
-        _ configuration: CurlTransport.Configuration,
-        freshConnection: Bool
-    ) throws -> CurlTransfer {
+    /// The time limits of a request.
+    func timeouts(of request: HTTPRequest) -> Timeouts { request.context.timeouts ?? configuration.timeouts }
+
+    /// - Parameter calledAt: the start of the call, if a new connection must be used because this is not its first exchange.
+    func makeTransfer(_ request: HTTPRequest, calledAt: Duration?) throws -> CurlTransfer {
         guard request.method != .connect, request.method != .head || request.body.isEmpty else {
             throw TransportError(.unsupported, "CONNECT, and HEAD with content, can't be sent.", request: request)
         }
@@ -22,25 +22,26 @@ extension CurlEngine {
         let transfer = CurlTransfer(
             easy: easy,
             request: request,
-            proxy: proxy,
-            timeouts: request.context.timeouts ?? configuration.timeouts,
+            proxy: configuration.proxy,
+            deadlines: Deadlines(timeouts(of: request), calledAt: calledAt),
             upload: Self.needsUpload(request)
                 ? CurlUpload(length: request.body.length, onProgress: request.context.uploadProgress) : nil
         )
+        transfer.isRepetition = calledAt != nil
         if transfer.bodyMode.bufferLimit == nil { transfer.download = makeDownload(for: transfer) }
         do {
-            try setConnection(easy, request, configuration, transfer)
+            try setConnection(easy, request, transfer)
         } catch {
             easy.free()
             throw error
         }
-        if freshConnection { easy.set(CCURLOPT_FRESH_CONNECT, 1) }
+        if calledAt != nil { easy.set(CCURLOPT_FRESH_CONNECT, 1) }
         let isPlainGet = setMethodAndBody(easy, request, transfer)
         setFields(easy, request, transfer)
         setContexts(easy, transfer)
         // The next transfer overwrites all settings made here. If there are others, the handle is reset before reuse.
         transfer.leavesHandleClean =
-            isPlainGet && !freshConnection && transfer.handshake == nil && transfer.decodesContent
+            isPlainGet && calledAt == nil && transfer.handshake == nil && transfer.decodesContent
             && transfer.download == nil
         return transfer
     }
@@ -106,12 +107,7 @@ extension CurlEngine {
     }
 
     /// Sets how the handle finds a connection, and how it verifies the peer.
-    private func setConnection(
-        _ easy: EasyHandle,
-        _ request: HTTPRequest,
-        _ configuration: CurlTransport.Configuration,
-        _ transfer: CurlTransfer
-    ) throws {
+    private func setConnection(_ easy: EasyHandle, _ request: HTTPRequest, _ transfer: CurlTransfer) throws {
         // Makes libcurl wait for a connection that it can share, rather than open another one.
         let isTLS = request.url.isHTTPS
         let versions = configuration.versions
@@ -119,7 +115,8 @@ extension CurlEngine {
             versions == .negotiated && isTLS || versions == .http2PriorKnowledge && !versions.needsFreshConnections
         easy.set(CCURLOPT_PIPEWAIT, canShare ? 1 : 0)
         // The connection to a proxy may use TLS too.
-        if isTLS || proxy != .none { transfer.handshake = try tls.prepareHandshake(easy, for: request, through: proxy) }
+        guard isTLS || configuration.proxy != .none else { return }
+        transfer.handshake = try tls.prepareHandshake(easy, for: request, through: configuration.proxy)
     }
 
     /// Returns `true` for a GET without content.
@@ -159,7 +156,7 @@ extension CurlEngine {
         if asksForPart, !asksForCoding { lines.append("Accept-Encoding: identity") }
         transfer.decodesContent = !asksForPart && !asksForCoding
         if !transfer.decodesContent { easy.set(CCURLOPT_ACCEPT_ENCODING, nil) }
-        let ownLine = fields.contains(.userAgent) ? nil : userAgent
+        let ownLine = fields.contains(.userAgent) ? nil : UserAgent.line
         transfer.fieldList = CurlFieldList(fields, lines, ownLine: ownLine)
         easy.set(CCURLOPT_HTTPHEADER, transfer.fieldList?.pointer)
     }

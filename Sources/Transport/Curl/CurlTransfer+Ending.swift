@@ -46,8 +46,8 @@ extension CurlTransfer {
 
     /// Whether the transfer was silent for a second before its cancellation, so that its connection may be dead.
     var mayWaitInVain: Bool {
-        guard let iteration, !head.isComplete, !isReceivingPaused else { return false }
-        return iteration.now - lastActivity >= .seconds(1)
+        guard let iteration, !head.isComplete, !deadlines.isPaused else { return false }
+        return deadlines.silence(at: iteration.now) >= .seconds(1)
     }
 
     /// Whether the response is complete, even if the request is not. For chunked content, libcurl reports this only when the
@@ -55,14 +55,16 @@ extension CurlTransfer {
     ///
     /// libcurl counts bytes before it hands them over, so while the transfer is paused, counted bytes may be held back.
     var isResponseComplete: Bool {
-        guard head.isComplete, !isReceivingPaused else { return false }
+        guard head.isComplete, !deadlines.isPaused else { return false }
         guard hasContent, !mayBeDropped else { return true }
         let length = easy.int64(CCURLINFO_CONTENT_LENGTH_DOWNLOAD_T)
         return length >= 0 && easy.int64(CCURLINFO_SIZE_DOWNLOAD_T) >= length
     }
 
     func noteSurplus() {
-        if upload != nil, isResponseComplete { iteration?.hasEarlierDeadline = true }
+        guard upload != nil, isResponseComplete else { return }
+        deadlines.shortenIdle()
+        iteration?.hasEarlierDeadline = true
     }
 
     /// Whether libcurl may drop the content: for a 417, it would send the request again without its expectation.

@@ -86,7 +86,7 @@ extension CurlTransfer {
             case .accepted: break
             case .awaited: iteration?.awaited.append(download)
             case .full:
-                isReceivingPaused = true
+                if let iteration { deadlines.pause(true, at: iteration.now) }
                 return .paused
             case .abandoned: return .refused
             }
@@ -116,11 +116,12 @@ extension CurlTransfer {
             let parsed = WireHead(parsing: head.bytes), HTTPResponse.isRedirect(parsed.status, parsed.fields)
         else { return }
         isFollowedRedirect = true
+        deadlines.shortenIdle()
         iteration?.hasEarlierDeadline = true
     }
 
     func touch() {
-        if let iteration { lastActivity = iteration.now }
+        if let iteration { deadlines.note(at: iteration.now) }
     }
 
     var contentLength: Int64? {

@@ -15,13 +15,12 @@ extension CurlTransfer {
             return false
         }
         attempts += 1
-        isConnected = true
         touch()
         upload?.start()
         guard attempts > 1 else { return true }
         // libcurl counts the tries of a handle, across transfers, until the handle is reset.
         leavesHandleClean = false
-        guard !isIdempotent else { return true }
+        guard !isRepeatable else { return true }
         failure = .staleConnection
         return false
     }
@@ -53,14 +52,6 @@ extension CurlTransfer {
     func refuseContent() {
         isContentRefused = true
         easy.set(CCURLOPT_FORBID_REUSE, 1)
-    }
-}
-
-extension HTTPRequest {
-    /// Whether the content is sent only after the server has asked for it (RFC 9110 §10.1.1).
-    var expectsContinue: Bool {
-        guard !body.isEmpty, headerFields.contains(.expect) else { return false }
-        return headerFields[values: .expect].contains { $0.lowercased().contains("100-continue") }
     }
 }
 #endif

@@ -29,9 +29,8 @@ final class CurlTransfer: @unchecked Sendable {
     /// The request without its body, for error messages.
     let request: HTTPRequest
     let proxy: CurlTransport.Proxy
-    let timeouts: Timeouts
     let bodyMode: ResponseBodyMode
-    let isIdempotent: Bool
+    let isRepeatable: Bool
     let expectsContinue: Bool
     let followsRedirects: Bool
     let upload: CurlUpload?
@@ -46,8 +45,8 @@ final class CurlTransfer: @unchecked Sendable {
     var handshake: CurlHandshake?
     /// Whether the next transfer overwrites every setting on the handle. If not, the handle is reset before reuse.
     var leavesHandleClean = false
-    /// The start of the call in the loop's time, if this is not the call's first exchange.
-    var calledAt: Duration?
+    /// Whether this is not the call's first exchange.
+    var isRepetition = false
     private var inlineBody: UnsafeMutableRawBufferPointer?
 
     // Owned by the loop. One thread handles one piece after the other, so accesses never overlap; the run-time check for that
@@ -73,24 +72,22 @@ final class CurlTransfer: @unchecked Sendable {
     var connects = 0
     var localPort: Int32 = 0
     @exclusivity(unchecked) var iteration: LoopIteration?
-    var startedAt: Duration = .zero
-    @exclusivity(unchecked) var lastActivity: Duration = .zero
-    var isConnected = false
-    var isReceivingPaused = false
+    /// The limits of ``Timeouts``, in the loop's time.
+    @exclusivity(unchecked) var deadlines: Deadlines
 
     init(
         easy: EasyHandle,
         request: HTTPRequest,
         proxy: CurlTransport.Proxy,
-        timeouts: Timeouts,
+        deadlines: Deadlines,
         upload: CurlUpload?
     ) {
         self.easy = easy
         self.request = HTTPRequest(method: request.method, url: request.url)
         self.proxy = proxy
-        self.timeouts = timeouts
+        self.deadlines = deadlines
         self.bodyMode = request.context.responseBody
-        self.isIdempotent = request.method.isIdempotent || request.headerFields.contains(.idempotencyKey)
+        self.isRepeatable = request.isRepeatable
         self.expectsContinue = request.expectsContinue
         self.followsRedirects = request.context.followsRedirects
         self.upload = upload

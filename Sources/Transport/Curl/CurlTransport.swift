@@ -183,54 +183,20 @@ public final class CurlTransport: Transport {
         try request.validate()
         try configuration.tls.check(request)
         try Task.checkCancellation()
-        let engine = try usableEngine(for: request)
-        guard configuration.tls.signedPins != nil else { return try await send(request, engine) }
-        let clock = configuration.clock
-        let timeouts = request.context.timeouts ?? configuration.timeouts
-        return try await configuration.tls.sendUpdatingPins(request, timeouts, .starting(clock)) { request in
-            try await send(request, engine)
-        }
+        return try await response(to: request)
     }
 
-    private func usableEngine(for request: borrowing HTTPRequest) throws -> CurlEngine {
+    private func response(to request: HTTPRequest) async throws -> HTTPResponse {
         do {
-            return try engine.get()
-        } catch let error as TransportError {
-            throw error.about(copy request)
-        }
-    }
-
-    private func send(_ request: HTTPRequest, _ engine: CurlEngine) async throws -> HTTPResponse {
-        let calledAt = engine.loop.clock.now()
-        do {
-            do {
-                return try await exchange(request, engine)
-            } catch let error as TransportError where error.code == .staleConnection && Self.canBeSentAgain(request) {
-                // The server ended the connection while the body was going out, and libcurl can't rewind the body, but this
-                // method can read it again. Or libcurl's attempts used up several ending connections. The second exchange
-                // uses a new connection, so that a further failure isn't caused by an old connection.
-                return try await engine.exchange(request, configuration, againSince: calledAt)
+            let engine = try engine.get()
+            guard configuration.tls.signedPins != nil else { return try await engine.response(to: request) }
+            let (clock, timeouts) = (Stopwatch.starting(configuration.clock), engine.timeouts(of: request))
+            return try await configuration.tls.sendUpdatingPins(request, timeouts, clock) { request in
+                try await engine.response(to: request)
             }
         } catch let error as TransportError {
             throw error.about(request)
         }
-    }
-
-    /// Sends a request. After a 417 (RFC 9110 §15.5.18), sends it again without its expectation, if the body can be read
-    /// again.
-    private func exchange(_ request: HTTPRequest, _ engine: CurlEngine) async throws -> HTTPResponse {
-        let calledAt = engine.loop.clock.now()
-        let response = try await engine.exchange(request, configuration)
-        guard response.status == 417, request.expectsContinue, request.body.isRestartable else { return response }
-        response.body.discard()
-        var unconditional = request
-        unconditional.headerFields.remove(.expect)
-        return try await engine.exchange(unconditional, configuration, againSince: calledAt)
-    }
-
-    private static func canBeSentAgain(_ request: borrowing HTTPRequest) -> Bool {
-        request.body.isRestartable
-            && (request.method.isIdempotent || request.headerFields.contains(.idempotencyKey))
     }
 }
 

@@ -10,7 +10,7 @@ internal import FoundationNetworking
 final class SessionTransfer: Sendable {
     let request: HTTPRequest
     private let state: Mutex<TransferState>
-    private let clock: CallClock
+    private let clock: Stopwatch
     // Whether the task is suspended.
     private let isSuspended = Mutex(false)
     #if !canImport(FoundationNetworking)
@@ -19,7 +19,7 @@ final class SessionTransfer: Sendable {
     private let upload = Mutex<(stream: UploadStream, filling: Task<Void, Never>)?>(nil)
     #endif
 
-    init(request: HTTPRequest, limits: TransferState.Limits, timeouts: Timeouts, clock: CallClock) {
+    init(request: HTTPRequest, limits: TransferState.Limits, timeouts: Timeouts, clock: Stopwatch) {
         self.request = request
         self.clock = clock
         let deadlines = Deadlines(timeouts, noticesSuspension: clock.isTheSystems)
@@ -125,18 +125,10 @@ extension SessionTransfer {
         case .wait(let until)?: return until
         case .passed(let limit, let length)?:
             let error =
-                Self.fileHasChanged(request) ?? TransportError(.timedOut, Self.message(limit, length), request: request)
+                Self.fileHasChanged(request) ?? TransportError(.timedOut, limit.message(after: length), request: request)
             perform { limit == .idle ? $0.stall(error) : $0.abort(error) }
             return nil
         case nil: return nil
-        }
-    }
-
-    private static func message(_ limit: Deadlines.Limit, _ length: Duration) -> String {
-        switch limit {
-        case .connect: "No sign of a connection within the limit of \(length) (timeouts.connect)."
-        case .idle: "Nothing was sent or received for \(length) (timeouts.idle)."
-        case .whole: "The call was not complete within its limit of \(length) (timeouts.whole)."
         }
     }
 

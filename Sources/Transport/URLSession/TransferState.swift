@@ -30,9 +30,6 @@ struct TransferState {
         let canSuspend: Bool
     }
 
-    /// How long the content of a redirect to follow may stall.
-    private static let longestPause = Duration.seconds(1)
-
     private let request: HTTPRequest
     private let limits: Limits
     private(set) var phase = Phase.preparing
@@ -135,7 +132,7 @@ extension TransferState {
         }
         if let limit = limits.responseBody.bufferLimit {
             phase = .buffering(head)
-            if isFollowedRedirect { deadlines.shortenIdle(to: Self.longestPause) }
+            if isFollowedRedirect { deadlines.shortenIdle() }
             if let length = head.length, length > Int64(limit) {
                 return fail(TransportError.bodyTooLarge(limit: limit, request: request), cancelling: true)
             }

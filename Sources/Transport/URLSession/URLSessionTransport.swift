@@ -205,7 +205,7 @@ public final class URLSessionTransport: Transport {
                 canSuspend: Self.canSuspend
             ),
             timeouts: request.context.timeouts ?? timeouts,
-            clock: CallClock.starting(clock)
+            clock: Stopwatch.starting(clock)
         )
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { caller in

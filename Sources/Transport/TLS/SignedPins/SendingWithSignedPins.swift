@@ -7,7 +7,7 @@ extension TLSConfiguration {
     func sendUpdatingPins(
         _ request: HTTPRequest,
         _ timeouts: Timeouts,
-        _ clock: CallClock,
+        _ clock: Stopwatch,
         over send: (HTTPRequest) async throws -> HTTPResponse
     ) async throws -> HTTPResponse {
         do {
@@ -38,10 +38,10 @@ extension TLSConfiguration {
 /// The remaining part of a call's overall time limit.
 private struct WholeLimit {
     private let limit: Duration?
-    private let clock: CallClock
+    private let clock: Stopwatch
     private let passed: TransportError
 
-    init(_ limit: Duration?, _ clock: CallClock, _ request: HTTPRequest) {
+    init(_ limit: Duration?, _ clock: Stopwatch, _ request: HTTPRequest) {
         // A limit this far away is treated as none, because adding it to a clock's instant could overflow.
         self.limit = limit.flatMap { $0 < Deadlines.farthest ? $0 : nil }
         self.clock = clock

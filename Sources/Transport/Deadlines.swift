@@ -1,41 +1,36 @@
-/// The time since a call began, by a clock of any type.
-struct CallClock: Sendable {
-    /// The time since the call began.
-    let elapsed: @Sendable () -> Duration
-    /// Sleeps until this time after the start of the call.
-    let sleep: @Sendable (_ until: Duration) async throws -> Void
-    /// Whether the clock is one of the system's, which run on while the process is suspended.
-    let isTheSystems: Bool
-
-    static func starting(_ clock: some Clock<Duration>) -> CallClock {
-        let start = clock.now
-        return CallClock(
-            elapsed: { start.duration(to: clock.now) },
-            sleep: { try await clock.sleep(until: start.advanced(by: $0), tolerance: nil) },
-            isTheSystems: clock is ContinuousClock || clock is SuspendingClock
-        )
-    }
-}
-
 /// The time limits of a call, as a value without a clock.
 struct Deadlines {
-    /// The limit that has passed.
-    enum Limit: Sendable { case connect, idle, whole }
+    enum Limit: Sendable {
+        case connect, idle, whole
+
+        /// The error's text for a call that ran into this limit.
+        func message(after length: Duration) -> String {
+            switch self {
+            case .connect: "No connection was established within \(length) (timeouts.connect)."
+            case .idle: "Nothing was sent or received for \(length) (timeouts.idle)."
+            case .whole: "The call took longer than its limit of \(length) (timeouts.whole)."
+            }
+        }
+    }
 
     private var timeouts: Timeouts
+    private var called: Duration?
     private var started: Duration?
     private var lastSign: Duration = .zero
     private var isAlive = false
-    private var isPaused = false
+    private(set) var isPaused = false
     private let noticesSuspension: Bool
     /// The time of the next requested check.
     private var due: Duration?
 
     /// Creates the limits of a call.
     ///
-    /// - Parameter noticesSuspension: whether a late check means that the process was suspended meanwhile (an app in the
-    ///   background, a machine asleep). In virtual time a late check means nothing.
-    init(_ timeouts: Timeouts, noticesSuspension: Bool = false) {
+    /// - Parameters:
+    ///   - calledAt: the start of the call, from which `whole` counts; `nil` if it is the time of ``start(at:)``.
+    ///   - noticesSuspension: whether a late check means that the process was suspended meanwhile (an app in the background,
+    ///     a machine asleep). In virtual time a late check means nothing.
+    init(_ timeouts: Timeouts, calledAt: Duration? = .zero, noticesSuspension: Bool = false) {
+        called = calledAt
         self.noticesSuspension = noticesSuspension
         func bounded(_ limit: Duration?) -> Duration? { limit.flatMap { $0 < Self.farthest ? $0 : nil } }
         self.timeouts = Timeouts(
@@ -53,14 +48,22 @@ struct Deadlines {
     // A limit of thirty years or more is ignored, because instants that far away can overflow in some clocks.
     static let farthest = Duration.seconds(1_000_000_000)
 
-    /// The request was passed to Foundation to be sent.
+    /// Records that the request was passed to the system or to libcurl to be sent.
     mutating func start(at now: Duration) {
+        called = called ?? now
         started = now
         lastSign = now
     }
 
-    /// Limits silences to this length from now on.
-    mutating func shortenIdle(to limit: Duration) { timeouts.idle = min(limit, timeouts.idle ?? limit) }
+    /// How long traffic that nobody needs may stall: the content of a redirect to follow, or the rest of a request after its
+    /// complete response.
+    private static let longestPause = Duration.seconds(1)
+
+    /// Limits silences to a second from now on, because nobody needs the rest of the traffic.
+    mutating func shortenIdle() { timeouts.idle = min(Self.longestPause, timeouts.idle ?? Self.longestPause) }
+
+    /// How long nothing was sent or received.
+    func silence(at now: Duration) -> Duration { now - lastSign }
 
     /// Records that a byte was sent or received.
     ///
@@ -96,7 +99,7 @@ struct Deadlines {
 
     private func judge(at now: Duration) -> Check? {
         var next: Duration?
-        for (limit, deadline) in [(Limit.whole, timeouts.whole), (.connect, connect), (.idle, idle(now))] {
+        for (limit, deadline) in [(Limit.whole, whole), (.connect, connect), (.idle, idle(now))] {
             guard let deadline else { continue }
             if deadline <= now { return .passed(limit, after: length(of: limit)) }
             next = min(next ?? deadline, deadline)
@@ -105,8 +108,19 @@ struct Deadlines {
     }
 
     enum Check {
+        /// A limit has passed.
         case passed(Limit, after: Duration)
         case wait(until: Duration)
+
+        /// The time of the next check.
+        func time(from now: Duration) -> Duration {
+            if case .wait(let until) = self { until } else { now }
+        }
+    }
+
+    private var whole: Duration? {
+        guard let called, let limit = timeouts.whole else { return nil }
+        return called + limit
     }
 
     private var connect: Duration? {
