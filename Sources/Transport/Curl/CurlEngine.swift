@@ -57,7 +57,9 @@ final class CurlEngine: Sendable {
         while true {
             do {
                 let response = try await exchange(request, againSince: calledAt)
-                guard response.status == 417, request.expectsContinue, request.body.isRestartable else { return response }
+                guard response.status == 417, request.expectsContinue, request.body.isRestartable else {
+                    return response
+                }
                 response.body.discard()
                 request.headerFields.remove(.expect)
             } catch let error as TransportError where error.code == .staleConnection {

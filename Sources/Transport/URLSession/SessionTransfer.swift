@@ -125,7 +125,8 @@ extension SessionTransfer {
         case .wait(let until)?: return until
         case .passed(let limit, let length)?:
             let error =
-                Self.fileHasChanged(request) ?? TransportError(.timedOut, limit.message(after: length), request: request)
+                Self.fileHasChanged(request)
+                ?? TransportError(.timedOut, limit.message(after: length), request: request)
             perform { limit == .idle ? $0.stall(error) : $0.abort(error) }
             return nil
         case nil: return nil
