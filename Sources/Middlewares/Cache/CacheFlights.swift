@@ -14,6 +14,10 @@ internal import Synchronization
 /// One lock guards all state. A flight holds a count in its key's slot until it is released; the last flight of a key frees
 /// the slot. The generation here covers only this cache; the store's generation covers other caches and processes too.
 final class CacheFlights: Sendable {
+    /// The maximum claims of a key. A response with more variants varies by values that never repeat; while a body of the key is
+    /// unread, a claim for each would add up. Each dropped claim keeps out earlier responses that could have been stored.
+    static let claimLimit = 16
+
     /// The state that all flights of a key share.
     private struct Shared {
         var key: CacheKey?
@@ -21,29 +25,24 @@ final class CacheFlights: Sendable {
         var generation = 0
         /// How many responses have arrived for the key.
         var arrivals = 0
-        /// The arrival number that claims each variant. Most keys have one variant, which needs neither a hash nor a
-        /// dictionary.
-        var first: (variant: HTTPFields, arrival: Int)?
-        var others: [HTTPFields: Int] = [:]
+        /// The arrival number that claims each variant; at most ``claimLimit``.
+        var claims: [(variant: HTTPFields, arrival: Int)] = []
+        /// The last arrival number whose claim was dropped for the limit. It claims every variant that isn't listed, because
+        /// any of them may be the dropped one.
+        var dropped = 0
 
-        func stored(_ variant: HTTPFields) -> Int? {
-            if let first, first.variant == variant { return first.arrival }
-            return others.isEmpty ? nil : others[variant]
-        }
+        func claim(_ variant: HTTPFields) -> Int { claims.first { $0.variant == variant }?.arrival ?? dropped }
 
         /// Claims a variant for a response. Returns `false` after an invalidation, or if a later response has claimed it.
         mutating func mayStore(_ variant: HTTPFields, _ arrival: Int, of generation: Int) -> Bool {
-            guard self.generation == generation, stored(variant) ?? 0 <= arrival else { return false }
-            store(variant, arrival)
-            return true
-        }
-
-        private mutating func store(_ variant: HTTPFields, _ arrival: Int) {
-            if first == nil || first?.variant == variant {
-                first = (variant, arrival)
-            } else {
-                others[variant] = arrival
+            guard self.generation == generation, claim(variant) <= arrival else { return false }
+            claims.removeAll { $0.variant == variant }
+            claims.append((variant, arrival))
+            guard claims.count > CacheFlights.claimLimit else { return true }
+            if let oldest = claims.indices.min(by: { claims[$0].arrival < claims[$1].arrival }) {
+                dropped = max(dropped, claims.remove(at: oldest).arrival)
             }
+            return true
         }
     }
 
@@ -121,7 +120,7 @@ final class CacheFlights: Sendable {
         func isLast(_ variant: HTTPFields) -> Bool {
             let arrival = arrival.load(ordering: .acquiring)
             return owner.state.withLock { state in
-                state.shares[place].generation == generation && state.shares[place].stored(variant) == arrival
+                state.shares[place].generation == generation && state.shares[place].claim(variant) == arrival
             }
         }
 
@@ -130,6 +129,9 @@ final class CacheFlights: Sendable {
 
     /// The number of keys with requests in progress.
     var count: Int { state.withLock { $0.count } }
+
+    /// The number of variants with claims.
+    var claimCount: Int { state.withLock { $0.shares.reduce(0) { $0 + $1.claims.count } } }
 
     func begin(_ key: CacheKey) -> Flight {
         let (place, generation) = state.withLock { $0.begin(key) }

@@ -87,12 +87,44 @@ import TransportTesting
         }
     }
 
+    // The store refuses an early response; while the cache removes the entries before it, a later response is stored.
+    @Test func aResponseThatIsNotStoredRemovesNoLaterOne() async throws {
+        let store = SteppedStore(MemoryCacheStore(entryByteLimit: 5))
+        let world = CacheWorld(store: store)
+        let tooLarge = StubAnswer.json("[1, 2, 3]").with(headers: fields(["Cache-Control: max-age=60"]))
+        world.stub.enqueue(tooLarge.delayed(by: .seconds(5)))
+        let get = try world.request(mode: .reload)
+        let early = Task { try await world.chain.send(get) }
+        await world.clock.sleepers(1)
+        let stop = store.stop(at: .beforeLookUp)
+        world.advance(5)
+        await stop.reached()
+        world.answer(["Cache-Control: max-age=60"], "later")
+        #expect(try await world.send(mode: .reload) == "200 miss later")
+        stop.goOn()
+        _ = try await early.value
+        #expect(try await world.send() == "200 hit later age 0")
+    }
+
     @Test func aResponseOvertakenByAnotherVariantIsStored() async throws {
         let first = try await begin("one", ["A: 1"])
         let second = try await begin("two", ["A: 2"])
         for response in [second, first] { try await read(response) }
         #expect(try await world.send(["A: 1"]) == "200 hit one age 0")
         #expect(try await world.send(["A: 2"]) == "200 hit two age 0")
+    }
+
+    @Test func claimsToVariantsAreBoundedWhileABodyIsUnread() async throws {
+        let unread = try await begin("unread", ["A: unread"])
+        let early = try await begin("early", ["A: early"])
+        for number in 0..<200 { try await read(try await begin("\(number)", ["A: \(number)"])) }
+        #expect(world.cache.core.flights.claimCount == CacheFlights.claimLimit)
+        #expect(try await world.send(["A: 199"]) == "200 hit 199 age 0")
+        // Its variant may be one of those whose claims were dropped.
+        try await read(early)
+        world.answer(["Cache-Control: max-age=60"], "late")
+        #expect(try await world.send(["A: early"]) == "200 miss late")
+        try await read(unread)
     }
 
     @Test func validationsInTheBackgroundAreOnePerEntryAndBoundedInAll() async throws {
