@@ -1,7 +1,9 @@
 internal import Foundation
 internal import Synchronization
 
-/// Opens the directory of a store when it is first needed, and again after it has been removed.
+/// Opens the directory of a store when it is first needed, and again after a part of it has been removed.
+///
+/// A removal that failed is tried again wherever a shard's lock is acquired: see ``OwedRemovals``.
 final class DiskAccess: Sendable {
     private struct State {
         var directory: DiskDirectory?
@@ -13,19 +15,18 @@ final class DiskAccess: Sendable {
     private let protection: DiskProtection
     private let now: @Sendable () -> Date
     private let state = Mutex(State())
-    /// The number of invalidations that couldn't be written to the directory. Mixed into every generation, so that they hold
-    /// at least within this process.
-    private let unwritten = Atomic<UInt64>(0)
+    let owed: OwedRemovals
 
     init(_ parent: URL, _ protection: DiskProtection, _ now: @escaping @Sendable () -> Date) {
         self.parent = parent
         self.protection = protection
         self.now = now
+        owed = .shared(in: parent)
     }
 
     /// Runs work in the directory, and throws the system's errors as errors of the store.
     ///
-    /// - Parameter isChecked: whether to recreate the directory if it has been removed.
+    /// - Parameter isChecked: whether to open the directory again if a part of it has been removed.
     func callAsFunction<Value>(isChecked: Bool = true, _ work: (DiskDirectory) throws -> Value) async throws -> Value {
         do {
             return try work(try await opened(isChecked: isChecked))
@@ -34,57 +35,79 @@ final class DiskAccess: Sendable {
         }
     }
 
-    /// Runs work in the directory while holding the lock of a shard.
-    func withShard<Value>(_ shard: UInt8, _ work: (LockedShard) throws -> Value) async throws -> Value {
+    /// Runs work in the directory while holding the lock of a shard, after trying the removals again that are owed there.
+    ///
+    /// - Parameters:
+    ///   - directory: the directory; by default it is opened if needed.
+    ///   - patience: how long to wait for the lock.
+    func withShard<Value>(
+        _ shard: UInt8,
+        of directory: DiskDirectory? = nil,
+        patience: Duration = DiskDirectory.patience,
+        _ work: (LockedShard) throws -> Value
+    ) async throws -> Value {
         do {
-            return try await opened(isChecked: true).withShard(shard, work)
+            var directory = directory
+            if directory == nil { directory = try await opened(isChecked: true) }
+            guard let directory else { throw SystemError("open", ENOENT) }
+            return try await directory.withShard(shard, patience: patience) { locked in
+                try? removeOwed(locked)
+                return try work(locked)
+            }
         } catch let error as SystemError {
             throw error.storeError
         }
     }
 
-    /// The generation of all keys in a shard.
-    func generation(of shard: UInt8, in directory: DiskDirectory) throws(SystemError) -> CacheGeneration {
-        let unwritten = unwritten.load(ordering: .acquiring)
-        return CacheGeneration(rawValue: try directory.generations.read(shard) &+ unwritten &* 0x9E37_79B9_7F4A_7C15)
+    // The order matters: a removal that fails after the debt is read stays owed, and a response that was requested before it
+    // failed finds another generation.
+    private func removeOwed(_ locked: LockedShard) throws {
+        guard let debt = owed.debt(in: locked.shard), locked.directory.isIntact else { return }
+        try locked.directory.generations.change(locked.shard)
+        owed.settle(debt, in: locked.shard, except: try locked.sweep { name, _ in debt.contains(name) }.kept)
+    }
+
+    /// Whether a record is owed a removal, also after trying the removal again. Doesn't wait for the lock.
+    func owesRemoval(of name: DiskName) async -> Bool {
+        guard owed.contains(name) else { return false }
+        try? await withShard(name.shard, patience: .zero) { _ in }
+        return owed.contains(name)
     }
 
     /// Changes the generation of the keys in one shard, or in all.
     ///
     /// Needs no lock. A writer that has read the old generation holds its shard's lock until its entry is visible. The caller
     /// then acquires that lock to remove entries, and finds this one too.
-    ///
-    /// - Returns: the error if the change couldn't be written, and therefore other processes don't see it.
-    func changeGeneration(of shard: UInt8? = nil) async -> (any Error)? {
-        do {
-            try await self { directory in
+    func changeGeneration(of shard: UInt8? = nil) async throws {
+        for _ in 0..<3 {
+            let isSeen = try await self { directory in
                 if let shard { try directory.generations.change(shard) } else { try directory.generations.changeAll() }
+                // If the file was replaced before the change, other stores don't see the change.
+                return directory.isIntact
             }
-            return nil
-        } catch {
-            unwritten.add(1, ordering: .acquiringAndReleasing)
-            return error
+            if isSeen { return }
         }
+        throw CacheStoreError(.unavailable, "The files of the cache's directory are being removed.")
     }
 
-    // An error in one shard must not keep the others from being cleared: the first error is thrown at the end.
-    func forEachShard(after error: (any Error)?, _ body: (UInt8) async throws -> Void) async throws {
+    /// Calls a closure for each shard that exists. An error in one shard doesn't keep the others from being cleared: the first
+    /// error is thrown at the end.
+    ///
+    /// - Parameter clear: throws if the shard couldn't be cleared. Returns the first error about a single record, which it has
+    ///   noted as owed.
+    func forEachShard(after error: (any Error)?, _ clear: (UInt8) async throws -> (any Error)?) async throws {
         var failure = error
         for shard in UInt8.min...UInt8.max {
             do {
-                if try await self({ try $0.hasShard(shard) }) { try await body(shard) }
+                guard try await self({ try $0.hasShard(shard) }) else { continue }
+                let error = try await clear(shard)
+                failure = failure ?? error
             } catch {
+                owed.insert(shard: shard)
                 failure = failure ?? error
             }
         }
-        if let failure { throw failure }
-    }
-
-    /// The directory for a new body. If a part of it is missing, the next use opens the directory again, which recreates it.
-    func directoryForWriting() async throws -> DiskDirectory {
-        let directory = try await self { $0 }
-        if directory.isIncomplete { state.withLock { $0.directory = nil } }
-        return directory
+        if let failure { throw (failure as? SystemError)?.storeError ?? failure }
     }
 
     func digestKey() async throws -> [UInt8] {
@@ -95,16 +118,25 @@ final class DiskAccess: Sendable {
     }
 
     private func opened(isChecked: Bool) async throws -> DiskDirectory {
-        if let directory = state.withLock({ $0.directory }), !isChecked || !directory.isGone { return directory }
+        if let directory = state.withLock({ $0.directory }), !isChecked || directory.isIntact { return directory }
         let directory = try DiskDirectory(in: parent, protection)
         directory.removeLeftovers(now: now())
         if let key = state.withLock({ $0.key }) { _ = try DiskKey.get(in: directory.root, known: key) }
-        let usage = try directory.usage.read()
-        for shard in UInt8.min...UInt8.max where directory.needsCount || usage[Int(shard)] == nil {
-            guard try directory.hasShard(shard) else { continue }
-            try await directory.withShard(shard) { _ = try $0.sweep { _, _ in false } }
-        }
+        try await count(directory)
         state.withLock { $0.directory = directory }
         return directory
+    }
+
+    /// Counts the shards whose usage is unknown.
+    private func count(_ directory: DiskDirectory) async throws {
+        let usage = try directory.usage.read()
+        let names = Set(try directory.root.names())
+        for shard in UInt8.min...UInt8.max where usage[Int(shard)] == nil && names.contains(DiskName.directory(shard)) {
+            do {
+                try await directory.withShard(shard) { _ = try $0.count() }
+            } catch let error as CacheStoreError where error.code == .busy {
+                // The next change of the shard counts.
+            }
+        }
     }
 }

@@ -6,10 +6,15 @@ extension DiskCacheStore {
     @concurrent
     public func snapshot(of key: CacheKey) async throws -> CacheSnapshot {
         let name = DiskName(key)
+        if await access.owesRemoval(of: name) {
+            return try await access { directory in
+                CacheSnapshot(entries: [], generation: try directory.generations.generation(of: name.shard))
+            }
+        }
         do {
             let (found, directory) = try await access(isChecked: false) { (try snapshot(of: key, name, in: $0), $0) }
             // The generation of a removed directory isn't the generation of the directory that replaces it.
-            guard found.entries.isEmpty, directory.isGone else { return found }
+            guard found.entries.isEmpty, !directory.isIntact else { return found }
             return try await access { try snapshot(of: key, name, in: $0) }
         } catch is DiskRecord.Damage {
             try await access.withShard(name.shard) { try $0.removeDamaged(name) }
@@ -18,67 +23,59 @@ extension DiskCacheStore {
     }
 
     private func snapshot(of key: CacheKey, _ name: DiskName, in directory: DiskDirectory) throws -> CacheSnapshot {
-        let generation = try access.generation(of: name.shard, in: directory)
+        let generation = try directory.generations.generation(of: name.shard)
         let record = try directory.record(name, of: key) { stamps.use(name, modified: $0) }
         return CacheSnapshot(
-            entries: record?.variants.map { entry($0, name, directory) } ?? [],
+            entries: record?.variants.map { entry($0, of: key, name, directory) } ?? [],
             generation: generation
         )
     }
 
-    private func entry(_ variant: DiskRecord.Variant, _ name: DiskName, _ directory: DiskDirectory) -> CacheEntry {
+    private func entry(
+        _ variant: DiskRecord.Variant,
+        of key: CacheKey,
+        _ name: DiskName,
+        _ directory: DiskDirectory
+    ) -> CacheEntry {
         let (id, length) = (variant.id, variant.length)
         switch variant.content {
         case .inline:
             return CacheEntry(id: id, packed: variant.packed, length: length) { range in
-                HTTPBody(try Self.bytes(range, of: variant))
+                HTTPBody(Self.part(range, of: try variant.body()))
             }
         case .later:
             return CacheEntry(id: id, packed: variant.packed, length: length) { range in
-                HTTPBody(try await Self.bytesFromDisk(range, of: variant))
+                HTTPBody(try await Self.reading { Self.part(range, of: try directory.body(id, name, of: key)) })
             }
         case .file:
             return CacheEntry(id: id, packed: variant.packed, length: length) { range in
-                try await Self.reading(id, length, name, directory) { body in
+                try await Self.reading {
+                    let body = try directory.longBody(id, name, length: length)
                     try await body.check(range)
                     return .restartable(length: Int64(range.count)) { body.chunks(range) }
                 }
             } collect: { range in
-                try await Self.reading(id, length, name, directory) { try await $0.bytes(range) }
+                try await Self.reading { try await directory.longBody(id, name, length: length).bytes(range) }
             }
         }
     }
 
-    private static func bytes(_ range: Range<Int64>, of variant: DiskRecord.Variant) throws -> Data {
-        let bytes = try variant.body()
+    private static func part(_ range: Range<Int64>, of bytes: ArraySlice<UInt8>) -> Data {
         let start = bytes.startIndex + Int(range.lowerBound)
         return Data(bytes[start..<(start + range.count)])
     }
 
-    // Reads the record's file, so never on the caller's actor.
+    // Reads files, so never on the caller's actor. Checks the range before returning a body: damage must be a miss, not an
+    // error in the middle of a response.
     @concurrent
-    private static func bytesFromDisk(_ range: Range<Int64>, of variant: DiskRecord.Variant) async throws -> Data {
-        try bytes(range, of: variant)
-    }
-
-    // Checks the range before returning a body: damage must be a miss, not an error in the middle of a response.
-    @concurrent
-    private static func reading<Value: Sendable>(
-        _ id: UInt64,
-        _ length: Int64,
-        _ name: DiskName,
-        _ directory: DiskDirectory,
-        _ read: @Sendable (DiskBody) async throws -> Value
-    ) async throws -> Value {
+    private static func reading<Value: Sendable>(_ read: @Sendable () async throws -> Value) async throws -> Value {
         do {
-            let path = DiskName.directory(name.shard) + "/" + name.body(id)
-            return try await read(try DiskBody(try OpenFile.open(path, in: directory.root), id: id, length: length))
+            return try await read()
         } catch is DiskRecord.Damage {
-            throw CacheStoreError(.damaged, "A stored body was damaged.")
+            throw CacheStoreError.damagedBody
         } catch let error as SystemError {
-            if error.isOfAnotherKind { throw CacheStoreError(.damaged, "A stored body was damaged.") }
-            guard error.isMissing else { throw error.storeError }
-            throw CacheStoreError(.gone, "A stored body is gone: its entry was replaced, or the file was removed.")
+            if error.isOfAnotherKind { throw CacheStoreError.damagedBody }
+            throw error.isMissing ? CacheStoreError.gone : error.storeError
         }
     }
 
@@ -88,8 +85,9 @@ extension DiskCacheStore {
         var all: [CacheListing] = []
         for shard in UInt8.min...UInt8.max {
             for file in try await access({ try $0.files(of: shard) }) {
+                let name = DiskName(shard: shard, file: file)
                 do {
-                    let record = try await access { try $0.anyRecord(DiskName(shard: shard, file: file)) }
+                    let record = access.owed.contains(name) ? nil : try await access { try $0.anyRecord(name) }
                     if let record { all += record.variants.map { $0.listing(record.key) } }
                 } catch is DiskRecord.Damage {
                     // The next lookup of the key reports and removes it.
@@ -99,6 +97,21 @@ extension DiskCacheStore {
         }
         return all
     }
+}
+
+extension DiskDirectory {
+    fileprivate func longBody(_ id: CacheEntry.ID, _ name: DiskName, length: Int64) throws -> DiskBody {
+        let path = DiskName.directory(name.shard) + "/" + name.body(id)
+        return try DiskBody(try OpenFile.open(path, in: root), id: id, length: length)
+    }
+}
+
+extension CacheStoreError {
+    static let gone = CacheStoreError(
+        .gone,
+        "A stored body is gone: its entry was replaced, or the file was removed."
+    )
+    static let damagedBody = CacheStoreError(.damaged, "A stored body was damaged.")
 }
 
 extension DiskRecord.Variant {

@@ -3,20 +3,34 @@ extension DiskCacheStore {
     @concurrent
     public func remove(_ entries: [CacheEntry.ID], of key: CacheKey) async throws {
         let name = DiskName(key)
-        // Without a file, there is no need to wait for the lock.
-        guard !entries.isEmpty, try await access({ try $0.has(name) }) else { return }
-        try await change(key, name) { entries.contains($0.id) }
+        try await owingIfItFails(name) {
+            // Without a file, there is no need to wait for the lock.
+            guard !entries.isEmpty, try await access({ try $0.has(name) }) else { return }
+            try await change(key, name) { entries.contains($0.id) }
+        }
     }
 
     /// Removes every entry of a key, and keeps out responses to earlier requests in every store over the directory.
     @concurrent
     public func removeAll(of key: CacheKey) async throws {
         let name = DiskName(key)
-        let failure = await access.changeGeneration(of: name.shard)
-        // Checks for the shard only after changing the generation. A commit that read the old generation holds the shard's lock
-        // until its entry is visible, and acquiring the lock waits for it.
-        if try await access({ try $0.hasShard(name.shard) }) { try await change(key, name) { _ in true } }
-        if let failure { throw failure }
+        try await owingIfItFails(name) {
+            try await access.changeGeneration(of: name.shard)
+            // Checks for the shard only after changing the generation. A commit that read the old generation holds the shard's
+            // lock until its entry is visible, and acquiring the lock waits for it.
+            guard try await access({ try $0.hasShard(name.shard) }) else { return }
+            try await change(key, name) { _ in true }
+        }
+    }
+
+    /// Removes something from a record. If that fails, the whole record counts as removed, and is owed the removal.
+    private func owingIfItFails(_ name: DiskName, _ remove: () async throws -> Void) async throws {
+        do {
+            try await remove()
+        } catch {
+            access.owed.insert(name)
+            throw error
+        }
     }
 
     private func change(
@@ -35,20 +49,31 @@ extension DiskCacheStore {
 
     /// Removes the entries for which the predicate returns `true`, and keeps out responses to earlier requests in every store
     /// over the directory. An error in one entry doesn't stop the others from being removed; the first error is thrown at the
-    /// end.
+    /// end. An entry that can't be read, and every entry of a part of the store that can't be changed, counts as removed.
     @concurrent
     public func removeAll(where isRemoved: @Sendable (CacheListing) -> Bool) async throws {
-        let failure = await access.changeGeneration()
-        try await access.forEachShard(after: failure) { shard in
+        try await access.forEachShard(after: await changeEveryGeneration()) { shard in
             let files = try await access.withShard(shard) { try $0.directory.files(of: shard) }
             var failure: (any Error)?
             for file in files {
-                do { try await removeVariants(of: DiskName(shard: shard, file: file), isRemoved) } catch {
+                let name = DiskName(shard: shard, file: file)
+                do { try await owingIfItFails(name) { try await removeVariants(of: name, isRemoved) } } catch {
                     failure = failure ?? error
                 }
             }
             await Task.yield()
-            if let failure { throw failure }
+            return failure
+        }
+    }
+
+    // If another process doesn't see that responses in progress must not be stored, all entries are removed when it works again.
+    private func changeEveryGeneration() async -> (any Error)? {
+        do {
+            try await access.changeGeneration()
+            return nil
+        } catch {
+            for shard in UInt8.min...UInt8.max { access.owed.insert(shard: shard) }
+            return error
         }
     }
 
@@ -67,9 +92,12 @@ extension DiskCacheStore {
     /// Removes every entry. Errors are thrown at the end, as in ``removeAll(where:)``.
     @concurrent
     public func removeAll() async throws {
-        let failure = await access.changeGeneration()
-        try await access.forEachShard(after: failure) { shard in
-            try await access.withShard(shard) { _ = try $0.sweep { _, _ in true } }
+        try await access.forEachShard(after: await changeEveryGeneration()) { shard in
+            try await access.withShard(shard) { locked in
+                let swept = try locked.sweep { _, _ in true }
+                for name in swept.kept { access.owed.insert(name) }
+                return swept.failure
+            }
         }
     }
 }

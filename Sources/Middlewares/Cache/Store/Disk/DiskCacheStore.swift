@@ -26,7 +26,8 @@ internal import Interceptors
 /// After a process is killed, a lookup finds the old entry, the new entry or no entry. Checksums guard metadata and bodies;
 /// a damaged entry is reported and removed, and the server is asked again. After a loss of power, an entry that hadn't reached
 /// the disk counts as damaged. If the directory can't be created, read or written, requests pass through, and the error is
-/// reported. Several processes and stores may share a directory; give them the same limits.
+/// reported. If entries can't be removed, they count as misses in this process, and the removal is tried again until it
+/// succeeds: nothing that an unsafe request or ``removeAll()`` was to remove is served. Several processes and stores may share a directory; give them the same limits.
 ///
 /// ## Threads
 /// Work runs on the threads of Swift's pool, never on the caller's actor. One call reads or writes a quarter of a megabyte at
@@ -104,6 +105,11 @@ public final class DiskCacheStore: CacheStore {
         )
     }
 
+    private static let changedMeanwhile = CacheStoreError(
+        .unavailable,
+        "A response isn't stored, because files of the cache's directory were removed while it arrived."
+    )
+
     static func tooLarge(_ limit: Int64) -> CacheStoreError {
         CacheStoreError(.tooLarge, "The body is longer than the \(limit) bytes that the store keeps of one.")
     }
@@ -131,7 +137,7 @@ public final class DiskCacheStore: CacheStore {
         length: Int64?
     ) async throws -> any CacheWriter {
         if let length, length > entryByteLimit { throw Self.tooLarge(entryByteLimit) }
-        let directory = try await access.directoryForWriting()
+        let directory = try await access { $0 }
         return DiskCacheWriter(directory, limit: entryByteLimit, room: room) { [self] body, isWanted in
             let name = DiskName(key)
             let isFile = body.incoming != nil
@@ -141,8 +147,10 @@ public final class DiskCacheStore: CacheStore {
                 length: body.length,
                 content: isFile ? .file : .inline(body.inline[...])
             )
-            return try await directory.withShard(name.shard) { shard in
-                guard isWanted(try access.generation(of: name.shard, in: directory)) else { return false }
+            return try await access.withShard(name.shard, of: directory) { shard in
+                // Another store may have invalidated the key in a new file of generations.
+                guard directory.isIntact else { throw Self.changedMeanwhile }
+                guard isWanted(try directory.generations.generation(of: name.shard)) else { return false }
                 try shard.change(name, of: key, stamp: stamps.stamp(), arrival: body.incoming) { variants in
                     variants.removeAll {
                         entries.contains($0.id) || $0.selectingFields == response.selectingFields

@@ -32,8 +32,8 @@ final class DiskDirectory: Sendable {
     let generations: DiskGenerations
     let incoming: OpenFile
     private let blockSize: Int64
-    /// Whether the usage file was missing, although there may be entries to count.
-    let needsCount: Bool
+    /// The files and the directory that all stores share, as they were opened.
+    private let shared: [(name: String, identity: OpenFile.Identity)]
 
     /// Opens the store's directory in `parent`, and creates both if needed.
     init(in parent: URL, _ protection: DiskProtection = DiskProtection()) throws {
@@ -55,17 +55,19 @@ final class DiskDirectory: Sendable {
         blockSize = root.blockSize()
         if status.permissions & 0o077 != 0 { fchmod(root.descriptor, 0o700) }
         try protection.apply(to: path)
-        (usage, needsCount) = try DiskUsage.open(in: root)
+        usage = try DiskUsage.open(in: root)
         generations = try DiskGenerations.open(in: root)
         try OpenFile.makeDirectory(Self.temporaries, in: root)
         incoming = try OpenFile.openDirectory(Self.temporaries, in: root)
+        shared = try [DiskUsage.name: usage.file, DiskGenerations.name: generations.file, Self.temporaries: incoming]
+            .map { ($0.key, try $0.value.status().identity) }
     }
 
-    /// Whether the directory has been removed.
-    var isGone: Bool { ((try? root.status().links) ?? 0) == 0 }
-
-    /// Whether `incoming` or the file of generations has been removed.
-    var isIncomplete: Bool { [incoming, generations.file].contains { ((try? $0.status().links) ?? 0) == 0 } }
+    /// Whether the files that all stores share are still those that are open here.
+    ///
+    /// After a cleaner has removed one of them, or the whole directory, the next store creates another. What this store writes
+    /// to the removed one, no other store sees, and the other way round.
+    var isIntact: Bool { shared.allSatisfy { (try? root.status(of: $0.name).identity) == $0.identity } }
 
     /// Removes the files of bodies that ended processes have left.
     func removeLeftovers(now: Date) {
@@ -93,7 +95,7 @@ final class DiskDirectory: Sendable {
     }
 
     // A lock is held for a few hundred microseconds. A holder that takes this long has been stopped.
-    private static let patience = Duration.seconds(2)
+    static let patience = Duration.seconds(2)
 
     /// Runs work while holding the lock of a shard, which excludes other tasks and other processes.
     ///
@@ -101,13 +103,14 @@ final class DiskDirectory: Sendable {
     /// an invalidation must not be skipped.
     func withShard<Value>(
         _ shard: UInt8,
+        patience: Duration = patience,
         _ work: (LockedShard) throws -> Value
     ) async throws -> Value {
         let directory = try openShard(shard)
         let start = ContinuousClock.now
         while !directory.tryLock() {
-            if start.duration(to: .now) > Self.patience {
-                throw CacheStoreError(.busy, "Another process has held a part of the cache for \(Self.patience).")
+            if start.duration(to: .now) >= patience {
+                throw CacheStoreError(.busy, "Another process has held a part of the cache for \(patience).")
             }
             await Self.pause()
         }
@@ -136,18 +139,33 @@ final class DiskDirectory: Sendable {
         of key: CacheKey,
         use: (Int64) -> Int64? = { _ in nil }
     ) throws -> DiskRecord? {
-        let file: OpenFile
+        guard let file = try openRecord(name) else { return nil }
+        let (record, modified) = try Self.read(file)
+        guard record.key == key else { return nil }
+        if let stamp = use(modified) { file.setModified(stamp) }
+        return record
+    }
+
+    /// Reads a body that a lookup has left in the record, because the record is long.
+    ///
+    /// The record is opened again, so that an entry keeps no file open while the server is asked: many requests at once would
+    /// use up the process's descriptors.
+    func body(_ id: CacheEntry.ID, _ name: DiskName, of key: CacheKey) throws -> ArraySlice<UInt8> {
+        guard let file = try openRecord(name), case let record = try Self.read(file).0, record.key == key,
+            let variant = record.variants.first(where: { $0.id == id })
+        else { throw CacheStoreError.gone }
+        return try variant.body(from: file)
+    }
+
+    /// Opens the file of a record; `nil` if there is no such file.
+    private func openRecord(_ name: DiskName) throws -> OpenFile? {
         do {
-            file = try OpenFile.open(name.path, in: root, O_RDONLY)
+            return try OpenFile.open(name.path, in: root, O_RDONLY)
         } catch  where error.isMissing {
             return nil
         } catch  where error.isOfAnotherKind {
             throw DiskRecord.Damage()
         }
-        let (record, modified) = try Self.read(file)
-        guard record.key == key else { return nil }
-        if let stamp = use(modified) { file.setModified(stamp) }
-        return record
     }
 
     // Holds a record with one response, and the head of most others.
@@ -165,7 +183,7 @@ final class DiskDirectory: Sendable {
             var bytes = try file.bytes(isWhole ? size : min(size, firstRead), at: 0)
             let head = try DiskRecord.headLength(bytes, size: size)
             if head > bytes.count { bytes = try file.bytes(head, at: 0) }
-            return (try DiskRecord(bytes, size: size, from: file), status.modified)
+            return (try DiskRecord(bytes, size: size), status.modified)
         } catch let error as SystemError where error.code == EIO {
             // The disk can't read the bytes back: the record is lost.
             throw DiskRecord.Damage()
@@ -204,12 +222,6 @@ final class DiskDirectory: Sendable {
 
     /// Reads the record in a file, whatever its key; `nil` if there is no such file.
     func anyRecord(_ name: DiskName) throws -> DiskRecord? {
-        do {
-            return try Self.read(try OpenFile.open(name.path, in: root, O_RDONLY)).0
-        } catch let error as SystemError where error.isMissing {
-            return nil
-        } catch let error as SystemError where error.isOfAnotherKind {
-            throw DiskRecord.Damage()
-        }
+        try openRecord(name).map { try Self.read($0).0 }
     }
 }

@@ -13,14 +13,15 @@
 /// progress for the other keys of the shard; each costs a request to the server. Missing bytes count as zero.
 struct DiskGenerations {
     static let slotSize = 8
-    private static let name = "generations"
+    static let name = "generations"
     let file: OpenFile
 
     static func open(in root: OpenFile) throws(SystemError) -> DiskGenerations {
-        DiskGenerations(file: try OpenFile.openOrMake(name, in: root) { random(DiskUsage.shards) }.file)
+        DiskGenerations(file: try OpenFile.openOrMake(name, in: root) { random(DiskUsage.shards) })
     }
 
-    func read(_ shard: UInt8) throws(SystemError) -> UInt64 {
+    /// The generation of all keys in a shard.
+    func generation(of shard: UInt8) throws(SystemError) -> CacheGeneration {
         var number: UInt64 = 0
         var failure: SystemError?
         withUnsafeMutableBytes(of: &number) { bytes in
@@ -29,7 +30,7 @@ struct DiskGenerations {
             }
         }
         if let failure { throw failure }
-        return number
+        return CacheGeneration(rawValue: number)
     }
 
     func change(_ shard: UInt8) throws(SystemError) { try file.write(Self.random(1), at: Self.offset(of: shard)) }

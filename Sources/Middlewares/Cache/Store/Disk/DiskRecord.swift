@@ -21,7 +21,7 @@ struct DiskRecord {
             /// In the record, already read.
             case inline(ArraySlice<UInt8>)
             /// In the record at an offset, not read yet.
-            case later(OpenFile, Int64)
+            case later(Int64)
             /// In a separate file.
             case file
         }
@@ -128,8 +128,7 @@ struct DiskRecord {
     /// - Parameters:
     ///   - bytes: the beginning of the file; at least the head.
     ///   - size: the length of the file.
-    ///   - file: the file to read the remaining bodies from.
-    init(_ bytes: [UInt8], size: Int, from file: OpenFile? = nil) throws(Damage) {
+    init(_ bytes: [UInt8], size: Int) throws(Damage) {
         let head = try Self.headLength(bytes, size: size)
         guard head <= bytes.count else { throw Damage() }
         let (sum, actual) = bytes.withUnsafeBytes { bytes in
@@ -151,12 +150,7 @@ struct DiskRecord {
             if !variant.isInFile {
                 let end = body + Int(variant.length)
                 guard end <= size else { throw Damage() }
-                if end <= bytes.count {
-                    variant.content = .inline(bytes[body..<end])
-                } else {
-                    guard let file else { throw Damage() }
-                    variant.content = .later(file, Int64(body))
-                }
+                variant.content = end <= bytes.count ? .inline(bytes[body..<end]) : .later(Int64(body))
                 body = end
             }
             switch bytes[Self.strikes + slot] {
@@ -185,21 +179,16 @@ struct DiskRecord {
 }
 
 extension DiskRecord.Variant {
-    /// The body of a variant in the record, read if needed, and checked.
-    func body() throws -> ArraySlice<UInt8> {
+    /// The body of a variant in the record, read from the record's file if needed, and checked.
+    func body(from record: OpenFile? = nil) throws -> ArraySlice<UInt8> {
         var bytes: ArraySlice<UInt8> = []
         switch content {
         case .inline(let read): bytes = read
-        case .later(let file, let offset):
-            do {
-                bytes = try file.bytes(Int(length), at: offset)[...]
-            } catch {
-                throw error.storeError
-            }
+        case .later(let offset): bytes = try record?.bytes(Int(length), at: offset)[...] ?? []
         case .file: break
         }
         guard bytes.count == length, sum.map({ $0 == DiskRecord.sum(bytes) }) ?? true else {
-            throw CacheStoreError(.damaged, "A stored body was damaged.")
+            throw CacheStoreError.damagedBody
         }
         return bytes
     }

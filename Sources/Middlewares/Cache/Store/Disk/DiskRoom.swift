@@ -96,9 +96,10 @@ final class DiskRoom: Sendable {
         while let shard = plan.shards.popLast() {
             let cutoff = plan.cutoff
             do {
-                _ = try await directory.withShard(shard) { locked in
+                let swept = try await directory.withShard(shard) { locked in
                     try locked.sweep { name, listed in stamps.lastUse(name, modified: listed.modified) <= cutoff }
                 }
+                failure = failure ?? swept.failure
             } catch {
                 // One name that can't be deleted, or one lock that is held, must not stop the others.
                 failure = failure ?? error

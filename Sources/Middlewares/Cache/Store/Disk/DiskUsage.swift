@@ -23,18 +23,15 @@ struct DiskUsage {
 
     static let slotSize = 24
     static let shards = 256
-    private static let name = "usage"
+    static let name = "usage"
     let file: OpenFile
 
-    /// Opens or creates the file. Returns whether it is new, in which case existing entries must be counted.
-    static func open(in root: OpenFile) throws(SystemError) -> (usage: DiskUsage, isNew: Bool) {
-        let (file, isNew) = try OpenFile.openOrMake(name, in: root) {
-            Array((0..<shards).map { _ in slot(Amount()) }.joined())
-        }
-        return (DiskUsage(file: file), isNew)
+    /// Opens the file, or creates it with zeros, which mean that no amount is known.
+    static func open(in root: OpenFile) throws(SystemError) -> DiskUsage {
+        DiskUsage(file: try OpenFile.openOrMake(name, in: root) { [UInt8](repeating: 0, count: shards * slotSize) })
     }
 
-    /// Reads the amount of each shard; `nil` for a damaged slot.
+    /// Reads the amount of each shard; `nil` for an unknown amount, which must be counted.
     func read() throws(SystemError) -> [Amount?] {
         var slots = [UInt64](repeating: 0, count: Self.shards * 3)
         var failure: SystemError?
@@ -62,7 +59,7 @@ struct DiskUsage {
         return [entries, bytes, check(entries, bytes)].withUnsafeBytes { Array($0) }
     }
 
-    // Not zero for an empty slot: zeros, as a loss of power can leave them, count as damaged.
+    // Not zero for an empty slot: zeros, as in a new file or after a loss of power, mean an unknown amount.
     private static func check(_ entries: UInt64, _ bytes: UInt64) -> UInt64 {
         (entries &* 0x9E37_79B9_7F4A_7C15) ^ (bytes &* 0xC2B2_AE3D_27D4_EB4F) ^ 0x6874_7470_2D75_7365
     }

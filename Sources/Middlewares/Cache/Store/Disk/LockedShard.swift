@@ -157,12 +157,15 @@ struct LockedShard {
             return
         }
         try files.remove(name.file)
-        try sweep { _, _ in false }
+        _ = try count()
     }
+
+    /// Counts the entries, and removes orphans as far as possible.
+    func count() throws -> DiskUsage.Amount { try sweep { _, _ in false }.amount }
 
     private func amount() throws -> DiskUsage.Amount {
         if let known = try directory.usage.read()[Int(shard)] { return known }
-        return try sweep { _, _ in false }
+        return try count()
     }
 
     /// An entry as its directory lists it.
@@ -209,14 +212,21 @@ struct LockedShard {
         return (entries, orphans)
     }
 
+    struct Swept {
+        /// The entries that remain.
+        var amount = DiskUsage.Amount()
+        /// The entries that couldn't be removed.
+        var kept: [DiskName] = []
+        /// The first error in removing a file.
+        var failure: (any Error)?
+    }
+
     /// Removes the entries for which the closure returns `true`, and all orphans, and counts the rest.
     ///
-    /// An error in removing one file doesn't stop the sweep; the first error is thrown at the end.
-    @discardableResult
-    func sweep(_ isRemoved: (DiskName, Listed) -> Bool) throws -> DiskUsage.Amount {
+    /// An error in removing one file doesn't stop the sweep.
+    func sweep(_ isRemoved: (DiskName, Listed) -> Bool) throws -> Swept {
         var (entries, orphans) = try list()
-        var amount = DiskUsage.Amount()
-        var failure: (any Error)?
+        var swept = Swept()
         for (file, listed) in entries {
             let name = DiskName(shard: shard, file: file)
             if isRemoved(name, listed) {
@@ -226,21 +236,21 @@ struct LockedShard {
                     entries[file] = nil
                     continue
                 } catch {
-                    failure = failure ?? error
+                    swept.kept.append(name)
+                    swept.failure = swept.failure ?? error
                 }
             }
             let strays = listed.bodies.isEmpty ? [] : strays(of: name, listed.bodies)
             orphans += strays
             let lost = strays.reduce(0) { $0 + directory.allocated((try? files.status(of: $1).size) ?? 0) }
-            amount = amount + DiskUsage.Amount(entries: 1, bytes: listed.bytes - lost)
+            swept.amount = swept.amount + DiskUsage.Amount(entries: 1, bytes: listed.bytes - lost)
         }
         for orphan in orphans {
-            do { try files.remove(orphan) } catch { failure = failure ?? error }
+            do { try files.remove(orphan) } catch { swept.failure = swept.failure ?? error }
         }
         try? files.remove(Self.new)
-        try directory.usage.write(amount, of: shard)
-        if let failure { throw failure }
-        return amount
+        try directory.usage.write(swept.amount, of: shard)
+        return swept
     }
 
     // Bodies that the record doesn't name: a process was killed between moving a body here and committing its record, or

@@ -69,12 +69,12 @@ final class OpenFile: Sendable {
         _ name: String,
         in directory: OpenFile,
         content: () -> [UInt8]
-    ) throws(SystemError) -> (file: OpenFile, isNew: Bool) {
+    ) throws(SystemError) -> OpenFile {
         var isNew = false
         while true {
             do throws(SystemError) {
                 let file = try open(name, in: directory, O_RDWR)
-                if try file.status().isRegular { return (file, isNew) }
+                if try file.status().isRegular { return file }
                 if isNew { throw SystemError("open", EEXIST) }
                 try directory.remove(name)
             } catch {
@@ -112,13 +112,19 @@ final class OpenFile: Sendable {
         if mkdirat(directory?.descriptor ?? AT_FDCWD, path, 0o700) != 0, errno != EEXIST { throw SystemError("mkdir") }
     }
 
+    /// Tells a file from every other that exists at the same time.
+    struct Identity: Equatable {
+        let device: UInt64
+        let number: UInt64
+    }
+
     struct Status {
+        var identity: Identity
         var size: Int64
         /// When the file was last modified, in nanoseconds since 1970.
         var modified: Int64
         var owner: UInt32
         var permissions: UInt32
-        var links: Int
         var isRegular: Bool
 
         init(_ status: stat) {
@@ -127,7 +133,10 @@ final class OpenFile: Sendable {
             modified = cfiles_modified(&status)
             owner = UInt32(status.st_uid)
             permissions = UInt32(status.st_mode) & 0o777
-            links = Int(status.st_nlink)
+            identity = Identity(
+                device: UInt64(truncatingIfNeeded: status.st_dev),
+                number: UInt64(truncatingIfNeeded: status.st_ino)
+            )
             isRegular = status.st_mode & S_IFMT == S_IFREG
         }
     }
