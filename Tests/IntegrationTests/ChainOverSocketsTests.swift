@@ -1,6 +1,7 @@
 import Foundation
 import Middlewares
 import Synchronization
+import TestSupport
 import Testing
 import TransportTesting
 
@@ -12,7 +13,7 @@ import TransportTesting
     }
 
     let server: MockServer
-    let log = EntryLog()
+    let log = Notes<LogEntry>()
 
     init() throws {
         server = try MockServer()
@@ -36,14 +37,14 @@ import TransportTesting
                 .transactionID(),
                 .retryOnUnauthorized(tokens),
                 .bearerAuth(tokens),
-                .logging(.body, to: log.sink),
+                .logging(.body, to: LogSink { [log] entry in log.add(entry) }),
             ]
         )
     }
 
-    private func makeTokens(_ first: String = "stale", refreshes: Counter = Counter()) -> TokenStore {
+    private func makeTokens(_ first: String = "stale", refreshes: Tally = Tally()) -> TokenStore {
         TokenStore(TokenStore.Token(first)) { _ in
-            refreshes.increment()
+            refreshes.count()
             return TokenStore.Token("fresh")
         }
     }
@@ -58,7 +59,7 @@ import TransportTesting
     }
 
     @Test func manyParallelCallsWithAStaleTokenRefreshOnce() async throws {
-        let refreshes = Counter()
+        let refreshes = Tally()
         let client = makeClient(makeTokens(refreshes: refreshes))
         try await withThrowingTaskGroup(of: User.self) { group in
             for _ in 0..<50 { group.addTask { try await client.get("/users/42") } }
@@ -83,7 +84,7 @@ import TransportTesting
     @Test func noSecretReachesTheLogAtItsMostVerbose() async throws {
         let user: User = try await makeClient(makeTokens()).get("/users/42", query: ["access_token": "hush"])
         #expect(user.id == 42)
-        let text = log.text
+        let text = log.all.map(\.description).joined(separator: "\n")
         #expect(text.contains("/v1/users/42"))
         for secret in ["hush", "Bearer stale", "Bearer fresh"] { #expect(!text.contains(secret)) }
     }
@@ -113,19 +114,6 @@ import TransportTesting
         call.cancel()
         await #expect(throws: CancellationError.self) { try await call.value }
         await server.closedConnections(1)
-        #expect(log.entries.map(\.event) == [.request, .cancellation])
+        #expect(log.all.map(\.event) == [.request, .cancellation])
     }
-}
-
-final class Counter: Sendable {
-    private let count = Mutex(0)
-    var value: Int { count.withLock(\.self) }
-    func increment() { count.withLock { $0 += 1 } }
-}
-
-final class EntryLog: Sendable {
-    private let kept = Mutex<[LogEntry]>([])
-    var entries: [LogEntry] { kept.withLock(\.self) }
-    var text: String { entries.map(\.description).joined(separator: "\n") }
-    var sink: LogSink { LogSink { [self] entry in kept.withLock { $0.append(entry) } } }
 }

@@ -11,8 +11,7 @@ import TransportTesting
     private static var isFull: Bool { ProcessInfo.processInfo.environment["INTERCEPTORS_FULL_LOAD"] != nil }
 
     private static func probe(_ arguments: String...) async throws {
-        let folder = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
-        let result = try await Command.run(folder.appending(path: "LoadProbe").path, arguments)
+        let result = try await Command.run(try #require(Program.path(of: "LoadProbe")), arguments)
         print(result.text, terminator: "")
         #expect(result.status == 0, "\(result.complaint)")
     }

@@ -111,7 +111,8 @@ import TransportTesting
     @Test func theTLSExampleWorks() throws {
         let archive = try TestAuthority().issue(client: "Ada").pkcs12(password: "sesame")
         let password = "sesame"
-        let cachesDirectory = FileManager.default.temporaryDirectory
+        let folder = try TemporaryFolder()
+        let cachesDirectory = folder.url
         let builtInKey = """
             -----BEGIN PUBLIC KEY-----
             MCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=

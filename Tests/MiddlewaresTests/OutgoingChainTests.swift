@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import TransportTesting
 
@@ -80,7 +81,7 @@ struct OutgoingChainTests {
     }
 
     @Test func eachAttemptIsSignedAnewOverWhatItSends() async throws {
-        let times = Counter()
+        let times = Tally()
         let recorder = Recorder { request in
             let body = try await request.body.collect(upTo: 1 << 20)
             let digest = try MessageDigest.of(body)
@@ -90,7 +91,7 @@ struct OutgoingChainTests {
         let sign = SignInterceptor.sign(
             .hmacSHA256(Self.key, covering: ["@method", "cookie", "content-encoding", "content-digest"]),
             origins: [Self.origin],
-            now: { Date(timeIntervalSince1970: Double(times.next())) }
+            now: { Date(timeIntervalSince1970: Double(times.count())) }
         )
         let chain = InterceptorChain(
             [

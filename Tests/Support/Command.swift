@@ -23,11 +23,8 @@ public enum Command {
 
     /// Runs the program at a path until it ends. Throws if it can't be started.
     public static func run(_ path: String, _ arguments: [String] = [], input: Data = Data()) async throws -> Result {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "command-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let files = ["input", "output", "errors"].map { folder.appending(path: $0) }
-        for file in files { try (file == files[0] ? input : Data()).write(to: file) }
+        let folder = try TemporaryFolder()
+        let files = try [("input", input), ("output", Data()), ("errors", Data())].map { try folder.write($1, to: $0) }
 
         let handles = try [
             FileHandle(forReadingFrom: files[0]), FileHandle(forWritingTo: files[1]),

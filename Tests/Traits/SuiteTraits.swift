@@ -16,7 +16,7 @@ struct HeavyTrait: SuiteTrait, TestScoping {
         testCase: Test.Case?,
         performing function: @Sendable @concurrent () async throws -> Void
     ) async throws {
-        try await HeavyWork.shared.run(function)
+        try await WorkLine.heavy.run(function)
     }
 }
 

@@ -7,7 +7,6 @@ import TransportTesting
 
 // The source of a one-shot body learns when a transport stops reading before the end.
 @Suite(.againstHanging) struct DiscardedUploadTests {
-    private struct Broken: Error, Equatable {}
 
     /// A source that gives a few bytes, then nothing until it is ended, even if the task that waits for it is
     /// cancelled.

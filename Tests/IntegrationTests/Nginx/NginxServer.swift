@@ -12,7 +12,8 @@ final class NginxServer: Sendable {
     /// The port on 127.0.0.1.
     let port: Int
     /// The folder for the configuration, the log and the served files.
-    let folder: URL
+    var folder: URL { root.url }
+    private let root: TemporaryFolder
     private let process: ChildProcess
 
     /// The folder of the served files.
@@ -48,7 +49,8 @@ final class NginxServer: Sendable {
 
     private init(listen: String, server: String, files: [String: Data]) throws {
         guard let executable = Self.executable else { throw Failure(description: Self.absence) }
-        folder = FileManager.default.temporaryDirectory.appending(path: "nginx-\(UUID().uuidString)")
+        root = try TemporaryFolder()
+        let folder = root.url
         for name in ["files", "temporary"] {
             let path = folder.appending(path: name)
             try FileManager.default.createDirectory(at: path, withIntermediateDirectories: true)
@@ -74,9 +76,8 @@ final class NginxServer: Sendable {
         try socket.handle.close()
     }
 
-    /// Ends the process, waits for its end, and removes the folder.
+    /// Ends the process, and waits for its end.
     private func stop() async throws {
-        defer { try? FileManager.default.removeItem(at: folder) }
         let wasRunning = !process.hasEnded
         process.send(signal: SIGTERM)
         let ending = await process.ended()
@@ -123,7 +124,6 @@ extension NginxServer {
                 listen 127.0.0.1:\(port) \(listen);
                 root files;
                 location = /about { return 200 "$server_protocol $connection $connection_requests"; }
-                location = /status { stub_status; }
                 \(server)
             }
         }

@@ -305,17 +305,3 @@ final class Refresher: Sendable {
     struct Refused: Error {}
     struct Ended: Error {}
 }
-
-/// A value shared by the tasks of a test.
-final class Shared<Value: Sendable>: Sendable {
-    private let mutex: Mutex<Value>
-
-    init(_ value: Value) { mutex = Mutex(value) }
-
-    var value: Value {
-        get { mutex.withLock { $0 } }
-        set { mutex.withLock { $0 = newValue } }
-    }
-
-    func change(_ body: (inout Value) -> Void) { mutex.withLock { body(&$0) } }
-}

@@ -1,6 +1,7 @@
 import Foundation
 import Interceptors
 import Synchronization
+import TestSupport
 import Testing
 import TransportTesting
 
@@ -8,33 +9,24 @@ private func request() throws -> HTTPRequest {
     HTTPRequest(url: try #require(URL(string: "https://a.example/")))
 }
 
-/// The events of a test, in order.
-private final class Trace: Sendable {
-    private let entries = Mutex<[String]>([])
-    func note(_ entry: String) { entries.withLock { $0.append(entry) } }
-    var all: [String] { entries.withLock(\.self) }
-}
-
 private struct Tracing: Interceptor {
     let name: String
-    let trace: Trace
+    let trace: Notes<String>
 
     func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
-        trace.note("\(name) down")
+        trace.add("\(name) down")
         request.headerFields.append("X-Path", name)
         do {
             var response = try await next(request)
-            trace.note("\(name) up")
+            trace.add("\(name) up")
             response.headerFields.append("X-Path", name)
             return response
         } catch {
-            trace.note("\(name) failed")
+            trace.add("\(name) failed")
             throw error
         }
     }
 }
-
-private struct Broken: Error, Equatable { var place = "" }
 
 /// An interceptor without `consuming`, as authors may write it.
 private struct Plain: Interceptor {
@@ -46,14 +38,14 @@ private struct Plain: Interceptor {
 }
 
 @Suite(.againstHanging) struct InterceptorChainTests {
-    private let trace = Trace()
+    private let trace = Notes<String>()
     private let stub = StubTransport()
 
     @Test func aRequestGoesDownInOrderAndItsResponseUpInReverse() async throws {
         stub.enqueue(.status(200))
         let trace = trace
         let transport = ClosureTransport { [stub] request in
-            trace.note("transport")
+            trace.add("transport")
             return try await stub.send(request)
         }
         let interceptors = ["a", "b", "c"].map { Tracing(name: $0, trace: trace) }
@@ -265,24 +257,24 @@ private struct Plain: Interceptor {
 
 @Suite(.againstHanging) struct InterceptorChainIsolationTests {
     private struct Isolated: Interceptor {
-        let isMain: Trace
+        let isMain: Notes<String>
 
         func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
-            isMain.note("\(#isolation === MainActor.shared)")
+            isMain.add("\(#isolation === MainActor.shared)")
             let response = try await next(request)
-            isMain.note("\(#isolation === MainActor.shared)")
+            isMain.add("\(#isolation === MainActor.shared)")
             return response
         }
     }
 
     @MainActor @Test func theCallersActorIsKept() async throws {
-        let trace = Trace()
+        let trace = Notes<String>()
         let stub = StubTransport { _ in
-            trace.note("\(#isolation === MainActor.shared)")
+            trace.add("\(#isolation === MainActor.shared)")
             return HTTPResponse(status: 200)
         }
         let closure = ClosureInterceptor { request, next in
-            trace.note("\(#isolation === MainActor.shared)")
+            trace.add("\(#isolation === MainActor.shared)")
             return try await next(request)
         }
         let chain = InterceptorChain([Isolated(isMain: trace), closure, Isolated(isMain: trace)], transport: stub)
@@ -292,7 +284,7 @@ private struct Plain: Interceptor {
     }
 
     @Test func withoutAnActorThereIsNone() async throws {
-        let trace = Trace()
+        let trace = Notes<String>()
         let chain = InterceptorChain(
             [Isolated(isMain: trace)],
             transport: StubTransport { _ in HTTPResponse(status: 200) }

@@ -1,6 +1,7 @@
 import Foundation
 import Interceptors
 import Synchronization
+import TestSupport
 import Testing
 import TransportTesting
 
@@ -197,12 +198,12 @@ func makeClient(_ stub: StubTransport, _ interceptors: [any Interceptor] = []) -
 
     @Test func requestSaysTheOriginOfTheClient() async throws {
         let stub = StubTransport { _ in HTTPResponse(status: 204) }
-        let seen = Recorder()
+        let seen = Notes<Origin?>()
         let client = makeClient(
             stub,
             [
                 .intercept { request, next in
-                    seen.append(request.context.clientOrigin)
+                    seen.add(request.context.clientOrigin)
                     return try await next(request)
                 }
             ]
@@ -215,7 +216,7 @@ func makeClient(_ stub: StubTransport, _ interceptors: [any Interceptor] = []) -
         let url = try #require(URL(string: "https://evil.com/y"))
         _ = try await client.send(HTTPRequest(url: url))
         let origin = Origin(try #require(URL(string: "https://api.example.com")))
-        #expect(seen.values == [origin, origin, origin, origin])
+        #expect(seen.all == [origin, origin, origin, origin])
         #expect(stub.requests[1].context.timeouts?.whole == .seconds(1))
     }
 
@@ -251,9 +252,9 @@ func makeClient(_ stub: StubTransport, _ interceptors: [any Interceptor] = []) -
     }
 
     @Test func innermostClientWithABaseNamesTheOrigin() async throws {
-        let seen = Recorder()
+        let seen = Notes<Origin?>()
         let stub = StubTransport { request in
-            seen.append(request.context.clientOrigin)
+            seen.add(request.context.clientOrigin)
             return HTTPResponse(status: 204)
         }
         let outer = Client(baseURL: URL(string: "https://outer"), interceptors: [], transport: makeClient(stub))
@@ -261,7 +262,7 @@ func makeClient(_ stub: StubTransport, _ interceptors: [any Interceptor] = []) -
         let bare = Client(interceptors: [], transport: stub)
         try await bare.delete("https://h/x")
         try await Client(baseURL: URL(string: "https://outer"), interceptors: [], transport: bare).delete("x")
-        #expect(seen.values.map { $0?.host } == ["api.example.com", nil, "outer"])
+        #expect(seen.all.map { $0?.host } == ["api.example.com", nil, "outer"])
     }
 
     @Test func failureOfTheEncoderSendsNothing() async throws {
@@ -337,10 +338,4 @@ private struct Defaults: Interceptor {
         request.addDefaults(fields)
         return try await next(request)
     }
-}
-
-private final class Recorder: Sendable {
-    private let storage = Mutex<[Origin?]>([])
-    var values: [Origin?] { storage.withLock(\.self) }
-    func append(_ value: Origin?) { storage.withLock { $0.append(value) } }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import Interceptors
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite(.againstHanging) struct ResponseDecodingTests {
@@ -193,12 +194,6 @@ import Testing
     }
 }
 
-private final class Counted: Sendable {
-    private let count = Atomic(0)
-
-    func next() -> Int { count.add(1, ordering: .relaxed).newValue }
-}
-
 private struct EndlessTransport: Transport {
     let status: HTTPResponse.Status
     var length: Int64?
@@ -207,8 +202,8 @@ private struct EndlessTransport: Transport {
     func send(_ request: consuming HTTPRequest) async throws -> HTTPResponse {
         let chunk = Data(repeating: UInt8(ascii: "x"), count: 1 << 20)
         // Limited to 256 MB, so that a reader without a limit fails instead of using up all memory.
-        let given = Counted()
-        let stream = AsyncStream<Data> { given.next() <= 256 ? chunk : nil }
+        let given = Tally()
+        let stream = AsyncStream<Data> { given.count() <= 256 ? chunk : nil }
         let body = HTTPBody.oneShot(stream, length: length, onDiscard: onDiscard)
         return HTTPResponse(status: status, body: body, url: request.url)
     }

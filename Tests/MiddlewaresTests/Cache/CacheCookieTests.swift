@@ -1,4 +1,5 @@
 import Middlewares
+import TestSupport
 import Testing
 import TransportTesting
 

@@ -1,6 +1,7 @@
 import Foundation
 import HTTPSyntax
 import Middlewares
+import TestSupport
 import Testing
 import TransportTesting
 

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Middlewares
@@ -18,15 +19,11 @@ import Testing
     private static func passwordServer(of user: Shared<String>) -> Recorder {
         Recorder { request in
             let field = request.headerFields[.authorization] ?? ""
-            guard isOf(user.value, field) else {
+            guard isCredential(of: user.value, field) else {
                 return HTTPResponse(status: 401, headerFields: [.wwwAuthenticate: "Basic realm=r"], url: request.url)
             }
             return HTTPResponse(status: 200, body: HTTPBody(field), url: request.url)
         }
-    }
-
-    private static func isOf(_ user: String, _ text: String) -> Bool {
-        text.contains(Data("\(user):x".utf8).base64EncodedString())
     }
 
     private func get(_ chain: InterceptorChain) async throws -> String {
@@ -138,10 +135,10 @@ import Testing
         }
         let server = Self.passwordServer(of: user)
         let chain = InterceptorChain([auth], transport: server)
-        #expect(Self.isOf("Ada", try await get(chain)))
+        #expect(isCredential(of: "Ada", try await get(chain)))
         user.value = "Bob"
         auth.signOut()
-        #expect(Self.isOf("Bob", try await get(chain)))
+        #expect(isCredential(of: "Bob", try await get(chain)))
         #expect(server.requests.map { $0.headerFields.contains(.authorization) } == [false, true, false, true])
     }
 

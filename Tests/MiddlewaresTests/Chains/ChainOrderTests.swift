@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import TransportTesting
 
@@ -88,7 +89,7 @@ import TransportTesting
         Recorder { request in
             let names: [HTTPField.Name] = [.authorization, .cookie, "Signature", "X-API-Key", "X-Anything"]
             let text = names.compactMap { request.headerFields[$0] }.joined() + (request.url.query() ?? "")
-            if let user, !isOf(user.value, text) {
+            if let user, !isCredential(of: user.value, text) {
                 let challenges = "Basic realm=r, Digest realm=r, nonce=n, qop=auth"
                 return HTTPResponse(status: 401, headerFields: [.wwwAuthenticate: challenges], url: request.url)
             }
@@ -137,7 +138,7 @@ import TransportTesting
             for user in ["Ada", "Bob"] {
                 account.signIn(user)
                 let text = try await get(chain)
-                #expect(Self.isOf(user, text), "\(text)")
+                #expect(isCredential(of: user, text), "\(text)")
             }
         }
         #expect(store.count >= 2)
@@ -155,7 +156,7 @@ import TransportTesting
             for user in ["Ada", "Bob"] {
                 account.signIn(user)
                 let text = try await get(chain, partition: user)
-                #expect(Self.isOf(user, text), "\(text)")
+                #expect(isCredential(of: user, text), "\(text)")
             }
             counts.append(server.requests.count)
         }
@@ -163,12 +164,8 @@ import TransportTesting
         #expect(Set(try await store.listing().map(\.key.partition)) == ["Ada", "Bob"])
         // Nobody is signed in now.
         account.signIn("nobody")
-        #expect(Self.isOf("Ada", try await get(chain, partition: "Ada")))
+        #expect(isCredential(of: "Ada", try await get(chain, partition: "Ada")))
         await #expect(throws: ChainOrderError.self) { try await get(chain) }
-    }
-
-    private static func isOf(_ user: String, _ text: String) -> Bool {
-        text.contains(user) || text.contains(Data("\(user):x".utf8).base64EncodedString())
     }
 
     @Test func emptyJarIsRefusedLikeAFullOne() async throws {
@@ -283,4 +280,9 @@ import TransportTesting
         for _ in 0..<3 { await #expect(throws: ChainOrderError.self) { try await chain.get() } }
         #expect(count.value == 3)
     }
+}
+
+/// Whether a text contains a user's name, or the name and the password "x" as basic credentials.
+func isCredential(of user: String, _ text: String) -> Bool {
+    text.contains(user) || text.contains(Data("\(user):x".utf8).base64EncodedString())
 }

@@ -1,22 +1,22 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Middlewares
 
 @Suite(.againstHanging) struct BodyEndTests {
-    private struct Broken: Error {}
 
     private func body(
         _ chunks: [String],
         failure: (any Error)? = nil,
         length: Int64? = nil,
-        _ ends: Counter
+        _ ends: Tally
     ) -> HTTPBody {
-        HTTPBody.oneShot(Chunks(chunks, failure: failure), length: length).onEnd { ends.next() }
+        HTTPBody.oneShot(Chunks(chunks, failure: failure), length: length).onEnd { ends.count() }
     }
 
     @Test func endOfTheReadingIsToldOnce() async throws {
-        let ends = Counter()
+        let ends = Tally()
         let body = body(["a", "b"], length: 2, ends)
         #expect(body.length == 2)
         #expect(body.isUnderWay)
@@ -31,15 +31,15 @@ import Testing
     }
 
     @Test func failureIsAnEnd() async throws {
-        let ends = Counter()
+        let ends = Tally()
         let body = body(["a"], failure: Broken(), ends)
         await #expect(throws: Broken.self) { try await body.collect(upTo: 10) }
         #expect(ends.value == 1)
     }
 
     @Test func discardingIsAnEndAndReachesTheSource() {
-        let (ends, discards) = (Counter(), Counter())
-        let body = HTTPBody.oneShot(Chunks(["a"]), onDiscard: { discards.next() }).onEnd { ends.next() }
+        let (ends, discards) = (Tally(), Tally())
+        let body = HTTPBody.oneShot(Chunks(["a"]), onDiscard: { discards.count() }).onEnd { ends.count() }
         body.discard()
         body.discard()
         #expect(ends.value == 1)
@@ -48,13 +48,13 @@ import Testing
     }
 
     @Test func bodyThatNobodyHoldsHasEnded() async throws {
-        let ends = Counter()
+        let ends = Tally()
         do { _ = body(["a"], ends) }
         #expect(ends.value == 1)
     }
 
     @Test func readingThatIsGivenUpHasEndedOnceTheBodyIsLetGo() async throws {
-        let ends = Counter()
+        let ends = Tally()
         do {
             let body = body(["a", "b"], ends)
             for try await _ in body { break }
@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test func readingKeepsItOpenWithoutTheBody() async throws {
-        let ends = Counter()
+        let ends = Tally()
         var chunks: HTTPBody.AsyncIterator? = body(["a"], ends).makeAsyncIterator()
         #expect(ends.value == 0)
         #expect(try await chunks?.next() != nil)

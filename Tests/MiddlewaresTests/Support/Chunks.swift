@@ -1,13 +1,14 @@
 import Foundation
 import Synchronization
+import TestSupport
 
 /// Chunks of text, followed by the end or an error. `reads` counts the calls of `next()`.
 struct Chunks: AsyncSequence, Sendable {
     let chunks: [String]
     let failure: (any Error)?
-    let reads: Counter
+    let reads: Tally
 
-    init(_ chunks: [String], failure: (any Error)? = nil, reads: Counter = Counter()) {
+    init(_ chunks: [String], failure: (any Error)? = nil, reads: Tally = Tally()) {
         self.chunks = chunks
         self.failure = failure
         self.reads = reads
@@ -16,10 +17,10 @@ struct Chunks: AsyncSequence, Sendable {
     struct Iterator: AsyncIteratorProtocol {
         var rest: ArraySlice<String>
         let failure: (any Error)?
-        let reads: Counter
+        let reads: Tally
 
         mutating func next() async throws -> Data? {
-            reads.next()
+            reads.count()
             if let chunk = rest.popFirst() { return Data(chunk.utf8) }
             if let failure { throw failure }
             return nil
@@ -31,20 +32,20 @@ struct Chunks: AsyncSequence, Sendable {
 
 /// A body that never sends a chunk: the reader waits until it is cancelled.
 struct NoChunks: AsyncSequence, Sendable {
-    let reads: Counter
+    let reads: Tally
     let began: AsyncStream<Void>.Continuation?
 
-    init(reads: Counter = Counter(), began: AsyncStream<Void>.Continuation? = nil) {
+    init(reads: Tally = Tally(), began: AsyncStream<Void>.Continuation? = nil) {
         self.reads = reads
         self.began = began
     }
 
     struct Iterator: AsyncIteratorProtocol {
-        let reads: Counter
+        let reads: Tally
         let began: AsyncStream<Void>.Continuation?
 
         mutating func next() async throws -> Data? {
-            reads.next()
+            reads.count()
             let (never, continuation) = AsyncStream<Void>.makeStream()
             defer { continuation.finish() }
             began?.yield()

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import TransportTesting
 
@@ -12,10 +13,10 @@ struct RefreshTogetherTests {
 
     /// Accepts only the new token, answers every `everySo`-th request with 503, and gives a token to any caller.
     private func server(failing everySo: Int) -> Recorder {
-        let count = Counter()
+        let tally = Tally()
         return Recorder { [tokenURL] request in
             if request.url == tokenURL { return HTTPResponse(status: 200) }
-            if count.next() % everySo == 0 { return HTTPResponse(status: 503) }
+            if tally.count() % everySo == 0 { return HTTPResponse(status: 503) }
             return HTTPResponse(status: request.headerFields[.authorization] == "Bearer new" ? 200 : 401)
         }
     }
@@ -23,11 +24,11 @@ struct RefreshTogetherTests {
     @Test(arguments: 0...3)
     func retryAroundARefreshAroundOnePermitNeverDeadlocks(place: Int) async throws {
         let chain = Shared<InterceptorChain?>(nil)
-        let refreshes = Counter()
+        let refreshes = Tally()
         let tokens = TokenStore(.old, origins: [apiOrigin]) { [tokenURL] _ in
             // The refresh uses the same chain, and a request that waits for the refresh may hold its only permit.
             _ = try await chain.value?.send(HTTPRequest(method: .post, url: tokenURL))
-            if refreshes.next() == 1 { throw TransportError(.connectionLost, "The log-in server is gone.") }
+            if refreshes.count() == 1 { throw TransportError(.connectionLost, "The log-in server is gone.") }
             return .new
         }
         var interceptors: [any Interceptor] = [
@@ -74,10 +75,10 @@ struct RefreshTogetherTests {
 
     @Test func tenThousandConcurrent401sCauseOneRefreshAndAllSucceed() async throws {
         let count = 10_000
-        let refreshes = Counter()
+        let refreshes = Tally()
         let waiting = Tally()
         let tokens = TokenStore(.old, origins: [apiOrigin], observe: counting(waiting)) { _ in
-            refreshes.next()
+            refreshes.count()
             await waiting.reached(count)
             return .new
         }

@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 import TransportTesting
 
@@ -40,43 +41,22 @@ import Glibc
     }
 
     #if os(Linux)
-    /// The number of a server's threads, which carry its port in their names.
-    private static func threads(of port: Int) throws -> Int {
-        try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count { task in
-            guard let line = try? String(contentsOfFile: "/proc/self/task/\(task)/stat", encoding: .utf8),
-                let nameEnd = line.lastIndex(of: ")"), line[..<nameEnd].hasSuffix("(mock:\(port)")
-            else { return false }
-            // A joined thread may still be listed for a moment, marked as exiting (PF_EXITING).
-            let flags = line[nameEnd...].split(separator: " ")[7]
-            return (Int(flags) ?? 0) & 4 == 0
-        }
-    }
-
-    /// The number of sockets and pipes of this process, the only descriptors that a server opens. The system's
-    /// libraries open and close others.
-    private static func descriptors() throws -> Int {
-        try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count { descriptor in
-            let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(descriptor)")
-            return target?.hasPrefix("socket:") == true || target?.hasPrefix("pipe:") == true
-        }
-    }
-
     // Runs in a separate process, because other tests open and close descriptors, too.
     @Test func stopLeavesNoThreadAndNoDescriptor() async {
         await #expect(processExitsWith: .success) {
             let clock = ManualClock()
             for _ in 0..<3 {
-                let before = try Self.descriptors()
+                let before = OwnProcess.socketsAndPipes
                 let server = try MockServer(clock: clock)
                 let clients = try await Self.occupy(server, clock: clock)
-                #expect(try Self.threads(of: server.port) == 1 + clients.count)
+                #expect(OwnProcess.threads(named: "mock:\(server.port)") == 1 + clients.count)
                 server.stop()
-                #expect(try Self.threads(of: server.port) == 0)
+                #expect(OwnProcess.threads(named: "mock:\(server.port)") == 0)
                 for client in clients { client.close() }
-                #expect(try Self.descriptors() == before)
+                #expect(OwnProcess.socketsAndPipes == before)
                 await clock.noSleepers()
                 server.stop()
-                #expect(try Self.descriptors() == before)
+                #expect(OwnProcess.socketsAndPipes == before)
             }
         }
     }
@@ -84,14 +64,14 @@ import Glibc
     @Test func theLastReferenceStopsTheServer() async {
         await #expect(processExitsWith: .success) {
             let clock = ManualClock()
-            let before = try Self.descriptors()
+            let before = OwnProcess.socketsAndPipes
             var server: MockServer? = try MockServer(clock: clock)
             let port = try #require(server?.port)
             let clients = try await Self.occupy(try #require(server), clock: clock)
             server = nil
-            #expect(try Self.threads(of: port) == 0)
+            #expect(OwnProcess.threads(named: "mock:\(port)") == 0)
             for client in clients { client.close() }
-            #expect(try Self.descriptors() == before)
+            #expect(OwnProcess.socketsAndPipes == before)
         }
     }
 
@@ -99,16 +79,16 @@ import Glibc
         await #expect(processExitsWith: .success) {
             let server = try MockServer()
             server.on(nil, "/**", MockResponse())
-            let before = try Self.descriptors()
+            let before = OwnProcess.socketsAndPipes
             for count in 1...200 {
                 let client = try RawClient(port: server.port)
                 _ = try await client.ask(Wire.get())
                 client.close()
                 await server.closedConnections(count)
-                #expect(try Self.descriptors() == before)
+                #expect(OwnProcess.socketsAndPipes == before)
             }
             server.stop()
-            #expect(try Self.threads(of: server.port) == 0)
+            #expect(OwnProcess.threads(named: "mock:\(server.port)") == 0)
         }
     }
     #endif

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import TransportTesting
 
@@ -78,11 +79,10 @@ import TransportTesting
     }
 
     @Test func aRouteThatThrowsIsA500ThatSaysWhat() async throws {
-        struct Broken: Error {}
         let server = try MockServer()
-        server.on(.get, "/x") { _ in throw Broken() }
+        server.on(.get, "/x") { _ in throw Broken(place: "the route") }
         let answer = try await RawClient(port: server.port).ask(Wire.get("/x"))
         #expect(answer.head.hasPrefix("HTTP/1.1 500 "))
-        #expect(answer.body.contains("Broken()"))
+        #expect(answer.body.contains("the route"))
     }
 }

@@ -1,5 +1,6 @@
 #if os(Linux)
 import Foundation
+import TestSupport
 import Testing
 import TransportTesting
 
@@ -77,7 +78,8 @@ import TransportTesting
     }
 
     @Test func limitOfAReaderCountsWhatIsDecoded() async throws {
-        let file = FileManager.default.temporaryDirectory.appending(path: "decoded-\(UUID())")
+        let folder = try TemporaryFolder()
+        let file = folder.file("decoded")
         server.on(.get, "/", MockResponse(headers: [.contentEncoding: "gzip"], body: CodedSamples.gzip))
         let limit = CodedSamples.text.utf8.count
         #expect(limit > CodedSamples.gzip.count)

@@ -58,7 +58,7 @@ import TransportTesting
 
     /// Libraries built for the test. Each lacks one function or has an old version number, except the last.
     @Test(
-        .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/cc"), "There is no C compiler"),
+        .enabled(if: Compiler.mustRun, Comment(rawValue: Compiler.absence)),
         arguments: [
             (without: "multi_wakeup", version: 0x075801, expected: "curl_multi_wakeup"),
             (without: "easy_pause", version: 0x075801, expected: "curl_easy_pause"),
@@ -66,9 +66,7 @@ import TransportTesting
         ]
     )
     func libraryThatIsTooOldSaysWhatItLacks(without: String, version: Int, expected: String?) async throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "libcurl-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
+        let folder = try TemporaryFolder()
         let shim = try String(
             contentsOf: Repository.root.appending(path: "Sources/CCurl/CCurl.c"),
             encoding: .utf8
@@ -78,12 +76,8 @@ import TransportTesting
         var source = "static struct { int age; const char *version; unsigned number; } info = {0, \"\", \(version)};\n"
         source += "void *curl_version_info(int age) { return &info; }\n"
         for name in names where name != without && name != "version_info" { source += "void curl_\(name)(void) {}\n" }
-        let library = folder.appending(path: "libcurl.so.4").path
-        let compiler = try await Command.run(
-            "/usr/bin/cc",
-            ["-shared", "-fPIC", "-x", "c", "-", "-o", library],
-            input: Data(source.utf8)
-        )
+        let library = folder.file("libcurl.so.4").path
+        let compiler = try await Compiler.buildLibrary(source, at: library)
         try #require(compiler.status == 0, "\(compiler.complaint)")
 
         guard let expected else { return try CurlLibrary.loader(ofLibraryAt: library)() }

@@ -8,7 +8,7 @@ import Testing
 
     /// The shim declares libcurl's numbers and layouts, so that building needs no headers. Where headers are installed,
     /// they must agree.
-    @Test(.enabled(if: Headers.mustBeChecked(of: "curl/curl.h"), Comment(rawValue: Headers.absence)))
+    @Test(.enabled(if: Compiler.mustCheck(header: "curl/curl.h"), Comment(rawValue: Compiler.absenceOfHeaders)))
     func numbersAndLayoutsAreThoseOfTheHeaders() async throws {
         var source = "#include <stddef.h>\n#include <curl/curl.h>\n"
         let header = try String(contentsOf: Self.folder.appending(path: "include/CCurl.h"), encoding: .utf8)
@@ -36,11 +36,7 @@ import Testing
         source += "_Static_assert(CURLMSG_DONE == 1 && CURL_GLOBAL_ALL == 3, \"numbers within the shim\");\n"
         source += "_Static_assert(CURLSSLBACKEND_OPENSSL == 1, \"the TLS library\");\n"
         source += "_Static_assert(CURLUPART_URL == 0, \"the part that is the whole URL\");\n"
-        let compiler = try await Command.run(
-            "/usr/bin/cc",
-            ["-fsyntax-only", "-Wno-deprecated-declarations", "-x", "c", "-"],
-            input: Data(source.utf8)
-        )
+        let compiler = try await Compiler.check(source, "-Wno-deprecated-declarations")
         #expect(compiler.status == 0, "\(compiler.complaint)")
     }
 
@@ -51,22 +47,5 @@ import Testing
         else { return nil }
         return String(source[start.lowerBound..<end.upperBound])
     }
-}
-
-/// Headers of the system's libraries, and a compiler for them.
-enum Headers {
-    /// Whether to compare a shim with a header: yes if it is installed, and always in CI.
-    static func mustBeChecked(of header: String) -> Bool {
-        let isInstalled = [
-            "/usr/include", "/usr/local/include", "/usr/include/x86_64-linux-gnu", "/usr/include/aarch64-linux-gnu",
-        ]
-        .contains { FileManager.default.fileExists(atPath: "\($0)/\(header)") }
-        let canCompile = FileManager.default.isExecutableFile(atPath: "/usr/bin/cc")
-        return isInstalled && canCompile || ProcessInfo.processInfo.environment["CI"] != nil
-    }
-
-    static let absence =
-        "There is no C compiler, or the headers are not installed"
-        + " (Debian, Ubuntu: apt-get install gcc libcurl4-openssl-dev libssl-dev; Scripts/test does it in CI)"
 }
 #endif

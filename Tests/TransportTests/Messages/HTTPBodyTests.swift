@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 import Transport
 
@@ -26,7 +27,6 @@ private func expectFailure<Value>(
 }
 
 @Suite(.againstHanging) struct HTTPBodyTests {
-    private struct Broken: Error {}
 
     @Test func anEmptyBodyHasNothingToRead() async throws {
         for body in [HTTPBody.empty, HTTPBody(Data()), ""] {
@@ -260,8 +260,9 @@ private func expectFailure<Value>(
     }
 
     @Test func aFileIsNotReadInACancelledTask() async throws {
-        let file = try TemporaryFile(Data(count: 10))
-        let body = try HTTPBody(file: file.url)
+        let folder = try TemporaryFolder()
+        let file = try folder.write(Data(count: 10))
+        let body = try HTTPBody(file: file)
         let task = Task {
             withUnsafeCurrentTask { $0?.cancel() }
             return try await body.collect(upTo: 100)
@@ -273,11 +274,12 @@ private func expectFailure<Value>(
 @Suite(.againstHanging) struct HTTPBodyFileTests {
     @Test func aFileIsReadInChunksAgainAndAgain() async throws {
         let content = Data((0..<(1 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 31) })
-        let file = try TemporaryFile(content)
-        let body = try HTTPBody(file: file.url)
+        let folder = try TemporaryFolder()
+        let file = try folder.write(content)
+        let body = try HTTPBody(file: file)
         #expect(body.length == 1 << 20)
         #expect(body.isRestartable && body.isReadable)
-        #expect(body.file == file.url)
+        #expect(body.file == file)
         #expect(body.bytes == nil)
         for _ in 0..<2 {
             var collected = Data()
@@ -295,16 +297,18 @@ private func expectFailure<Value>(
     }
 
     @Test func anEmptyFileIsAnEmptyBody() async throws {
-        let file = try TemporaryFile(Data())
-        let body = try HTTPBody(file: file.url)
+        let folder = try TemporaryFolder()
+        let file = try folder.write(Data())
+        let body = try HTTPBody(file: file)
         #expect(body.isEmpty)
         #expect(try await body.collect(upTo: 0) == Data())
     }
 
     @Test func manyReadersReadOneFile() async throws {
         let content = Data((0..<200_000).map { UInt8(truncatingIfNeeded: $0) })
-        let file = try TemporaryFile(content)
-        let body = try HTTPBody(file: file.url)
+        let folder = try TemporaryFolder()
+        let file = try folder.write(content)
+        let body = try HTTPBody(file: file)
         let results = try await withThrowingTaskGroup(of: Data.self) { group in
             for _ in 0..<20 { group.addTask { try await body.collect(upTo: 200_000) } }
             return try await group.reduce(into: [Data]()) { $0.append($1) }
@@ -313,8 +317,8 @@ private func expectFailure<Value>(
     }
 
     @Test func whatIsNoRegularFileIsRefusedAtOnce() throws {
-        let missing = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
-        for url in [missing, FileManager.default.temporaryDirectory, URL(string: "https://a.example/f?token=hush")] {
+        let folder = try TemporaryFolder()
+        for url in [folder.file("missing"), folder.url, URL(string: "https://a.example/f?token=hush")] {
             let error = #expect(throws: TransportError.self) { try HTTPBody(file: #require(url)) }
             #expect(error?.code == .unreadableFile)
             #expect(error?.description.contains("hush") == false)
@@ -333,41 +337,34 @@ private func expectFailure<Value>(
     }
 
     @Test func aLinkIsReadAsWhatItLeadsTo() async throws {
-        let file = try TemporaryFile(Data("abc".utf8))
-        let link = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
-        try FileManager.default.createSymbolicLink(at: link, withDestinationURL: file.url)
-        defer { try? FileManager.default.removeItem(at: link) }
+        let folder = try TemporaryFolder()
+        let (file, link) = (try folder.write(Data("abc".utf8)), folder.file("link"))
+        try FileManager.default.createSymbolicLink(at: link, withDestinationURL: file)
         #expect(try await HTTPBody(file: link).collect(upTo: 3) == Data("abc".utf8))
     }
 
     @Test(arguments: [0, 9, 11, 200_000])
     func aFileThatShrankOrGrewFailsTheReading(size: Int) async throws {
-        let file = try TemporaryFile(Data(count: 10))
-        let body = try HTTPBody(file: file.url)
-        try Data(count: size).write(to: file.url)
+        let folder = try TemporaryFolder()
+        let file = try folder.write(Data(count: 10))
+        let body = try HTTPBody(file: file)
+        try Data(count: size).write(to: file)
         await expectFailure(.bodyLengthMismatch) { try await read(body) }
     }
 
     @Test func aFileThatGrewBetweenTwoBodiesHasItsNewLength() throws {
-        let file = try TemporaryFile(Data(count: 10))
-        #expect(try HTTPBody(file: file.url).length == 10)
-        try Data(count: 20).write(to: file.url)
-        #expect(try HTTPBody(file: file.url).length == 20)
+        let folder = try TemporaryFolder()
+        let file = try folder.write(Data(count: 10))
+        #expect(try HTTPBody(file: file).length == 10)
+        try Data(count: 20).write(to: file)
+        #expect(try HTTPBody(file: file).length == 20)
     }
 
     @Test func aFileThatWasRemovedFailsTheReading() async throws {
-        let file = try TemporaryFile(Data(count: 10))
-        let body = try HTTPBody(file: file.url)
-        try FileManager.default.removeItem(at: file.url)
+        let folder = try TemporaryFolder()
+        let file = try folder.write(Data(count: 10))
+        let body = try HTTPBody(file: file)
+        try FileManager.default.removeItem(at: file)
         await expectFailure(.unreadableFile) { try await read(body) }
     }
-}
-
-/// A file that is removed with this object.
-private final class TemporaryFile: Sendable {
-    let url = FileManager.default.temporaryDirectory.appending(path: "HTTPBodyTests-\(UUID().uuidString)")
-
-    init(_ content: Data) throws { try content.write(to: url) }
-
-    deinit { try? FileManager.default.removeItem(at: url) }
 }

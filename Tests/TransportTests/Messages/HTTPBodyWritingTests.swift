@@ -6,8 +6,6 @@ import TransportTesting
 @testable import Transport
 
 @Suite(.againstHanging) struct HTTPBodyWritingTests {
-    private struct Broken: Error, Equatable {}
-
     private let folder: TemporaryFolder
     private let file: URL
 
@@ -24,18 +22,11 @@ import TransportTesting
         (try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions] as? NSNumber)?.intValue
     }
 
-    private static func source(_ texts: String..., failure: Broken? = nil) -> AsyncThrowingStream<Data, any Error> {
-        AsyncThrowingStream { continuation in
-            for text in texts { continuation.yield(Data(text)) }
-            continuation.finish(throwing: failure)
-        }
-    }
-
     @Test func everyKindOfBodyIsWrittenAndCounted() async throws {
         let original = try folder.write(Data("onetwo"), to: "original")
         let bodies: [HTTPBody] = [
-            "onetwo", try HTTPBody(file: original), .oneShot(Self.source("one", "two")),
-            .restartable(length: 6) { Self.source("one", "two") },
+            "onetwo", try HTTPBody(file: original), .oneShot(chunks("one", "two")),
+            .restartable(length: 6) { chunks("one", "two") },
         ]
         for body in bodies {
             #expect(try await body.write(to: file, upTo: 6) == 6)
@@ -75,11 +66,11 @@ import TransportTesting
     }
 
     @Test func nothingIsLeftOfWhatFailedAndTheEarlierFileStays() async throws {
-        let body = HTTPBody.oneShot(Self.source("some", failure: Broken()))
+        let body = HTTPBody.oneShot(chunks("some", failure: Broken()))
         await #expect(throws: Broken()) { try await body.write(to: file, upTo: 100) }
         #expect(try names == [])
         try Data("earlier").write(to: file)
-        let again = HTTPBody.oneShot(Self.source("some", failure: Broken()))
+        let again = HTTPBody.oneShot(chunks("some", failure: Broken()))
         await #expect(throws: Broken()) { try await again.write(to: file, upTo: 100) }
         #expect(try names == ["film.mp4"])
         #expect(try Data(contentsOf: file) == Data("earlier"))
@@ -106,7 +97,7 @@ import TransportTesting
     @Test(arguments: [nil, 6] as [Int64?])
     func noByteBeyondTheLimitIsAccepted(length: Int64?) async throws {
         let discards = Notes<Void>()
-        let body = HTTPBody.oneShot(Self.source("one", "two"), length: length) { discards.add(()) }
+        let body = HTTPBody.oneShot(chunks("one", "two"), length: length) { discards.add(()) }
         #expect(try await failure { try await body.write(to: file, upTo: 5) }.code == .bodyTooLarge)
         #expect(discards.all.count == 1)
         #expect(try names == [])
@@ -118,7 +109,7 @@ import TransportTesting
         let remote = try #require(URL(string: "https://example.com/film.mp4"))
         for place in [missing, folder.url, remote] {
             let discards = Notes<Void>()
-            let body = HTTPBody.oneShot(Self.source("one")) { discards.add(()) }
+            let body = HTTPBody.oneShot(chunks("one")) { discards.add(()) }
             let error = try await failure { try await body.write(to: place, upTo: 100) }
             #expect(error.code == .unwritableFile)
             #expect(discards.all.count == 1)
@@ -145,7 +136,7 @@ import TransportTesting
 
     @Test func aBodyThatSomebodyElseReadsStaysTheirs() async throws {
         let discards = Notes<Void>()
-        let body = HTTPBody.oneShot(Self.source("one", "two")) { discards.add(()) }
+        let body = HTTPBody.oneShot(chunks("one", "two")) { discards.add(()) }
         var iterator = body.makeAsyncIterator()
         #expect(try await iterator.next() == Data("one"))
         #expect(try await failure { try await body.write(to: file, upTo: 100) }.code == .bodyNotReplayable)

@@ -16,13 +16,6 @@ import Testing
         String(decoding: try await form(parts).body().collect(upTo: 1 << 20), as: UTF8.self)
     }
 
-    private static func source(_ texts: String...) -> AsyncStream<Data> {
-        AsyncStream { continuation in
-            for text in texts { continuation.yield(Data(text)) }
-            continuation.finish()
-        }
-    }
-
     @Test func textBytesAndFilesBecomePartsInTheirOrder() async throws {
         let folder = try TemporaryFolder()
         let file = try folder.write(Data("file"), to: "a.jpg")
@@ -99,20 +92,20 @@ import Testing
         let file = try folder.write(Data(count: 100_000))
         let parts: [Part] = [
             .text(name: "a", "é"), try .file(name: "b", at: file), .bytes(name: "c", Data(count: 70_000)),
-            Part(name: "d", body: .restartable(length: 6) { Self.source("one", "two") }),
+            Part(name: "d", body: .restartable(length: 6) { chunks("one", "two") }),
         ]
         let body = try form(parts).body()
         #expect(body.length == Int64(try await body.collect(upTo: 1 << 20).count))
-        let unknown = Part(name: "e", body: .restartable { Self.source("one") })
+        let unknown = Part(name: "e", body: .restartable { chunks("one") })
         #expect(try form(parts + [unknown]).body().length == nil)
-        let vast = Part(name: "f", body: .restartable(length: .max) { Self.source("one") })
+        let vast = Part(name: "f", body: .restartable(length: .max) { chunks("one") })
         #expect(try form([vast, vast]).body().length == nil)
     }
 
     @Test func sentAgainItIsTheSameBytes() async throws {
         let folder = try TemporaryFolder()
         let file = try folder.write(Data("file"))
-        let stream = Part(name: "s", body: .restartable { Self.source("one", "two") })
+        let stream = Part(name: "s", body: .restartable { chunks("one", "two") })
         let body = try form([.text(name: "t", "text"), try .file(name: "f", at: file), stream]).body()
         #expect(body.isRestartable)
         let first = try await body.collect(upTo: 1 << 20)
@@ -141,7 +134,7 @@ import Testing
 
     @Test func anOneShotPartMakesTheWholeOneShotAndIsGivenUpWithIt() async throws {
         let discards = Notes<Void>()
-        let part = Part(name: "s", body: .oneShot(Self.source("one")) { discards.add(()) })
+        let part = Part(name: "s", body: .oneShot(chunks("one")) { discards.add(()) })
         let body = try form([part]).body()
         #expect(!body.isRestartable)
         body.discard()
@@ -173,7 +166,7 @@ import Testing
     @Test func discardingTheWholeDiscardsEachPart() throws {
         let discards = Notes<String>()
         let parts = ["a", "b", "c"].map { name in
-            Part(name: name, body: .oneShot(Self.source(name)) { discards.add(name) })
+            Part(name: name, body: .oneShot(chunks(name)) { discards.add(name) })
         }
         try form(parts).body().discard()
         #expect(discards.all == ["a", "b", "c"])

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import Transport
 
@@ -12,7 +13,7 @@ import Transport
 
     @Test(arguments: 0..<16)
     func noSecretOfJSONIsEverShown(seed: UInt64) {
-        var generator = SplitMix(seed: seed)
+        var generator = SeededGenerator(seed: seed)
         for _ in 0..<20 {
             let secret = generator.secret()
             let body = Data(generator.document(hiding: secret).utf8)
@@ -25,12 +26,12 @@ import Transport
 
     @Test(arguments: 0..<10)
     func noSecretOfAFormOrAURLIsEverShown(seed: UInt64) throws {
-        var generator = SplitMix(seed: seed &+ 1000)
+        var generator = SeededGenerator(seed: seed &+ 1000)
         for _ in 0..<50 {
             let secret = generator.secret()
-            var pair = generator.name(Self.names) + "=" + SplitMix.encoded(secret)
+            var pair = generator.name(Self.names) + "=" + SeededGenerator.encoded(secret)
             for _ in 0..<Int.random(in: 0...2, using: &generator) {
-                pair = "next=" + SplitMix.encoded("https://a.example/?x=1&" + pair)
+                pair = "next=" + SeededGenerator.encoded("https://a.example/?x=1&" + pair)
             }
             let query = "a=1&" + pair + "&b=2"
             expectNothing(
@@ -39,7 +40,7 @@ import Transport
                 limit: Int.random(in: 0...query.utf8.count, using: &generator)
             )
             expectNothing(of: secret, in: Data(query.utf8), limit: .max)
-            let user = SplitMix.encoded(secret)
+            let user = SeededGenerator.encoded(secret)
             let url = try #require(URL(string: "https://\(user):\(user)@a.example/x?\(query)#\(user)"))
             #expect(!Redaction.standard.string(for: url).contains(secret.prefix(4)))
         }
@@ -47,7 +48,7 @@ import Transport
 
     @Test(arguments: 0..<20)
     func noTextCrashesIt(seed: UInt64) {
-        var generator = SplitMix(seed: seed &+ 2000)
+        var generator = SeededGenerator(seed: seed &+ 2000)
         let pieces = [
             "\"", "\\", "{", "}", "[", "]", ":", "=", "&", ";", "<", ">", "/", "//", "%", "%41", "%22", "\\u0022",
             "\\u", "\n",
@@ -83,22 +84,9 @@ import Transport
     }
 }
 
-/// SplitMix64: a generator that returns the same numbers for the same seed (Steele, Lea and Flood 2014).
-private struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
-
+extension SeededGenerator {
     /// Letters that appear nowhere else in a document, mixed with characters that could confuse a scanner.
-    mutating func secret() -> String {
+    fileprivate mutating func secret() -> String {
         let letters = Array("QXZJKVW")
         let confusing = ["\"", "\\", "{", "}", "[", "]", ",", ":", " ", "\n", "&", "=", "<", "'", "é", "/", "%22"]
         var secret = ""
@@ -109,9 +97,9 @@ private struct SplitMix: RandomNumberGenerator {
         return secret + "QQZZ"
     }
 
-    mutating func name(_ names: [String]) -> String { names.randomElement(using: &self) ?? "token" }
+    fileprivate mutating func name(_ names: [String]) -> String { names.randomElement(using: &self) ?? "token" }
 
-    mutating func document(hiding secret: String) -> String {
+    fileprivate mutating func document(hiding secret: String) -> String {
         let names = ["password", "Authorization", "api_key", "access_token", "clientSecret", "user.pin", "otp", "jwt"]
         var hidden: String
         switch Int.random(in: 0..<4, using: &self) {
@@ -137,7 +125,7 @@ private struct SplitMix: RandomNumberGenerator {
         }
     }
 
-    private mutating func filler() -> String {
+    fileprivate mutating func filler() -> String {
         switch Int.random(in: 0..<6, using: &self) {
         case 0: "null"
         case 1: "12.5e3"
@@ -148,10 +136,10 @@ private struct SplitMix: RandomNumberGenerator {
         }
     }
 
-    private mutating func space() -> String { ["", "", " ", "\n  ", "\t"].randomElement(using: &self) ?? "" }
+    fileprivate mutating func space() -> String { ["", "", " ", "\n  ", "\t"].randomElement(using: &self) ?? "" }
 
     /// A JSON string, with required and superfluous escapes.
-    private mutating func quoted(_ text: String) -> String {
+    fileprivate mutating func quoted(_ text: String) -> String {
         let escapesMuch = Int.random(in: 0..<4, using: &self) == 0
         var quoted = "\""
         for unit in text.utf16 {
@@ -168,7 +156,7 @@ private struct SplitMix: RandomNumberGenerator {
         return quoted + "\""
     }
 
-    static func encoded(_ text: String) -> String {
+    fileprivate static func encoded(_ text: String) -> String {
         text.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
     }
 }

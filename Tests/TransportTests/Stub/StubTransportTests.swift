@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import Transport
 import TransportTesting
@@ -222,12 +223,12 @@ import TransportTesting
     }
 
     @Test func aFileIsReadWhenItIsAnswered() async throws {
-        let url = FileManager.default.temporaryDirectory.appending(path: "\(UUID()).json")
+        let folder = try TemporaryFolder()
+        let url = folder.file("late.json")
         stub.on(.get, "/file", .file(url))
         let missing = await #expect(throws: TransportError.self) { try await stub.send(stubRequest("/file")) }
         #expect(missing?.code == .unreadableFile)
         try Data(#"{"late":true}"#.utf8).write(to: url)
-        defer { try? FileManager.default.removeItem(at: url) }
         let response = try await stub.send(stubRequest("/file"))
         #expect(try await stubText(response) == #"{"late":true}"#)
         #expect(response.headerFields[.contentType] == "application/json")

@@ -8,7 +8,7 @@ import Testing
 
     /// The shim declares OpenSSL's numbers, so that building needs no headers. Where headers are installed, they must
     /// agree.
-    @Test(.enabled(if: Headers.mustBeChecked(of: "openssl/ssl.h"), Comment(rawValue: Headers.absence)))
+    @Test(.enabled(if: Compiler.mustCheck(header: "openssl/ssl.h"), Comment(rawValue: Compiler.absenceOfHeaders)))
     func numbersAreThoseOfTheHeaders() async throws {
         var source = "#include <openssl/ssl.h>\n#include <openssl/x509v3.h>\n"
         var count = 0
@@ -19,11 +19,7 @@ import Testing
         }
         #expect(count > 20)
         source += "_Static_assert(sizeof(X509V3_CTX) <= 256 && CRYPTO_EX_INDEX_SSL_CTX == 1, \"ABI\");\n"
-        let compiler = try await Command.run(
-            "/usr/bin/cc",
-            ["-fsyntax-only", "-x", "c", "-"],
-            input: Data(source.utf8)
-        )
+        let compiler = try await Compiler.check(source)
         #expect(compiler.status == 0, "\(compiler.complaint)")
     }
 }

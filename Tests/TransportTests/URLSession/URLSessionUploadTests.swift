@@ -107,7 +107,6 @@ import TransportTesting
     }
 
     @Test func aStreamThatThrowsEndsTheCallWithItsError() async throws {
-        struct Broken: Error, Equatable {}
         let stream = AsyncThrowingStream<Data, any Error> { continuation in
             continuation.yield(Data("some"))
             continuation.finish(throwing: Broken())

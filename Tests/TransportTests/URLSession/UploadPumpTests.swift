@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Transport
@@ -36,18 +37,9 @@ import Testing
         func close() { state.withLock { $0.isClosed = true } }
     }
 
-    private struct Broken: Error, Equatable {}
-
-    private static func source(_ texts: String..., failure: Broken? = nil) -> AsyncThrowingStream<Data, any Error> {
-        AsyncThrowingStream { continuation in
-            for text in texts { continuation.yield(Data(text)) }
-            continuation.finish(throwing: failure)
-        }
-    }
-
     @Test func aBodyIsWrittenToItsEndAndTheSinkIsClosed() async {
         let (sink, discards) = (Sink(), Notes<Void>())
-        let body = HTTPBody.oneShot(Self.source("one", "two")) { discards.add(()) }
+        let body = HTTPBody.oneShot(chunks("one", "two")) { discards.add(()) }
         #expect(await UploadPump.fill(sink, from: body) == nil)
         #expect(sink.written == Data("onetwo"))
         #expect(sink.isClosed)
@@ -57,7 +49,7 @@ import Testing
     /// This happens when the server answers early or URLSession sends the request again. It doesn't end the call.
     @Test func aSinkThatTakesNoMoreFailsNothingAndTheRestIsGivenUp() async {
         let (sink, discards) = (Sink(room: 3), Notes<Void>())
-        let body = HTTPBody.oneShot(Self.source("one", "two", "three")) { discards.add(()) }
+        let body = HTTPBody.oneShot(chunks("one", "two", "three")) { discards.add(()) }
         #expect(await UploadPump.fill(sink, from: body) == nil)
         #expect(sink.written == Data("one"))
         #expect(!sink.isClosed)
@@ -65,7 +57,7 @@ import Testing
     }
 
     @Test func aRestartableBodyWhoseSinkWasClosedIsWrittenAnewFromItsStart() async {
-        let body = HTTPBody.restartable { Self.source("one", "two") }
+        let body = HTTPBody.restartable { chunks("one", "two") }
         #expect(await UploadPump.fill(Sink(room: 3), from: body) == nil)
         let sink = Sink()
         #expect(await UploadPump.fill(sink, from: body) == nil)
@@ -75,7 +67,7 @@ import Testing
     /// If the stream were closed, a body of unknown length would look complete to the server.
     @Test func aBodyThatCannotBeReadIsAFailureAndIsNotMadeToLookComplete() async {
         let (sink, discards) = (Sink(), Notes<Void>())
-        let body = HTTPBody.oneShot(Self.source("one", failure: Broken())) { discards.add(()) }
+        let body = HTTPBody.oneShot(chunks("one", failure: Broken())) { discards.add(()) }
         #expect(await UploadPump.fill(sink, from: body) as? Broken == Broken())
         #expect(sink.written == Data("one"))
         #expect(!sink.isClosed)

@@ -1,6 +1,7 @@
 import Foundation
 import Middlewares
 import Synchronization
+import TestSupport
 import Testing
 import TransportTesting
 

@@ -93,9 +93,9 @@ import TransportTesting
     }
 
     @Test func restartableStreamStaysRestartableWithTheSameBytes() async throws {
-        let reads = Counter()
+        let reads = Tally()
         let body = HTTPBody.restartable(length: Int64(Self.text.utf8.count)) {
-            reads.next()
+            reads.count()
             return Chunks([Self.text])
         }
         let request = try await sent(body, [.contentLength: "\(Self.text.utf8.count)"])
@@ -134,14 +134,13 @@ import TransportTesting
     }
 
     @Test func discardedOneShotStreamLetsItsSourceGo() async throws {
-        let discards = Counter()
-        let request = try await sent(.oneShot(NoChunks(), onDiscard: { discards.next() }))
+        let discards = Tally()
+        let request = try await sent(.oneShot(NoChunks(), onDiscard: { discards.count() }))
         request.body.discard()
         #expect(discards.value == 1)
     }
 
     @Test func errorOfTheStreamIsTheErrorOfTheReading() async throws {
-        struct Broken: Error {}
         let request = try await sent(.oneShot(Chunks(["a"], failure: Broken())))
         await #expect(throws: Broken.self) { try await request.body.collect(upTo: 1 << 20) }
     }
@@ -152,9 +151,8 @@ import TransportTesting
     }
 
     @Test func fileIsCompressedAnewForEachAttempt() async throws {
-        let file = FileManager.default.temporaryDirectory.appending(path: "gzip-\(UUID().uuidString)")
-        try Data(Self.text.utf8).write(to: file)
-        defer { try? FileManager.default.removeItem(at: file) }
+        let folder = try TemporaryFolder()
+        let file = try folder.write(Data(Self.text.utf8))
         let request = try await sent(try HTTPBody(file: file))
         for _ in 0..<2 { #expect(try await decompressed(request.body) == Data(Self.text.utf8)) }
     }

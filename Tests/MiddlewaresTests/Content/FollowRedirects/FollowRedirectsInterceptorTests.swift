@@ -1,5 +1,6 @@
 import Foundation
 import Middlewares
+import TestSupport
 import Testing
 
 func redirect(_ status: HTTPResponse.Status, _ location: String) -> HTTPResponse {

@@ -1,5 +1,6 @@
 import Foundation
 import Middlewares
+import TestSupport
 import Testing
 import TransportTesting
 
@@ -50,9 +51,9 @@ struct RedirectChainTests {
     }
 
     @Test func unauthorizedFromAnotherOriginCausesNoRefresh() async throws {
-        let refreshes = Counter()
+        let refreshes = Tally()
         let tokens = TokenStore(.init("hunter2")) { _ in
-            refreshes.next()
+            refreshes.count()
             return .init("new")
         }
         let transport = Recorder { request in

@@ -1,5 +1,6 @@
 import Foundation
 import Middlewares
+import TestSupport
 import Testing
 
 @Suite(.againstHanging) struct HeadersInterceptorTests {
@@ -79,9 +80,9 @@ import Testing
 
     @Test func insideARetryTheClosureIsAskedForEachAttempt() async throws {
         let recorder = Recorder()
-        let calls = Counter()
+        let calls = Tally()
         let chain = InterceptorChain(
-            [.headers(forced: ["X-Once": "1"]), sendTwice, .headers { _ in ["X-Call": "\(calls.next())"] }],
+            [.headers(forced: ["X-Once": "1"]), sendTwice, .headers { _ in ["X-Call": "\(calls.count())"] }],
             transport: recorder
         )
         _ = try await chain.send(HTTPRequest(url: try url("https://example.com")))

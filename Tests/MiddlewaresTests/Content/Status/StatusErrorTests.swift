@@ -1,5 +1,6 @@
 import Foundation
 import Middlewares
+import TestSupport
 import Testing
 
 @Suite(.againstHanging) struct StatusErrorTests {
@@ -35,9 +36,9 @@ import Testing
     }
 
     @Test func aStreamedBodyIsReadUpToTheLimitAndTheRestDiscarded() async throws {
-        let discards = Counter()
+        let discards = Tally()
         let chunks = Chunks(Array(repeating: String(repeating: "a", count: 40), count: 1_000))
-        let body = HTTPBody.oneShot(chunks, onDiscard: { discards.next() })
+        let body = HTTPBody.oneShot(chunks, onDiscard: { discards.count() })
         let error = try await error(HTTPResponse(status: 500, body: body))
         #expect(error.body == Data(repeating: 0x61, count: 64))
         #expect(!error.isBodyComplete)
@@ -77,8 +78,8 @@ import Testing
 
     @Test func cancellingWhileTheBodyIsReadIsACancellation() async throws {
         let (began, continuation) = AsyncStream<Void>.makeStream()
-        let discards = Counter()
-        let body = HTTPBody.oneShot(NoChunks(began: continuation), onDiscard: { discards.next() })
+        let discards = Tally()
+        let body = HTTPBody.oneShot(NoChunks(began: continuation), onDiscard: { discards.count() })
         let chain = InterceptorChain(
             [.validateStatus()],
             transport: Recorder { _ in HTTPResponse(status: 500, body: body) }

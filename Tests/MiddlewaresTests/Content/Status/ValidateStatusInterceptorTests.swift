@@ -1,5 +1,6 @@
 import Foundation
 import Middlewares
+import TestSupport
 import Testing
 
 @Suite(.againstHanging) struct ValidateStatusInterceptorTests {

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import TransportTesting
 
@@ -28,19 +29,19 @@ struct EnvelopeAnswerTests {
     @Test(arguments: [Envelope.Otherwise.fail, .pass]) func attemptsThatWereMadeAreInTheError(
         otherwise: Envelope.Otherwise
     ) async throws {
-        let count = Counter()
+        let tally = Tally()
         let chain = InterceptorChain(
             [.unwrapEnvelope(payload: "object", otherwise: otherwise), .retry(.constant(.zero))],
-            transport: Recorder { _ in count.next() == 1 ? HTTPResponse(status: 503) : response(200) }
+            transport: Recorder { _ in tally.count() == 1 ? HTTPResponse(status: 503) : response(200) }
         )
         let error = await #expect(throws: EnvelopeError.self) { try await chain.get() }
         #expect(error?.context.attempts.map(\.status) == [503, 200])
     }
 
     @Test func attemptsAreInTheErrorOfWhatIsNoEnvelopeAndOfFields() async throws {
-        let count = Counter()
+        let tally = Tally()
         let transport = Recorder { _ in
-            count.next() % 2 == 1
+            tally.count() % 2 == 1
                 ? HTTPResponse(status: 503)
                 : HTTPResponse(status: 200, headerFields: ["status": "1005"], body: "[]")
         }
@@ -54,11 +55,11 @@ struct EnvelopeAnswerTests {
     }
 
     @Test func statusOfAnEnvelopeOfFailureIsTriedAgainAndItsRetryAfterIsWaitedFor() async throws {
-        let (clock, count) = (ManualClock(), Counter())
+        let (clock, tally) = (ManualClock(), Tally())
         let chain = InterceptorChain(
             [.retry(.constant(.zero), clock: clock), .unwrapEnvelope(payload: "object")],
             transport: Recorder { _ in
-                count.next() == 1 ? response(429, [.retryAfter: "7"]) : HTTPResponse(status: 204)
+                tally.count() == 1 ? response(429, [.retryAfter: "7"]) : HTTPResponse(status: 204)
             }
         )
         // A POST isn't idempotent, but a 429 says that the server did nothing.

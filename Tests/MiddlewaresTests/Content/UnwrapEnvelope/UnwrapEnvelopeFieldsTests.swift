@@ -1,5 +1,6 @@
 import Foundation
 import Middlewares
+import TestSupport
 import Testing
 
 @Suite(.againstHanging) struct UnwrapEnvelopeFieldsTests {
@@ -58,11 +59,11 @@ import Testing
     }
 
     @Test func aStreamIsLetGoWhenTheClosureThrows() async throws {
-        let discards = Counter()
+        let discards = Tally()
         await #expect(throws: CocoaError.self) {
             try await send(
                 ["success": "true"],
-                body: .oneShot(Chunks(["a"])) { discards.next() },
+                body: .oneShot(Chunks(["a"])) { discards.count() },
                 through: .unwrapEnvelope(headers: .standard, success: .custom { _ in throw CocoaError(.userCancelled) })
             )
         }
@@ -97,15 +98,15 @@ import Testing
     }
 
     @Test func aStreamPassesUnreadOnSuccess() async throws {
-        let reads = Counter()
+        let reads = Tally()
         let response = try await send(["success": "true"], body: .oneShot(Chunks(["a"], reads: reads)))
         #expect(reads.value == 0 && response.body.isReadable)
     }
 
     @Test func ofAStreamThatFailsTheErrorKeepsTheBeginning() async throws {
-        let discards = Counter()
+        let discards = Tally()
         let error = try await #require(throws: EnvelopeError.self) {
-            let body = HTTPBody.oneShot(Chunks(["abcd", "efgh", "ijkl"])) { discards.next() }
+            let body = HTTPBody.oneShot(Chunks(["abcd", "efgh", "ijkl"])) { discards.count() }
             return try await send(
                 ["success": "false"],
                 body: body,

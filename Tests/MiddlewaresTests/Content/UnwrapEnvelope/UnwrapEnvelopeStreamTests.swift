@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import Middlewares
+import TestSupport
 import Testing
 
 extension UnwrapEnvelopeInterceptorTests {
@@ -21,7 +22,7 @@ extension UnwrapEnvelopeInterceptorTests {
 
     @Test(arguments: [nil, "text/event-stream", "application/x-ndjson", "application/json-seq", "image/png", ""])
     func anyOtherStreamPassesUnread(type: String?) async throws {
-        let reads = Counter()
+        let reads = Tally()
         let response = streamed(Chunks(["data: {}\n"], reads: reads), type: type)
         let passed = try await send(response, through: .unwrapEnvelope(payload: "object"))
         #expect(reads.value == 0 && passed.body.isReadable && passed.body.bytes == nil)
@@ -30,8 +31,8 @@ extension UnwrapEnvelopeInterceptorTests {
 
     @Test func aStreamBeyondTheLimitFailsAndIsLetGo() async throws {
         for length in [nil, Int64(46)] {
-            let discards = Counter()
-            let body = HTTPBody.oneShot(Chunks([envelope]), length: length) { discards.next() }
+            let discards = Tally()
+            let body = HTTPBody.oneShot(Chunks([envelope]), length: length) { discards.count() }
             let response = HTTPResponse(status: 200, headerFields: [.contentType: "application/json"], body: body)
             let error = try await #require(throws: TransportError.self) {
                 try await send(response, through: .unwrapEnvelope(payload: "object", limit: 45))

@@ -1,62 +1,7 @@
 import Foundation
-import Synchronization
+import TestSupport
 
 @testable import Middlewares
-
-/// Opens once, and resumes the tasks that wait for it.
-final class Latch: Sendable {
-    private let tally = Tally()
-
-    func open() { tally.count() }
-    func opened() async { await tally.reached(1) }
-}
-
-/// Counts, and lets tasks wait until a number is reached.
-final class Tally: Sendable {
-    private struct State {
-        var value = 0
-        var waiting: [Int: [CheckedContinuation<Void, Never>]] = [:]
-    }
-
-    private let state = Mutex(State())
-
-    var value: Int { state.withLock(\.value) }
-
-    @discardableResult
-    func count() -> Int {
-        let (value, due) = state.withLock { state in
-            state.value += 1
-            return (state.value, state.waiting.removeValue(forKey: state.value) ?? [])
-        }
-        for continuation in due { continuation.resume() }
-        return value
-    }
-
-    func reached(_ count: Int) async {
-        await withCheckedContinuation { continuation in
-            let isReached = state.withLock { state in
-                if state.value >= count { return true }
-                state.waiting[count, default: []].append(continuation)
-                return false
-            }
-            if isReached { continuation.resume() }
-        }
-    }
-}
-
-/// A value shared by the tasks of a test.
-final class Shared<Value: Sendable>: Sendable {
-    private let mutex: Mutex<Value>
-
-    init(_ value: Value) { mutex = Mutex(value) }
-
-    var value: Value {
-        get { mutex.withLock { $0 } }
-        set { mutex.withLock { $0 = newValue } }
-    }
-
-    func change(_ body: (inout Value) -> Void) { mutex.withLock { body(&$0) } }
-}
 
 /// A server that answers 200 to the tokens it accepts, and 401 to anything else.
 final class TokenServer: Transport {

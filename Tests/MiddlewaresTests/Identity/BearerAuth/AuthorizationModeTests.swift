@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Middlewares
@@ -74,9 +75,9 @@ struct AuthorizationModeTests {
                 url: request.url
             )
         }
-        let asked = Counter()
+        let asked = Tally()
         let auth = PasswordAuthInterceptor.passwordAuth(origins: [apiOrigin]) { _, _ in
-            PasswordCredential(username: "a", password: "\(asked.next())")
+            PasswordCredential(username: "a", password: "\(asked.count())")
         }
         let chain = InterceptorChain([auth], transport: server)
         // The interceptor answers the first challenge. Later rejections go to the caller.
@@ -89,9 +90,9 @@ struct AuthorizationModeTests {
     }
 
     @Test func staleNonceIsReplacedThoughARejectionMeansSomethingElse() async throws {
-        let count = Counter()
+        let tally = Tally()
         let server = Recorder { request in
-            let number = count.next()
+            let number = tally.count()
             guard number < 3 else { return HTTPResponse(status: 200, url: request.url) }
             let challenge = "Digest realm=r, qop=auth, nonce=n\(number), stale=\(number == 2)"
             return HTTPResponse(status: 401, headerFields: [.wwwAuthenticate: challenge], url: request.url)

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import TransportTesting
 
@@ -85,9 +86,9 @@ import TransportTesting
     }
 
     @Test func parallelRequestsShareAJar() async throws {
-        let count = Counter()
+        let tally = Tally()
         let server = Recorder { request in
-            HTTPResponse(status: 200, headerFields: [.setCookie: "c\(count.next() % 20)=1"], url: request.url)
+            HTTPResponse(status: 200, headerFields: [.setCookie: "c\(tally.count() % 20)=1"], url: request.url)
         }
         let jar = CookieJar()
         let chain = InterceptorChain([.cookies(jar)], transport: server)

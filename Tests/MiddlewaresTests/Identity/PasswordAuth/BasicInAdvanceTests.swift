@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Middlewares
@@ -76,10 +77,10 @@ import Testing
     }
 
     @Test func wrongNewPasswordIsSentOnce() async throws {
-        let (isOpen, asked) = (Shared(true), Counter())
+        let (isOpen, asked) = (Shared(true), Tally())
         let server = server { isOpen.value && $0.headerFields.contains(.authorization) }
         let chain = chain(server) { _, _ in
-            asked.next()
+            asked.count()
             return PasswordCredential(username: "a", password: isOpen.value ? "1" : "2")
         }
         #expect(try await chain.get(Self.home) == 200)

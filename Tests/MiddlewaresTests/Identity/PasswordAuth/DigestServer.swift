@@ -1,5 +1,6 @@
 import Foundation
 import HTTPSyntax
+import TestSupport
 
 @testable import Middlewares
 
@@ -50,19 +51,9 @@ final class DigestServer: Transport {
     }
 
     private func isRight(_ given: [String: String], _ request: HTTPRequest, _ body: Data) throws -> Bool {
-        func hash(_ text: String) throws -> String {
-            let kinds: [(String, MessageDigest.Algorithm)] = [("MD5", .md5), ("SHA-512-256", .sha512Over256)]
-            let kind = kinds.first { algorithm.hasPrefix($0.0) }?.1 ?? .sha256
-            return try MessageDigest.of(Data(text.utf8), kind).hexadecimal
-        }
-        let nonce = given["nonce"] ?? "", clientNonce = given["cnonce"] ?? ""
-        var secret = try hash("u:r:\(password)")
-        if algorithm.hasSuffix("-sess") { secret = try hash("\(secret):\(nonce):\(clientNonce)") }
-        var subject = "\(request.method):\(given["uri"] ?? "")"
-        if given["qop"] == "auth-int" { subject += ":" + (try hash(String(decoding: body, as: UTF8.self))) }
-        let parts = [secret, nonce, given["nc"] ?? "", clientNonce, given["qop"] ?? "", try hash(subject)]
         let target = request.url.path() + (request.url.query().map { "?\($0)" } ?? "")
-        return try given["response"] == hash(parts.joined(separator: ":")) && given["uri"] == target
+        let check = DigestCheck(user: "u", realm: "r", password: password, algorithm: algorithm)
+        return try check.accepts(given, "\(request.method)", target, body)
     }
 
     private func challenge(_ request: HTTPRequest, isStale: Bool) -> HTTPResponse {
@@ -75,5 +66,30 @@ final class DigestServer: Transport {
             ],
             url: request.url
         )
+    }
+}
+
+/// Checks the parameters of a digest by the definitions of RFC 7616, with Transport's hash functions.
+struct DigestCheck {
+    let user: String
+    let realm: String
+    let password: String
+    let algorithm: String
+
+    /// Whether the digest is that of a request for the target.
+    func accepts(_ given: [String: String], _ method: String, _ target: String, _ body: Data = Data()) throws -> Bool {
+        let nonce = given["nonce"] ?? "", clientNonce = given["cnonce"] ?? ""
+        var secret = try hash("\(user):\(realm):\(password)")
+        if algorithm.hasSuffix("-sess") { secret = try hash("\(secret):\(nonce):\(clientNonce)") }
+        var subject = "\(method):\(given["uri"] ?? "")"
+        if given["qop"] == "auth-int" { subject += ":" + (try hash(String(decoding: body, as: UTF8.self))) }
+        let parts = [secret, nonce, given["nc"] ?? "", clientNonce, given["qop"] ?? "", try hash(subject)]
+        return try given["response"] == hash(parts.joined(separator: ":")) && given["uri"] == target
+    }
+
+    private func hash(_ text: String) throws -> String {
+        let kinds: [(String, MessageDigest.Algorithm)] = [("MD5", .md5), ("SHA-512-256", .sha512Over256)]
+        let kind = kinds.first { algorithm.hasPrefix($0.0) }?.1 ?? .sha256
+        return try MessageDigest.of(Data(text.utf8), kind).hexadecimal
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Middlewares
@@ -82,11 +83,11 @@ import Testing
     }
 
     @Test func anotherCredentialIsTriedAfterARejection() async throws {
-        let asked = Counter()
+        let asked = Tally()
         let server = basicServer(accepting: "Basic YToy")
         let auth = PasswordAuthInterceptor.passwordAuth(origins: [Self.origin]) { realm, origin in
             #expect(realm == "WallyWorld" && origin == Self.origin)
-            return PasswordCredential(username: "a", password: "\(asked.next())")
+            return PasswordCredential(username: "a", password: "\(asked.count())")
         }
         let chain = InterceptorChain([auth], transport: server)
         #expect(try await chain.send(HTTPRequest(url: Self.home)).status == 401)
@@ -152,12 +153,12 @@ import Testing
     }
 
     @Test func serverThatCallsEveryNonceStaleGetsAnEnd() async throws {
-        let count = Counter()
+        let tally = Tally()
         let server = Recorder { request in
             HTTPResponse(
                 status: 401,
                 headerFields: [
-                    .wwwAuthenticate: "Digest realm=r, qop=auth, nonce=n\(count.next()), stale=true"
+                    .wwwAuthenticate: "Digest realm=r, qop=auth, nonce=n\(tally.count()), stale=true"
                 ],
                 url: request.url
             )
@@ -215,10 +216,10 @@ import Testing
     }
 
     @Test func rejectedDigestIsNotFollowedByBasicBesideADigestThatIsNotKnown() async throws {
-        let count = Counter()
+        let tally = Tally()
         let server = Recorder { request in
             let fields: HTTPFields =
-                switch count.next() {
+                switch tally.count() {
                 case 1: [.wwwAuthenticate: "Digest realm=r, nonce=n, qop=auth"]
                 case 2: [:]
                 default:
@@ -264,13 +265,13 @@ import Testing
     }
 
     @Test func rejectedResponsesAreDiscarded() async throws {
-        let discards = Counter()
+        let discards = Tally()
         let server = Recorder { request in
             let isAnswered = request.headerFields.contains(.authorization)
             return HTTPResponse(
                 status: isAnswered ? 200 : 401,
                 headerFields: [.wwwAuthenticate: "Basic realm=r"],
-                body: .oneShot(NoChunks(), onDiscard: { discards.next() }),
+                body: .oneShot(NoChunks(), onDiscard: { discards.count() }),
                 url: request.url
             )
         }

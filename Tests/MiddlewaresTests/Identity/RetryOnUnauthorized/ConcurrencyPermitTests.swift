@@ -1,5 +1,5 @@
 import Foundation
-import Synchronization
+import TestSupport
 import Testing
 
 @testable import Middlewares
@@ -61,47 +61,16 @@ struct ConcurrencyPermitTests {
 
 /// Lets `permits` requests through at a time, in order of arrival.
 private struct PermitInterceptor: Interceptor {
-    private final class Permits: Sendable {
-        private let state: Mutex<(free: Int, waiting: [CheckedContinuation<Void, Never>])>
-
-        init(_ count: Int) { state = Mutex((count, [])) }
-
-        func acquire() async {
-            await withCheckedContinuation { continuation in
-                let isFree = state.withLock { state in
-                    guard state.free > 0 else {
-                        state.waiting.append(continuation)
-                        return false
-                    }
-                    state.free -= 1
-                    return true
-                }
-                if isFree { continuation.resume() }
-            }
-        }
-
-        func release() {
-            let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
-                guard state.waiting.isEmpty else { return state.waiting.removeFirst() }
-                state.free += 1
-                return nil
-            }
-            next?.resume()
-        }
-    }
-
-    private let permits: Permits
+    private let line: WorkLine
     private let letsRefreshesPass: Bool
 
     init(permits: Int, letsRefreshesPass: Bool) {
-        self.permits = Permits(permits)
+        line = WorkLine(limit: permits)
         self.letsRefreshesPass = letsRefreshesPass
     }
 
     func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         if letsRefreshesPass, CredentialRefresh.isCurrent { return try await next(request) }
-        await permits.acquire()
-        defer { permits.release() }
-        return try await next(request)
+        return try await line.run { [request] in try await next(request) }
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import HTTPSyntax
+import TestSupport
 import Testing
 
 @testable import Middlewares
@@ -373,9 +374,9 @@ struct SignatureVector: Sendable, CustomTestStringConvertible {
     }
 
     @Test func credentialsAreAskedForEachRequest() async throws {
-        let asked = Counter()
+        let asked = Tally()
         let signer: AWSSignatureV4 = .awsV4(region: "r", service: "s") {
-            AWSCredentials(accessKeyID: "key-\(asked.next())", secretAccessKey: "x")
+            AWSCredentials(accessKeyID: "key-\(asked.count())", secretAccessKey: "x")
         }
         let recorder = Recorder()
         let request = HTTPRequest(url: try url("https://a.example/"))

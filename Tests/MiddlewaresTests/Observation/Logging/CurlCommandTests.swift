@@ -49,9 +49,8 @@ import Testing
         #expect(try line(.post, body: HTTPBody(Data(repeating: 0x61, count: 101))).contains("--data-binary @- "))
         #expect(try line(.post, body: HTTPBody(Data([0, 1]))).contains("--data-binary @- "))
         #expect(try line(.post, body: .oneShot(Chunks(["a"]))).contains("--data-binary @- "))
-        let file = FileManager.default.temporaryDirectory.appending(path: "it's \(UUID().uuidString)")
-        try Data("x".utf8).write(to: file)
-        defer { try? FileManager.default.removeItem(at: file) }
+        let folder = try TemporaryFolder()
+        let file = try folder.write(Data("x".utf8), to: "it's")
         let quoted = CurlCommand.quoted("@" + file.path)
         #expect(try line(.post, body: HTTPBody(file: file)).contains("--data-binary \(quoted) "))
     }

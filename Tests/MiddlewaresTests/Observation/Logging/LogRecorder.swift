@@ -1,11 +1,11 @@
 import Middlewares
-import Synchronization
+import TestSupport
 
 final class LogRecorder: Sendable {
-    private let kept = Mutex<[LogEntry]>([])
+    private let kept = Notes<LogEntry>()
 
-    var sink: LogSink { LogSink { entry in self.kept.withLock { $0.append(entry) } } }
-    var entries: [LogEntry] { kept.withLock { $0 } }
+    var sink: LogSink { LogSink { [kept] entry in kept.add(entry) } }
+    var entries: [LogEntry] { kept.all }
     var text: String { entries.map(\.text).joined(separator: "\n") }
 
     /// Whether each request number begins once and then ends once.

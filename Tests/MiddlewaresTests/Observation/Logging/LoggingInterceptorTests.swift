@@ -1,5 +1,6 @@
 import Foundation
 import Middlewares
+import TestSupport
 import Testing
 import TransportTesting
 
@@ -73,7 +74,7 @@ import TransportTesting
 
     @Test(arguments: LogLevel.allCases)
     func neverConsumesAStreamNorWaitsForIt(level: LogLevel) async throws {
-        let reads = Counter()
+        let reads = Tally()
         let request = HTTPRequest(
             method: .post,
             url: try url("https://h.example"),
@@ -112,9 +113,8 @@ import TransportTesting
     }
 
     @Test func aFileIsSummarised() async throws {
-        let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
-        try Data("content".utf8).write(to: file)
-        defer { try? FileManager.default.removeItem(at: file) }
+        let folder = try TemporaryFolder()
+        let file = try folder.write(Data("content".utf8))
         _ = try await send(
             .body,
             HTTPRequest(method: .put, url: try url("https://h.example"), body: HTTPBody(file: file))

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import TransportTesting
 
@@ -33,8 +34,6 @@ private final class EventLog: Sendable {
         }
     }
 }
-
-private struct Broken: Error {}
 
 @Suite(.againstHanging)
 struct MetricsInterceptorTests {
@@ -89,8 +88,8 @@ struct MetricsInterceptorTests {
     }
 
     @Test func streamThatIsDiscardedEndsOnceAndLetsItsSourceGo() async throws {
-        let discards = Counter()
-        let response = try await streamed(.oneShot(Chunks(["ab"]), onDiscard: { discards.next() }))
+        let discards = Tally()
+        let response = try await streamed(.oneShot(Chunks(["ab"]), onDiscard: { discards.count() }))
         response.body.discard()
         response.body.discard()
         #expect(log.words == ["began 1", "abandoned 1"])

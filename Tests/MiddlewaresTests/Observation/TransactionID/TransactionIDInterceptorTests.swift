@@ -26,8 +26,8 @@ import Testing
     }
 
     @Test func aRequestThatCarriesTheFieldKeepsIt() async throws {
-        let calls = Counter()
-        let interceptor = TransactionIDInterceptor { "\(calls.next())" }
+        let calls = Tally()
+        let interceptor = TransactionIDInterceptor { "\(calls.count())" }
         #expect(try await send([interceptor], fields: ["transactionid": "mine"]) == [["TransactionId": "mine"]])
         #expect(calls.value == 0)
     }

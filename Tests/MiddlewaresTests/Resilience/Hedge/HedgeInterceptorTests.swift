@@ -15,12 +15,12 @@ struct HedgeInterceptorTests {
         _ first: Int,
         _ second: Int,
         _ respond: @escaping @Sendable (_ isHedge: Bool) throws -> HTTPResponse = { _ in HTTPResponse(status: 200) }
-    ) -> (Recorder, cancelled: Counter) {
-        let cancelled = Counter()
+    ) -> (Recorder, cancelled: Tally) {
+        let cancelled = Tally()
         let server = Recorder { [clock] request in
             let isHedge = request.context.isHedge
             do { try await clock.sleep(for: .seconds(isHedge ? second : first)) } catch {
-                cancelled.next()
+                cancelled.count()
                 throw error
             }
             return try respond(isHedge)
@@ -99,12 +99,12 @@ struct HedgeInterceptorTests {
 
     @Test(arguments: [503, 429])
     func badAnswerWaitsForTheOtherTry(code: Int) async throws {
-        let discards = Counter()
+        let discards = Tally()
         let status = try #require(HTTPResponse.Status(code: code))
         let (server, _) = server(2, 5) { isHedge in
             isHedge
                 ? HTTPResponse(status: 200)
-                : HTTPResponse(status: status, body: .oneShot(Chunks(["x"]), onDiscard: { discards.next() }))
+                : HTTPResponse(status: status, body: .oneShot(Chunks(["x"]), onDiscard: { discards.count() }))
         }
         let task = send(server)
         await clock.sleepers(2)
@@ -120,10 +120,10 @@ struct HedgeInterceptorTests {
     }
 
     @Test func badSecondAnswerThatIsStreamedIsDiscardedAfterABadFirstInMemory() async throws {
-        let discards = Counter()
+        let discards = Tally()
         let (server, _) = server(2, 5) { isHedge in
             guard isHedge else { return HTTPResponse(status: 503, body: "first") }
-            return HTTPResponse(status: 503, body: .oneShot(Chunks(["second"]), onDiscard: { discards.next() }))
+            return HTTPResponse(status: 503, body: .oneShot(Chunks(["second"]), onDiscard: { discards.count() }))
         }
         let task = send(server)
         await clock.sleepers(2)
@@ -281,10 +281,10 @@ struct HedgeInterceptorTests {
 
     @Test(arguments: [HTTPResponse.Status(200), 500])
     func badStreamedAnswerGivesThePermitThatTheOtherTryWaitsFor(second: HTTPResponse.Status) async throws {
-        let discarded = Counter()
+        let discarded = Tally()
         let (server, _) = server(2, 1) { isHedge in
             if isHedge { return HTTPResponse(status: second) }
-            return HTTPResponse(status: 502, body: .oneShot(Chunks(["bad"]), onDiscard: { discarded.next() }))
+            return HTTPResponse(status: 502, body: .oneShot(Chunks(["bad"]), onDiscard: { discarded.count() }))
         }
         let waiting = Tally()
         let limit = LimitConcurrencyInterceptor(1) { _ in waiting.count() }

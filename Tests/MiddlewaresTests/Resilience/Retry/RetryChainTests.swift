@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import TransportTesting
 
@@ -11,9 +12,9 @@ struct RetryChainTests {
 
     @Test func retryAroundARefreshTriesAFailedRefreshAgainAndRefreshesOnce() async throws {
         let server = TokenServer(accepting: ["new"])
-        let refreshes = Counter()
+        let refreshes = Tally()
         let tokens = TokenStore(.old, origins: [apiOrigin]) { _ in
-            if refreshes.next() == 1 { throw TransportError(.connectionLost, "The log-in server is gone.") }
+            if refreshes.count() == 1 { throw TransportError(.connectionLost, "The log-in server is gone.") }
             return .new
         }
         let chain = InterceptorChain(
@@ -28,9 +29,9 @@ struct RetryChainTests {
     }
 
     @Test func statusErrorOfAValidateStatusInsideIsTriedAgainAsItsStatusIs() async throws {
-        let count = Counter()
+        let tally = Tally()
         let transport = Recorder { _ in
-            count.next() == 1
+            tally.count() == 1
                 ? HTTPResponse(status: 503, headerFields: [.retryAfter: "7"]) : HTTPResponse(status: 500)
         }
         let chain = InterceptorChain([.retry(.constant(.zero), clock: clock), .validateStatus()], transport: transport)
@@ -45,9 +46,9 @@ struct RetryChainTests {
 
     @Test func retryInsideARefreshSendsTheSameTokenWithEachAttempt() async throws {
         let tokens = TokenStore(.old, origins: [apiOrigin]) { _ in .new }
-        let count = Counter()
+        let tally = Tally()
         let transport = Recorder { request in
-            guard count.next() % 2 == 0 else { return HTTPResponse(status: 503) }
+            guard tally.count() % 2 == 0 else { return HTTPResponse(status: 503) }
             return HTTPResponse(status: request.headerFields[.authorization] == "Bearer new" ? 200 : 401)
         }
         let chain = InterceptorChain(
@@ -60,11 +61,11 @@ struct RetryChainTests {
     }
 
     @Test func hundredsOfRetriesAroundOneRefreshRefreshOnce() async throws {
-        let refreshes = Counter()
+        let refreshes = Tally()
         let server = TokenServer(accepting: ["new"])
         let waiting = Tally()
         let tokens = TokenStore(.old, origins: [apiOrigin], observe: counting(waiting)) { _ in
-            refreshes.next()
+            refreshes.count()
             await waiting.reached(300)
             return .new
         }
@@ -81,9 +82,9 @@ struct RetryChainTests {
     }
 
     @Test func deadlineOfAnAttemptAndThatOfTheWholeAreSeparateAndTheWholeIncludesTheBackoff() async throws {
-        let (attempts, ended) = (Counter(), Tally())
+        let (attempts, ended) = (Tally(), Tally())
         let transport = Recorder { [clock] _ in
-            attempts.next()
+            attempts.count()
             defer { ended.count() }
             try await clock.sleep(for: .seconds(1_000))
             return HTTPResponse(status: 200)
@@ -139,9 +140,9 @@ struct RetryChainTests {
     }
 
     @Test func wholeTimeoutDuringAnAttemptSaysWhatWasTried() async throws {
-        let count = Counter()
+        let tally = Tally()
         let transport = Recorder { [clock] _ in
-            if count.next() == 2 { try await clock.sleep(for: .seconds(1_000)) }
+            if tally.count() == 2 { try await clock.sleep(for: .seconds(1_000)) }
             return HTTPResponse(status: 503)
         }
         let chain = InterceptorChain(
@@ -230,10 +231,10 @@ struct RetryChainTests {
                 body: #"{"code":7,"message":"Not now"}"#
             )
         }
-        let logIns = Counter()
+        let logIns = Tally()
         let chain = InterceptorChain(
             [
-                .retry(.constant(.zero)), .retryOnUnauthorized(when: .status(401, 419)) { _ = logIns.next() },
+                .retry(.constant(.zero)), .retryOnUnauthorized(when: .status(401, 419)) { _ = logIns.count() },
                 .followRedirects(), .unwrapEnvelope(payload: "object"),
             ],
             transport: transport
@@ -247,9 +248,9 @@ struct RetryChainTests {
     }
 
     @Test func eachHopOfARedirectGetsAttemptsOfItsOwn() async throws {
-        let count = Counter()
+        let tally = Tally()
         let transport = Recorder { request in
-            guard count.next() % 2 == 0 else { return HTTPResponse(status: 503) }
+            guard tally.count() % 2 == 0 else { return HTTPResponse(status: 503) }
             return request.url.path == "/a" ? redirect(307, "/b") : HTTPResponse(status: 200)
         }
         let chain = InterceptorChain(
@@ -264,13 +265,13 @@ struct RetryChainTests {
     }
 
     @Test func transactionIDOutsideStaysTheSameAndInsideIsNew() async throws {
-        let ids = Counter()
+        let ids = Tally()
         let transport = answering([.success(HTTPResponse(status: 503)), .success(HTTPResponse(status: 200))])
         let chain = InterceptorChain(
             [
-                .transactionID { "\(ids.next())" },
+                .transactionID { "\(ids.count())" },
                 .retry(.constant(.zero)),
-                .transactionID(named: "X-Attempt") { "\(ids.next())" },
+                .transactionID(named: "X-Attempt") { "\(ids.count())" },
             ],
             transport: transport
         )

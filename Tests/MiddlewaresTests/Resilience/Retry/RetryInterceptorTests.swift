@@ -1,12 +1,13 @@
 import Foundation
 import Middlewares
+import TestSupport
 import Testing
 import TransportTesting
 
 /// Gives the answers in order, then repeats the last one.
 func answering(_ answers: [Result<HTTPResponse, any Error>]) -> Recorder {
-    let count = Counter()
-    return Recorder { _ in try answers[min(count.next(), answers.count) - 1].get() }
+    let tally = Tally()
+    return Recorder { _ in try answers[min(tally.count(), answers.count) - 1].get() }
 }
 
 @Suite(.againstHanging)
@@ -84,8 +85,8 @@ struct RetryInterceptorTests {
     }
 
     @Test func errorsOfOtherMiddlewaresCarryTheAttemptsToo() async throws {
-        let redirects = Counter()
-        let transport = Recorder { _ in redirects.next() == 1 ? HTTPResponse(status: 503) : redirect(302, "https://") }
+        let redirects = Tally()
+        let transport = Recorder { _ in redirects.count() == 1 ? HTTPResponse(status: 503) : redirect(302, "https://") }
         let chain = InterceptorChain([.retry(.constant(.zero)), .followRedirects()], transport: transport)
         let error = await #expect(throws: RedirectError.self) { try await chain.send(HTTPRequest(url: apiURL)) }
         #expect(error?.context.attempts.count == 2)
@@ -109,9 +110,9 @@ struct RetryInterceptorTests {
     }
 
     @Test func bodiesOfResponsesThrownAwayAreDiscardedBeforeTheWait() async throws {
-        let discarded = Counter()
+        let discarded = Tally()
         let transport = Recorder { _ in
-            HTTPResponse(status: 503, body: .oneShot(Chunks(["x"]), onDiscard: { discarded.next() }))
+            HTTPResponse(status: 503, body: .oneShot(Chunks(["x"]), onDiscard: { discarded.count() }))
         }
         let task = Task { [clock] in
             try await chain(.retry(.constant(.seconds(1), maxAttempts: 2), clock: clock), transport)
@@ -205,8 +206,8 @@ struct RetryInterceptorTests {
 
     @Test func idempotencyKeyIsMadeOnceForAllAttempts() async throws {
         let transport = answering([lost, busy, ok])
-        let keys = Counter()
-        let retry: RetryInterceptor = .retry(.constant(.zero), idempotencyKey: { "key-\(keys.next())" })
+        let keys = Tally()
+        let retry: RetryInterceptor = .retry(.constant(.zero), idempotencyKey: { "key-\(keys.count())" })
         let chain = chain(retry, transport)
         _ = try await chain.send(HTTPRequest(method: .post, url: apiURL, body: "x"))
         _ = try await chain.send(HTTPRequest(method: .post, url: apiURL, body: "x"))

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import TransportTesting
 
@@ -31,9 +32,9 @@ struct TimeoutInterceptorTests {
     }
 
     @Test func loserIsCancelledAndAwaitedAndTheErrorSaysWhichLimitItWas() async throws {
-        let ended = Counter()
+        let ended = Tally()
         let transport = Recorder { [clock] _ in
-            defer { ended.next() }
+            defer { ended.count() }
             try await clock.sleep(for: .seconds(100))
             return HTTPResponse(status: 200)
         }
@@ -72,7 +73,7 @@ struct TimeoutInterceptorTests {
     }
 
     @Test func answerThatComesInSpiteOfTheTimeoutIsDiscarded() async throws {
-        let discarded = Counter()
+        let discarded = Tally()
         let latch = Latch()
         let transport = Recorder { _ in
             await withTaskCancellationHandler {
@@ -80,7 +81,7 @@ struct TimeoutInterceptorTests {
             } onCancel: {
                 latch.open()
             }
-            return HTTPResponse(status: 200, body: .oneShot(Chunks(["x"]), onDiscard: { discarded.next() }))
+            return HTTPResponse(status: 200, body: .oneShot(Chunks(["x"]), onDiscard: { discarded.count() }))
         }
         let task = send([.timeout(.seconds(1), clock: clock)], transport)
         await clock.sleepers(1)
@@ -188,9 +189,9 @@ struct TimeoutInterceptorTests {
         let server = TokenServer(accepting: ["new"])
         let gate = Latch()
         let waiting = Tally()
-        let refreshes = Counter()
+        let refreshes = Tally()
         let tokens = TokenStore(.old, origins: [apiOrigin], observe: counting(waiting)) { _ in
-            refreshes.next()
+            refreshes.count()
             await gate.opened()
             return .new
         }

@@ -284,10 +284,10 @@ extension CoalesceInterceptorTests {
     @Test func sleepUntilTheLatestDeadlineFollowsThoseWhoJoin() async throws {
         let deadlines = Shared<[Deadline?]>([Deadline(after: .seconds(1), clock: clock)])
         let latest = Deadline.latest { deadlines.value }
-        let woken = Counter()
+        let woken = Tally()
         let sleeper = Task {
             try await latest.sleep()
-            woken.next()
+            woken.count()
         }
         await clock.sleepers(1)
         deadlines.change { $0.append(Deadline(after: .seconds(3), clock: clock)) }

@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 import Testing
 import Transport
 import TransportTesting
@@ -32,22 +31,12 @@ func failure(_ call: () async throws -> some Any) async throws -> TransportError
     return try #require(error)
 }
 
-/// Opens once, for all tasks that wait.
-final class Gate: Sendable {
-    private let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
-
-    func open() { continuation.finish() }
-
-    func opened() async { for await _ in stream {} }
-}
-
-/// Values in the order in which they were added.
-final class Notes<Value: Sendable>: Sendable {
-    private let values = Mutex<[Value]>([])
-
-    func add(_ value: Value) { values.withLock { $0.append(value) } }
-
-    var all: [Value] { values.withLock(\.self) }
+/// These texts as chunks, followed by the end or an error.
+func chunks(_ texts: String..., failure: (any Error)? = nil) -> AsyncThrowingStream<Data, any Error> {
+    AsyncThrowingStream { continuation in
+        for text in texts { continuation.yield(Data(text)) }
+        continuation.finish(throwing: failure)
+    }
 }
 
 extension Data {
