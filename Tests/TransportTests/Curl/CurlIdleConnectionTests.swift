@@ -206,34 +206,4 @@ import TransportTesting
         try await OwnConnections.readable(to: port, count: count)
     }
 }
-
-/// The client sides of this process's connections to a port.
-enum OwnConnections {
-    static func sockets(to port: Int) -> [Int32] {
-        (0..<getdtablesize()).prefix(65_536).filter { descriptor in
-            var address = sockaddr_in()
-            var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-            let isConnected = withUnsafeMutablePointer(to: &address) { pointer in
-                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getpeername(descriptor, $0, &size) == 0 }
-            }
-            return isConnected && address.sin_family == sa_family_t(AF_INET)
-                && UInt16(bigEndian: address.sin_port) == UInt16(port)
-        }
-    }
-
-    /// Waits until this process's connections to a port, at least `count` of them, are readable.
-    static func readable(to port: Int, count: Int) async throws {
-        let sockets = sockets(to: port)
-        try #require(sockets.count >= count)
-        await withCheckedContinuation { continuation in
-            Thread.detachNewThread {
-                for socket in sockets {
-                    var entry = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
-                    while poll(&entry, 1, 60_000) < 0, errno == EINTR {}
-                }
-                continuation.resume()
-            }
-        }
-    }
-}
 #endif

@@ -84,13 +84,17 @@ import TransportTesting
         }
     }
 
-    @Test(arguments: oddTexts)
-    func nothingOfAnOddProxyIsRevealed(text: String) async throws {
-        guard let url = URL(string: text) else { return }
+    // Foundation refuses some of the texts, so no configuration can contain them; which ones depends on its version.
+    private static let oddURLs = oddTexts.compactMap { URL(string: $0) }
+
+    @Test func mostOfTheOddTextsAreURLs() { #expect(Self.oddURLs.count > Self.oddTexts.count / 2) }
+
+    @Test(arguments: oddURLs)
+    func nothingOfAnOddProxyIsRevealed(url: URL) async throws {
         let transport = Self.transport(.url(url))
         for target in ["http://elsewhere.invalid/", "https://elsewhere.invalid/"] {
             let error = try await failure { try await transport.send(Self.request(target)) }
-            Self.expectNoSecret(error, text)
+            Self.expectNoSecret(error, url.absoluteString)
         }
         #expect(!"\(CurlTransport.Proxy.url(url))".contains("sesame"))
     }
@@ -100,7 +104,7 @@ import TransportTesting
         ("http://127.0.0.1:99999", "127.0.0.1:99999"), ("gopher://127.0.0.1:1", "gopher"),
     ])
     func proxyThatCannotBeReadIsRefused(text: String, part: String) async throws {
-        guard let url = URL(string: text) else { return }
+        let url = try #require(URL(string: text))
         let error = try await failure { try await Self.transport(.url(url)).send(Self.request()) }
         #expect(error.code == .unsupported)
         #expect(error.message.contains(part), "\(error)")

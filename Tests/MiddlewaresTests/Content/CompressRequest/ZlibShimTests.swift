@@ -4,13 +4,10 @@ import TestSupport
 import Testing
 
 @Suite(.againstHanging) struct ZlibShimTests {
-    private static var canCompile: Bool {
-        ["/usr/include/zlib.h", "/usr/bin/cc"].allSatisfy { FileManager.default.fileExists(atPath: $0) }
-    }
-
     /// The shim declares zlib's layouts and numbers, so that building needs no headers. Where the headers are
     /// installed, they must agree.
-    @Test(.enabled(if: canCompile)) func layoutAndNumbersAreThoseOfTheHeader() async throws {
+    @Test(.enabled(if: Compiler.mustCheck(header: "zlib.h"), Comment(rawValue: Compiler.absenceOfHeaders)))
+    func layoutAndNumbersAreThoseOfTheHeader() async throws {
         let shim = Repository.root.appending(path: "Sources/CZlib/CZlib.c")
         let text = try String(contentsOf: shim, encoding: .utf8)
         let layout = try #require(text.firstMatch(of: /struct z_stream (\{[^}]+\};)/)).1
@@ -32,7 +29,7 @@ import Testing
         ] {
             source += "_Static_assert(\(own) == \(name), \"\(name)\");\n"
         }
-        let result = try await Command.run("/usr/bin/cc", ["-fsyntax-only", "-x", "c", "-"], input: Data(source.utf8))
+        let result = try await Compiler.check(source)
         #expect(result.status == 0, "\(result.complaint)")
     }
 }

@@ -63,13 +63,13 @@ struct LatestWinsInterceptorTests {
     }
 
     @Test func answerThatComesInSpiteOfItIsDiscarded() async throws {
-        let (release, discards, arrivals) = (Latch(), Counter(), Tally())
+        let (release, discards, arrivals) = (Latch(), Tally(), Tally())
         let chain = InterceptorChain(
             [.latestWins()],
             transport: Recorder { _ in
                 guard arrivals.count() == 1 else { return HTTPResponse(status: 204) }
                 await release.opened()
-                return HTTPResponse(status: 200, body: .oneShot(Chunks(["a"]), onDiscard: { discards.next() }))
+                return HTTPResponse(status: 200, body: .oneShot(Chunks(["a"]), onDiscard: { discards.count() }))
             }
         )
         let earlier = get(chain, "a")
@@ -124,14 +124,14 @@ struct LatestWinsInterceptorTests {
     }
 
     @Test func streamBelongsToItsRequestUntilItHasBeenRead() async throws {
-        let discards = Counter()
+        let discards = Tally()
         let latest: LatestWinsInterceptor = .latestWins()
         let chain = InterceptorChain(
             [latest],
             transport: Recorder { _ in
                 HTTPResponse(
                     status: 200,
-                    body: .oneShot(Chunks(["a", "b"]), length: 2, onDiscard: { discards.next() })
+                    body: .oneShot(Chunks(["a", "b"]), length: 2, onDiscard: { discards.count() })
                 )
             }
         )
@@ -167,26 +167,70 @@ struct LatestWinsInterceptorTests {
     }
 
     @Test(arguments: 0..<10)
-    func ofHundredsAtOnceTheLastOneOfEachKeyIsAnswered(seed: UInt64) async throws {
+    func ofHundredsAtOnceOneOfEachKeyIsAnswered(seed: UInt64) async throws {
         let latest: LatestWinsInterceptor = .latestWins()
-        let chain = InterceptorChain(
-            [latest],
-            transport: Recorder { _ in
-                for _ in 0..<5 { await Task.yield() }
-                try Task.checkCancellation()
-                return HTTPResponse(status: 200)
-            }
-        )
+        let (arrivals, gate) = (Tally(), Latch())
+        let chain = InterceptorChain([latest], transport: Self.heldServer(arrivals, gate))
         var random = SeededGenerator(seed: seed)
-        let tasks = (0..<300).map { _ in get(chain, LatestKey(Int.random(in: 0..<3, using: &random))) }
-        var answered = 0
-        for task in tasks {
-            switch await task.result {
-            case .success: answered += 1
-            case .failure(let error): #expect(error is CancellationError)
-            }
+        let calls = (0..<300).map { _ in
+            let key = Int.random(in: 0..<3, using: &random)
+            return (key, get(chain, LatestKey(key)))
         }
-        #expect(answered >= 3)
+        await arrivals.reached(300)
+        gate.open()
+        var answered: [Int] = []
+        for (key, call) in calls where try await Self.isAnswered(call) { answered.append(key) }
+        #expect(answered.sorted() == [0, 1, 2])
         #expect(latest.calls.count == 0)
+    }
+
+    @Test(arguments: 0..<10 as Range<UInt64>)
+    func ofAnyOrderTheLastOneOfEachKeyIsAnswered(seed: UInt64) async throws {
+        let latest: LatestWinsInterceptor = .latestWins()
+        let (arrivals, gate, order) = (Tally(), Latch(), Notes<(key: Int, call: Int)>())
+        let chain = InterceptorChain([latest], transport: Self.heldServer(arrivals, gate))
+        var random = SeededGenerator(seed: seed)
+        let queue = try JobQueue(seed: seed)
+        let calls = queue.enter {
+            let calls = (0..<300).map { call in
+                let key = Int.random(in: 0..<3, using: &random)
+                var request = HTTPRequest(url: apiURL)
+                request.context.latestKey = LatestKey(key)
+                return Task { [request] in
+                    // On the queue's one thread, the interceptor sees this call before any other is noted.
+                    order.add((key, call))
+                    return try await chain.send(request)
+                }
+            }
+            queue.runAll()
+            gate.open()
+            queue.runAll()
+            return calls
+        }
+        let lastCalls = (0..<3).map { key in order.all.last { $0.key == key }?.call }
+        #expect(arrivals.value == 300)
+        for (number, call) in calls.enumerated() {
+            #expect(try await Self.isAnswered(call) == lastCalls.contains(number), "call \(number)")
+        }
+        #expect(latest.calls.count == 0)
+    }
+
+    /// A server that answers when the gate opens, and only calls that aren't cancelled.
+    private static func heldServer(_ arrivals: Tally, _ gate: Latch) -> Recorder {
+        Recorder { _ in
+            arrivals.count()
+            await gate.opened()
+            try Task.checkCancellation()
+            return HTTPResponse(status: 200)
+        }
+    }
+
+    /// Whether a call was answered. Otherwise it must have been cancelled.
+    private static func isAnswered(_ call: Task<HTTPResponse, any Error>) async throws -> Bool {
+        do {
+            return try await call.value.status == 200
+        } catch is CancellationError {
+            return false
+        }
     }
 }

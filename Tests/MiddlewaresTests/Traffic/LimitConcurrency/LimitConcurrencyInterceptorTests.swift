@@ -14,6 +14,8 @@ struct LimitConcurrencyInterceptorTests {
         struct State {
             var now = 0
             var most = 0
+            var nowOfHost: [String: Int] = [:]
+            var mostOfAHost = 0
             var order: [String] = []
         }
 
@@ -25,13 +27,20 @@ struct LimitConcurrencyInterceptorTests {
         init(isOpen: Bool = false) { self.isOpen = isOpen }
 
         func send(_ request: consuming HTTPRequest) async throws -> HTTPResponse {
-            let path = request.url.path
+            let (path, host) = (request.url.path, request.url.host() ?? "")
             state.change { state in
                 state.now += 1
                 state.most = max(state.most, state.now)
+                state.nowOfHost[host, default: 0] += 1
+                state.mostOfAHost = max(state.mostOfAHost, state.nowOfHost[host, default: 0])
                 state.order.append(path)
             }
-            defer { state.change { $0.now -= 1 } }
+            defer {
+                state.change { state in
+                    state.now -= 1
+                    state.nowOfHost[host, default: 0] -= 1
+                }
+            }
             arrivals.count()
             if isOpen { await Task.yield() } else { await gate.opened() }
             try Task.checkCancellation()
@@ -313,6 +322,7 @@ extension LimitConcurrencyInterceptorTests {
             }
         }
         #expect(server.state.value.most <= 3)
+        #expect(server.state.value.mostOfAHost <= 2)
         #expect(limit.pool.counts == (0, 0, 0))
     }
 }
