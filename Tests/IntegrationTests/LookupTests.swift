@@ -1,5 +1,6 @@
 #if os(Linux)
 import Foundation
+import Glibc
 import Middlewares
 import TestSupport
 import Testing
@@ -7,9 +8,8 @@ import TransportTesting
 
 /// Host names that a slow resolver looks up.
 @Suite(.againstHanging, .heavy) struct LookupTests {
-    private static let compiler = "/usr/bin/cc"
-
-    /// Replaces the system's resolver. A look-up takes ten seconds, and creates a file when it begins and when it ends.
+    /// Replaces the system's resolver. A look-up writes into the pipe `begun`, lasts until the process has ended, and
+    /// creates the file `ended` if the process waits for it. A process that waited forever would never report that.
     private static let resolver = """
         #include <fcntl.h>
         #include <netdb.h>
@@ -19,33 +19,32 @@ import TransportTesting
         static void say(const char *name) {
             char path[4096];
             snprintf(path, sizeof(path), "%s/%s", getenv("LOOKUP_FOLDER"), name);
-            close(open(path, O_CREAT | O_WRONLY, 0600));
+            int file = open(path, O_CREAT | O_WRONLY, 0600);
+            if (write(file, "x", 1) != 1) { abort(); }
+            close(file);
         }
         int getaddrinfo(const char *node, const char *service, const struct addrinfo *hints, struct addrinfo **result) {
             say("begun");
-            sleep(10);
+            sleep(300);
             say("ended");
             return EAI_NONAME;
         }
         """
 
-    @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: Self.compiler), "There is no C compiler"))
+    @Test(.enabled(if: Compiler.mustRun, Comment(rawValue: Compiler.absence)))
     func lookupOfACallThatHasEndedHoldsUpNobody() async throws {
         let folder = try TemporaryFolder()
         let library = folder.file("resolver.so").path
-        let compiled = try await Command.run(
-            Self.compiler,
-            ["-shared", "-fPIC", "-x", "c", "-", "-o", library],
-            input: Data(Self.resolver.utf8)
-        )
+        let compiled = try await Compiler.buildLibrary(Self.resolver, at: library)
         try #require(compiled.status == 0, "\(compiled.complaint)")
+        try #require(mkfifo(folder.file("begun").path, 0o600) == 0)
         let server = try MockServer()
         server.on(.get, "/", MockResponse(body: "ok"))
-        let probe = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().appending(path: "LoadProbe")
+        let probe = try #require(Program.path(of: "LoadProbe"))
         let result = try await Command.run(
             "/usr/bin/env",
             [
-                "LOOKUP_FOLDER=\(folder.url.path)", "LD_PRELOAD=\(library)", probe.path, "lookup", "0",
+                "LOOKUP_FOLDER=\(folder.url.path)", "LD_PRELOAD=\(library)", probe, "lookup", "0",
                 server.url.absoluteString,
             ]
         )

@@ -50,7 +50,7 @@ struct FaultLoad {
         try check(after.threads <= before.threads + 2, "The threads became more.")
         try check(after.descriptors <= before.descriptors + Self.inFlight, "The descriptors became more.")
         await transport.shutDown()
-        while OwnProcess.threads(named: "Interceptors") > 0 { await Task.yield() }
+        await OwnProcess.reaches { OwnProcess.threads(named: "Interceptors") == 0 }
     }
 
     /// Sends `count` requests from 64 concurrent workers, and checks that each ends once, as its fate says.

@@ -1,86 +1,111 @@
 #if os(Linux)
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Transport
 
-@Suite(.againstHanging) struct CurlDownloadTests {
-    private static let piece = Data(repeating: 5, count: 16 << 10)
+private let piece = Data(repeating: 5, count: 16 << 10)
 
-    private static func download() -> CurlDownload {
-        CurlDownload(pool: BlockPool(), onDrained: {}, onAbandoned: {}, onReleased: {})
+private func accepted(_ times: Int) -> [CurlDownload.Offer] { Array(repeating: .accepted, count: times) }
+
+/// A download and its reader, which runs only in `settle()`.
+private struct Flow {
+    private let download: CurlDownload
+    private let queue: JobQueue
+    private let outcome = Shared<Result<[Int], any Error>?>(nil)
+
+    init(onDrained: @escaping @Sendable () -> Void = {}) throws {
+        download = CurlDownload(pool: BlockPool(), onDrained: onDrained, onAbandoned: {}, onReleased: {})
+        queue = try JobQueue(seed: 0)
     }
 
-    /// Reads chunks until the end, and returns their sizes.
-    private static func read(_ download: CurlDownload) -> Task<[Int], any Error> {
-        Task {
-            var sizes: [Int] = []
-            while let chunk = try await download.next() { sizes.append(chunk.count) }
-            return sizes
+    /// Starts a reader that reads until the end.
+    func read() {
+        queue.enter {
+            _ = Task { [download, outcome] in
+                do {
+                    var sizes: [Int] = []
+                    while let chunk = try await download.next() { sizes.append(chunk.count) }
+                    outcome.value = .success(sizes)
+                } catch {
+                    outcome.value = .failure(error)
+                }
+            }
         }
+        settle()
     }
 
-    private static func reader(of download: CurlDownload) async {
-        while !download.hasReader { await Task.yield() }
+    /// Lets the reader run until it waits.
+    func settle() {
+        queue.runAll()
+        #expect(hasReader)
     }
 
-    private static func offer(_ download: CurlDownload, times: Int = 1) -> [CurlDownload.Offer] {
-        (0..<times).map { _ in piece.withUnsafeBytes { download.offer($0) } }
-    }
+    /// Whether the reader waits for bytes. A reader that was woken waits again only after `settle()`.
+    var hasReader: Bool { download.hasReader }
 
-    private static func accepted(_ times: Int) -> [CurlDownload.Offer] { Array(repeating: .accepted, count: times) }
+    func offer(times: Int = 1) -> [CurlDownload.Offer] { (0..<times).map { _ in offer(piece) } }
+
+    func offer(_ bytes: Data) -> CurlDownload.Offer { queue.enter { bytes.withUnsafeBytes { download.offer($0) } } }
+
+    func deliverUnlessMoreComes() -> Bool { queue.enter { download.deliverUnlessMoreComes() } }
 
     /// A loop iteration that delivers a long piece, for which the waiting reader is woken at once.
-    private static func begin(toFlow download: CurlDownload) async throws {
-        #expect(offer(download) == [.awaited])
-        try #require(download.deliverUnlessMoreComes())
-        await reader(of: download)
+    func begin() throws {
+        #expect(offer() == [.awaited])
+        try #require(deliverUnlessMoreComes())
+        settle()
     }
 
-    @Test func aReaderIsNotWokenWhileMoreComes() async throws {
-        let download = Self.download()
-        let reading = Self.read(download)
-        await Self.reader(of: download)
-        try await Self.begin(toFlow: download)
-        #expect(Self.offer(download, times: 2) == [.awaited, .accepted])
-        #expect(!download.deliverUnlessMoreComes())
-        #expect(download.hasReader)
+    /// Ends the download, and returns the sizes of the chunks that the reader got.
+    func end() throws -> [Int] {
+        queue.enter { download.end(.success(())) }
+        queue.runAll()
+        return try #require(outcome.value).get()
+    }
+}
+
+@Suite(.againstHanging) struct CurlDownloadTests {
+    @Test func aReaderIsNotWokenWhileMoreComes() throws {
+        let flow = try Flow()
+        flow.read()
+        try flow.begin()
+        #expect(flow.offer(times: 2) == [.awaited, .accepted])
+        #expect(!flow.deliverUnlessMoreComes())
+        #expect(flow.hasReader)
         // A loop iteration that brings no bytes.
-        #expect(download.deliverUnlessMoreComes())
-        await Self.reader(of: download)
-        download.end(.success(()))
-        #expect(try await reading.value == [16 << 10, 32 << 10])
+        #expect(flow.deliverUnlessMoreComes())
+        flow.settle()
+        #expect(try flow.end() == [16 << 10, 32 << 10])
     }
 
-    @Test func aShortPieceIsDeliveredAtTheEndOfItsTurn() async throws {
-        let download = Self.download()
-        let reading = Self.read(download)
-        await Self.reader(of: download)
-        #expect(Data("event".utf8).withUnsafeBytes { download.offer($0) } == .awaited)
-        #expect(download.deliverUnlessMoreComes())
-        await Self.reader(of: download)
-        download.end(.success(()))
-        #expect(try await reading.value == [5])
+    @Test func aShortPieceIsDeliveredAtTheEndOfItsTurn() throws {
+        let flow = try Flow()
+        flow.read()
+        #expect(flow.offer(Data("event".utf8)) == .awaited)
+        #expect(flow.deliverUnlessMoreComes())
+        flow.settle()
+        #expect(try flow.end() == [5])
     }
 
     // If nothing follows a long message, its reader must not wait for more each time.
-    @Test func ofAThousandLongMessagesThatNothingFollowsFewWait() async throws {
-        let download = Self.download()
-        let reading = Self.read(download)
+    @Test func ofAThousandLongMessagesThatNothingFollowsFewWait() throws {
+        let flow = try Flow()
+        flow.read()
         var waits = 0
         for _ in 0..<1000 {
-            await Self.reader(of: download)
-            _ = Self.offer(download)
-            if !download.deliverUnlessMoreComes() {
+            flow.settle()
+            _ = flow.offer()
+            if !flow.deliverUnlessMoreComes() {
                 waits += 1
-                #expect(download.deliverUnlessMoreComes())
+                #expect(flow.deliverUnlessMoreComes())
             }
         }
-        await Self.reader(of: download)
+        flow.settle()
         #expect((1...10).contains(waits))
-        download.end(.success(()))
-        #expect(try await reading.value.count == 1000)
+        #expect(try flow.end().count == 1000)
     }
 
     @Test func aFlowThatBeginsAgainIsWaitedForAgain() {
@@ -103,57 +128,48 @@ import Testing
 
     // If the reader were listed twice, the second check after an iteration would deliver bytes that should be held
     // back.
-    @Test func theLoopIsToldOnceOfAReaderWhoWaitsAgain() async throws {
-        let download = Self.download()
-        let reading = Self.read(download)
-        await Self.reader(of: download)
-        try await Self.begin(toFlow: download)
-        #expect(Self.offer(download, times: 8) == [.awaited] + Self.accepted(7))
+    @Test func theLoopIsToldOnceOfAReaderWhoWaitsAgain() throws {
+        let flow = try Flow()
+        flow.read()
+        try flow.begin()
+        #expect(flow.offer(times: 8) == [.awaited] + accepted(7))
         // The queue held many bytes, and the reader has taken them within the iteration.
-        await Self.reader(of: download)
-        #expect(Self.offer(download) == [.accepted])
-        #expect(!download.deliverUnlessMoreComes())
-        #expect(download.deliverUnlessMoreComes())
-        await Self.reader(of: download)
-        #expect(Self.offer(download) == [.awaited])
-        download.end(.success(()))
-        #expect(try await reading.value.reduce(0, +) == 11 * Self.piece.count)
+        flow.settle()
+        #expect(flow.offer() == [.accepted])
+        #expect(!flow.deliverUnlessMoreComes())
+        #expect(flow.deliverUnlessMoreComes())
+        flow.settle()
+        #expect(flow.offer() == [.awaited])
+        #expect(try flow.end().reduce(0, +) == 11 * piece.count)
     }
 
-    @Test func aReaderWhoKeepsUpIsBroughtMoreAndMoreUpToALimit() async throws {
-        let download = Self.download()
-        let reading = Self.read(download)
+    @Test func aReaderWhoKeepsUpIsBroughtMoreAndMoreUpToALimit() throws {
+        let flow = try Flow()
+        flow.read()
         for kilobytes in [128, 256, 512, 512] {
-            await Self.reader(of: download)
-            _ = Self.offer(download, times: kilobytes / 16 - 1)
-            #expect(download.hasReader)
-            _ = Self.offer(download)
+            flow.settle()
+            _ = flow.offer(times: kilobytes / 16 - 1)
+            #expect(flow.hasReader)
+            _ = flow.offer()
         }
-        await Self.reader(of: download)
-        download.end(.success(()))
-        #expect(try await reading.value.reduce(0, +) == 1408 << 10)
+        flow.settle()
+        #expect(try flow.end().reduce(0, +) == 1408 << 10)
     }
 
-    @Test func aReaderWhoFallsBehindPausesItAndIsBroughtLittleAtFirst() async throws {
+    @Test func aReaderWhoFallsBehindPausesItAndIsBroughtLittleAtFirst() throws {
         let drained = Atomic(0)
-        let download = CurlDownload(pool: BlockPool()) {
-            drained.add(1, ordering: .relaxed)
-        } onAbandoned: {
-        } onReleased: {
-        }
-        #expect(Self.offer(download, times: 17) == Self.accepted(16) + [.full])
-        let reading = Self.read(download)
-        await Self.reader(of: download)
+        let flow = try Flow { drained.add(1, ordering: .relaxed) }
+        #expect(flow.offer(times: 17) == accepted(16) + [.full])
+        flow.read()
         #expect(drained.load(ordering: .relaxed) == 1)
-        _ = Self.offer(download, times: 8)
-        await Self.reader(of: download)
+        _ = flow.offer(times: 8)
+        flow.settle()
         // The reader keeps up now, so it gets twice as much at once.
-        _ = Self.offer(download, times: 15)
-        #expect(download.hasReader)
-        _ = Self.offer(download)
-        await Self.reader(of: download)
-        download.end(.success(()))
-        #expect(try await reading.value.reduce(0, +) == 40 * Self.piece.count)
+        _ = flow.offer(times: 15)
+        #expect(flow.hasReader)
+        _ = flow.offer()
+        flow.settle()
+        #expect(try flow.end().reduce(0, +) == 40 * piece.count)
     }
 }
 

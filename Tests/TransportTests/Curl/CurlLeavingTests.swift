@@ -22,21 +22,12 @@ import TransportTesting
             server.on(.post, "/deaf", readsBody: false, .neverAnswer)
             try await scene(server)
             // When a transport has shut down, its thread has done all its work, but may take a moment to disappear.
-            #expect(await comesTrue { OwnProcess.threads(named: threadName) == 0 })
+            await OwnProcess.reaches { OwnProcess.threads(named: threadName) == 0 }
             server.stop()
             if round == 0 { before = OwnProcess.descriptors }
         }
         // Fewer than one descriptor per scene: the process may open one or two for itself after the first.
-        #expect(await comesTrue { OwnProcess.descriptors < before + rounds - 1 })
-    }
-
-    /// Yields to other threads a limited number of times until the condition is true.
-    private static func comesTrue(_ condition: () -> Bool) async -> Bool {
-        for _ in 0..<20_000 {
-            if condition() { return true }
-            await Task.yield()
-        }
-        return false
+        await OwnProcess.reaches { [before] in OwnProcess.descriptors < before + rounds - 1 }
     }
 
     private static func send(

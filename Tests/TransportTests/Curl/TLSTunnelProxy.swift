@@ -13,6 +13,26 @@ final class TLSTunnelProxy: Sendable {
     /// The number of tunnels opened so far.
     var count: Int { opened.withLock { $0 } }
     private let opened = Mutex(0)
+    // Threads that belong to no pool wait for this condition.
+    private let released = NSCondition()
+    private let isHolding = Mutex(false)
+
+    /// Holds back what comes from the origins, until ``release()``.
+    func hold() { isHolding.withLock { $0 = true } }
+
+    /// Passes on what was held back, several TLS records in one.
+    func release() {
+        released.lock()
+        isHolding.withLock { $0 = false }
+        released.broadcast()
+        released.unlock()
+    }
+
+    private func waitForRelease() {
+        released.lock()
+        while isHolding.withLock(\.self) { released.wait() }
+        released.unlock()
+    }
 
     init(_ identity: TestIdentity) throws {
         let listener = try SilentServer()
@@ -31,8 +51,13 @@ final class TLSTunnelProxy: Sendable {
         defer { stream.close(byReset: false) }
         var head = Data()
         while !head.suffix(4).elementsEqual("\r\n\r\n".utf8) {
-            guard case .bytes(let more) = Self.read(stream, milliseconds: 60_000) else { return }
-            head += more
+            switch Self.read(stream) {
+            case .bytes(let more): head += more
+            case .nothing(let events):
+                var entry = pollfd(fd: client, events: events, revents: 0)
+                guard poll(&entry, 1, 60_000) > 0 else { return }
+            case .end: return
+            }
         }
         let target = String(decoding: head, as: UTF8.self).split(separator: " ").dropFirst().first ?? ""
         guard let port = target.split(separator: ":").last.flatMap({ UInt16($0) }),
@@ -50,12 +75,12 @@ final class TLSTunnelProxy: Sendable {
             ]
             guard poll(&entries, 2, 60_000) > 0 else { return }
             for (source, target) in [(stream, origin as any ByteStream), (origin, stream)] {
-                // TLS records from the origin that arrive close together leave in one record of the proxy.
+                if source === origin, entries[1].revents != 0 { waitForRelease() }
                 var all = Data()
-                var piece = Self.read(source, milliseconds: 0)
+                var piece = Self.read(source)
                 while case .bytes(let more) = piece {
                     all += more
-                    piece = Self.read(source, milliseconds: source === origin ? 50 : 0)
+                    piece = Self.read(source)
                 }
                 if !all.isEmpty, !Self.write(target, all) { return }
                 if case .end = piece { return }
@@ -64,19 +89,18 @@ final class TLSTunnelProxy: Sendable {
     }
 
     private enum Piece {
-        case bytes(Data), nothing, end
+        case bytes(Data)
+        /// There are no bytes now. More may come after these events.
+        case nothing(events: Int16)
+        case end
     }
 
-    private static func read(_ stream: any ByteStream, milliseconds: Int32) -> Piece {
+    private static func read(_ stream: any ByteStream) -> Piece {
         var buffer = [UInt8](repeating: 0, count: 1 << 14)
-        while true {
-            switch buffer.withUnsafeMutableBytes({ stream.read(into: $0) }) {
-            case .moved(let count): return .bytes(Data(buffer.prefix(count)))
-            case .wait(let events):
-                var entry = pollfd(fd: stream.descriptor, events: events, revents: 0)
-                guard poll(&entry, 1, milliseconds) > 0 else { return .nothing }
-            case .end, .failed: return .end
-            }
+        switch buffer.withUnsafeMutableBytes({ stream.read(into: $0) }) {
+        case .moved(let count): return .bytes(Data(buffer.prefix(count)))
+        case .wait(let events): return .nothing(events: events)
+        case .end, .failed: return .end
         }
     }
 

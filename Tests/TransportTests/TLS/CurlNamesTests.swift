@@ -96,8 +96,10 @@ import TransportTesting
         let proxy = try TLSTunnelProxy(root.issue())
         server.on(.get, "/first") { _ in
             MockResponse(steps: [
+                .run { proxy.hold() },
                 .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n"), .send("ok"),
                 .send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nEVIL"),
+                .run { proxy.release() },
             ])
         }
         server.on(.get, "/next", MockResponse(body: "good"))

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import TransportTesting
 
@@ -67,27 +68,30 @@ private final class BlockingStream: InputStream {
         session.dataTask(with: upload).resume()
         await reading.opened()
         // If a task waited for that queue on a thread of Swift's pool, the task below that releases the stream couldn't
-        // run. Then this thread, which belongs to no pool, releases it.
-        let rescues = Notes<Void>()
-        let rescue = Thread {
-            Thread.sleep(forTimeInterval: 30)
+        // run, nor could anything else. Then this thread, which belongs to no pool, releases it. Only a failing test waits
+        // for real time here.
+        let (rescues, end) = (Notes<Void>(), DispatchSemaphore(value: 0))
+        Thread.detachNewThread {
+            guard end.wait(timeout: .now() + 300) == .timedOut else { return }
             rescues.add(())
             for _ in 0..<3 { release.signal() }
         }
-        rescue.start()
-        let transport = URLSessionTransport()
+        let (transport, started) = (URLSessionTransport(), Tally())
         try await withThrowingTaskGroup(of: HTTPResponse.Status.self) { group in
             for number in 0..<32 {
-                group.addTask { try await transport.send(makeRequest(server, "/\(number)")).status }
+                group.addTask {
+                    started.count()
+                    return try await transport.send(makeRequest(server, "/\(number)")).status
+                }
             }
-            // Starts after all others.
             group.addTask {
-                for _ in 0..<100 { await Task.yield() }
+                await started.reached(32)
                 for _ in 0..<3 { release.signal() }
                 return 200
             }
             for try await status in group { #expect(status == 200) }
         }
+        end.signal()
         #expect(rescues.all.isEmpty)
         session.invalidateAndCancel()
     }

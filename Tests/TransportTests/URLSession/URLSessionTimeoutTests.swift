@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import TransportTesting
 
@@ -252,10 +253,14 @@ import Glibc
         request.context.timeouts = Timeouts(connect: .seconds(3), idle: nil)
         let call = begin(request)
         await connected.opened()
-        // A limited number of times, because without the connect limit nothing ever sleeps.
-        for _ in 0..<100_000 where clock.pendingSleeps == 0 { await Task.yield() }
-        if clock.pendingSleeps == 0 { call.cancel() }
-        clock.advance(by: .seconds(3))
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { [clock] in await clock.sleepers(1) }
+            group.addTask { _ = await call.result }
+            await group.next()
+            if clock.pendingSleeps == 0 { call.cancel() }
+            clock.advance(by: .seconds(3))
+            group.cancelAll()
+        }
         let error = try await failure { try await call.value }
         #expect(error.code == .timedOut)
         #expect(error.message.contains("timeouts.connect"), "\(error)")

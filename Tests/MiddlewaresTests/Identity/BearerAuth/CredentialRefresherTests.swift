@@ -1,26 +1,30 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Middlewares
 
 @Suite(.againstHanging) struct CredentialRefresherTests {
     @Test func signOutBetweenTheEndOfARefreshAndItsPersistingIsPersistedLast() async throws {
-        let (persisted, hasBegun, signedOut) = (Shared<[String]>([]), Shared(false), Latch())
+        let (persisted, signedOut) = (Shared<[String]>([]), Latch())
+        let (hasBegun, hasPersisted) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         let held = Shared<CredentialRefresher<String>?>(nil)
         let refresher = CredentialRefresher(
             "old",
             onChange: { value in
                 if value == "new" {
                     Thread.detachNewThread {
-                        hasBegun.value = true
+                        hasBegun.signal()
                         held.value?.close(with: "none")
                         signedOut.open()
                     }
-                    // Gives the sign-out every chance to overtake the refresh.
-                    while !hasBegun.value { sched_yield() }
-                    for _ in 0..<10_000 where persisted.value.isEmpty { sched_yield() }
+                    hasBegun.wait()
+                    // A sign-out that overtakes the refresh ends the wait. One that waits for the refresh, as it must, gives
+                    // no signal, so this wait ends in real time.
+                    _ = hasPersisted.wait(timeout: .now() + .milliseconds(20))
                 }
                 persisted.change { $0.append(value) }
+                hasPersisted.signal()
             },
             refresh: { _ in "new" }
         )
