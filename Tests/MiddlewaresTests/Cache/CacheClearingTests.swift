@@ -1,6 +1,7 @@
 import Foundation
 import Middlewares
 import Synchronization
+import TestSupport
 import Testing
 import TransportTesting
 
@@ -100,10 +101,10 @@ import TransportTesting
 
 /// Once `isCleared` is set, a clear begins after each look-up: it raises the generation and hasn't removed anything
 /// yet.
-private final class ClearedAfterLookUp: CacheStore {
+private final class ClearedAfterLookUp: ForwardingStore {
     let isCleared = Atomic(false)
+    let inner: any CacheStore = MemoryCacheStore()
     private let count = Atomic<UInt64>(0)
-    private let inner = MemoryCacheStore()
 
     func snapshot(of key: CacheKey) async throws -> CacheSnapshot {
         let generation = CacheGeneration(rawValue: count.load(ordering: .acquiring))
@@ -111,33 +112,15 @@ private final class ClearedAfterLookUp: CacheStore {
         if isCleared.load(ordering: .acquiring) { count.add(1, ordering: .releasing) }
         return CacheSnapshot(entries: entries, generation: generation)
     }
-    func write(
-        _ response: CachedResponse,
-        for key: CacheKey,
-        replacing entries: [CacheEntry.ID],
-        length: Int64?
-    ) async throws -> any CacheWriter {
-        Writer(store: self, inner: try await inner.write(response, for: key, replacing: entries, length: length))
-    }
-    func update(_ entry: CacheEntry.ID, of key: CacheKey, to response: CachedResponse) async throws {
-        try await inner.update(entry, of: key, to: response)
-    }
-    func remove(_ entries: [CacheEntry.ID], of key: CacheKey) async throws { try await inner.remove(entries, of: key) }
-    func removeAll(of key: CacheKey) async throws { try await inner.removeAll(of: key) }
-    func removeAll(where isRemoved: @Sendable (CacheListing) -> Bool) async throws {
-        try await inner.removeAll(where: isRemoved)
-    }
-    func listing() async throws -> [CacheListing] { try await inner.listing() }
+    func wrap(_ writer: any CacheWriter) async -> any CacheWriter { Writer(store: self, inner: writer) }
 
-    private struct Writer: CacheWriter {
+    private struct Writer: ForwardingWriter {
         let store: ClearedAfterLookUp
         let inner: any CacheWriter
-        func append(_ chunk: Data) async throws { try await inner.append(chunk) }
         func commit(if isWanted: @Sendable (CacheGeneration) -> Bool) async throws -> Bool {
             try await inner.commit { _ in
                 isWanted(CacheGeneration(rawValue: store.count.load(ordering: .acquiring)))
             }
         }
-        func abandon() { inner.abandon() }
     }
 }

@@ -12,7 +12,6 @@ final class CacheWorld: Sendable {
     let store: any CacheStore
     let stub: StubTransport
     let cache: CacheInterceptor
-    let reports = Mutex<[String]>([])
     private let wallOffset: Box
 
     final class Box: Sendable {
@@ -94,8 +93,6 @@ final class CacheWorld: Sendable {
 
 /// A store whose methods all throw.
 struct BrokenStore: CacheStore {
-    struct Broken: Error {}
-
     func snapshot(of key: CacheKey) async throws -> CacheSnapshot { throw Broken() }
     func write(
         _ response: CachedResponse,
@@ -111,10 +108,10 @@ struct BrokenStore: CacheStore {
 }
 
 /// A store whose writers or bodies fail.
-struct FragileStore: CacheStore {
+struct FragileStore: ForwardingStore {
     struct Damaged: Error {}
     enum Weakness { case append, commit, read }
-    struct Writer: CacheWriter {
+    struct Writer: ForwardingWriter {
         let weakness: Weakness
         let inner: any CacheWriter
         func append(_ chunk: Data) async throws {
@@ -125,11 +122,10 @@ struct FragileStore: CacheStore {
             if weakness == .commit { throw Damaged() }
             return try await inner.commit(if: isWanted)
         }
-        func abandon() { inner.abandon() }
     }
 
     let weakness: Weakness
-    let inner = MemoryCacheStore()
+    let inner: any CacheStore = MemoryCacheStore()
 
     func snapshot(of key: CacheKey) async throws -> CacheSnapshot {
         var found = try await inner.snapshot(of: key)
@@ -139,24 +135,5 @@ struct FragileStore: CacheStore {
         }
         return found
     }
-    func write(
-        _ response: CachedResponse,
-        for key: CacheKey,
-        replacing entries: [CacheEntry.ID],
-        length: Int64?
-    ) async throws -> any CacheWriter {
-        Writer(
-            weakness: weakness,
-            inner: try await inner.write(response, for: key, replacing: entries, length: length)
-        )
-    }
-    func update(_ entry: CacheEntry.ID, of key: CacheKey, to response: CachedResponse) async throws {
-        try await inner.update(entry, of: key, to: response)
-    }
-    func remove(_ entries: [CacheEntry.ID], of key: CacheKey) async throws { try await inner.remove(entries, of: key) }
-    func removeAll(of key: CacheKey) async throws { try await inner.removeAll(of: key) }
-    func removeAll(where isRemoved: @Sendable (CacheListing) -> Bool) async throws {
-        try await inner.removeAll(where: isRemoved)
-    }
-    func listing() async throws -> [CacheListing] { try await inner.listing() }
+    func wrap(_ writer: any CacheWriter) async -> any CacheWriter { Writer(weakness: weakness, inner: writer) }
 }

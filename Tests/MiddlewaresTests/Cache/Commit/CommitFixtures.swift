@@ -42,7 +42,7 @@ extension HTTPBody {
 }
 
 /// Forwards every call to `inner`, and pauses the first call that reaches a chosen step.
-final class SteppedStore: CacheStore {
+final class SteppedStore: ForwardingStore {
     enum Step: String, CaseIterable, Sendable {
         case beforeLookUp, afterLookUp, beforeWrite, afterWrite, afterAppend, afterCommit
         case beforeInvalidation, afterInvalidation
@@ -95,24 +95,16 @@ final class SteppedStore: CacheStore {
         await pass(.beforeWrite)
         let writer = try await inner.write(response, for: key, replacing: entries, length: length)
         await pass(.afterWrite)
-        return Writer(store: self, inner: writer)
+        return await wrap(writer)
     }
-    func update(_ entry: CacheEntry.ID, of key: CacheKey, to response: CachedResponse) async throws {
-        try await inner.update(entry, of: key, to: response)
-    }
-    func remove(_ entries: [CacheEntry.ID], of key: CacheKey) async throws { try await inner.remove(entries, of: key) }
+    func wrap(_ writer: any CacheWriter) async -> any CacheWriter { Writer(store: self, inner: writer) }
     func removeAll(of key: CacheKey) async throws {
         await pass(.beforeInvalidation)
         try await inner.removeAll(of: key)
         await pass(.afterInvalidation)
     }
-    func removeAll(where isRemoved: @Sendable (CacheListing) -> Bool) async throws {
-        try await inner.removeAll(where: isRemoved)
-    }
-    func listing() async throws -> [CacheListing] { try await inner.listing() }
-    func digestKey() async throws -> Data { try await inner.digestKey() }
 
-    private struct Writer: CacheWriter {
+    private struct Writer: ForwardingWriter {
         let store: SteppedStore
         let inner: any CacheWriter
         func append(_ chunk: Data) async throws {
@@ -124,7 +116,6 @@ final class SteppedStore: CacheStore {
             await store.pass(.afterCommit)
             return isStored
         }
-        func abandon() { inner.abandon() }
     }
 }
 

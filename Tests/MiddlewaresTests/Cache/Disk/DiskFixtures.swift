@@ -11,12 +11,11 @@ import Darwin
 import Glibc
 #endif
 
-/// The URL of a directory that is removed with this object. Creating it is up to the test.
+/// A directory for a disk cache, which creates it. It is removed with this object.
 final class TemporaryDirectory: Sendable {
-    let url = FileManager.default.temporaryDirectory.resolvingSymlinksInPath()
-        .appending(path: "disk-cache-\(UUID().uuidString)")
+    private let folder = TemporaryFolder.absent()
 
-    deinit { try? FileManager.default.removeItem(at: url) }
+    var url: URL { folder.url }
 
     /// The directory in which a store keeps its files.
     var cache: URL { url.appending(path: DiskDirectory.name) }
@@ -72,11 +71,7 @@ extension CacheWriter {
 struct CacheChild {
     private let process: ChildProcess
 
-    static var program: String? {
-        let beside = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
-        let folders = [beside, Repository.root.appending(path: ".build/debug")]
-        return folders.map { $0.appending(path: "CacheProcess").path }.first { access($0, X_OK) == 0 }
-    }
+    static var program: String? { Program.path(of: "CacheProcess") }
 
     init(_ arguments: [String]) throws { process = try ChildProcess(try #require(Self.program), arguments) }
 
