@@ -8,6 +8,8 @@ import TransportTesting
 func some<T>() -> T { fatalError("Examples are compiled, not run.") }
 
 struct User: Codable, Sendable { let id: Int, name: String }
+struct Film: Codable, Sendable { let id: Int, title: String }
+struct Photo: Decodable, Sendable { let id: Int }
 struct Account: Sendable { let id: String }
 typealias NewUser = User
 typealias Song = User
@@ -58,7 +60,7 @@ func show(_ user: User) {}
 func finish(_ completion: some Any) {}
 
 let url: URL = some()
-let baseURL = url, newsURL = url, filmURL = url
+let baseURL = url, nextURL = url, newsURL = url, filmURL = url
 let proxyURL = url, photo = url, file = url, cachesDirectory = url, caches = url, downloads = url
 let rootURL = url, rootsURL = url, archiveURL = url, certificateURL = url, keyURL = url
 let archive: Data = some()
@@ -67,6 +69,7 @@ let id: Int = some()
 let (version, term, orderID, untrusted, textFromTheServer, key): (Int, String, String, String, String, String) = some()
 let cursor: String? = some()
 let newUser: User = some()
+let film: Film = some()
 let account: Account = some()
 let cell: User = some()
 let order: HTTPBody = some()

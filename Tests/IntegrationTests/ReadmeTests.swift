@@ -77,23 +77,20 @@ import TransportTesting
     @Test func theExampleOfFilesWorks() async throws {
         let folder = try TemporaryFolder()
         let (title, photo) = ("Sunset", try folder.write(Data("jpeg".utf8)))
-        let (filmURL, file) = (try #require(URL(string: "https://example.com/film")), folder.file("film.mp4"))
+        let file = folder.file("film.mp4")
         let stub = StubTransport()
         stub.enqueue(.status(204), .json("[]"))
         let api = Client(baseURL: URL(string: "https://api.example.com"), transport: stub)
 
         try await api.post(
             "/photos",
-            body: .multipart([
+            content: .multipart([
                 .text(name: "title", title),
                 .file(name: "photo", at: photo, contentType: "image/jpeg"),
             ])
         )
 
-        var request = HTTPRequest(url: filmURL)
-        request.context.responseBody = .streamed
-        let response = try await api.send(request)
-        try await response.body.write(to: file, upTo: 4 << 30)
+        try await api.download("/film.mp4", to: file)
 
         #expect(stub.requests.first?.body.bytes?.isEmpty == false)
         #expect(try Data(contentsOf: file) == Data("[]".utf8))

@@ -1,11 +1,11 @@
-// A thin shim over the system's brotli decoder (Linux): building needs none of its headers, and it is loaded at run time. No
-// logic lives here. Nothing but cbrotli_load may be called before that has returned NULL.
+// A thin shim over the system's brotli decoder (Linux), without logic. It is loaded at run time, so that building needs no
+// headers. Call cbrotli_load first; if it doesn't return NULL, call nothing else.
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
-// Loads libbrotlidec once. Returns NULL, or why it can't be used (a static text).
+// Loads libbrotlidec once. Returns NULL, or a static text that says why it can't be used.
 const char *cbrotli_load(void);
 
 // A decoder; NULL if there is no memory.
@@ -18,6 +18,6 @@ enum cbrotli_result {
     CBROTLI_FAILED = -1,
 };
 
-// Decodes from memory to memory: says how much of the input was taken, and how much output was made.
+// Decodes from memory to memory: sets how much input was taken and how much output was made.
 int cbrotli_decode(void *decoder, const uint8_t *input, size_t input_size, size_t *taken, uint8_t *output,
                    size_t output_size, size_t *made);

@@ -1,27 +1,27 @@
-// A thin shim over the system's libcurl, loaded at run time: building needs none of its headers. No logic lives here.
-// The numbers are libcurl's ABI, which never changes; a test compares them with curl's headers where those are installed.
+// A thin shim over the system's libcurl, without logic. It is loaded at run time, so that building needs no headers.
+// The numbers are libcurl's ABI, which never changes. A test compares them with curl's headers, if they are installed.
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-// Loads libcurl once. Returns NULL, or why it can't be used (a static text).
+// Loads libcurl once. Returns NULL, or a static text that says why it can't be used.
 const char *ccurl_load(void);
-// Why the library at a path could not be used, without using it; NULL if it could. For tests.
+// Returns the reason why the library at a path can't be used; NULL if it can. For tests.
 const char *ccurl_problem(const char *path);
 // libcurl's version as text ("7.88.1") and number (0x075801), and the text of its TLS library.
 const char *ccurl_version(void);
 unsigned ccurl_version_number(void);
 const char *ccurl_ssl_version(void);
 int ccurl_features(void);
-// The address of a function in libcurl or in what it is linked with, such as its TLS library; NULL if it has none.
+// The address of a function in libcurl or in a library that it is linked with, such as its TLS library; NULL if there is none.
 void *ccurl_symbol(const char *name);
 
 // Starts a detached thread. Returns 0, or the errno of the failure.
 typedef void *(*ccurl_thread_body)(void *context);
 int ccurl_thread_start(size_t stack_size, ccurl_thread_body body, void *context);
-// Names the calling thread, which Swift can't: it does not see pthread_setname_np. Linux keeps 15 bytes.
+// Names the calling thread. Swift doesn't import pthread_setname_np. Linux keeps 15 bytes.
 int ccurl_name_thread(const char *name);
 
 void *ccurl_easy_init(void);
@@ -57,16 +57,16 @@ int ccurl_easy_setopt_socket_callback(void *easy, ccurl_socket_callback callback
 int ccurl_easy_setopt_progress_callback(void *easy, ccurl_progress_callback callback);
 int ccurl_easy_setopt_open_callback(void *easy, ccurl_open_callback callback);
 int ccurl_easy_setopt_close_callback(void *easy, ccurl_close_callback callback);
-// The SSL of the transfer's connection, in the form of OpenSSL; NULL without TLS, or if libcurl's TLS library is another one.
+// OpenSSL's SSL object of the transfer's connection; NULL without TLS, or if libcurl uses another TLS library.
 void *ccurl_easy_ssl(void *easy);
 
-// libcurl's own list of texts. It only reads the lists that it is given; whoever made one frees it.
+// libcurl's list of texts. libcurl only reads a list; the caller frees it.
 typedef struct ccurl_list {
     char *text;
     struct ccurl_list *next;
 } ccurl_list;
 
-// A URL that is read once, for transfers that ask for the same one again.
+// A parsed URL, for several transfers with the same URL.
 void *ccurl_url_init(void);
 void ccurl_url_cleanup(void *url);
 // Whether libcurl can read the text.

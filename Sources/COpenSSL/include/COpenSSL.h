@@ -1,22 +1,22 @@
-// A thin shim over the system's OpenSSL 3, loaded at run time: building needs none of its headers. No logic lives here.
-// Each cossl_X is OpenSSL's X with the same parameters; its objects are untyped pointers. Nothing but cossl_load may be
-// called before that has returned NULL.
+// A thin shim over the system's OpenSSL 3, without logic. It is loaded at run time, so that building needs no headers.
+// Each cossl_X is OpenSSL's X with the same parameters; its objects are untyped pointers. Call cossl_load first; if it doesn't
+// return NULL, call nothing else.
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
-// Loads libssl and libcrypto once. Returns NULL, or why they can't be used (a static text).
+// Loads libssl and libcrypto once. Returns NULL, or a static text that says why they can't be used.
 const char *cossl_load(void);
-// The address of a function of the libssl that was loaded, to tell whether another library uses the same one.
+// The address of a function in the loaded libssl. Comparing it shows whether another library uses the same libssl.
 void *cossl_symbol(const char *name);
-// EVP_PKEY_Q_keygen for an elliptic curve ("P-256"), for RSA, and for what has no parameter ("ED25519").
+// EVP_PKEY_Q_keygen for an elliptic curve ("P-256"), for RSA, and for types without parameters ("ED25519").
 void *cossl_generate_ec_key(const char *curve);
 void *cossl_generate_rsa_key(size_t bits);
 void *cossl_generate_key(const char *type);
 // X509V3_EXT_conf_nid in the context of an issuer and a subject.
 void *cossl_make_extension(void *issuer, void *subject, int nid, const char *value);
-// An ex_data index of SSL_CTX whose values are given to a function when their SSL_CTX goes away.
+// Creates an ex_data index of SSL_CTX. Calls the function with each value when its SSL_CTX is freed.
 int cossl_ssl_context_index(void (*release)(void *value));
 
 typedef int (*cossl_verify_callback)(void *store_context, void *argument);

@@ -113,16 +113,16 @@ public protocol Interceptor: Sendable {
 
 /// An interceptor made from a closure.
 public struct ClosureInterceptor: Interceptor {
-    private let body: @Sendable (HTTPRequest, Next) async throws -> HTTPResponse
+    private let body: @Sendable (inout HTTPRequest, Next) async throws -> HTTPResponse
 
-    /// Creates an interceptor that runs the closure for each request.
-    public init(_ body: @escaping @Sendable (HTTPRequest, Next) async throws -> HTTPResponse) {
+    /// Creates an interceptor that runs the closure for each request. The closure may change the request.
+    public init(_ body: @escaping @Sendable (inout HTTPRequest, Next) async throws -> HTTPResponse) {
         self.body = body
     }
 
     /// Runs the closure.
     public func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
-        try await body(request, next)
+        try await body(&request, next)
     }
 }
 
@@ -131,13 +131,15 @@ extension Interceptor where Self == ClosureInterceptor {
     ///
     /// ```swift
     /// .intercept { request, next in
+    ///     request.headerFields["X-App-Version"] = "1.2"
     ///     let response = try await next(request)
     ///     print(response.status)
     ///     return response
     /// }
     /// ```
+    /// A closure that needs the request in a child task first copies it: `let request = request`.
     public static func intercept(
-        _ body: @escaping @Sendable (HTTPRequest, Next) async throws -> HTTPResponse
+        _ body: @escaping @Sendable (inout HTTPRequest, Next) async throws -> HTTPResponse
     ) -> Self {
         Self(body)
     }

@@ -11,7 +11,7 @@ public struct InterceptorChain: Transport {
         init(interceptors: [any Interceptor], transport: any Transport) {
             self.interceptors = interceptors
             self.transport = transport
-            first = interceptors.reversed().reduce(TransportLink(transport)) { InterceptorLink($1, before: $0) }
+            first = InterceptorLink.link(interceptors, before: TransportLink(transport))
         }
     }
 
@@ -38,6 +38,28 @@ public struct InterceptorChain: Transport {
     }
 }
 
+extension InterceptorChain: CustomStringConvertible {
+    /// The names of the elements, outermost first, without their settings: `logging → retry → bearerAuth → CurlTransport`.
+    public var description: String {
+        let names = interceptors.map(Self.name)
+        let end = (transport as? InterceptorChain)?.description ?? "\(type(of: transport))"
+        return (names + [end]).joined(separator: " → ")
+    }
+
+    // The type's name as a chain spells the element: `RetryInterceptor` is `retry`.
+    private static func name(_ interceptor: any Interceptor) -> String {
+        if let group = interceptor as? InterceptorGroup {
+            let elements = "[\(group.interceptors.map(name).joined(separator: " → "))]"
+            return group.condition == nil ? elements : "when \(elements)"
+        }
+        if interceptor is ClosureInterceptor { return "intercept" }
+        let type = "\(type(of: interceptor))"
+        guard type.hasSuffix("Interceptor"), type.count > "Interceptor".count else { return type }
+        let name = type.dropLast("Interceptor".count)
+        return name.prefix(1).lowercased() + name.dropFirst()
+    }
+}
+
 /// One node of a chain's immutable linked list: an interceptor with everything inside it, or the transport at the end.
 ///
 /// `Next` holds a single reference to a link, so passing it on allocates nothing. Links never change, so a hop neither copies
@@ -58,6 +80,17 @@ public struct InterceptorChain: Transport {
         self.interceptor = interceptor
         self.rest = rest
         super.init(isEnd: false)
+    }
+
+    /// Links interceptors in their order. A group without a condition is linked as its elements, which saves a hop.
+    static func link(_ interceptors: [any Interceptor], before rest: Link) -> Link {
+        interceptors.reversed().reduce(rest) { rest, interceptor in
+            if let group = interceptor as? InterceptorGroup, group.condition == nil {
+                link(group.interceptors, before: rest)
+            } else {
+                InterceptorLink(interceptor, before: rest)
+            }
+        }
     }
 }
 

@@ -11,6 +11,8 @@ public import Foundation
 /// let user: User = try await api.get("/users/42")
 /// let created = try await api.post("/users", body: newUser, as: User.self)
 /// try await api.delete("/users/42")
+/// let (users, page) = try await api.response("/users", as: [User].self)
+/// try await api.download("/users/42/photo", to: file)
 /// let response = try await api.send(HTTPRequest(url: url))
 /// ```
 ///
@@ -117,12 +119,7 @@ public struct Client: Transport {
         _ endpoint: E,
         as type: Value.Type
     ) async throws -> Value {
-        var request = try await request(for: endpoint)
-        if type != NoContent.self, type != Data.self { request.fillIn(.accept, decoder.mediaType) }
-        let method = request.method
-        let url = request.url
-        let response = try await send(request)
-        return try await ResponseDecoding(decoder: decoder, method: method, url: url).value(type, of: response)
+        try await response(to: endpoint, as: type).value
     }
 
     /// Sends an endpoint's request and decodes the response as the endpoint's `Response`.
@@ -133,14 +130,27 @@ public struct Client: Transport {
 }
 
 extension Client {
-    private func request(for endpoint: some Endpoint) async throws -> HTTPRequest {
+    func response<E: Endpoint, Value: Decodable & Sendable>(
+        to endpoint: E,
+        as type: Value.Type
+    ) async throws -> (value: Value, response: HTTPResponse) {
+        var request = try await request(for: endpoint)
+        if type != NoContent.self, type != Data.self { request.fillIn(.accept, decoder.mediaType) }
+        let method = request.method
+        let url = request.url
+        let response = try await send(request)
+        let decoding = ResponseDecoding(decoder: decoder, method: method, url: url)
+        return (try await decoding.value(type, of: response), response)
+    }
+
+    func request(for endpoint: some Endpoint) async throws -> HTTPRequest {
         var request = HTTPRequest(
             method: endpoint.method,
             url: try url(for: endpoint.path, query: endpoint.query),
             headerFields: endpoint.headerFields,
             context: endpoint.context
         )
-        try await endpoint.body?.fill(&request, encodedBy: encoder)
+        try await endpoint.content?.fill(&request, encodedBy: encoder)
         return request
     }
 

@@ -14,8 +14,42 @@ extension Client {
         headers: HTTPFields = HTTPFields(),
         context: HTTPContext = HTTPContext()
     ) async throws -> Value {
-        let endpoint = AnyEndpoint<Value>(path: path, query: query, headerFields: headers, context: context)
-        return try await call(endpoint)
+        try await call(AnyEndpoint<Value>(path: path, query: query, headerFields: headers, context: context))
+    }
+
+    /// Sends a GET request and discards the response's content.
+    public func get(
+        _ path: RequestTarget,
+        query: HTTPQuery = HTTPQuery(),
+        headers: HTTPFields = HTTPFields(),
+        context: HTTPContext = HTTPContext()
+    ) async throws {
+        try await call(AnyEndpoint<NoContent>(path: path, query: query, headerFields: headers, context: context))
+    }
+
+    // Disfavored, so that a literal is a `RequestTarget`, whose interpolated values are percent-encoded.
+
+    /// Sends a GET request to a URL, or to text that is a whole path or URL, and decodes the response.
+    @_disfavoredOverload
+    public func get<Value: Decodable & Sendable>(
+        _ target: some RequestTargetConvertible,
+        as type: Value.Type = Value.self,
+        query: HTTPQuery = HTTPQuery(),
+        headers: HTTPFields = HTTPFields(),
+        context: HTTPContext = HTTPContext()
+    ) async throws -> Value {
+        try await get(target.requestTarget, as: type, query: query, headers: headers, context: context)
+    }
+
+    /// Sends a GET request to a URL, or to text that is a whole path or URL, and discards the response's content.
+    @_disfavoredOverload
+    public func get(
+        _ target: some RequestTargetConvertible,
+        query: HTTPQuery = HTTPQuery(),
+        headers: HTTPFields = HTTPFields(),
+        context: HTTPContext = HTTPContext()
+    ) async throws {
+        try await get(target.requestTarget, query: query, headers: headers, context: context)
     }
 
     /// Sends a HEAD request and returns the response, whatever its status. The response has no content.

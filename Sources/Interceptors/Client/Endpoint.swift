@@ -19,7 +19,7 @@
 ///         case .create: "/users"
 ///         }
 ///     }
-///     var body: RequestContent? {
+///     var content: RequestContent? {
 ///         if case .create(let user) = self { .encoded(user) } else { nil }
 ///     }
 /// }
@@ -51,7 +51,7 @@ public protocol Endpoint: Sendable {
     /// Fields that take precedence over the chain's defaults. By default empty.
     var headerFields: HTTPFields { get }
     /// The content. By default none.
-    var body: RequestContent? { get }
+    var content: RequestContent? { get }
     /// Values that accompany the request but aren't sent. By default empty.
     var context: HTTPContext { get }
 }
@@ -64,7 +64,7 @@ extension Endpoint {
     /// No fields.
     public var headerFields: HTTPFields { HTTPFields() }
     /// No content.
-    public var body: RequestContent? { nil }
+    public var content: RequestContent? { nil }
     /// An empty context.
     public var context: HTTPContext { HTTPContext() }
 }
@@ -88,7 +88,7 @@ public struct AnyEndpoint<Response: Decodable & Sendable>: Endpoint {
     /// Fields that take precedence over the chain's defaults.
     public var headerFields: HTTPFields
     /// The content.
-    public var body: RequestContent?
+    public var content: RequestContent?
     /// Values that accompany the request but aren't sent.
     public var context: HTTPContext
 
@@ -98,14 +98,14 @@ public struct AnyEndpoint<Response: Decodable & Sendable>: Endpoint {
         path: RequestTarget,
         query: HTTPQuery = HTTPQuery(),
         headerFields: HTTPFields = HTTPFields(),
-        body: RequestContent? = nil,
+        content: RequestContent? = nil,
         context: HTTPContext = HTTPContext()
     ) {
         self.method = method
         self.path = path
         self.query = query
         self.headerFields = headerFields
-        self.body = body
+        self.content = content
         self.context = context
     }
 }

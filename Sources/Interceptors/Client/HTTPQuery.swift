@@ -22,6 +22,8 @@ extension Array: HTTPQueryValue where Element: URLValue {
 /// ]
 /// let found: [Song] = try await api.get("/songs", query: query)
 /// ```
+/// A value of your own type becomes a query with ``HTTPQueryEncoder``.
+///
 /// Only the unreserved characters of RFC 3986 §2.3 stay unchanged (letters, digits, `-`, `.`, `_`, `~`). A space becomes `%20`
 /// and a plus sign `%2B`, so servers that read `+` as a space see the right value. Names may repeat; order is kept.
 public struct HTTPQuery: Sendable, Hashable {
@@ -34,38 +36,119 @@ public struct HTTPQuery: Sendable, Hashable {
     }
 
     /// The way arrays are written. An empty array is left out.
-    public enum ArrayFormat: Sendable, Hashable {
+    public struct ArrayFormat: Sendable, Hashable {
+        private enum Kind { case repeated, brackets, indexed, commaSeparated }
+
+        private let kind: Kind
+
         /// `tags=a&tags=b`
-        case repeated
+        public static let repeated = Self(kind: .repeated)
         /// `tags[]=a&tags[]=b`, with the brackets percent-encoded
-        case brackets
+        public static let brackets = Self(kind: .brackets)
+        /// `tags[0]=a&tags[1]=b`, with the brackets percent-encoded
+        public static let indexed = Self(kind: .indexed)
         /// `tags=a,b`, with a comma inside a value written as `%2C`
-        case commaSeparated
+        public static let commaSeparated = Self(kind: .commaSeparated)
+
+        fileprivate func pairs(_ name: String, _ values: [String]) -> [String] {
+            switch kind {
+            case .repeated: values.map { "\(name)=\($0)" }
+            case .brackets: values.map { "\(name)%5B%5D=\($0)" }
+            case .indexed: values.enumerated().map { "\(name)%5B\($0)%5D=\($1)" }
+            case .commaSeparated: values.isEmpty ? [] : ["\(name)=\(values.joined(separator: ","))"]
+            }
+        }
+    }
+
+    /// The way spaces are written.
+    public struct SpaceFormat: Sendable, Hashable {
+        fileprivate let isPlus: Bool
+
+        /// `%20`, which every server reads as a space.
+        public static let percentEncoded = Self(isPlus: false)
+        /// `+`, as HTML forms write it.
+        public static let plus = Self(isPlus: true)
     }
 
     private struct Item: Sendable, Hashable {
         let name: String
         let content: Content
+
+        var texts: [String] {
+            switch content {
+            case .single(let text): [text]
+            case .list(let texts): texts
+            }
+        }
     }
 
     private var items: [Item] = []
     private let arrays: ArrayFormat
+    private let spaces: SpaceFormat
 
-    /// Creates an empty query.
+    /// Creates an empty query that repeats the names of arrays and writes a space as `%20`.
+    public init() { self.init(arrays: .repeated) }
+
+    /// Creates an empty query with other formats.
     ///
-    /// - Parameter arrays: the way arrays are written.
-    public init(arrays: ArrayFormat = .repeated) { self.arrays = arrays }
+    /// - Parameters:
+    ///   - arrays: the way arrays are written.
+    ///   - spaces: the way spaces are written.
+    public init(arrays: ArrayFormat = .repeated, spaces: SpaceFormat = .percentEncoded) {
+        self.arrays = arrays
+        self.spaces = spaces
+    }
 
-    /// Creates a query with the same items and another array format: `HTTPQuery(["id": [1, 2]], arrays: .brackets)`.
-    public init(_ query: HTTPQuery, arrays: ArrayFormat) {
+    /// Creates a query with the same items and other formats: `HTTPQuery(["id": [1, 2]], arrays: .brackets)`.
+    public init(_ query: HTTPQuery, arrays: ArrayFormat = .repeated, spaces: SpaceFormat = .percentEncoded) {
         items = query.items
         self.arrays = arrays
+        self.spaces = spaces
+    }
+
+    /// Creates a query from the text after a URL's `?`, or from the content of a form. A `+` is read as a space only with
+    /// ``SpaceFormat/plus``. An item without `=` has an empty value.
+    public init(parsing text: String, spaces: SpaceFormat = .percentEncoded) {
+        self.init(spaces: spaces)
+        func decoded(_ part: Substring) -> String {
+            let text = spaces.isPlus ? part.replacing("+", with: " ") : part
+            return String(decoding: Array(text.utf8).percentDecoded, as: UTF8.self)
+        }
+        for pair in text.split(separator: "&") {
+            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            append(decoded(parts[0]), parts.count > 1 ? decoded(parts[1]) : "")
+        }
     }
 
     /// Adds an item at the end, unless the value is `nil`.
     public mutating func append(_ name: String, _ value: (any HTTPQueryValue)?) {
         guard let value else { return }
         items.append(Item(name: name, content: value.queryContent))
+    }
+
+    /// Adds the items of another query at the end, in this query's formats.
+    public mutating func append(contentsOf query: HTTPQuery) { items += query.items }
+
+    /// The names in order. A repeated name appears once for each item.
+    public var names: [String] { items.map(\.name) }
+
+    /// The first value of a name; `nil` if the query doesn't have it. Setting it replaces all items of the name, at the place
+    /// of the first; `nil` removes them.
+    public subscript(name: String) -> String? {
+        get { self[values: name].first }
+        set { self[values: name] = newValue.map { [$0] } ?? [] }
+    }
+
+    /// All values of a name in order. Setting them replaces all items of the name, at the place of the first.
+    public subscript(values name: String) -> [String] {
+        get { items.filter { $0.name == name }.flatMap(\.texts) }
+        set {
+            let index = items.firstIndex { $0.name == name } ?? items.endIndex
+            items.removeAll { $0.name == name }
+            guard let first = newValue.first else { return }
+            let content: Content = newValue.count == 1 ? .single(first) : .list(newValue)
+            items.insert(Item(name: name, content: content), at: index)
+        }
     }
 
     /// Whether the query adds nothing to a URL.
@@ -78,18 +161,16 @@ public struct HTTPQuery: Sendable, Hashable {
     }
 
     private func pairs(of item: Item) -> [String] {
-        let name = PercentEncoding.component(item.name)
-        switch item.content {
-        case .single(let text):
-            return ["\(name)=\(PercentEncoding.component(text))"]
-        case .list(let texts):
-            let values = texts.map(PercentEncoding.component)
-            switch arrays {
-            case .repeated: return values.map { "\(name)=\($0)" }
-            case .brackets: return values.map { "\(name)%5B%5D=\($0)" }
-            case .commaSeparated: return values.isEmpty ? [] : ["\(name)=\(values.joined(separator: ","))"]
-            }
+        let name = component(item.name)
+        return switch item.content {
+        case .single(let text): ["\(name)=\(component(text))"]
+        case .list(let texts): arrays.pairs(name, texts.map(component))
         }
+    }
+
+    private func component(_ text: String) -> String {
+        let encoded = PercentEncoding.component(text)
+        return spaces.isPlus ? encoded.replacing("%20", with: "+") : encoded
     }
 }
 
@@ -106,7 +187,7 @@ extension HTTPQuery: CustomStringConvertible, CustomDebugStringConvertible {
     public var description: String {
         items.flatMap { item in
             Redaction.standard.isSensitive(item.name)
-                ? ["\(PercentEncoding.component(item.name))=\(Redaction.standard.placeholder)"]
+                ? ["\(component(item.name))=\(Redaction.standard.placeholder)"]
                 : pairs(of: item).map { URLText.redacted(pair: $0) }
         }
         .joined(separator: "&")

@@ -1,16 +1,19 @@
-internal import Foundation
+public import Foundation
 
 /// The content of a request and its media type.
 ///
 /// ```swift
-/// try await api.post("/login", body: .form(["user": name, "password": password]))
-/// try await api.post("/photos", body: .multipart([.text(name: "title", title), .file(name: "photo", at: photo)]))
-/// try await api.put("/photos/\(id)", body: .raw(HTTPBody(file: photo), type: "image/jpeg"))
+/// try await api.post("/login", content: .form(["user": name, "password": password]))
+/// try await api.post("/photos", content: .multipart([.text(name: "title", title), .file(name: "photo", at: photo)]))
+/// try await api.put("/photos/\(id)", content: .raw(HTTPBody(file: photo), type: "image/jpeg"))
 /// ```
 public struct RequestContent: Sendable {
     private enum Storage: Sendable {
         case value(@Sendable (any BodyEncoder) throws -> Data)
+        /// Content whose media type is only a guess, which a chain's default may replace.
+        case guessed(HTTPBody, type: String)
         case body(HTTPBody, type: String?)
+        case json(JSONObject)
     }
 
     private let storage: Storage
@@ -19,6 +22,18 @@ public struct RequestContent: Sendable {
     public static func encoded(_ value: some Encodable & Sendable) -> Self {
         Self(storage: .value { try $0.encode(value) })
     }
+
+    /// `Data` as it is, a `String` as plain text, and any other value encoded.
+    static func value(_ value: some Encodable & Sendable) -> Self {
+        switch value {
+        case let bytes as Data: Self(storage: .guessed(HTTPBody(bytes), type: "application/octet-stream"))
+        case let text as String: Self(storage: .guessed(HTTPBody(text), type: "text/plain; charset=utf-8"))
+        default: encoded(value)
+        }
+    }
+
+    /// A JSON object written as a literal: see ``JSONObject``. Encoded by the client's encoder if that is a `JSONEncoder`.
+    public static func json(_ object: JSONObject) -> Self { Self(storage: .json(object)) }
 
     /// The fields of a form, as `application/x-www-form-urlencoded`, encoded as strictly as a query.
     public static func form(_ fields: HTTPQuery) -> Self {
@@ -49,6 +64,11 @@ public struct RequestContent: Sendable {
         Self(storage: .body(body, type: type))
     }
 
+    /// Bytes to send unchanged.
+    ///
+    /// - Parameter type: as for ``raw(_:type:)-(HTTPBody,_)``.
+    public static func raw(_ bytes: Data, type: String?) -> Self { raw(HTTPBody(bytes), type: type) }
+
     /// Sets the body of a request, and its `Content-Type` if missing.
     ///
     /// The type of an encoded value is only the client's guess, so a chain's default may replace it. The type of a form belongs
@@ -58,6 +78,13 @@ public struct RequestContent: Sendable {
         case .value(let encode):
             request.body = HTTPBody(try await Self.run(encode, encoder))
             request.fillIn(.contentType, encoder.mediaType)
+        case .guessed(let body, let type):
+            request.body = body
+            request.fillIn(.contentType, type)
+        case .json(let object):
+            let encoder = encoder as? JSONEncoder ?? JSONEncoder()
+            request.body = HTTPBody(try await Self.run({ try $0.encode(object) }, encoder))
+            request.headerFields.addMissing([.contentType: encoder.mediaType])
         case .body(let body, let type):
             request.body = body
             if let type { request.headerFields.addMissing([.contentType: type]) }

@@ -17,11 +17,26 @@ struct ResponseDecoding: Sendable {
     private static let streamLimit = ResponseBodyMode.buffered.bufferLimit ?? 64 << 20
 
     func value<Value: Decodable & Sendable>(_ type: Value.Type, of response: HTTPResponse) async throws -> Value {
+        try await observed(response) { try await decoded(type, of: response) }
+    }
+
+    /// Throws if the status is no success, as ``value(_:of:)`` does. The content is left as it is otherwise.
+    func checkStatus(of response: HTTPResponse, as type: Any.Type) async throws {
+        try await observed(response) { try await requireSuccess(type, response) }
+    }
+
+    private func observed<Result>(_ response: HTTPResponse, _ body: () async throws -> Result) async throws -> Result {
         do {
-            return try await decoded(type, of: response)
+            return try await body()
         } catch let failure as DecodingFailure {
             for observe in response.context.decodingObservers { observe(failure) }
             throw failure
+        }
+    }
+
+    private func requireSuccess(_ type: Any.Type, _ response: HTTPResponse) async throws {
+        guard response.status.kind == .successful || response.context.isStatusAccepted else {
+            throw failure(.unsuccessfulStatus, type, response, body: try await beginning(of: response.body))
         }
     }
 
@@ -29,9 +44,7 @@ struct ResponseDecoding: Sendable {
         _ type: Value.Type,
         of response: HTTPResponse
     ) async throws -> Value {
-        guard response.status.kind == .successful || response.context.isStatusAccepted else {
-            throw failure(.unsuccessfulStatus, type, response, body: try await beginning(of: response.body))
-        }
+        try await requireSuccess(type, response)
         if let nothing = NoContent() as? Value {
             response.body.discard()
             return nothing

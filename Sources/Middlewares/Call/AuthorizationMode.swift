@@ -6,7 +6,7 @@
 /// let session = try await api.post("/login", body: form, as: Session.self, context: context)
 ///
 /// context.authorization = .notRenewed
-/// try await api.post("/confirm-password", body: .form(["password": password]), context: context)
+/// try await api.post("/confirm-password", content: .form(["password": password]), context: context)
 /// ```
 /// `bearerAuth`, `passwordAuth`, `basicAuth`, `digestAuth` and `retryOnUnauthorized` follow this mode.
 public struct AuthorizationMode: Sendable, Hashable {

@@ -36,8 +36,8 @@ struct CurlLoopState {
             end(transfer, .failure(CancellationError()))
         case .unpause(let transfer):
             guard active[ObjectIdentifier(transfer)] != nil else { return }
-            transfer.deadlines.pause(false, at: current.now)
-            transfer.deadlines.note(at: current.now, ofConnection: false)
+            transfer.timeLimits.pause(false, at: current.now)
+            transfer.timeLimits.note(at: current.now, ofConnection: false)
             // The idle limit, which a pause suspends, applies again.
             advanceNextCheck(for: transfer)
             stalledStreams.begin(for: transfer)
@@ -82,7 +82,7 @@ struct CurlLoopState {
         // The call was cancelled before the transfer began.
         guard !transfer.isFinished else { return loop.release(transfer) }
         transfer.iteration = current
-        transfer.deadlines.start(at: current.now)
+        transfer.timeLimits.start(at: current.now)
         transfer.easy.set(CCURLOPT_PRIVATE, Unmanaged.passUnretained(transfer).toOpaque())
         active[ObjectIdentifier(transfer)] = transfer
         add(transfer)
@@ -99,7 +99,7 @@ struct CurlLoopState {
     }
 
     private mutating func advanceNextCheck(for transfer: CurlTransfer) {
-        guard let check = transfer.deadlines.check(at: current.now) else { return }
+        guard let check = transfer.timeLimits.check(at: current.now) else { return }
         nextCheck = min(nextCheck, check.time(from: current.now))
     }
 
@@ -175,7 +175,7 @@ struct CurlLoopState {
         current.hasEarlierDeadline = false
         nextCheck = .seconds(Int64.max / 2)
         for transfer in active.values {
-            switch transfer.deadlines.check(at: current.now) {
+            switch transfer.timeLimits.check(at: current.now) {
             case .wait(let until)?: nextCheck = min(nextCheck, until)
             case .passed(let limit, let length)?:
                 // libcurl closes such an HTTP/1.1 connection. It would keep an HTTP/2 connection, where every later request

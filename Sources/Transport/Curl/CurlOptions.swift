@@ -23,7 +23,7 @@ extension CurlEngine {
             easy: easy,
             request: request,
             proxy: configuration.proxy,
-            deadlines: Deadlines(timeouts(of: request), calledAt: calledAt),
+            timeLimits: TimeLimits(timeouts(of: request), calledAt: calledAt),
             upload: Self.needsUpload(request)
                 ? CurlUpload(length: request.body.length, onProgress: request.context.uploadProgress) : nil
         )

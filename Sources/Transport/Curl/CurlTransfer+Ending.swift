@@ -46,8 +46,8 @@ extension CurlTransfer {
 
     /// Whether the transfer was silent for a second before its cancellation, so that its connection may be dead.
     var mayWaitInVain: Bool {
-        guard let iteration, !head.isComplete, !deadlines.isPaused else { return false }
-        return deadlines.silence(at: iteration.now) >= .seconds(1)
+        guard let iteration, !head.isComplete, !timeLimits.isPaused else { return false }
+        return timeLimits.silence(at: iteration.now) >= .seconds(1)
     }
 
     /// Whether the response is complete, even if the request is not. For chunked content, libcurl reports this only when the
@@ -55,7 +55,7 @@ extension CurlTransfer {
     ///
     /// libcurl counts bytes before it hands them over, so while the transfer is paused, counted bytes may be held back.
     var isResponseComplete: Bool {
-        guard head.isComplete, !deadlines.isPaused else { return false }
+        guard head.isComplete, !timeLimits.isPaused else { return false }
         guard hasContent, !mayBeDropped else { return true }
         let length = easy.int64(CCURLINFO_CONTENT_LENGTH_DOWNLOAD_T)
         return length >= 0 && easy.int64(CCURLINFO_SIZE_DOWNLOAD_T) >= length
@@ -63,7 +63,7 @@ extension CurlTransfer {
 
     func noteSurplus() {
         guard upload != nil, isResponseComplete else { return }
-        deadlines.shortenIdle()
+        timeLimits.shortenIdle()
         iteration?.hasEarlierDeadline = true
     }
 

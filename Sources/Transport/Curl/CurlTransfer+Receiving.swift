@@ -17,7 +17,7 @@ extension CurlTransfer {
         }
         guard isEnd else { return true }
         if decodesContent, head.hasContentEncoding, hasContent, let codings = head.codings, !codings.isEmpty {
-            decoding = ContentDecoding(codings)
+            decoding = PausableDecoder(codings)
         }
         if head.isHTTP1, iteration?.sockets.noteHTTP1(from: localPort, through: handshake?.proxySSL) == false {
             leavesHandleClean = false
@@ -47,7 +47,7 @@ extension CurlTransfer {
     // A longer announced length reserves no more: a server may announce anything.
     private static let reservedCodedLength: Int64 = 64 << 20
 
-    typealias Receipt = ContentDecoding.Receipt
+    typealias Receipt = PausableDecoder.Receipt
 
     /// Receives a piece of the body as it came.
     func receive(_ bytes: UnsafeRawBufferPointer) -> Receipt {
@@ -86,7 +86,7 @@ extension CurlTransfer {
             case .accepted: break
             case .awaited: iteration?.awaited.append(download)
             case .full:
-                if let iteration { deadlines.pause(true, at: iteration.now) }
+                if let iteration { timeLimits.pause(true, at: iteration.now) }
                 return .paused
             case .abandoned: return .refused
             }
@@ -116,12 +116,12 @@ extension CurlTransfer {
             let parsed = WireHead(parsing: head.bytes), HTTPResponse.isRedirect(parsed.status, parsed.fields)
         else { return }
         isFollowedRedirect = true
-        deadlines.shortenIdle()
+        timeLimits.shortenIdle()
         iteration?.hasEarlierDeadline = true
     }
 
     func touch() {
-        if let iteration { deadlines.note(at: iteration.now) }
+        if let iteration { timeLimits.note(at: iteration.now) }
     }
 
     var contentLength: Int64? {

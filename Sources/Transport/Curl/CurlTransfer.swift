@@ -54,7 +54,7 @@ final class CurlTransfer: @unchecked Sendable {
     @exclusivity(unchecked) var head = CurlHeadCollector()
     @exclusivity(unchecked) var gathered = GatheredBody()
     /// Decodes the content; `nil` if the content arrives as it is.
-    @exclusivity(unchecked) var decoding: ContentDecoding?
+    @exclusivity(unchecked) var decoding: PausableDecoder?
     @exclusivity(unchecked) var received: Int64 = 0
     @exclusivity(unchecked) var failure: TransportError?
     var attempts = 0
@@ -73,19 +73,19 @@ final class CurlTransfer: @unchecked Sendable {
     var localPort: Int32 = 0
     @exclusivity(unchecked) var iteration: LoopIteration?
     /// The limits of ``Timeouts``, in the loop's time.
-    @exclusivity(unchecked) var deadlines: Deadlines
+    @exclusivity(unchecked) var timeLimits: TimeLimits
 
     init(
         easy: EasyHandle,
         request: HTTPRequest,
         proxy: CurlTransport.Proxy,
-        deadlines: Deadlines,
+        timeLimits: TimeLimits,
         upload: CurlUpload?
     ) {
         self.easy = easy
         self.request = HTTPRequest(method: request.method, url: request.url)
         self.proxy = proxy
-        self.deadlines = deadlines
+        self.timeLimits = timeLimits
         self.bodyMode = request.context.responseBody
         self.isRepeatable = request.isRepeatable
         self.expectsContinue = request.expectsContinue

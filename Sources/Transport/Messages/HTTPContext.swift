@@ -49,6 +49,18 @@ public struct HTTPContext: Sendable {
 
     /// Whether no value was set.
     public var isEmpty: Bool { first == nil }
+
+    /// A context with one value: `api.get("/films", context: .with(\.cacheMode, .revalidate))`.
+    public static func with<Value>(_ property: WritableKeyPath<HTTPContext, Value>, _ value: Value) -> HTTPContext {
+        HTTPContext().with(property, value)
+    }
+
+    /// A copy with another value, for several: `.with(\.cacheMode, .revalidate).with(\.timeouts, limits)`.
+    public func with<Value>(_ property: WritableKeyPath<HTTPContext, Value>, _ value: Value) -> HTTPContext {
+        var context = self
+        context[keyPath: property] = value
+        return context
+    }
 }
 
 /// One value of a context, followed by the older entries.

@@ -22,8 +22,8 @@ final class SessionTransfer: Sendable {
     init(request: HTTPRequest, limits: TransferState.Limits, timeouts: Timeouts, clock: Stopwatch) {
         self.request = request
         self.clock = clock
-        let deadlines = Deadlines(timeouts, noticesSuspension: clock.isTheSystems)
-        state = Mutex(TransferState(request: request, limits: limits, deadlines: deadlines))
+        let timeLimits = TimeLimits(timeouts, noticesSuspension: clock.isTheSystems)
+        state = Mutex(TransferState(request: request, limits: limits, timeLimits: timeLimits))
     }
 
     private func perform(_ change: (inout TransferState) -> TransferActions) {
@@ -108,7 +108,7 @@ extension SessionTransfer {
 // Called by the clock.
 extension SessionTransfer {
     private func watch() {
-        guard state.withLock({ $0.deadlines.check(at: clock.elapsed()) }) != nil else { return }
+        guard state.withLock({ $0.timeLimits.check(at: clock.elapsed()) }) != nil else { return }
         let watcher = Task { [weak self, clock] in
             while let deadline = self?.checkDeadlines() {
                 do { try await clock.sleep(deadline) } catch { return }
@@ -119,7 +119,7 @@ extension SessionTransfer {
 
     private func checkDeadlines() -> Duration? {
         let check = state.withLock { state in
-            state.isOver ? nil : state.deadlines.check(at: clock.elapsed())
+            state.isOver ? nil : state.timeLimits.check(at: clock.elapsed())
         }
         switch check {
         case .wait(let until)?: return until
@@ -144,14 +144,14 @@ extension SessionTransfer {
     }
 
     /// Records that a piece of the content was prepared, which counts as activity although nothing was sent.
-    func prepared() { state.withLock { $0.deadlines.note(at: clock.elapsed(), ofConnection: false) } }
+    func prepared() { state.withLock { $0.timeLimits.note(at: clock.elapsed(), ofConnection: false) } }
 }
 
 // Called by the session's delegate, in the order of events.
 extension SessionTransfer {
     func sent(_ count: Int64) {
         let isOver = state.withLock { state in
-            state.deadlines.note(at: clock.elapsed())
+            state.timeLimits.note(at: clock.elapsed())
             return state.isOver
         }
         guard !isOver, let report = request.context.uploadProgress else { return }
@@ -159,7 +159,7 @@ extension SessionTransfer {
     }
 
     func received(_ response: URLResponse) {
-        state.withLock { $0.deadlines.note(at: clock.elapsed()) }
+        state.withLock { $0.timeLimits.note(at: clock.elapsed()) }
         guard let response = response as? HTTPURLResponse else { return }
         // Interim responses only count as activity. A protocol switch was never requested.
         guard response.statusCode != 101 else {
@@ -180,7 +180,7 @@ extension SessionTransfer {
     func received(_ data: Data) {
         perform { state in
             let now = clock.elapsed()
-            state.deadlines.note(at: now)
+            state.timeLimits.note(at: now)
             return state.receive(data, at: now)
         }
         reportDownload()

@@ -33,7 +33,7 @@ struct TransferState {
     private let request: HTTPRequest
     private let limits: Limits
     private(set) var phase = Phase.preparing
-    var deadlines: Deadlines
+    var timeLimits: TimeLimits
     private var caller: Caller?
     private var task: URLSessionTask?
     private var helpers: [Task<Void, Never>] = []
@@ -48,10 +48,10 @@ struct TransferState {
     /// The timings of the exchange, once URLSession has reported them.
     var timings: TransferTimings?
 
-    init(request: HTTPRequest, limits: Limits, deadlines: Deadlines) {
+    init(request: HTTPRequest, limits: Limits, timeLimits: TimeLimits) {
         self.request = request
         self.limits = limits
-        self.deadlines = deadlines
+        self.timeLimits = timeLimits
     }
 
     var isOver: Bool { if case .ended = phase { true } else { false } }
@@ -95,13 +95,13 @@ extension TransferState {
         self.task = task
         self.upload = upload
         phase = .waiting
-        deadlines.start(at: now)
+        timeLimits.start(at: now)
         return true
     }
 
     mutating func read(_ reader: ChunkBuffer.Reader, at now: Duration) -> TransferActions {
         var actions = TransferActions(delivery: buffer.read(reader))
-        deadlines.pause(!buffer.isEmpty, at: now)
+        timeLimits.pause(!buffer.isEmpty, at: now)
         if isSuspended, !isOver, buffer.count <= limits.streamBuffer / 2 {
             isSuspended = false
             actions.flowHasChanged = true
@@ -132,7 +132,7 @@ extension TransferState {
         }
         if let limit = limits.responseBody.bufferLimit {
             phase = .buffering(head)
-            if isFollowedRedirect { deadlines.shortenIdle() }
+            if isFollowedRedirect { timeLimits.shortenIdle() }
             if let length = head.length, length > Int64(limit) {
                 return fail(TransportError.bodyTooLarge(limit: limit, request: request), cancelling: true)
             }
@@ -183,7 +183,7 @@ extension TransferState {
             return fail(Self.readerTooSlow(limits.streamBuffer, request), cancelling: true)
         }
         var actions = TransferActions(delivery: buffer.append(chunk))
-        deadlines.pause(!buffer.isEmpty, at: now)
+        timeLimits.pause(!buffer.isEmpty, at: now)
         if canSuspend, !isSuspended, buffer.count >= limits.streamBuffer {
             isSuspended = true
             actions.flowHasChanged = true

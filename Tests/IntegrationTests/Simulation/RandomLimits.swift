@@ -10,7 +10,7 @@ extension RandomChain {
     private mutating func watch(
         _ body: @escaping @Sendable (HTTPRequest, Next) async throws -> HTTPResponse
     ) {
-        interceptors.append(ClosureInterceptor(body))
+        interceptors.append(ClosureInterceptor { request, next in try await body(request, next) })
     }
 
     mutating func addLimit(_ random: inout SeededGenerator) {

@@ -53,28 +53,32 @@ func makeClient(_ stub: StubTransport, _ interceptors: [any Interceptor] = []) -
         #expect(stub.openBodies == 0)
     }
 
-    @available(*, deprecated)
-    @Test func bytesAndTextWithoutAWordOfWhatIsMeantAreEncoded() async throws {
+    @Test func dataAndTextAreSentAsTheyAreAndOtherValuesEncoded() async throws {
         let stub = StubTransport()
         stub.on(nil, "/v1/x", .json(ada))
-        let client = makeClient(stub)
-        let data = Data("ab".utf8)
-        let text = "ab"
-        let bytes: [UInt8] = [1, 2, 3]
-        try await client.post("/x", body: data)
-        try await client.post("/x", body: text)
-        try await client.post("/x", body: bytes)
-        try await client.post("/x", body: [1, 2, 3])
-        try await client.put("/x", body: text)
-        try await client.patch("/x", body: text)
-        let posted: User = try await client.post("/x", body: text)
-        let put: User = try await client.put("/x", body: text)
-        let patched: User = try await client.patch("/x", body: text)
-        #expect([posted, put, patched].allSatisfy { $0.id == 1 })
-        let sent = stub.requests.map { $0.body.bytes.map { String(decoding: $0, as: UTF8.self) } }
-        let quoted = #""ab""#
-        #expect(sent == [#""YWI=""#, quoted, "[1,2,3]", "[1,2,3]", quoted, quoted, quoted, quoted, quoted])
-        #expect(stub.requests.allSatisfy { $0.headerFields[.contentType] == "application/json" })
+        let client = makeClient(stub, [Defaults(fields: ["X-A": "default"])])
+        let data = Data([0xFF, 0x00])
+        let posted: User = try await client.post("/x", body: data)
+        let put: User = try await client.put("/x", body: "a \"ä\"")
+        try await client.patch("/x", body: [1, 2, 3] as [UInt8])
+        try await client.patch("/x", body: "ab" as String?)
+        try await client.post("/x", content: .encoded("ab"))
+        #expect([posted, put].allSatisfy { $0.id == 1 })
+        let sent = stub.requests.map(\.body.bytes)
+        #expect(sent == [data, Data("a \"ä\"".utf8), Data("[1,2,3]".utf8), Data("ab".utf8), Data("\"ab\"".utf8)])
+        let text = "text/plain; charset=utf-8"
+        let json = "application/json"
+        #expect(
+            stub.requests.map { $0.headerFields[.contentType] } == ["application/octet-stream", text, json, text, json]
+        )
+    }
+
+    @Test func aDefaultTypeReplacesTheOneGuessedOfBytesAndText() async throws {
+        let stub = StubTransport { _ in HTTPResponse(status: 204) }
+        let client = makeClient(stub, [Defaults(fields: ["Content-Type": "image/png"])])
+        try await client.post("/x", body: Data([1]))
+        try await client.post("/x", content: .raw(Data([1]), type: "image/gif"))
+        #expect(stub.requests.map { $0.headerFields[.contentType] } == ["image/png", "image/gif"])
     }
 
     @Test func headAndSendGiveTheResponseWhateverItsStatus() async throws {
@@ -128,7 +132,7 @@ func makeClient(_ stub: StubTransport, _ interceptors: [any Interceptor] = []) -
         let client = makeClient(stub)
         let _: User = try await client.post("/x", body: User(id: 1))
         let _: Data = try await client.get("/x")
-        try await client.post("/x", body: .form(["a": 1]))
+        try await client.post("/x", content: .form(["a": 1]))
         #expect(stub.requests.map { $0.headerFields[.accept] } == ["application/json", nil, nil])
         #expect(
             stub.requests.map { $0.headerFields[.contentType] }
@@ -164,9 +168,9 @@ func makeClient(_ stub: StubTransport, _ interceptors: [any Interceptor] = []) -
         let stub = StubTransport { _ in HTTPResponse(status: 204) }
         let client = makeClient(stub, [Defaults(fields: ["Content-Type": "application/json"])])
         let form = MultipartFormData([.text(name: "a", "b")])
-        try await client.post("/x", body: try .multipart(form))
-        try await client.post("/x", body: .form(["a": 1]))
-        try await client.put("/x", body: .raw("plain", type: "text/plain"))
+        try await client.post("/x", content: try .multipart(form))
+        try await client.post("/x", content: .form(["a": 1]))
+        try await client.put("/x", content: .raw("plain", type: "text/plain"))
         #expect(
             stub.requests.map { $0.headerFields[values: .contentType] }
                 == [[form.contentType], ["application/x-www-form-urlencoded"], ["text/plain"]]
@@ -176,9 +180,9 @@ func makeClient(_ stub: StubTransport, _ interceptors: [any Interceptor] = []) -
     @Test func bodyIsSentAsItIs() async throws {
         let stub = StubTransport { _ in HTTPResponse(status: 204) }
         let client = makeClient(stub)
-        try await client.put("/x", body: .raw("plain", type: "text/plain"))
-        try await client.put("/x", body: .raw(HTTPBody(Data([0xFF])), type: nil))
-        try await client.post("/x", body: .form(["a b": "c&d", "e": ["f", "+"]]))
+        try await client.put("/x", content: .raw("plain", type: "text/plain"))
+        try await client.put("/x", content: .raw(HTTPBody(Data([0xFF])), type: nil))
+        try await client.post("/x", content: .form(["a b": "c&d", "e": ["f", "+"]]))
         #expect(stub.requests.map { $0.headerFields[.contentType] }.prefix(2) == ["text/plain", nil])
         #expect(stub.requests[1].body.bytes == Data([0xFF]))
         #expect(stub.requests[2].body.bytes == Data("a%20b=c%26d&e=f&e=%2B".utf8))
@@ -188,8 +192,8 @@ func makeClient(_ stub: StubTransport, _ interceptors: [any Interceptor] = []) -
         let stub = StubTransport { _ in HTTPResponse(status: 204) }
         let client = makeClient(stub)
         let form = try #require(MultipartFormData([.text(name: "a", "1")], boundary: "b"))
-        try await client.post("/x", body: .multipart(form))
-        try await client.post("/x", body: .multipart([.text(name: "a", "1"), .bytes(name: "f", Data([0xFF]))]))
+        try await client.post("/x", content: .multipart(form))
+        try await client.post("/x", content: .multipart([.text(name: "a", "1"), .bytes(name: "f", Data([0xFF]))]))
         let sent = stub.requests
         #expect(sent[0].headerFields[.contentType] == "multipart/form-data; boundary=b")
         #expect(sent[0].body.bytes == (try form.body().bytes))

@@ -28,7 +28,7 @@ private enum Users: Endpoint {
     var headerFields: HTTPFields {
         if case .remove = self { ["X-Confirm": "yes"] } else { [:] }
     }
-    var body: RequestContent? {
+    var content: RequestContent? {
         if case .create(let user) = self { .encoded(user) } else { nil }
     }
 }

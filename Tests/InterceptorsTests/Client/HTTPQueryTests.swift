@@ -105,12 +105,44 @@ import TransportTesting
         let endpoint = AnyEndpoint<NoContent>(
             path: "https://ada:hunter2@h/x?token=hunter2",
             query: ["password": "hunter2"],
-            body: .form(["password": "hunter2"])
+            content: .form(["password": "hunter2"])
         )
         var text = ""
         dump(client, to: &text)
         dump(endpoint, to: &text)
         #expect(!text.contains("hunter2"), "\(text)")
         #expect(text.contains("password=<redacted>"))
+    }
+
+    @Test(arguments: [
+        ("a=1&b=x%20y&a=2&c", HTTPQuery.SpaceFormat.percentEncoded, ["a", "b", "a", "c"], "x y", "a=1&b=x%20y&a=2&c="),
+        ("b=x+y%2B", .plus, ["b"], "x y+", "b=x+y%2B"), ("b=x+y", .percentEncoded, ["b"], "x+y", "b=x%2By"),
+        ("&&b==%", .percentEncoded, ["b"], "=%", "b=%3D%25"), ("", .percentEncoded, [], nil, ""),
+    ] as [(String, HTTPQuery.SpaceFormat, [String], String?, String)])
+    func textIsReadAsItsItems(
+        text: String,
+        spaces: HTTPQuery.SpaceFormat,
+        names: [String],
+        b: String?,
+        encoded: String
+    ) {
+        let query = HTTPQuery(parsing: text, spaces: spaces)
+        #expect(query.names == names)
+        #expect(query["b"] == b)
+        #expect(query.encoded == encoded)
+    }
+
+    @Test func itemsAreReadAndReplacedByName() {
+        var query: HTTPQuery = ["a": 1, "b": [1, 2], "a": 3, "c": "x"]
+        #expect(query["a"] == "1")
+        #expect(query[values: "a"] == ["1", "3"])
+        #expect(query[values: "b"] == ["1", "2"])
+        #expect(query["z"] == nil)
+        query["a"] = "9"
+        query[values: "b"] = []
+        query["c"] = nil
+        query["d"] = "y"
+        query.append(contentsOf: ["e": true])
+        #expect(query.encoded == "a=9&d=y&e=true")
     }
 }

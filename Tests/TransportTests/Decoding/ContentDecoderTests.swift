@@ -21,7 +21,7 @@ import Testing
 
     /// Decodes the bytes, which are passed in pieces of `pieces` bytes.
     private func decode(_ field: String, _ bytes: Data, pieces: Int = .max, limit: Int = .max) throws -> Data {
-        let decoding = ContentDecoding(try #require(ContentCoding.parse([field])))
+        let decoding = PausableDecoder(try #require(ContentCoding.parse([field])))
         var result = Data()
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -87,10 +87,10 @@ import Testing
     @Test func receiverThatIsFullGetsNoByteTwiceAndMissesNone() throws {
         // A megabyte of zeros in a kilobyte, so that one piece decodes to many.
         let coded = try #require(GzipOfZeros.bytes(1 << 20))
-        let decoding = ContentDecoding([.gzip])
+        let decoding = PausableDecoder([.gzip])
         var (count, calls) = (0, 0)
         for piece in stride(from: 0, to: coded.count, by: 100).map({ coded[$0..<min($0 + 100, coded.count)] }) {
-            var receipt = ContentDecoding.Receipt.paused
+            var receipt = PausableDecoder.Receipt.paused
             while receipt == .paused {
                 receipt = try Data(piece).withUnsafeBytes { bytes in
                     try decoding.receive(bytes) { decoded in

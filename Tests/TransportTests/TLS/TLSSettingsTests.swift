@@ -131,7 +131,7 @@ import Testing
     }
 }
 
-@Suite(.againstHanging) struct TLSPolicyTests {
+@Suite(.againstHanging) struct TLSChecksTests {
     @Test func urlSessionOnLinuxRefusesWhateverItCannotDo() throws {
         #expect(TLSConfiguration.system.refusalOfURLSessionOnLinux(nil) == nil)
         let exempt = TLSConfiguration.system.dangerouslyAcceptingAnyHostName(from: "localhost")

@@ -204,48 +204,48 @@ import FoundationNetworking
     }
 
     @Test func deadlinesAreDecidedWithoutAClock() {
-        func passed(_ check: Deadlines.Check?) -> Deadlines.Limit? {
+        func passed(_ check: TimeLimits.Check?) -> TimeLimits.Limit? {
             if case .passed(let limit, _)? = check { limit } else { nil }
         }
-        var deadlines = Deadlines(Timeouts(connect: .seconds(2), idle: .seconds(5), whole: .seconds(9)))
-        #expect(passed(deadlines.check(at: .seconds(4))) == nil, "connect runs from the start of the transfer")
-        deadlines.start(at: .seconds(4))
-        #expect(passed(deadlines.check(at: .milliseconds(5999))) == nil)
-        #expect(passed(deadlines.check(at: .seconds(6))) == .connect)
-        deadlines.note(at: .seconds(5))
-        #expect(passed(deadlines.check(at: .seconds(8))) == nil)
-        deadlines.pause(true, at: .seconds(8))
-        #expect(passed(deadlines.check(at: .milliseconds(8999))) == nil)
-        #expect(passed(deadlines.check(at: .seconds(9))) == .whole)
-        var paused = Deadlines(Timeouts(idle: .seconds(1)))
+        var timeLimits = TimeLimits(Timeouts(connect: .seconds(2), idle: .seconds(5), whole: .seconds(9)))
+        #expect(passed(timeLimits.check(at: .seconds(4))) == nil, "connect runs from the start of the transfer")
+        timeLimits.start(at: .seconds(4))
+        #expect(passed(timeLimits.check(at: .milliseconds(5999))) == nil)
+        #expect(passed(timeLimits.check(at: .seconds(6))) == .connect)
+        timeLimits.note(at: .seconds(5))
+        #expect(passed(timeLimits.check(at: .seconds(8))) == nil)
+        timeLimits.pause(true, at: .seconds(8))
+        #expect(passed(timeLimits.check(at: .milliseconds(8999))) == nil)
+        #expect(passed(timeLimits.check(at: .seconds(9))) == .whole)
+        var paused = TimeLimits(Timeouts(idle: .seconds(1)))
         paused.pause(true, at: .zero)
         #expect(passed(paused.check(at: .seconds(50))) == nil)
         paused.pause(false, at: .seconds(50))
         #expect(passed(paused.check(at: .seconds(50))) == nil, "the silence before the reading does not count")
         #expect(passed(paused.check(at: .seconds(51))) == .idle)
-        var none = Deadlines(Timeouts(idle: nil))
+        var none = TimeLimits(Timeouts(idle: nil))
         #expect(none.check(at: .zero) == nil)
     }
 
     @Test func timeInWhichTheProcessWasSuspendedCountsForTheWholeCallAlone() {
-        func isWaiting(_ check: Deadlines.Check?) -> Bool { if case .wait? = check { true } else { false } }
-        func passed(_ check: Deadlines.Check?) -> Deadlines.Limit? {
+        func isWaiting(_ check: TimeLimits.Check?) -> Bool { if case .wait? = check { true } else { false } }
+        func passed(_ check: TimeLimits.Check?) -> TimeLimits.Limit? {
             if case .passed(let limit, _)? = check { limit } else { nil }
         }
         let limits = Timeouts(connect: .seconds(10), idle: .seconds(20), whole: .seconds(5000))
-        var deadlines = Deadlines(limits, noticesSuspension: true)
-        deadlines.start(at: .zero)
-        #expect(isWaiting(deadlines.check(at: .zero)))
+        var timeLimits = TimeLimits(limits, noticesSuspension: true)
+        timeLimits.start(at: .zero)
+        #expect(isWaiting(timeLimits.check(at: .zero)))
         // The check for the time after 10 seconds happens after an hour.
-        #expect(isWaiting(deadlines.check(at: .seconds(3600))))
-        #expect(passed(deadlines.check(at: .seconds(3610))) == .connect)
-        deadlines.note(at: .seconds(3610))
-        #expect(isWaiting(deadlines.check(at: .seconds(3610))))
-        #expect(isWaiting(deadlines.check(at: .seconds(3625))), "checks come often enough to see any suspension")
-        #expect(passed(deadlines.check(at: .seconds(3630))) == .idle)
-        #expect(passed(deadlines.check(at: .seconds(7200))) == .whole)
+        #expect(isWaiting(timeLimits.check(at: .seconds(3600))))
+        #expect(passed(timeLimits.check(at: .seconds(3610))) == .connect)
+        timeLimits.note(at: .seconds(3610))
+        #expect(isWaiting(timeLimits.check(at: .seconds(3610))))
+        #expect(isWaiting(timeLimits.check(at: .seconds(3625))), "checks come often enough to see any suspension")
+        #expect(passed(timeLimits.check(at: .seconds(3630))) == .idle)
+        #expect(passed(timeLimits.check(at: .seconds(7200))) == .whole)
 
-        var inVirtualTime = Deadlines(limits)
+        var inVirtualTime = TimeLimits(limits)
         inVirtualTime.start(at: .zero)
         #expect(isWaiting(inVirtualTime.check(at: .zero)))
         #expect(passed(inVirtualTime.check(at: .seconds(3600))) == .connect)

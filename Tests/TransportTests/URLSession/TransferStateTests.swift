@@ -24,7 +24,7 @@ import FoundationNetworking
 
     private func state(_ mode: ResponseBodyMode, canSuspend: Bool = true) -> TransferState {
         let limits = TransferState.Limits(responseBody: mode, streamBuffer: 100, canSuspend: canSuspend)
-        return TransferState(request: request, limits: limits, deadlines: Deadlines(Timeouts()))
+        return TransferState(request: request, limits: limits, timeLimits: TimeLimits(Timeouts()))
     }
 
     @Test func aFullBufferMakesTheTaskWaitUntilItIsHalfEmpty() async throws {
@@ -115,8 +115,8 @@ import FoundationNetworking
         var result: Result<TransferState.Answer, any Error>?
         _ = try? await withCheckedThrowingContinuation { (caller: TransferState.Caller) in
             let limits = TransferState.Limits(responseBody: .buffered, streamBuffer: 100, canSuspend: true)
-            let deadlines = Deadlines(Timeouts(idle: nil))
-            var state = TransferState(request: request ?? self.request, limits: limits, deadlines: deadlines)
+            let timeLimits = TimeLimits(Timeouts(idle: nil))
+            var state = TransferState(request: request ?? self.request, limits: limits, timeLimits: timeLimits)
             _ = state.begin(caller)
             _ = state.attach(task, upload: nil, at: .zero)
             result = change(&state).answer?.1
@@ -181,10 +181,10 @@ import FoundationNetworking
         followed.context.followsRedirects = true
         for timeouts in [Timeouts(idle: nil), Timeouts(idle: .seconds(60)), Timeouts(idle: .milliseconds(10))] {
             let limits = TransferState.Limits(responseBody: .buffered, streamBuffer: 100, canSuspend: true)
-            var state = TransferState(request: followed, limits: limits, deadlines: Deadlines(timeouts))
+            var state = TransferState(request: followed, limits: limits, timeLimits: TimeLimits(timeouts))
             _ = state.attach(task, upload: nil, at: .zero)
             _ = state.receive(try head(302, ["Content-Length": "5", "Location": "/next"]))
-            guard case .wait(let until)? = state.deadlines.check(at: .zero) else {
+            guard case .wait(let until)? = state.timeLimits.check(at: .zero) else {
                 Issue.record("No limit holds.")
                 continue
             }

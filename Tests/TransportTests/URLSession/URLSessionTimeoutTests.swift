@@ -218,17 +218,17 @@ import Glibc
     }
 
     @Test func preparationOfTheContentIsNoSignOfAConnection() {
-        var deadlines = Deadlines(Timeouts(connect: .seconds(3), idle: nil))
-        deadlines.note(at: .seconds(1), ofConnection: false)
-        deadlines.start(at: .seconds(2))
-        deadlines.note(at: .seconds(3), ofConnection: false)
-        guard case .passed(let limit, let length)? = deadlines.check(at: .seconds(5)) else {
+        var timeLimits = TimeLimits(Timeouts(connect: .seconds(3), idle: nil))
+        timeLimits.note(at: .seconds(1), ofConnection: false)
+        timeLimits.start(at: .seconds(2))
+        timeLimits.note(at: .seconds(3), ofConnection: false)
+        guard case .passed(let limit, let length)? = timeLimits.check(at: .seconds(5)) else {
             Issue.record("The limit does not hold.")
             return
         }
         #expect(limit == .connect && length == .seconds(3))
-        deadlines.note(at: .seconds(4))
-        #expect(deadlines.check(at: .seconds(5)) == nil)
+        timeLimits.note(at: .seconds(4))
+        #expect(timeLimits.check(at: .seconds(5)) == nil)
     }
 
     #if os(Linux)

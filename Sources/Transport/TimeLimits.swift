@@ -1,5 +1,5 @@
 /// The time limits of a call, as a value without a clock.
-struct Deadlines {
+struct TimeLimits {
     enum Limit: Sendable {
         case connect, idle, whole
 

@@ -5,7 +5,7 @@
 /// libcurl can't take back a part of a piece. If the receiver of the decoded bytes is full, libcurl keeps the whole piece and
 /// delivers it again later. The next call then first passes on the decoded bytes that weren't accepted, and skips the input
 /// bytes that were decoded already.
-final class ContentDecoding {
+final class PausableDecoder {
     private static let pieceSize = 64 * 1024
 
     private let decoder: ContentDecoder

@@ -1,6 +1,6 @@
 internal import Foundation
 
-// Decisions that all platforms share.
+// Whether a transport can apply the settings, and whether a request may be sent with them.
 extension TLSConfiguration {
     /// Whether libcurl and URLSession can apply the settings by themselves, without checks of ours.
     var isPlain: Bool {
@@ -12,7 +12,7 @@ extension TLSConfiguration {
     /// The settings that URLSession on Linux would have to ignore, as text. `nil` if there are none.
     var whatURLSessionOnLinuxCannotDo: String? {
         var needs: [String] = []
-        if trust != .system { needs.append("trust anchors of its own") }
+        if trust != .system { needs.append("custom trust anchors") }
         if !pins.isEmpty { needs.append("pins") }
         if signedPins != nil { needs.append("signed pins") }
         if identity != nil { needs.append("a client identity") }
@@ -33,30 +33,10 @@ extension TLSConfiguration {
         }
     }
 
-    /// The pins of a host, including fetched ones. `nil` if the host has none.
-    func pins(for host: String) -> [CertificatePin]? {
-        let candidates = HostPattern.candidates(for: HostPattern.normalized(host))
-        let builtIn = candidates.lazy.compactMap { pins[$0] }.first
-        let fetched = signedPins.flatMap { signed in candidates.lazy.compactMap { signed.pins(for: $0) }.first }
-        guard builtIn != nil || fetched != nil else { return nil }
-        return (builtIn ?? []) + (fetched ?? []).filter { builtIn?.contains($0) != true }
-    }
-
     func acceptsAnyCertificate(from host: String) -> Bool { hostsWithoutTrust.contains(HostPattern.normalized(host)) }
 
     func acceptsAnyHostName(from host: String) -> Bool {
         hostsWithoutName.contains(HostPattern.normalized(host)) || acceptsAnyCertificate(from: host)
-    }
-
-    /// The error for a chain without a required pin, or `nil` if the chain satisfies the host's pins.
-    ///
-    /// - Parameters:
-    ///   - chain: the verified chain, the server's own certificate first. For an unverified chain, only the server's own
-    ///     certificate, because a server can append any other.
-    func pinningError(host: String, chain: [TLSCertificate]) -> PinningError? {
-        guard let expected = pins(for: host) else { return nil }
-        let isMatch = chain.contains { expected.contains($0.publicKeyPin) || expected.contains($0.certificatePin) }
-        return isMatch ? nil : PinningError(host: host, expected: expected, chain: chain)
     }
 
     /// The error of an invalid literal in the settings, or `nil` if all are valid.

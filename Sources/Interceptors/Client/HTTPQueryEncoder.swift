@@ -1,0 +1,143 @@
+public import Foundation
+
+/// Encodes a value as an ``HTTPQuery``, for URLs and forms.
+///
+/// ```swift
+/// struct Search: Encodable {
+///     let term: String
+///     let tags: [String]
+///     let range: Range
+///     struct Range: Encodable { let from: Int, to: Int? }
+/// }
+///
+/// let search = Search(term: "rock", tags: ["a", "b"], range: .init(from: 1, to: nil))
+/// let query = try HTTPQueryEncoder().encode(search)        // term=rock&tags=a&tags=b&range[from]=1
+/// try await api.post("/search", content: .form(query))
+/// ```
+/// The order of items is the order in which the value encodes them. The elements of an array of objects are numbered in every
+/// format, `people[0][name]=Ada`, because their members can't be told apart otherwise.
+public struct HTTPQueryEncoder: Sendable {
+    /// The way a date is written.
+    public struct DateFormat: Sendable {
+        let text: @Sendable (Date) -> String
+
+        /// `2026-11-22T16:30:00Z` (ISO 8601, in UTC, without fractions): the default.
+        public static let iso8601 = Self { $0.formatted(.iso8601) }
+        /// Seconds since 1970, with fractions if there are any.
+        public static let secondsSince1970 = Self { number($0.timeIntervalSince1970) }
+        /// Milliseconds since 1970, rounded down.
+        public static let millisecondsSince1970 = Self { number(($0.timeIntervalSince1970 * 1000).rounded(.down)) }
+        /// Dates as text from a closure.
+        public static func custom(_ text: @escaping @Sendable (Date) -> String) -> Self { Self(text: text) }
+
+        private static func number(_ value: Double) -> String { Int64(exactly: value).map(String.init) ?? "\(value)" }
+    }
+
+    /// The way `true` and `false` are written.
+    public struct BoolFormat: Sendable {
+        let text: @Sendable (Bool) -> String
+
+        /// `true` and `false`: the default.
+        public static let words = Self { $0 ? "true" : "false" }
+        /// `1` and `0`.
+        public static let numbers = Self { $0 ? "1" : "0" }
+    }
+
+    /// The way an encoded `nil` is written. Members that a synthesized conformance leaves out are never written.
+    public struct NilFormat: Sendable, Hashable {
+        let text: String?
+
+        /// Nothing is written: the default.
+        public static let omitted = Self(text: nil)
+        /// `name=`
+        public static let empty = Self(text: "")
+        /// `name=null`
+        public static let null = Self(text: "null")
+    }
+
+    /// The way the names of nested members are written.
+    public struct NestingFormat: Sendable {
+        let name: @Sendable (_ outer: String, _ inner: String) -> String
+
+        /// `range[from]=1`: the default.
+        public static let brackets = Self { "\($0)[\($1)]" }
+        /// `range.from=1`
+        public static let dots = Self { "\($0).\($1)" }
+    }
+
+    /// The way names are written.
+    public struct KeyFormat: Sendable {
+        let name: @Sendable (String) -> String
+
+        /// As the value's coding keys spell them: the default.
+        public static let unchanged = Self { $0 }
+        /// `firstName` as `first_name`.
+        public static let snakeCase = Self { separated($0, by: "_") }
+        /// `firstName` as `first-name`.
+        public static let kebabCase = Self { separated($0, by: "-") }
+        /// Names changed by a closure.
+        public static func custom(_ name: @escaping @Sendable (String) -> String) -> Self { Self(name: name) }
+
+        /// Splits before an upper-case letter that follows a lower-case letter or digit, and before the last of several:
+        /// `pageURLText` has the words `page`, `url` and `text`.
+        private static func separated(_ name: String, by separator: Character) -> String {
+            let letters = Array(name)
+            var result = ""
+            for (index, letter) in letters.enumerated() {
+                let isStart =
+                    letter.isUppercase && index > 0
+                    && (!letters[index - 1].isUppercase || index + 1 < letters.count && letters[index + 1].isLowercase)
+                if isStart, result.last != separator, letters[index - 1] != "_" { result.append(separator) }
+                result += letter.lowercased()
+            }
+            return result
+        }
+    }
+
+    /// The way arrays of texts, numbers and dates are written.
+    public var arrays = HTTPQuery.ArrayFormat.repeated
+    /// The way spaces are written.
+    public var spaces = HTTPQuery.SpaceFormat.percentEncoded
+    /// The way dates are written.
+    public var dates = DateFormat.iso8601
+    /// The way `true` and `false` are written.
+    public var bools = BoolFormat.words
+    /// The way an encoded `nil` is written.
+    public var nils = NilFormat.omitted
+    /// The way the names of nested members are written.
+    public var nesting = NestingFormat.brackets
+    /// The way names are written.
+    public var keys = KeyFormat.unchanged
+
+    /// Creates an encoder with the default formats.
+    public init() {}
+
+    /// Encodes a value that has named members, such as a struct or a dictionary.
+    ///
+    /// `Data` is written as base64. A number isn't formatted for a locale.
+    /// - Throws: `EncodingError.invalidValue` if the value has no named members, and the value's own errors.
+    public func encode(_ value: some Encodable) throws -> HTTPQuery {
+        let node = try QueryNode.encoding(value, self, [])
+        var query = HTTPQuery(arrays: arrays, spaces: spaces)
+        guard case .members(let members) = node.content else {
+            let problem = "A query consists of names and values, and the value has no names."
+            throw EncodingError.invalidValue(value, .init(codingPath: [], debugDescription: problem))
+        }
+        for (name, member) in members { append(member, as: name, to: &query) }
+        return query
+    }
+
+    private func append(_ node: QueryNode, as name: String, to query: inout HTTPQuery) {
+        switch node.content {
+        case nil: query.append(name, nils.text)
+        case .text(let text)?: query.append(name, text)
+        case .members(let members)?:
+            for (inner, member) in members { append(member, as: nesting.name(name, inner), to: &query) }
+        case .elements(let elements)?:
+            if elements.allSatisfy({ $0.content == nil || $0.text != nil }) {
+                return query.append(name, elements.compactMap { $0.content == nil ? nils.text : $0.text })
+            }
+            for (index, element) in elements.enumerated() { append(element, as: "\(name)[\(index)]", to: &query) }
+        }
+    }
+}

@@ -1,0 +1,64 @@
+// What the compiler answers to common mistakes. Scripts/check-diagnostics compiles each block by itself.
+
+// A literal with values of several types.
+// error: Write `content: .json([…])`, or encode a type of your own.
+try await api.post("/orders", body: ["limit": 20, "title": "x"])
+
+// The same, with a result.
+// error: Write `content: .json([…])`, or encode a type of your own.
+let user: User = try await api.patch("/orders", body: ["limit": 20, "tags": ["a"]])
+
+// A dictionary of anything.
+// error: Write `content: .json([…])`, or encode a type of your own.
+func send(_ values: [String: Any]) async throws { try await api.put("/orders", body: values) }
+
+// A body that is no value.
+// error: Write `content: .raw(body, type: …)`.
+try await api.put("/photo", body: HTTPBody(file: file))
+
+// A value that can't be encoded.
+// error: requires that 'Client' conform to 'Encodable'
+try await api.post("/orders", body: api)
+
+// A value that can't be decoded.
+// error: requires that 'Client' conform to 'Decodable'
+let client = try await api.get("/orders", as: Client.self)
+
+// An unknown label.
+// error: incorrect argument label in call (have '_:qery:', expected '_:query:')
+let user: User = try await api.get("/orders", qery: [:])
+
+// A number as a target.
+// error: cannot convert value of type 'Int' to expected argument type 'RequestTarget'
+let user: User = try await api.get(42)
+
+// Raw bytes without their type.
+// error: cannot convert value of type 'Data' to expected argument type 'RequestContent'
+try await api.post("/photo", content: Data())
+
+// compiles
+try await api.get("/ping")
+
+// compiles
+async let ping: Void = api.get("/ping")
+async let user: User = api.get("/users/1", context: .with(\.timeouts, Timeouts(whole: .seconds(3))))
+_ = try await (ping, user)
+
+// compiles
+let next = "https://api.example.com/films?page=2"
+let user = try await api.get(next, as: User.self)
+let (film, response) = try await api.response(url, as: User.self)
+
+// compiles
+try await api.post("/orders", body: ["limit": 20, "page": 1])
+
+// compiles
+let title = "x"
+let note: String? = nil
+try await api.post("/orders", content: .json(["limit": 20, "title": title, "tags": ["a"], "note": note]))
+
+// compiles
+try await api.post("/photos", content: .multipart([.file(name: "photo", at: file)])) { print($0.completed) }
+
+// compiles
+try await api.download("/film.mp4", to: file) { print($0.completed) }

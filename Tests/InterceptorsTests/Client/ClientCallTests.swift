@@ -1,0 +1,119 @@
+import Foundation
+import Interceptors
+import Synchronization
+import Testing
+import TransportTesting
+
+/// The forms of a call: targets, results, content, context.
+@Suite(.againstHanging) struct ClientCallTests {
+    private let ada = #"{"id":1,"name":"Ada"}"#
+
+    @Test func aGetWithoutAResultDiscardsTheContent() async throws {
+        let stub = StubTransport()
+        stub.on(.get, "/v1/ping", .chunks([Data("never".utf8), Data("read".utf8)]))
+        let client = makeClient(stub)
+        try await client.get("/ping", context: .with(\.responseBody, .streamed))
+        async let ping: Void = client.get("/ping")
+        try await ping
+        #expect(stub.requests.count == 2)
+        #expect(stub.openBodies == 0)
+    }
+
+    @Test func aGetWithoutAResultThrowsForAnErrorPage() async throws {
+        let stub = StubTransport { _ in HTTPResponse(status: 404) }
+        let failure = await #expect(throws: DecodingFailure.self) { try await makeClient(stub).get("/ping") }
+        #expect(failure?.code == .unsuccessfulStatus)
+    }
+
+    @Test func aURLAndATextAreWholeTargetsAndALiteralsValuesAreData() async throws {
+        let stub = StubTransport { _ in HTTPResponse(status: 204) }
+        let client = makeClient(stub)
+        let name = "a/b?c"
+        let next = "https://other.example.com/\(name)"
+        let url = try #require(URL(string: "/films?page=2"))
+        try await client.get(next)
+        try await client.get(url)
+        try await client.get("/films/\(name)")
+        let _: NoContent? = try await client.get(url, query: ["a": 1])
+        let (_, response) = try await client.response(next, as: NoContent.self)
+        #expect(response.status == 204)
+        let base = "https://api.example.com/v1/films"
+        #expect(
+            stub.requests.map(\.url.absoluteString) == [
+                next, "\(base)?page=2", "\(base)/a%2Fb%3Fc", "\(base)?page=2&a=1", next,
+            ]
+        )
+    }
+
+    @Test func aValueComesWithItsResponse() async throws {
+        let stub = StubTransport()
+        stub.on(nil, "/v1/users", .status(200, headers: ["X-Total-Count": "7"], body: HTTPBody(ada)))
+        let client = makeClient(stub)
+        let (user, response) = try await client.response("/users", as: User.self)
+        #expect(user == User(id: 1))
+        #expect(response.headerFields["X-Total-Count"] == "7")
+        let creation = AnyEndpoint<User>(.post, path: "/users", content: .encoded(User(id: 1)))
+        let (created, answer) = try await client.response(to: creation)
+        #expect(created.id == 1 && answer.status == 200)
+        #expect(stub.requests.map(\.method) == [.get, .post])
+    }
+
+    @Test func aResponseThatCantBeDecodedIsADecodingFailure() async throws {
+        let stub = StubTransport { _ in HTTPResponse(status: 200, body: "no JSON") }
+        await #expect(throws: DecodingFailure.self) {
+            try await makeClient(stub).response("/users", as: User.self)
+        }
+    }
+
+    @Test(
+        arguments: [
+            (
+                ["limit": 20, "title": "x", "tags": ["a"], "note": nil],
+                #"{"limit":20,"note":null,"tags":["a"],"title":"x"}"#
+            ),
+            (["at": Date(timeIntervalSince1970: 0)], #"{"at":"1970-01-01T00:00:00Z"}"#),
+            (["a": JSONObject(["b": 1, "c": true])], #"{"a":{"b":1,"c":true}}"#),
+            (["a": 1, "a": 2], #"{"a":2}"#), ([:], "{}"),
+        ] as [(JSONObject, String)]
+    )
+    func aLiteralIsAJSONObjectByTheClientsStrategies(object: JSONObject, text: String) async throws {
+        let stub = StubTransport { _ in HTTPResponse(status: 204) }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys]
+        encoder.dateEncodingStrategy = .iso8601
+        let client = Client(baseURL: URL(string: "https://h"), interceptors: [], transport: stub, encoder: encoder)
+        try await client.post("/orders", content: .json(object))
+        let sent = try #require(stub.requests.first)
+        #expect(sent.body.bytes.map { String(decoding: $0, as: UTF8.self) } == text)
+        #expect(sent.headerFields[.contentType] == "application/json")
+    }
+
+    @Test func aJSONObjectIsJSONWhateverTheEncoder() async throws {
+        let stub = StubTransport { _ in HTTPResponse(status: 204) }
+        let client = Client(baseURL: URL(string: "https://h"), interceptors: [], transport: stub, encoder: Shouting())
+        try await client.post("/orders", content: .json(["a": 1]))
+        let sent = try #require(stub.requests.first)
+        #expect(sent.body.bytes == Data(#"{"a":1}"#.utf8))
+        #expect(sent.headerFields[.contentType] == "application/json")
+    }
+
+    @Test func contextsAreMadeInOneExpression() throws {
+        let context = HTTPContext.with(\.responseBody, .streamed).with(\.timeouts, Timeouts(idle: .seconds(3)))
+        #expect(context.responseBody == .streamed)
+        #expect(context.timeouts?.idle == .seconds(3))
+    }
+
+    @Test func progressOfACallIsItsRequests() async throws {
+        let stub = StubTransport { _ in HTTPResponse(status: 204) }
+        let seen = Mutex<[Int64]>([])
+        try await makeClient(stub).post("/photos", content: .raw(Data([1]), type: nil)) { progress in
+            seen.withLock { $0.append(progress.completed) }
+        }
+        #expect(seen.withLock { $0 } == [1])
+    }
+}
+
+private struct Shouting: BodyEncoder {
+    let mediaType = "text/plain"
+    func encode<Value: Encodable>(_ value: Value) throws -> Data { Data("\(value)!".utf8) }
+}

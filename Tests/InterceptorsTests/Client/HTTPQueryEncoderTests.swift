@@ -1,0 +1,112 @@
+import Foundation
+import Interceptors
+import Testing
+
+private struct Search: Encodable {
+    struct Range: Encodable { var from = 1, to: Int? = nil }
+    struct Person: Encodable { var firstName = "Ada" }
+
+    var term = "rock & roll"
+    var pageURLText: String? = nil
+    var isNew = true
+    var tags = ["a", "b"]
+    var range = Range()
+    var people: [Person] = []
+    var at: Date? = nil
+}
+
+/// Encodes `nil` explicitly.
+private struct Explicit: Encodable {
+    var note: String? = nil
+    var tags: [Int?] = [1, nil]
+    enum CodingKeys: CodingKey { case note, tags }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(note, forKey: .note)
+        try container.encode(tags, forKey: .tags)
+    }
+}
+
+private class Base: Encodable {
+    var id = 1
+}
+
+private final class Derived: Base {
+    enum CodingKeys: CodingKey { case name }
+    override func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode("x", forKey: .name)
+        try super.encode(to: container.superEncoder())
+    }
+}
+
+@Suite(.againstHanging) struct HTTPQueryEncoderTests {
+    private func text(_ value: some Encodable, _ change: (inout HTTPQueryEncoder) -> Void = { _ in }) throws -> String {
+        var encoder = HTTPQueryEncoder()
+        change(&encoder)
+        let encoded = try encoder.encode(value).encoded
+        return encoded.replacing("%5B", with: "[").replacing("%5D", with: "]")
+    }
+
+    @Test func aValueIsItsMembersInOrder() throws {
+        #expect(try text(Search()) == "term=rock%20%26%20roll&isNew=true&tags=a&tags=b&range[from]=1")
+    }
+
+    @Test(arguments: [
+        (HTTPQuery.ArrayFormat.repeated, "tags=a&tags=b"), (.brackets, "tags[]=a&tags[]=b"),
+        (.indexed, "tags[0]=a&tags[1]=b"), (.commaSeparated, "tags=a,b"),
+    ])
+    func arraysFollowTheirFormat(format: HTTPQuery.ArrayFormat, expected: String) throws {
+        #expect(try text(["tags": ["a", "b"]]) { $0.arrays = format } == expected)
+        #expect(try text(["tags": [String]()]) { $0.arrays = format } == "")
+    }
+
+    @Test func objectsInArraysAreNumbered() throws {
+        let people = ["people": [Search.Person(), Search.Person(firstName: "Bo")]]
+        #expect(try text(people) == "people[0][firstName]=Ada&people[1][firstName]=Bo")
+        #expect(try text(["a": [[1, 2], [3]]]) { $0.arrays = .brackets } == "a[0][]=1&a[0][]=2&a[1][]=3")
+    }
+
+    @Test(arguments: [
+        (HTTPQueryEncoder.NilFormat.omitted, "tags=1"), (.empty, "note=&tags=1&tags="),
+        (.null, "note=null&tags=1&tags=null"),
+    ])
+    func encodedNilsFollowTheirFormat(format: HTTPQueryEncoder.NilFormat, expected: String) throws {
+        #expect(try text(Explicit()) { $0.nils = format } == expected)
+    }
+
+    @Test func datesBoolsSpacesAndNestingFollowTheirFormats() throws {
+        let date = Date(timeIntervalSince1970: 1.5)
+        #expect(try text(["at": date]) == "at=1970-01-01T00%3A00%3A01Z")
+        #expect(try text(["at": date]) { $0.dates = .secondsSince1970 } == "at=1.5")
+        #expect(try text(["at": date]) { $0.dates = .millisecondsSince1970 } == "at=1500")
+        #expect(try text(["at": date]) { $0.dates = .custom { _ in "now" } } == "at=now")
+        #expect(try text(["is": [true, false]]) { $0.bools = .numbers } == "is=1&is=0")
+        #expect(try text(["q": "a b+c"]) { $0.spaces = .plus } == "q=a+b%2Bc")
+        #expect(try text(["a": ["b": ["c": 1]]]) { $0.nesting = .dots } == "a.b.c=1")
+        #expect(try text(["a": Data([0xFF, 0xFE])]) == "a=%2F%2F4%3D")
+        #expect(try text(["a": 1.5e300]) == "a=1.5e%2B300")
+        #expect(try text(["a": Decimal(string: "0.10")]) == "a=0.1")
+    }
+
+    @Test(arguments: [
+        ("firstName", "first_name", "first-name"), ("pageURLText", "page_url_text", "page-url-text"),
+        ("URL", "url", "url"), ("a1B", "a1_b", "a1-b"), ("a_B", "a_b", "a_b"), ("id", "id", "id"), ("", "", ""),
+    ])
+    func namesFollowTheirFormat(name: String, snake: String, kebab: String) throws {
+        #expect(try text([name: 1]) { $0.keys = .snakeCase } == "\(snake)=1")
+        #expect(try text([name: 1]) { $0.keys = .kebabCase } == "\(kebab)=1")
+        #expect(try text([name: 1]) { $0.keys = .custom { $0.uppercased() } } == "\(name.uppercased())=1")
+    }
+
+    @Test func aSuperclassIsNestedUnderItsKey() throws {
+        #expect(try text(Derived()) == "name=x&super[id]=1")
+    }
+
+    @Test func aValueWithoutNamesIsAnError() {
+        #expect(throws: EncodingError.self) { try HTTPQueryEncoder().encode(1) }
+        #expect(throws: EncodingError.self) { try HTTPQueryEncoder().encode([1]) }
+        #expect(throws: EncodingError.self) { try HTTPQueryEncoder().encode(nil as Int?) }
+    }
+}
