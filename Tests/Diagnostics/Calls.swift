@@ -16,6 +16,14 @@ func send(_ values: [String: Any]) async throws { try await api.put("/orders", b
 // error: Write `content: .raw(body, type: …)`.
 try await api.put("/photo", body: HTTPBody(file: file))
 
+// Content as a body.
+// error: Write `content:` instead of `body:`.
+try await api.post("/login", body: .form(["user": "ada"]))
+
+// Content as a body, with a result.
+// error: Write `content:` instead of `body:`.
+let user = try await api.put("/login", body: form, as: User.self)
+
 // A value that can't be encoded.
 // error: requires that 'Client' conform to 'Encodable'
 try await api.post("/orders", body: api)

@@ -72,4 +72,40 @@ extension Client {
     /// Unavailable: an ``HTTPBody`` is content, which needs a media type.
     @available(*, unavailable, message: "Write `content: .raw(body, type: …)`.")
     public func patch(_ path: RequestTarget, body: HTTPBody) async throws { try await patch(path) }
+
+    /// Unavailable: ``RequestContent`` is passed as `content:`.
+    @available(*, unavailable, message: "Write `content:` instead of `body:`.")
+    public func post<Value: Decodable & Sendable>(
+        _ path: RequestTarget,
+        body: RequestContent,
+        as type: Value.Type = Value.self
+    ) async throws -> Value { try await post(path, as: type) }
+
+    /// Unavailable: ``RequestContent`` is passed as `content:`.
+    @available(*, unavailable, message: "Write `content:` instead of `body:`.")
+    public func post(_ path: RequestTarget, body: RequestContent) async throws { try await post(path) }
+
+    /// Unavailable: ``RequestContent`` is passed as `content:`.
+    @available(*, unavailable, message: "Write `content:` instead of `body:`.")
+    public func put<Value: Decodable & Sendable>(
+        _ path: RequestTarget,
+        body: RequestContent,
+        as type: Value.Type = Value.self
+    ) async throws -> Value { try await put(path, as: type) }
+
+    /// Unavailable: ``RequestContent`` is passed as `content:`.
+    @available(*, unavailable, message: "Write `content:` instead of `body:`.")
+    public func put(_ path: RequestTarget, body: RequestContent) async throws { try await put(path) }
+
+    /// Unavailable: ``RequestContent`` is passed as `content:`.
+    @available(*, unavailable, message: "Write `content:` instead of `body:`.")
+    public func patch<Value: Decodable & Sendable>(
+        _ path: RequestTarget,
+        body: RequestContent,
+        as type: Value.Type = Value.self
+    ) async throws -> Value { try await patch(path, as: type) }
+
+    /// Unavailable: ``RequestContent`` is passed as `content:`.
+    @available(*, unavailable, message: "Write `content:` instead of `body:`.")
+    public func patch(_ path: RequestTarget, body: RequestContent) async throws { try await patch(path) }
 }

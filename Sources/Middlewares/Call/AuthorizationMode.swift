@@ -3,7 +3,7 @@
 /// ```swift
 /// var context = HTTPContext()
 /// context.authorization = .omitted
-/// let session = try await api.post("/login", body: form, as: Session.self, context: context)
+/// let session = try await api.post("/login", content: form, as: Session.self, context: context)
 ///
 /// context.authorization = .notRenewed
 /// try await api.post("/confirm-password", content: .form(["password": password]), context: context)

@@ -114,11 +114,16 @@ import TransportTesting
         #expect(text.contains("password=<redacted>"))
     }
 
-    @Test(arguments: [
-        ("a=1&b=x%20y&a=2&c", HTTPQuery.SpaceFormat.percentEncoded, ["a", "b", "a", "c"], "x y", "a=1&b=x%20y&a=2&c="),
-        ("b=x+y%2B", .plus, ["b"], "x y+", "b=x+y%2B"), ("b=x+y", .percentEncoded, ["b"], "x+y", "b=x%2By"),
-        ("&&b==%", .percentEncoded, ["b"], "=%", "b=%3D%25"), ("", .percentEncoded, [], nil, ""),
-    ] as [(String, HTTPQuery.SpaceFormat, [String], String?, String)])
+    @Test(
+        arguments: [
+            (
+                "a=1&b=x%20y&a=2&c", HTTPQuery.SpaceFormat.percentEncoded, ["a", "b", "a", "c"], "x y",
+                "a=1&b=x%20y&a=2&c="
+            ),
+            ("b=x+y%2B", .plus, ["b"], "x y+", "b=x+y%2B"), ("b=x+y", .percentEncoded, ["b"], "x+y", "b=x%2By"),
+            ("&&b==%", .percentEncoded, ["b"], "=%", "b=%3D%25"), ("", .percentEncoded, [], nil, ""),
+        ] as [(String, HTTPQuery.SpaceFormat, [String], String?, String)]
+    )
     func textIsReadAsItsItems(
         text: String,
         spaces: HTTPQuery.SpaceFormat,

@@ -55,7 +55,7 @@ public import Foundation
 /// ```swift
 /// var context = HTTPContext()
 /// context.authorization = .omitted
-/// let session = try await api.post("/login", body: form, as: Session.self, context: context)
+/// let session = try await api.post("/login", content: form, as: Session.self, context: context)
 /// tokens.signIn(session.token)
 /// ```
 /// If the session is valid and a 401 means something else, such as a wrong password in a confirmation, use
