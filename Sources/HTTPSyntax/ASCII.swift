@@ -1,15 +1,17 @@
 internal import Foundation
 
-/// Facts about bytes that HTTP's grammar needs (RFC 9110 §5.6, RFC 5234).
-package enum ASCII {
+/// Facts about bytes that HTTP's grammar needs (RFC 9110 §5.6, RFC 5234). The functions that
+/// hot loops use are public, so that they are inlined: see ``ByteWord``.
+public enum ASCII {
     /// The byte in lower case if it is an ASCII letter; otherwise the byte itself.
     @inlinable
-    package static func lowercased(_ byte: UInt8) -> UInt8 {
+    public static func lowercased(_ byte: UInt8) -> UInt8 {
         byte &- 0x41 < 26 ? byte | 0x20 : byte
     }
 
     /// Whether a token may contain the byte (RFC 9110 §5.6.2).
-    package static func isToken(_ byte: UInt8) -> Bool {
+    @inlinable
+    public static func isToken(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
             UInt8(ascii: "0")...UInt8(ascii: "9"):
@@ -51,16 +53,26 @@ package enum ASCII {
 
     /// Whether the byte is a decimal digit.
     @inlinable
-    package static func isDigit(_ byte: UInt8) -> Bool { byte &- 0x30 < 10 }
+    public static func isDigit(_ byte: UInt8) -> Bool { byte &- 0x30 < 10 }
 
     /// Whether the byte is an ASCII letter or digit.
     @inlinable
-    package static func isAlphanumeric(_ byte: UInt8) -> Bool {
+    public static func isAlphanumeric(_ byte: UInt8) -> Bool {
         (byte | 0x20) &- 0x61 < 26 || byte &- 0x30 < 10
     }
 
+    /// Whether any byte is a control character other than tab.
+    @inlinable
+    public static func hasControl(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        ByteWord.contains(in: bytes) { word in
+            let isBeforeSpace = ~word.isLow(atLeast: 0x20) & word.isLow(otherThan: 0x09)
+            return (isBeforeSpace | word.isLow(atLeast: 0x7F)) & ~word.rawValue
+        }
+    }
+
     /// The value of a hexadecimal digit; `nil` for any other byte.
-    package static func hexadecimalValue(_ byte: UInt8) -> UInt8? {
+    @inlinable
+    public static func hexadecimalValue(_ byte: UInt8) -> UInt8? {
         if byte &- 0x30 < 10 { return byte &- 0x30 }
         let letter = (byte | 0x20) &- 0x61
         return letter < 6 ? letter + 10 : nil

@@ -80,6 +80,33 @@ package struct FieldCursor {
         return nil
     }
 
+    /// Takes an equals sign, and the whitespace around it; `false`, with nothing taken, if no equals sign comes next.
+    package mutating func takeEquals() -> Bool {
+        let start = index
+        skipWhitespace()
+        guard take("=") else {
+            index = start
+            return false
+        }
+        skipWhitespace()
+        return true
+    }
+
+    /// Takes the value of a parameter, a token or a quoted-string (RFC 9110 §5.6.6); `nil` if neither comes next.
+    package mutating func takeTokenOrString() -> String? {
+        if peek == UInt8(ascii: "\"") { return takeQuotedString().map { String(decoding: $0, as: UTF8.self) } }
+        let token = takeToken()
+        return token.isEmpty ? nil : String(decoding: token, as: UTF8.self)
+    }
+
+    /// Skips whitespace. Returns whether the value or the member of a list ends there.
+    package var isAtEndOfMember: Bool {
+        mutating get {
+            skipWhitespace()
+            return isAtEnd || peek == UInt8(ascii: ",")
+        }
+    }
+
     /// Takes all digits up to the first other byte. A number above the ceiling becomes the ceiling; `nil` if no digit comes next.
     package mutating func takeNumber(ceiling: Int64 = .max) -> Int64? {
         guard let first = peek, ASCII.isDigit(first) else { return nil }
@@ -91,23 +118,5 @@ package struct FieldCursor {
             index += 1
         }
         return number
-    }
-}
-
-/// Lists of tokens, such as the values of `Vary` and `Connection` (RFC 9110 §5.6.1).
-package enum TokenList {
-    /// The members in lower case, without the empty ones; `nil` if a member is no token.
-    package static func parse(_ text: String) -> [String]? {
-        var members: [String] = []
-        for part in text.utf8.split(separator: UInt8(ascii: ",")) {
-            var cursor = FieldCursor(Array(part)[...])
-            cursor.skipWhitespace()
-            if cursor.isAtEnd { continue }
-            let token = cursor.takeLowercasedToken()
-            cursor.skipWhitespace()
-            guard !token.isEmpty, cursor.isAtEnd else { return nil }
-            members.append(token)
-        }
-        return members
     }
 }

@@ -17,6 +17,14 @@ package enum Hexadecimal {
     }
 }
 
+extension FixedWidthInteger {
+    /// The bytes of the number, the highest first.
+    package var bigEndianBytes: [UInt8] { Swift.withUnsafeBytes(of: bigEndian) { Array($0) } }
+
+    /// The number in lower-case hexadecimal, with as many digits as its type has.
+    package var hexadecimal: String { Swift.withUnsafeBytes(of: bigEndian) { $0.hexadecimal } }
+}
+
 extension Collection<UInt8> {
     /// The bytes as lower-case hexadecimal, two digits each.
     package var hexadecimal: String { hexadecimal(after: "") }

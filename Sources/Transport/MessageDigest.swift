@@ -1,4 +1,5 @@
 package import Foundation
+internal import HTTPSyntax
 
 #if canImport(CryptoKit)
 internal import CryptoKit

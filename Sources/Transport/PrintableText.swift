@@ -1,3 +1,5 @@
+internal import HTTPSyntax
+
 /// Makes text from a server or a user safe for a terminal or a log. Characters that could forge a line, move the cursor, change
 /// colors or reverse the writing direction become escapes such as `\u{1B}`.
 package enum PrintableText {

@@ -2,6 +2,7 @@
 internal import CBrotli
 internal import CZlib
 internal import CZstd
+internal import HTTPSyntax
 
 /// A content coding that this package can decode (RFC 9110 §8.4.1).
 enum ContentCoding: Sendable, CaseIterable {
@@ -45,11 +46,8 @@ enum ContentCoding: Sendable, CaseIterable {
 
     /// The codings of a `Content-Encoding`, in the order they were applied; `nil` if one of them can't be decoded.
     static func parse(_ values: [String]) -> [ContentCoding]? {
-        let names = values.flatMap { $0.split(separator: ",") }.map { coding in
-            coding.drop(while: \.isWhitespace).prefix { !$0.isWhitespace }.lowercased()
-        }
         var codings: [ContentCoding] = []
-        for name in names where !name.isEmpty && name != "identity" {
+        for name in values.flatMap(TokenList.firstWords) where name != "identity" {
             guard let coding = ContentCoding(name: name), available.contains(coding), codings.count < most else {
                 return nil
             }

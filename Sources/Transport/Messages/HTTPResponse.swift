@@ -32,8 +32,8 @@ public struct HTTPResponse: Sendable {
 extension HTTPResponse {
     /// Whether content can follow the head (RFC 9112 §6.3). If not, its length and coding fields describe the content of
     /// another response.
-    static func hasContent(status code: Int, answering method: HTTPRequest.Method) -> Bool {
-        method != .head && code != 204 && code != 304
+    package static func hasContent(status code: Int, answering method: HTTPRequest.Method) -> Bool {
+        method != .head && code >= 200 && code != 204 && code != 304
     }
 
     /// Whether these fields with this status redirect: by a status that can, and a `Location` (RFC 9110 §15.4).

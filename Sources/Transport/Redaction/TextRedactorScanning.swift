@@ -263,46 +263,7 @@ extension TextRedactor {
     /// The content of a JSON string without escapes. An unknown escape becomes its second byte.
     static func unescaped(_ quoted: ArraySlice<UInt8>) -> [UInt8] {
         guard quoted.contains(UInt8(ascii: "\\")) else { return Array(quoted) }
-        var text: [UInt8] = []
-        var index = quoted.startIndex
-        while index < quoted.endIndex {
-            guard quoted[index] == UInt8(ascii: "\\"), index + 1 < quoted.endIndex else {
-                text.append(quoted[index])
-                index += 1
-                continue
-            }
-            switch quoted[index + 1] {
-            case UInt8(ascii: "n"): text.append(0x0A)
-            case UInt8(ascii: "r"): text.append(0x0D)
-            case UInt8(ascii: "t"): text.append(0x09)
-            case UInt8(ascii: "b"): text.append(0x08)
-            case UInt8(ascii: "f"): text.append(0x0C)
-            case UInt8(ascii: "u"):
-                index = appendScalar(quoted, at: index, to: &text)
-                continue
-            case let byte: text.append(byte)
-            }
-            index += 2
-        }
-        return text
-    }
-
-    /// Appends the scalar of one `\uXXXX`, or of a surrogate pair, and returns the index after it.
-    private static func appendScalar(_ quoted: ArraySlice<UInt8>, at index: Int, to text: inout [UInt8]) -> Int {
-        func unit(_ start: Int) -> UInt16? {
-            guard start + 6 <= quoted.endIndex, quoted[start...].starts(with: "\\u".utf8) else { return nil }
-            return UInt16(String(decoding: quoted[(start + 2)..<(start + 6)], as: UTF8.self), radix: 16)
-        }
-        guard let first = unit(index) else {
-            text.append(UInt8(ascii: "u"))
-            return index + 2
-        }
-        if UTF16.isLeadSurrogate(first), let second = unit(index + 6), UTF16.isTrailSurrogate(second) {
-            text += String(decoding: [first, second], as: UTF16.self).utf8
-            return index + 12
-        }
-        text += String(decoding: [first], as: UTF16.self).utf8
-        return index + 6
+        return quoted.withUnsafeBytes { JSONEscapes.decoded($0, isLenient: true) } ?? Array(quoted)
     }
 
     static func escaped(_ text: [UInt8]) -> [UInt8] {

@@ -216,7 +216,7 @@ extension StubTransport {
         var response = try await answer.make(request, pace)
         try Task.checkCancellation()
         response.url = response.url ?? request.url
-        if request.method == .head || response.status == 204 || response.status == 304 {
+        if !HTTPResponse.hasContent(status: response.status.code, answering: request.method) {
             response.body.discard()
             response.body = .empty
         } else if let limit = request.context.responseBody.bufferLimit {

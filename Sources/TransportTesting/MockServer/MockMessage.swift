@@ -31,12 +31,11 @@ struct MockMessage: Sendable {
         keepsAlive: Bool
     ) -> (steps: [MockResponse.Step], keepsAlive: Bool) {
         let isChunked = self.isChunked(for: request)
-        let hasContent = request.method != .head && !isWithoutContent
         var fields = headerFields
         var keepsOpen =
             keepsAlive && close == nil && !fields[values: .connection].contains { $0.lowercased() == "close" }
         let isFramed = fields.contains(.contentLength) || fields.contains(.transferEncoding)
-        if !isFramed, !isWithoutContent {
+        if !isFramed, hasContent(answering: .get) {
             if isChunked {
                 fields[.transferEncoding] = "chunked"
             } else if let length {
@@ -50,7 +49,8 @@ struct MockMessage: Sendable {
             if keepsOpen, request.version == "1.0" { fields[.connection] = "keep-alive" }
         }
         let head = paced(Self.head(status, fields))
-        return (Self.joined(head + (hasContent ? content(isChunked: isChunked) : [])), keepsOpen)
+        let content = hasContent(answering: request.method) ? content(isChunked: isChunked) : []
+        return (Self.joined(head + content), keepsOpen)
     }
 
     /// The status line and the fields of a response.
@@ -65,8 +65,9 @@ struct MockMessage: Sendable {
         Data("\(String(chunk.count, radix: 16))\r\n".utf8) + chunk + Data("\r\n".utf8)
     }
 
-    // RFC 9110 §6.4.1.
-    private var isWithoutContent: Bool { status.kind == .informational || status.code == 204 || status.code == 304 }
+    private func hasContent(answering method: HTTPRequest.Method) -> Bool {
+        HTTPResponse.hasContent(status: status.code, answering: method)
+    }
 
     // HTTP/1.0 has no transfer codings: its content ends with the connection.
     private func isChunked(for request: MockServer.Request) -> Bool {

@@ -1,3 +1,5 @@
+internal import HTTPSyntax
+
 /// Finds the values at given key paths in a JSON text (RFC 8259), in one pass and without decoding the text.
 ///
 /// The scanner validates only the objects on the way to the wanted values: names, colons, commas, numbers, literals, and
@@ -126,7 +128,7 @@ extension JSONScanner {
         let hasEscapes = try skipString()
         let raw = UnsafeRawBufferPointer(rebasing: bytes[start..<position - 1])
         guard hasEscapes else { return narrowed(matching, level: level, name: raw) }
-        guard let name = JSONText.unescaped(raw) else { return 0 }
+        guard let name = JSONEscapes.decoded(raw) else { return 0 }
         return name.withUnsafeBytes { narrowed(matching, level: level, name: $0) }
     }
 

@@ -1,3 +1,5 @@
+internal import HTTPSyntax
+
 /// The challenges of a 401 or 407 that this interceptor can answer.
 struct ChallengeOffer: Sendable {
     /// The strongest digest challenge.
@@ -23,7 +25,7 @@ struct ChallengeOffer: Sendable {
         rejected: PasswordAuthAnswer?,
         wasInAdvance: Bool
     ) {
-        let challenges = Challenge.all(in: response.headerFields, challenger.challenge)
+        let challenges = response.headerFields[values: challenger.challenge].flatMap(Challenge.all)
         let digests = challenges.compactMap(DigestChallenge.init)
         isStale = digests.contains { challenge in
             if case .digest(let answer) = rejected {

@@ -54,11 +54,10 @@ struct DigestAnswer: Sendable {
         let subject = try hash(
             protection == .integrity ? "\(method):\(target):\(contentDigest)" : "\(method):\(target)"
         )
-        let hexCount = String(count, radix: 16)
-        let paddedCount = String(repeating: "0", count: max(0, 8 - hexCount.utf8.count)) + hexCount
+        let count = count.hexadecimal
         let response =
             if let protection {
-                try hash("\(secret):\(challenge.nonce):\(paddedCount):\(clientNonce):\(protection.rawValue):\(subject)")
+                try hash("\(secret):\(challenge.nonce):\(count):\(clientNonce):\(protection.rawValue):\(subject)")
             } else {
                 try hash("\(secret):\(challenge.nonce):\(subject)")
             }
@@ -66,7 +65,7 @@ struct DigestAnswer: Sendable {
         parts += ["nonce=\(Self.quoted(challenge.nonce))", "uri=\(Self.quoted(target))", "response=\"\(response)\""]
         if let name = challenge.algorithmName { parts.append("algorithm=\(name)") }
         if let opaque = challenge.opaque { parts.append("opaque=\(Self.quoted(opaque))") }
-        if let protection { parts += ["qop=\(protection.rawValue)", "nc=\(paddedCount)"] }
+        if let protection { parts += ["qop=\(protection.rawValue)", "nc=\(count)"] }
         if protection != nil || challenge.isSession { parts.append("cnonce=\"\(clientNonce)\"") }
         if challenge.hashesUsername { parts.append("userhash=true") }
         return "Digest " + parts.joined(separator: ", ")

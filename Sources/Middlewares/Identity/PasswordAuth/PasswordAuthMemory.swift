@@ -68,7 +68,6 @@ final class PasswordAuthMemory: Sendable {
     func reject(_ answer: PasswordAuthAnswer, at origin: Origin) { state.withLock { $0.reject(answer, at: origin) } }
 
     private static func clientNonce(_ random: RandomSource) -> String {
-        [random.next(), random.next()].flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> ($0 * 8)) } }
-            .hexadecimal
+        random.next().hexadecimal + random.next().hexadecimal
     }
 }

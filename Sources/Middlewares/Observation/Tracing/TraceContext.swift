@@ -32,24 +32,20 @@ public struct TraceContext: Sendable, Hashable {
     }
 
     /// The trace's ID, as 32 lower-case hexadecimal digits.
-    public var traceID: String { Self.hexadecimal(high) + Self.hexadecimal(low) }
+    public var traceID: String { high.hexadecimal + low.hexadecimal }
 
     /// The span's ID, as 16 lower-case hexadecimal digits.
-    public var spanID: String { Self.hexadecimal(span) }
+    public var spanID: String { span.hexadecimal }
 
     /// Whether the trace is recorded.
     public var isSampled: Bool { flags & 1 == 1 }
 
     /// The value of a `traceparent` field for this span, in version 00 of the format.
-    public var traceparent: String { "00-\(traceID)-\(spanID)-\([flags].hexadecimal)" }
+    public var traceparent: String { "00-\(traceID)-\(spanID)-\(flags.hexadecimal)" }
 
     /// A context with a new span ID in the same trace.
     func child(span: UInt64) -> TraceContext {
         TraceContext(high: high, low: low, span: span, flags: flags, tracestate: tracestate)
-    }
-
-    private static func hexadecimal(_ word: UInt64) -> String {
-        (0..<8).map { UInt8(truncatingIfNeeded: word >> (56 - 8 * UInt64($0))) }.hexadecimal
     }
 }
 

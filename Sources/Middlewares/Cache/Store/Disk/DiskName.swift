@@ -19,7 +19,7 @@ struct DiskName: Hashable {
     }
 
     /// The directory name of a shard: two hexadecimal digits.
-    static func directory(_ shard: UInt8) -> String { [shard].hexadecimal }
+    static func directory(_ shard: UInt8) -> String { shard.hexadecimal }
 
     var path: String { Self.directory(shard) + "/" + file }
 
@@ -27,7 +27,7 @@ struct DiskName: Hashable {
     func body(_ id: UInt64) -> String { Self.body(file, id) }
 
     static func body(_ file: String, _ id: UInt64) -> String {
-        (0..<8).map { UInt8(truncatingIfNeeded: id >> (56 - 8 * UInt64($0))) }.hexadecimal(after: file + ".")
+        id.bigEndianBytes.hexadecimal(after: file + ".")
     }
 
     static let length = 32

@@ -24,12 +24,8 @@ package struct SHA512Over256: Sendable {
         update([0x80])
         // The length field has 16 bytes; the upper 8 are zero for any message shorter than 2^61 bytes.
         update([UInt8](repeating: 0, count: (128 + 112 - block.count) % 128 + 8))
-        update(Self.bytes(bits))
-        return Array(state.flatMap(Self.bytes).prefix(32))
-    }
-
-    private static func bytes(_ word: UInt64) -> [UInt8] {
-        (0..<8).map { UInt8(truncatingIfNeeded: word >> UInt64(56 - 8 * $0)) }
+        update(bits.bigEndianBytes)
+        return Array(state.flatMap(\.bigEndianBytes).prefix(32))
     }
 
     private mutating func compress() {

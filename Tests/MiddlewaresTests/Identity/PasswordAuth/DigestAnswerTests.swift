@@ -4,59 +4,8 @@ import Testing
 
 @testable import Middlewares
 
-@Suite(.againstHanging) struct ChallengeTests {
-    private func challenges(_ values: String...) -> [Challenge] {
-        var fields = HTTPFields()
-        for value in values { fields.append(.wwwAuthenticate, value) }
-        return Challenge.all(in: fields)
-    }
-
-    @Test func severalChallengesInOneFieldAndInSeveral() {
-        let found = challenges(
-            #"Newauth realm="apps", type=1, title="Login to \"apps\"", Basic realm="simple""#,
-            "Negotiate, Digest realm=x, nonce=\"a,b\" ,  qop = \"auth,auth-int\""
-        )
-        #expect(
-            found == [
-                Challenge(
-                    scheme: "newauth",
-                    parameters: ["realm": "apps", "type": "1", "title": #"Login to "apps""#]
-                ),
-                Challenge(scheme: "basic", parameters: ["realm": "simple"]), Challenge(scheme: "negotiate"),
-                Challenge(scheme: "digest", parameters: ["realm": "x", "nonce": "a,b", "qop": "auth,auth-int"]),
-            ]
-        )
-    }
-
-    @Test func opaqueValuesAreSteppedOver() {
-        #expect(
-            challenges("Negotiate abc/d+e==, Basic realm=a, NTLM x") == [
-                Challenge(scheme: "negotiate"), Challenge(scheme: "basic", parameters: ["realm": "a"]),
-                Challenge(scheme: "ntlm"),
-            ]
-        )
-    }
-
-    @Test(arguments: [
-        ("", 0), (",,", 0), ("=", 0), ("\"", 0), ("Basic realm=\"open", 0), ("Basic realm=a realm=b", 0),
-        ("Basic realm=a, realm=b", 0), ("Basic realm=a, Digest realm=\"x", 1), ("Basic\u{1}", 0), ("Basic", 1),
-        ("Basic realm=\"a\\", 0), ("Basic realm=a, =b", 0),
-    ])
-    func brokenOnesAreLeftOut(value: String, count: Int) {
-        #expect(challenges(value).count == count)
-    }
-
-    @Test func randomBytesNeverTrap() {
-        let random = RandomSource.seeded(7)
-        let alphabet = Array("Digest realm=\"a\\\",nonce qop auth= ,x\u{7F}é")
-        for _ in 0..<5_000 {
-            let text = String(
-                (0..<Int(random.next() % 40)).map { _ in alphabet[Int(random.next() % UInt64(alphabet.count))] }
-            )
-            _ = challenges(text).compactMap(DigestChallenge.init)
-            _ = Challenge.parameters(in: text)
-        }
-    }
+@Suite(.againstHanging) struct DigestChallengeTests {
+    private func challenges(_ value: String) -> [Challenge] { Challenge.all(in: value) }
 
     @Test(arguments: [
         #"Digest realm="r""#, #"Digest nonce="n""#, #"Digest realm="r", nonce="n", algorithm=SHA3-256"#,
@@ -96,7 +45,7 @@ import Testing
         clientNonce: String,
         count: UInt32 = 1
     ) throws -> DigestAnswer {
-        let parsed = try #require(Challenge.all(in: [.wwwAuthenticate: challenge]).first)
+        let parsed = try #require(Challenge.all(in: challenge).first)
         return DigestAnswer(
             challenge: try #require(DigestChallenge(parsed)),
             credential: PasswordCredential(username: username, password: password),
@@ -193,7 +142,7 @@ import Testing
     }
 
     @Test func countGoesUpAndEndsWithTheNonce() throws {
-        let parsed = try #require(Challenge.all(in: [.wwwAuthenticate: #"Digest realm=r, nonce=n, qop=auth"#]).first)
+        let parsed = try #require(Challenge.all(in: #"Digest realm=r, nonce=n, qop=auth"#).first)
         var session = DigestSession(
             try #require(DigestChallenge(parsed)),
             PasswordCredential(username: "u", password: "p"),
