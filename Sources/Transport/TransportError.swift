@@ -5,13 +5,11 @@ public import Foundation
 /// The description names the request, with secrets redacted. A cancelled call throws `CancellationError` instead.
 public struct TransportError: ContextualError, Sendable {
     /// The kind of failure. An open set: handle the codes you know, and keep a default.
-    public struct Code: Sendable, Hashable, RawRepresentable, CustomStringConvertible {
+    public struct Code: OpenSet {
         /// The name of the code, such as `timedOut`.
         public let rawValue: String
         /// Creates a code from its name, for transports that need additional codes.
         public init(rawValue: String) { self.rawValue = rawValue }
-        /// The name of the code.
-        public var description: String { rawValue }
     }
 
     /// The kind of failure.
@@ -110,18 +108,10 @@ extension TransportError {
     }
 }
 
-extension TransportError: CustomStringConvertible, CustomDebugStringConvertible, LocalizedError {
+extension TransportError: DescribedError {
     /// The code, the message and the request, without secrets.
     public var description: String {
-        var text = "TransportError.\(code): \(message)"
-        if let method, let url { text += " (\(method) \(url))" }
-        if let underlying { text += " Cause: \(underlying)" }
-        return text
+        let text = Self.line(code, message, method, url)
+        return underlying.map { "\(text) Cause: \($0)" } ?? text
     }
-
-    /// Equal to ``description``.
-    public var debugDescription: String { description }
-
-    /// Equal to ``description``.
-    public var errorDescription: String? { description }
 }

@@ -3,13 +3,11 @@ public import Foundation
 /// Thrown before sending, when the interceptors of a chain are in an order that can't work.
 public struct ChainOrderError: ContextualError, Sendable {
     /// The kind of mistake in the order. An open set: handle the codes you know, and keep a default.
-    public struct Code: Sendable, Hashable, RawRepresentable, CustomStringConvertible {
+    public struct Code: OpenSet {
         /// The name of the code, such as `sharedResponse`.
         public let rawValue: String
         /// Creates a code from its name.
         public init(rawValue: String) { self.rawValue = rawValue }
-        /// The name of the code.
-        public var description: String { rawValue }
 
         /// An element that answers several requests with one response can't tell users apart: see ``ResponseSharing``.
         public static let sharedResponse = Self(rawValue: "sharedResponse")
@@ -82,17 +80,7 @@ extension ChainOrderError {
     }
 }
 
-extension ChainOrderError: CustomStringConvertible, CustomDebugStringConvertible, LocalizedError {
+extension ChainOrderError: DescribedError {
     /// The code, the message and the request, without secrets.
-    public var description: String {
-        let text = "ChainOrderError.\(code): \(message)"
-        guard let method, let url else { return text }
-        return "\(text) (\(method) \(url))"
-    }
-
-    /// Equal to ``description``.
-    public var debugDescription: String { description }
-
-    /// Equal to ``description``.
-    public var errorDescription: String? { description }
+    public var description: String { Self.line(code, message, method, url) }
 }

@@ -10,13 +10,11 @@ public import Foundation
 /// decoder's own message is left out, because it might quote them.
 public struct DecodingFailure: Error, Sendable {
     /// The kind of failure. An open set: handle the codes you know, and keep a default.
-    public struct Code: Sendable, Hashable, RawRepresentable, CustomStringConvertible {
+    public struct Code: OpenSet {
         /// The name of the code, such as `empty`.
         public let rawValue: String
         /// Creates a code from its name.
         public init(rawValue: String) { self.rawValue = rawValue }
-        /// The name of the code.
-        public var description: String { rawValue }
 
         /// The response has no content, and the type can't represent an absent value.
         public static let empty = Self(rawValue: "empty")
@@ -80,7 +78,7 @@ public struct DecodingFailure: Error, Sendable {
     }
 }
 
-extension DecodingFailure: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable, LocalizedError {
+extension DecodingFailure: DescribedError, CustomReflectable {
     /// All parts of the failure on two lines, without secrets.
     public var description: String {
         // Sanitized, so that text chosen by the server can't forge a log line.
@@ -91,12 +89,6 @@ extension DecodingFailure: CustomStringConvertible, CustomDebugStringConvertible
         if !excerpt.isEmpty { text += " Body: \(PrintableText.line(excerpt))" }
         return text
     }
-
-    /// Equal to ``description``.
-    public var debugDescription: String { description }
-
-    /// Equal to ``description``.
-    public var errorDescription: String? { description }
 
     /// A mirror that shows only ``description``, so that a dump doesn't show the decoder's error either.
     public var customMirror: Mirror { Mirror(self, children: ["description": description]) }

@@ -4,13 +4,11 @@ public import Foundation
 /// unchanged.
 public struct AuthenticationError: ContextualError, Sendable {
     /// The kind of failure. An open set: handle the codes you know, and keep a default.
-    public struct Code: Sendable, Hashable, RawRepresentable, CustomStringConvertible {
+    public struct Code: OpenSet {
         /// The name of the code, such as `signedOut`.
         public let rawValue: String
         /// Creates a code from its name.
         public init(rawValue: String) { self.rawValue = rawValue }
-        /// The name of the code.
-        public var description: String { rawValue }
 
         /// Neither the store nor the client names an origin for the token, so the request was not sent.
         public static let unknownOrigin = Self(rawValue: "unknownOrigin")
@@ -53,13 +51,18 @@ public struct AuthenticationError: ContextualError, Sendable {
 
 extension AuthenticationError {
     static var signedOut: Self {
-        Self(.signedOut, "The session was signed out while the request waited for a new token. It was not sent again.")
+        Self(
+            .signedOut,
+            "The session was signed out while the request waited for a new token, so the request was not sent again."
+                + " Sign in first."
+        )
     }
 
     static func changedAccount(of request: HTTPRequest) -> Self {
         Self(
             .signedOut,
-            "Another account signed in, or the last one signed out, after the request was named for its account. It was not sent.",
+            "The request was not sent, because its account signed out, or another account signed in, after the request was"
+                + " made.",
             request: request
         )
     }
@@ -67,7 +70,8 @@ extension AuthenticationError {
     static func unknownAccount(of request: HTTPRequest) -> Self {
         Self(
             .unknownAccount,
-            "The token doesn't say whose it is: make it with TokenStore.Token(value, account: account.id).",
+            "The request was not sent, because its token names no account. Create the token with"
+                + " TokenStore.Token(value, account: account.id).",
             request: request
         )
     }
@@ -75,16 +79,16 @@ extension AuthenticationError {
     static var refreshCancelled: Self {
         Self(
             .refreshCancelled,
-            "The refresh threw CancellationError, although the requests that waited for it were not cancelled."
-                + " Something inside the refresh closure was cancelled; the next request tries anew."
+            "The token refresh threw CancellationError, but no request that waited for it was cancelled. The refresh closure"
+                + " cancelled its own work. The next request refreshes again."
         )
     }
 
     static func unknownOrigin(of request: HTTPRequest) -> Self {
         Self(
             .unknownOrigin,
-            "It is not known which origin the tokens are for, and they are sent to no other. Give the Client a base URL,"
-                + " or name the origins: TokenStore(origins: [origin], …).",
+            "The request was not sent, because no origin is named that may receive the token. Give the Client a base URL, or"
+                + " name the origins: TokenStore(origins: [origin], …).",
             request: request
         )
     }
@@ -92,8 +96,8 @@ extension AuthenticationError {
     static func wrongOrder(of request: HTTPRequest) -> Self {
         Self(
             .wrongOrder,
-            "bearerAuth stands outside of retryOnUnauthorized: what is sent again would carry the rejected token."
-                + " The right order is [.retryOnUnauthorized(tokens), .bearerAuth(tokens)].",
+            "The request was not sent, because bearerAuth is outside retryOnUnauthorized: the second attempt would carry the"
+                + " rejected token. Write [.retryOnUnauthorized(tokens), .bearerAuth(tokens)].",
             request: request
         )
     }
@@ -101,23 +105,14 @@ extension AuthenticationError {
     static func invalidToken(for request: HTTPRequest) -> Self {
         Self(
             .invalidToken,
-            "The token's value is empty, or holds a space or a control character: it can't be sent (RFC 6750 §2.1).",
+            "The request was not sent, because the token is empty or contains a space or a control character, which a bearer"
+                + " token can't contain (RFC 6750 §2.1). Check the value that the refresh returns.",
             request: request
         )
     }
 }
 
-extension AuthenticationError: CustomStringConvertible, CustomDebugStringConvertible, LocalizedError {
+extension AuthenticationError: DescribedError {
     /// Code, message and request, without secrets.
-    public var description: String {
-        let text = "AuthenticationError.\(code): \(message)"
-        guard let method, let url else { return text }
-        return "\(text) (\(method) \(url))"
-    }
-
-    /// Equal to ``description``.
-    public var debugDescription: String { description }
-
-    /// Equal to ``description``.
-    public var errorDescription: String? { description }
+    public var description: String { Self.line(code, message, method, url) }
 }

@@ -44,13 +44,11 @@ extension RetryAttempt: CustomStringConvertible, CustomDebugStringConvertible, C
 }
 
 /// The reason a call was not retried. An open set: handle the reasons you know, and keep a default.
-public struct RetryStop: Sendable, Hashable, RawRepresentable, CustomStringConvertible {
+public struct RetryStop: OpenSet {
     /// The name of the reason, such as `attemptsUsedUp`.
     public let rawValue: String
     /// Creates a reason from its name.
     public init(rawValue: String) { self.rawValue = rawValue }
-    /// The name of the reason.
-    public var description: String { rawValue }
 
     /// The policy's maximum number of attempts was reached.
     public static let attemptsUsedUp = Self(rawValue: "attemptsUsedUp")

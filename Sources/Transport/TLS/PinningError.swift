@@ -19,7 +19,7 @@ public struct PinningError: Error, Sendable, Hashable {
     }
 }
 
-extension PinningError: CustomStringConvertible, CustomDebugStringConvertible, LocalizedError {
+extension PinningError: DescribedError {
     /// The host, the expected pins and the chain's pins, so that the right pin can be copied.
     public var description: String {
         let wanted = expected.isEmpty ? "  (none: an empty list matches nothing)" : Self.list(expected)
@@ -38,10 +38,4 @@ extension PinningError: CustomStringConvertible, CustomDebugStringConvertible, L
     private static func list(_ items: [some CustomStringConvertible]) -> String {
         items.map { "  \($0)" }.joined(separator: "\n")
     }
-
-    /// Equal to ``description``.
-    public var debugDescription: String { description }
-
-    /// Equal to ``description``.
-    public var errorDescription: String? { description }
 }

@@ -4,13 +4,11 @@ public import Foundation
 /// literal, which can't throw, the error is each call's ``TransportError/underlying`` error.
 public struct TLSConfigurationError: Error, Sendable, Hashable {
     /// The kind of mistake. An open set: handle the codes you know, and keep a default.
-    public struct Code: Sendable, Hashable, RawRepresentable, CustomStringConvertible {
+    public struct Code: OpenSet {
         /// The name of the code, such as `notACertificate`.
         public let rawValue: String
         /// Creates a code from its name.
         public init(rawValue: String) { self.rawValue = rawValue }
-        /// The name of the code.
-        public var description: String { rawValue }
 
         /// There is no such file, or it can't be read.
         public static let unreadableFile = Self(rawValue: "unreadableFile")
@@ -46,10 +44,7 @@ public struct TLSConfigurationError: Error, Sendable, Hashable {
     }
 }
 
-extension TLSConfigurationError: CustomStringConvertible, LocalizedError {
+extension TLSConfigurationError: DescribedError {
     /// The code and the message.
     public var description: String { "TLSConfigurationError.\(code): \(message)" }
-
-    /// Equal to ``description``.
-    public var errorDescription: String? { description }
 }

@@ -241,13 +241,11 @@ extension CacheStore {
 /// Why a store couldn't keep or find an entry. The cache reports the error; it fails no request.
 public struct CacheStoreError: Error, Sendable, CustomStringConvertible {
     /// The kind of a store's error. An open set.
-    public struct Code: Sendable, Hashable, RawRepresentable, CustomStringConvertible {
+    public struct Code: OpenSet {
         /// The name of the code.
         public let rawValue: String
         /// Creates a code from its name, for a store with additional kinds of errors.
         public init(rawValue: String) { self.rawValue = rawValue }
-        /// The name of the code.
-        public var description: String { rawValue }
         /// The body is longer than the store allows.
         public static let tooLarge = Self(rawValue: "tooLarge")
         /// Bodies in progress leave no room for another.

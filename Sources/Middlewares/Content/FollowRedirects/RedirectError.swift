@@ -5,13 +5,11 @@ public import Foundation
 /// The descriptions show the redirects with secrets redacted.
 public struct RedirectError: ContextualError, Sendable {
     /// The kind of failure. An open set: handle the codes you know, and keep a default.
-    public struct Code: Sendable, Hashable, RawRepresentable, CustomStringConvertible {
+    public struct Code: OpenSet {
         /// The name of the code, such as `tooManyRedirects`.
         public let rawValue: String
         /// Creates a code from its name.
         public init(rawValue: String) { self.rawValue = rawValue }
-        /// The name of the code.
-        public var description: String { rawValue }
 
         /// The call was redirected more often than the limit allows, probably in a loop.
         public static let tooManyRedirects = Self(rawValue: "tooManyRedirects")
@@ -46,25 +44,21 @@ public struct RedirectError: ContextualError, Sendable {
         url = Redaction.standard.string(for: request.url)
         message =
             switch code {
-            case .tooManyRedirects: "The server redirects more than \(limit) times: followRedirects(limit:)."
-            case .invalidLocation: "The Location of the redirect is no URL, or there are several that differ."
+            case .tooManyRedirects:
+                "The server redirected more than \(limit) times, probably in a loop. followRedirects(limit:) allows more."
+            case .invalidLocation:
+                "The redirect's Location is not a URL, or there are several different ones. Ask the server's operator."
             case .insecure: "The redirect leads from https to http: followRedirects(allowsDowngrade: true) allows it."
-            default: "The redirect leads to a scheme other than http and https. A policy can .stop before it."
+            default: "The redirect leads to a scheme other than http and https. A policy can return .stop for it."
             }
     }
 }
 
-extension RedirectError: CustomStringConvertible, CustomDebugStringConvertible, LocalizedError {
+extension RedirectError: DescribedError {
     /// The code, message, request and redirects on one line, without secrets.
     public var description: String {
         let text = "RedirectError.\(code): \(message) (\(status.code) for \(method) \(url))"
         guard !redirects.isEmpty else { return text }
         return text + " Hops: " + redirects.map(\.description).joined(separator: "; ")
     }
-
-    /// Equal to ``description``.
-    public var debugDescription: String { description }
-
-    /// Equal to ``description``.
-    public var errorDescription: String? { description }
 }

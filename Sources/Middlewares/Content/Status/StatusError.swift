@@ -87,8 +87,8 @@ extension StatusError {
             return "\(status) \(redirection(response, from: url))"
         case 304:
             return
-                "\(status) answers a conditional request, but the one that came to validateStatus was not conditional."
-                + " What adds a condition further inside has to answer the 304 itself, or 304 has to be accepted."
+                "\(status) answers a conditional request, but the request at validateStatus was not conditional. The inner"
+                + " interceptor that adds the condition must handle the 304, or validateStatus must accept 304."
         default:
             return "\(status) is not an accepted status."
         }
@@ -118,7 +118,7 @@ extension StatusError: ContextualError {
     }
 }
 
-extension StatusError: CustomStringConvertible, CustomDebugStringConvertible, LocalizedError, CustomReflectable {
+extension StatusError: DescribedError, CustomReflectable {
     /// The message, the request and the start of the body on one line, without secrets.
     public var description: String {
         var text = "StatusError: \(message) (\(PrintableText.line(method.rawValue)) \(url))"
@@ -127,12 +127,6 @@ extension StatusError: CustomStringConvertible, CustomDebugStringConvertible, Lo
         let excerpt = PrintableText.line(Redaction.standard.excerpt(of: body, isComplete: isBodyComplete))
         return excerpt.isEmpty ? text : "\(text) Body: \(excerpt)"
     }
-
-    /// Equal to ``description``.
-    public var debugDescription: String { description }
-
-    /// Equal to ``description``.
-    public var errorDescription: String? { description }
 
     /// The parts of ``description``, so that `dump` prints no secret either.
     public var customMirror: Mirror {

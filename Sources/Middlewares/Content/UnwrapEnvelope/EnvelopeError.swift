@@ -9,17 +9,16 @@ public import Foundation
 ///     show(error.message)
 /// }
 /// ```
-/// The descriptions show the request's URL and the start of the body with secrets redacted; ``response`` and ``body`` are
-/// unredacted. An outer interceptor that checks statuses, such as a retry, sees the status of ``response``.
+/// The descriptions are for developers: to show users the server's text, use ``message``. They show the request's URL and the
+/// start of the body with secrets redacted; ``response`` and ``body`` are unredacted. An outer interceptor that
+/// checks statuses, such as a retry, sees the status of ``response``.
 public struct EnvelopeError: ContextualError, Sendable {
     /// The kind of failure. An open set: handle the reasons you know, and keep a default.
-    public struct Reason: Sendable, Hashable, RawRepresentable, CustomStringConvertible {
+    public struct Reason: OpenSet {
         /// The name of the reason, such as `refused`.
         public let rawValue: String
         /// Creates a reason from its name.
         public init(rawValue: String) { self.rawValue = rawValue }
-        /// The name of the reason.
-        public var description: String { rawValue }
 
         /// The envelope reports that the call failed.
         public static let refused = Self(rawValue: "refused")
@@ -62,7 +61,7 @@ public struct EnvelopeError: ContextualError, Sendable {
         _ reason: Reason,
         code: Envelope.Code? = nil,
         message: String? = nil,
-        explanation: String = "The envelope says that the call has failed.",
+        explanation: String = "The envelope reports that the call failed.",
         status: HTTPResponse.Status = 200,
         headerFields: HTTPFields = HTTPFields(),
         body: Data = Data(),
@@ -85,7 +84,7 @@ public struct EnvelopeError: ContextualError, Sendable {
 
 extension EnvelopeError: ResponseError {}
 
-extension EnvelopeError: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable, LocalizedError {
+extension EnvelopeError: DescribedError, CustomReflectable {
     /// The reason, code, message, request and start of the body on one line, with secrets redacted.
     public var description: String {
         var text = "EnvelopeError.\(reason): \(explanation)"
@@ -97,12 +96,6 @@ extension EnvelopeError: CustomStringConvertible, CustomDebugStringConvertible, 
         if !body.isEmpty { text += " Body: \(excerpt)" }
         return text
     }
-
-    /// Equal to ``description``.
-    public var debugDescription: String { description }
-
-    /// Equal to ``description``, which is for developers. To show users the server's text, use ``message``.
-    public var errorDescription: String? { description }
 
     /// The parts of ``description``, so that `dump` prints no secret either.
     public var customMirror: Mirror {

@@ -108,13 +108,11 @@ public struct Cookie: Sendable, Hashable, Codable {
 extension Cookie {
     /// The `SameSite` attribute: which requests of web pages carry the cookie (draft-ietf-httpbis-rfc6265bis §5.6.7). An open
     /// set.
-    public struct SameSite: Sendable, Hashable, Codable, RawRepresentable, CustomStringConvertible {
+    public struct SameSite: Codable, OpenSet {
         /// The value in lower case, such as `lax`.
         public let rawValue: String
         /// Creates a value from its text, in any case.
         public init(rawValue: String) { self.rawValue = rawValue.lowercased() }
-        /// The value in lower case.
-        public var description: String { rawValue }
 
         /// Sent with requests from the cookie's own site only.
         public static let strict = Self(rawValue: "strict")

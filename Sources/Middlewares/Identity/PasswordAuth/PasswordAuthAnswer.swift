@@ -35,8 +35,8 @@ enum PasswordAuthAnswer: Sendable {
             guard let value = answer.credential.basicAuthorization else {
                 throw AuthenticationError(
                     .invalidCredential,
-                    "The name holds a colon, or name or password a control character: the basic scheme can't say that"
-                        + " (RFC 7617 §2).",
+                    "The basic scheme can't carry this credential: the name contains a colon, or the name or the password a"
+                        + " control character (RFC 7617 §2). Use another name, or digestAuth.",
                     request: request
                 )
             }

@@ -63,7 +63,8 @@ public struct HTTPMessageSignature: RequestSigner {
         else {
             throw SigningError(
                 .invalidRequest,
-                "The label of the signature, or a component that it is to cover, is no valid name, or stands there twice.",
+                "The signature's label or a covered component is not a valid name, or a component is listed twice. Use names in"
+                    + " lower case (RFC 9421 §2), each once.",
                 request: request
             )
         }
@@ -73,7 +74,8 @@ public struct HTTPMessageSignature: RequestSigner {
         guard keyID.utf8.allSatisfy({ 0x20..<0x7F ~= $0 }) else {
             throw SigningError(
                 .invalidRequest,
-                "The key's ID is not printable ASCII (RFC 8941 §3.3.3).",
+                "The key's ID contains characters other than printable ASCII, which the field can't carry (RFC 8941 §3.3.3)."
+                    + " Use another keyID.",
                 request: request
             )
         }
@@ -102,7 +104,8 @@ public struct HTTPMessageSignature: RequestSigner {
             guard let name = HTTPField.Name(component), request.headerFields.contains(name) else {
                 throw SigningError(
                     .invalidRequest,
-                    "The signature is to cover \(component), which the request hasn't got.",
+                    "The signature must cover \(component), but the request has no such field. Add the field, or leave it out of"
+                        + " covering:.",
                     request: request
                 )
             }

@@ -3,13 +3,11 @@ public import Foundation
 /// The error of a request that could not be signed and was not sent.
 public struct SigningError: ContextualError, RefusedRequestError, Sendable {
     /// The kind of failure. An open set: handle the codes you know, and keep a default.
-    public struct Code: Sendable, Hashable, RawRepresentable, CustomStringConvertible {
+    public struct Code: OpenSet {
         /// The name of the code, such as `unknownOrigin`.
         public let rawValue: String
         /// Creates a code from its name.
         public init(rawValue: String) { self.rawValue = rawValue }
-        /// The name of the code.
-        public var description: String { rawValue }
 
         /// The origins that may receive signatures are unknown: the interceptor has none, and the client has no base URL.
         public static let unknownOrigin = Self(rawValue: "unknownOrigin")
@@ -54,30 +52,23 @@ extension SigningError {
         do {
             return try work()
         } catch let missing as DigestUnavailable {
-            throw SigningError(.unsupported, "Nothing can be signed: \(missing).")
+            throw SigningError(
+                .unsupported,
+                "The request could not be signed: \(missing). Install OpenSSL, or sign with a closure."
+            )
         }
     }
 
     static var bodyNotRestartable: Self {
         Self(
             .bodyNotRestartable,
-            "The signature covers the body, which is a one-shot stream that can be read only once. Use"
-                + " HTTPBody.restartable, bytes or a file, or have the body left unsigned."
+            "The signature covers the body, but the body is a one-shot stream, which can be read only once. Use"
+                + " HTTPBody.restartable, bytes or a file, or leave the body unsigned."
         )
     }
 }
 
-extension SigningError: CustomStringConvertible, CustomDebugStringConvertible, LocalizedError {
+extension SigningError: DescribedError {
     /// The code, message and request on one line, without secrets.
-    public var description: String {
-        let text = "SigningError.\(code): \(message)"
-        guard let method, let url else { return text }
-        return "\(text) (\(method) \(url))"
-    }
-
-    /// Equal to ``description``.
-    public var debugDescription: String { description }
-
-    /// Equal to ``description``.
-    public var errorDescription: String? { description }
+    public var description: String { Self.line(code, message, method, url) }
 }

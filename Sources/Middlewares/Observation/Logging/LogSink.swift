@@ -60,13 +60,11 @@ public struct LogSink: Sendable {
 /// One entry of a log, which can have several lines.
 public struct LogEntry: Sendable, CustomStringConvertible {
     /// The event that an entry reports. An open set: handle the events you know, and keep a default.
-    public struct Event: Sendable, Hashable, RawRepresentable, CustomStringConvertible {
+    public struct Event: OpenSet {
         /// The name of the event, such as `request`.
         public let rawValue: String
         /// Creates an event from its name.
         public init(rawValue: String) { self.rawValue = rawValue }
-        /// The name of the event.
-        public var description: String { rawValue }
 
         /// A request was passed on.
         public static let request = Self(rawValue: "request")

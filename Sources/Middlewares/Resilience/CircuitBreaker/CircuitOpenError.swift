@@ -26,19 +26,13 @@ public struct CircuitOpenError: ContextualError, RefusedRequestError, Sendable {
         url = Redaction.standard.string(for: request.url)
         message =
             state == .halfOpen
-            ? "The request was not sent: \(origin) has failed too often, and is being probed. The next probe may go when"
-                + " those under way have ended, or in \(nextProbe)."
-            : "The request was not sent: \(origin) has failed too often. The next probe may go in \(nextProbe)."
+            ? "The request was not sent, because \(origin) failed too often and is being probed. Try again when the probes have"
+                + " ended, or in \(nextProbe)."
+            : "The request was not sent, because \(origin) failed too often. Try again in \(nextProbe)."
     }
 }
 
-extension CircuitOpenError: CustomStringConvertible, CustomDebugStringConvertible, LocalizedError {
+extension CircuitOpenError: DescribedError {
     /// The message and the request on one line, without secrets.
     public var description: String { "CircuitOpenError: \(message) (\(method) \(url))" }
-
-    /// Equal to ``description``.
-    public var debugDescription: String { description }
-
-    /// Equal to ``description``.
-    public var errorDescription: String? { description }
 }

@@ -3,13 +3,11 @@ public import Foundation
 /// The error of a request that ``LimitConcurrencyInterceptor`` refused to send.
 public struct ConcurrencyLimitError: ContextualError, RefusedRequestError, Sendable {
     /// The reason for a refusal. An open set: handle the codes you know, and keep a default.
-    public struct Code: Sendable, Hashable, RawRepresentable, CustomStringConvertible {
+    public struct Code: OpenSet {
         /// The name of the code, such as `queueFull`.
         public let rawValue: String
         /// Creates a code from its name.
         public init(rawValue: String) { self.rawValue = rawValue }
-        /// The name of the code.
-        public var description: String { rawValue }
 
         /// The maximum number of requests is already waiting.
         public static let queueFull = Self(rawValue: "queueFull")
@@ -38,20 +36,14 @@ public struct ConcurrencyLimitError: ContextualError, RefusedRequestError, Senda
     static func queueFull(waiting: Int, request: borrowing HTTPRequest) -> Self {
         Self(
             .queueFull,
-            "The request was not sent: \(waiting) others wait for a permit already, as many as may. Send fewer at a time,"
-                + " or let more of them wait: limitConcurrency(…, waiting:).",
+            "The request was not sent, because \(waiting) requests are already waiting, the maximum of the concurrency limit."
+                + " Send fewer requests at a time, or raise the maximum: limitConcurrency(…, maxQueued:).",
             request: request
         )
     }
 }
 
-extension ConcurrencyLimitError: CustomStringConvertible, CustomDebugStringConvertible, LocalizedError {
+extension ConcurrencyLimitError: DescribedError {
     /// The code, message and request on one line, without secrets.
-    public var description: String { "ConcurrencyLimitError.\(code): \(message) (\(method) \(url))" }
-
-    /// Equal to ``description``.
-    public var debugDescription: String { description }
-
-    /// Equal to ``description``.
-    public var errorDescription: String? { description }
+    public var description: String { Self.line(code, message, method, url) }
 }

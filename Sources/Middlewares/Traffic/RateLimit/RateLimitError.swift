@@ -3,13 +3,11 @@ public import Foundation
 /// The error of a request that ``RateLimitInterceptor`` refused to send.
 public struct RateLimitError: ContextualError, RefusedRequestError, Sendable {
     /// The reason for a refusal. An open set: handle the codes you know, and keep a default.
-    public struct Code: Sendable, Hashable, RawRepresentable, CustomStringConvertible {
+    public struct Code: OpenSet {
         /// The name of the code, such as `waitTooLong`.
         public let rawValue: String
         /// Creates a code from its name.
         public init(rawValue: String) { self.rawValue = rawValue }
-        /// The name of the code.
-        public var description: String { rawValue }
 
         /// The maximum number of requests is already waiting.
         public static let queueFull = Self(rawValue: "queueFull")
@@ -43,8 +41,8 @@ public struct RateLimitError: ContextualError, RefusedRequestError, Sendable {
     static func queueFull(waiting: Int, request: borrowing HTTPRequest) -> Self {
         Self(
             .queueFull,
-            "The request was not sent: \(waiting) others wait for their turn already, as many as may. Send fewer, or let"
-                + " more of them wait: rateLimit(…, waiting:).",
+            "The request was not sent, because \(waiting) requests are already waiting, the maximum of the rate limit."
+                + " Send fewer requests, or raise the maximum: rateLimit(…, maxQueued:).",
             request: request
         )
     }
@@ -52,21 +50,15 @@ public struct RateLimitError: ContextualError, RefusedRequestError, Sendable {
     static func waitTooLong(_ wait: Duration, limit: Duration, request: borrowing HTTPRequest) -> Self {
         Self(
             .waitTooLong,
-            "The request was not sent: it would have to wait \(wait) for its turn, longer than the \(limit) it may. Try"
-                + " again later, or allow a longer wait: rateLimit(…, longestWait:).",
+            "The request was not sent, because the rate limit would make it wait \(wait), and the maximum is \(limit). Try"
+                + " again later, or allow a longer wait: rateLimit(…, maxWait:).",
             wait: wait,
             request: request
         )
     }
 }
 
-extension RateLimitError: CustomStringConvertible, CustomDebugStringConvertible, LocalizedError {
+extension RateLimitError: DescribedError {
     /// The code, message and request on one line, without secrets.
-    public var description: String { "RateLimitError.\(code): \(message) (\(method) \(url))" }
-
-    /// Equal to ``description``.
-    public var debugDescription: String { description }
-
-    /// Equal to ``description``.
-    public var errorDescription: String? { description }
+    public var description: String { Self.line(code, message, method, url) }
 }

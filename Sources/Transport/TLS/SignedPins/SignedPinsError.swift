@@ -3,13 +3,11 @@ public import Foundation
 /// Thrown when a signed list of pins isn't accepted.
 public struct SignedPinsError: Error, Sendable, Hashable {
     /// The kind of failure. An open set: handle the codes you know, and keep a default.
-    public struct Code: Sendable, Hashable, RawRepresentable, CustomStringConvertible {
+    public struct Code: OpenSet {
         /// The name of the code, such as `expired`.
         public let rawValue: String
         /// Creates a code from its name.
         public init(rawValue: String) { self.rawValue = rawValue }
-        /// The name of the code.
-        public var description: String { rawValue }
 
         /// The list or its signature couldn't be fetched.
         public static let unavailable = Self(rawValue: "unavailable")
@@ -38,10 +36,7 @@ public struct SignedPinsError: Error, Sendable, Hashable {
     }
 }
 
-extension SignedPinsError: CustomStringConvertible, LocalizedError {
+extension SignedPinsError: DescribedError {
     /// The code and the message.
     public var description: String { "SignedPinsError.\(code): \(message)" }
-
-    /// Equal to ``description``.
-    public var errorDescription: String? { description }
 }
