@@ -3,7 +3,7 @@ internal import Synchronization
 
 extension HTTPBody {
     /// Whether the body is a one-shot stream that nothing has read yet.
-    var isUnderWay: Bool { !isRestartable && isReadable }
+    var isUnreadStream: Bool { !isRestartable && isReadable }
 
     /// A body with the same content that calls `action` once, when nothing will read on: after the last chunk or an error, on
     /// `discard()`, or when the body and all its iterators are released.

@@ -17,8 +17,8 @@ extension RandomChain {
         // Each limit has separate permits, because a limit inside another with the same permits would wait for itself.
         let total = Int.random(in: 1...3, using: &random)
         let perHost = Bool.random(using: &random) ? 1 : nil
-        let waiting = Int.random(in: 0..<4, using: &random) == 0 ? 2 : nil
-        let limit = LimitConcurrencyInterceptor(total, perHost: perHost, waiting: waiting)
+        let maxQueued = Int.random(in: 0..<4, using: &random) == 0 ? 2 : nil
+        let limit = LimitConcurrencyInterceptor.limitConcurrency(total, perHost: perHost, maxQueued: maxQueued)
         add(limit, "limit(\(total)\(perHost == nil ? "" : ", perHost"))")
         let running = Shared<[String: Int]>([:])
         watch { [world] request, next in
@@ -42,13 +42,13 @@ extension RandomChain {
         let count = Int.random(in: 1...3, using: &random), burst = Int.random(in: 1...3, using: &random)
         let period = Duration.seconds(Int.random(in: 1...3, using: &random))
         let isPerHost = Bool.random(using: &random)
-        let limit = RateLimitInterceptor(
+        let limit = RateLimitInterceptor.rateLimit(
             count,
             per: period,
             burst: burst,
             perHost: isPerHost,
-            waiting: Int.random(in: 0..<4, using: &random) == 0 ? 2 : nil,
-            longestWait: Int.random(in: 0..<4, using: &random) == 0 ? .seconds(3) : nil,
+            maxQueued: Int.random(in: 0..<4, using: &random) == 0 ? 2 : nil,
+            maxWait: Int.random(in: 0..<4, using: &random) == 0 ? .seconds(3) : nil,
             clock: world.clock
         )
         add(limit, "rateLimit(\(count) per \(period), burst \(burst))")
@@ -118,7 +118,7 @@ extension RandomChain {
     }
 
     mutating func addCoalesce() {
-        let coalesce = CoalesceInterceptor()
+        let coalesce = CoalesceInterceptor.coalesce()
         add(coalesce, "coalesce")
         finalChecks.append { [world] in
             let counts = coalesce.coalescer.counts

@@ -130,7 +130,7 @@ import Testing
 
     @Test func passwordOfTheLastUserIsForgottenAtASignOut() async throws {
         let user = Shared("Ada")
-        let auth = PasswordAuthInterceptor(schemes: [.basic], origins: [apiOrigin]) { _, _ in
+        let auth = PasswordAuthInterceptor.passwordAuth(schemes: [.basic], origins: [apiOrigin]) { _, _ in
             PasswordCredential(username: user.value, password: "x")
         }
         let server = Self.passwordServer(of: user)
@@ -145,7 +145,7 @@ import Testing
     @Test func requestFromBeforeASignOutIsNotAnsweredWithTheNextUsersPassword() async throws {
         let user = Shared("Ada")
         let holder = Shared<PasswordAuthInterceptor?>(nil)
-        let auth = PasswordAuthInterceptor(schemes: [.basic], origins: [apiOrigin]) { _, _ in
+        let auth = PasswordAuthInterceptor.passwordAuth(schemes: [.basic], origins: [apiOrigin]) { _, _ in
             user.value = "Bob"
             holder.value?.signOut()
             return PasswordCredential(username: user.value, password: "x")

@@ -55,9 +55,10 @@ import TransportTesting
                 let scheme: PasswordAuthInterceptor.Scheme = self == .basicAuth ? .basic : .digest
                 let accounts = ["nobody", "Ada", "Bob"].map { user in
                     let credential = PasswordCredential(username: user, password: "x")
-                    return (
-                        user, PasswordAuthInterceptor(schemes: [scheme], origins: [apiOrigin]) { _, _ in credential }
-                    )
+                    let auth = PasswordAuthInterceptor.passwordAuth(schemes: [scheme], origins: [apiOrigin]) { _, _ in
+                        credential
+                    }
+                    return (user, auth)
                 }
                 let auths = Dictionary(uniqueKeysWithValues: accounts)
                 let current: some Interceptor = .intercept { request, next in

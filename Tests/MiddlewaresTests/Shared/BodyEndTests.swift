@@ -19,7 +19,7 @@ import Testing
         let ends = Tally()
         let body = body(["a", "b"], length: 2, ends)
         #expect(body.length == 2)
-        #expect(body.isUnderWay)
+        #expect(body.isUnreadStream)
         var chunks = body.makeAsyncIterator()
         #expect(try await chunks.next() == Data("a".utf8))
         #expect(try await chunks.next() == Data("b".utf8))
@@ -44,7 +44,7 @@ import Testing
         body.discard()
         #expect(ends.value == 1)
         #expect(discards.value == 1)
-        #expect(!body.isUnderWay)
+        #expect(!body.isUnreadStream)
     }
 
     @Test func bodyThatNobodyHoldsHasEnded() async throws {

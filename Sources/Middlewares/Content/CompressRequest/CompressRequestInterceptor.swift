@@ -27,13 +27,7 @@ public struct CompressRequestInterceptor: Interceptor {
     private let level: Int
     private let isCompressed: @Sendable (HTTPRequest) -> Bool
 
-    /// Creates a compressing interceptor.
-    ///
-    /// - Parameters:
-    ///   - minimum: content of up to this many bytes is sent uncompressed; 1024 by default.
-    ///   - level: from 1 (fastest) to 9 (smallest); 6 by default.
-    ///   - isCompressed: selects which of the eligible requests to compress; by default all.
-    public init(
+    init(
         above minimum: Int = 1024,
         level: Int = 6,
         where isCompressed: @escaping @Sendable (HTTPRequest) -> Bool = { _ in true }
@@ -103,8 +97,12 @@ public struct CompressRequestInterceptor: Interceptor {
 }
 
 extension Interceptor where Self == CompressRequestInterceptor {
-    /// Compresses the content of requests with gzip. See ``CompressRequestInterceptor``, and its initialiser for the
-    /// parameters.
+    /// Compresses the content of requests with gzip. See ``CompressRequestInterceptor``.
+    ///
+    /// - Parameters:
+    ///   - minimum: content of up to this many bytes is sent uncompressed; 1024 by default.
+    ///   - level: from 1 (fastest) to 9 (smallest); 6 by default.
+    ///   - isCompressed: selects which of the eligible requests to compress; by default all.
     public static func compressRequest(
         above minimum: Int = 1024,
         level: Int = 6,

@@ -47,15 +47,7 @@ public struct FollowRedirectsInterceptor: Interceptor {
     private let rules: RedirectRules
     private let policy: Policy?
 
-    /// Creates an interceptor that follows redirects.
-    ///
-    /// - Parameters:
-    ///   - limit: the maximum number of redirects per call, 20 by default.
-    ///   - allowsDowngrade: whether to follow redirects from https to http; `false` by default.
-    ///   - redaction: decides by name which further fields are never sent to another origin.
-    ///   - policy: called for each redirect before it is followed, even for one that would be refused. By default all are
-    ///     followed.
-    public init(
+    init(
         limit: Int = 20,
         allowsDowngrade: Bool = false,
         redaction: Redaction = .standard,

@@ -29,22 +29,11 @@ public struct HeadersInterceptor: Interceptor {
 
     private let source: Source
 
-    /// Creates an interceptor that adds the same fields to each request.
-    ///
-    /// - Parameters:
-    ///   - defaults: fields to add unless the request has a field of that name.
-    ///   - forced: fields that replace a request's fields of the same name, and defaults; by default none.
-    public init(_ defaults: HTTPFields, forced: HTTPFields = HTTPFields()) {
+    init(_ defaults: HTTPFields, forced: HTTPFields = HTTPFields()) {
         source = .fixed(defaults: defaults, forced: forced)
     }
 
-    /// Creates an interceptor that adds fields from a closure.
-    ///
-    /// - Parameters:
-    ///   - overriding: whether the fields replace a request's fields of the same name; by default they don't.
-    ///   - make: receives the request as it is here and returns the fields. If it throws, the caller gets the error and nothing
-    ///     is sent.
-    public init(overriding: Bool = false, _ make: @escaping Fields) {
+    init(overriding: Bool = false, _ make: @escaping Fields) {
         source = .made(make, isForced: overriding)
     }
 
@@ -73,7 +62,7 @@ extension Interceptor where Self == HeadersInterceptor {
         Self(defaults, forced: forced)
     }
 
-    /// Adds fields that replace a request's fields of the same name. See ``HeadersInterceptor``.
+    /// Adds fields that replace a request's fields of the same name. See ``headers(_:forced:)``.
     public static func headers(forced: HTTPFields) -> Self { Self(HTTPFields(), forced: forced) }
 
     /// Adds fields from a closure to each request. See ``HeadersInterceptor``.

@@ -26,20 +26,7 @@ public struct ValidateStatusInterceptor: Interceptor {
     private let isAccepted: (@Sendable (HTTPResponse) -> Bool)?
     private let bodyLimit: Int
 
-    /// Creates an interceptor that accepts 2xx, and a 304 to a request that was conditional.
-    ///
-    /// - Parameter bodyLimit: the maximum number of bytes of the body to keep in an error; 64 KiB by default.
-    public init(bodyLimit: Int = 64 << 10) {
-        self.isAccepted = nil
-        self.bodyLimit = max(0, bodyLimit)
-    }
-
-    /// Creates an interceptor that accepts the responses for which a closure returns `true`.
-    ///
-    /// - Parameters:
-    ///   - bodyLimit: the maximum number of bytes of the body to keep in an error; 64 KiB by default.
-    ///   - isAccepted: whether to accept a response.
-    public init(bodyLimit: Int = 64 << 10, where isAccepted: @escaping @Sendable (HTTPResponse) -> Bool) {
+    init(bodyLimit: Int, where isAccepted: (@Sendable (HTTPResponse) -> Bool)? = nil) {
         self.isAccepted = isAccepted
         self.bodyLimit = max(0, bodyLimit)
     }
@@ -82,7 +69,7 @@ extension Interceptor where Self == ValidateStatusInterceptor {
     /// - Parameter bodyLimit: the maximum number of bytes of the body to keep in an error; 64 KiB by default.
     public static func validateStatus(bodyLimit: Int = 64 << 10) -> Self { Self(bodyLimit: bodyLimit) }
 
-    /// Throws a ``StatusError`` unless the status code lies in the range. See ``ValidateStatusInterceptor``.
+    /// Throws a ``StatusError`` unless the status code lies in the range. See ``validateStatus(bodyLimit:)``.
     public static func validateStatus(
         _ range: some RangeExpression<Int> & Sendable,
         bodyLimit: Int = 64 << 10
@@ -90,12 +77,12 @@ extension Interceptor where Self == ValidateStatusInterceptor {
         Self(bodyLimit: bodyLimit) { range.contains($0.status.code) }
     }
 
-    /// Throws a ``StatusError`` unless the set contains the status code. See ``ValidateStatusInterceptor``.
+    /// Throws a ``StatusError`` unless the set contains the status code. See ``validateStatus(bodyLimit:)``.
     public static func validateStatus(_ codes: Set<Int>, bodyLimit: Int = 64 << 10) -> Self {
         Self(bodyLimit: bodyLimit) { codes.contains($0.status.code) }
     }
 
-    /// Throws a ``StatusError`` unless the closure accepts the response. See ``ValidateStatusInterceptor``.
+    /// Throws a ``StatusError`` unless the closure accepts the response. See ``validateStatus(bodyLimit:)``.
     public static func validateStatus(
         bodyLimit: Int = 64 << 10,
         where isAccepted: @escaping @Sendable (HTTPResponse) -> Bool

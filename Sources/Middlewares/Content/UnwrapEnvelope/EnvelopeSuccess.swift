@@ -114,7 +114,7 @@ extension Envelope {
     }
 
     /// The treatment of a 2xx response that isn't an envelope.
-    public enum Otherwise: Sendable {
+    public enum NonEnvelopePolicy: Sendable {
         /// The response reaches the caller unchanged.
         case pass
         /// The call fails with an ``EnvelopeError``, of reason ``EnvelopeError/Reason/notAnEnvelope`` or

@@ -63,7 +63,7 @@ struct JSONNestingSkipper {
 
     private static func failure(_ position: Int, _ bits: UInt64, _ what: String) -> JSONScanner.Failure {
         let offset = position + bits.trailingZeroBitCount
-        return JSONScanner.Failure(kind: .malformed, offset: offset, problem: "\(what) stands in the wrong place")
+        return JSONScanner.Failure(kind: .malformed, offset: offset, problem: "\(what) is in the wrong place")
     }
 }
 

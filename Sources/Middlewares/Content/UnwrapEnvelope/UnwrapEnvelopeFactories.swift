@@ -15,7 +15,7 @@ extension Interceptor where Self == UnwrapEnvelopeInterceptor {
         code: JSONKeyPath = "code",
         message: JSONKeyPath = "message",
         success: Envelope.Success = .codes(200...299),
-        otherwise: Envelope.Otherwise = .fail,
+        otherwise: Envelope.NonEnvelopePolicy = .fail,
         limit: Int = 64 << 20,
         judges: @escaping @Sendable (HTTPResponse.Status) -> Bool = Self.isJudgedByDefault
     ) -> Self {
@@ -36,7 +36,7 @@ extension Interceptor where Self == UnwrapEnvelopeInterceptor {
     public static func unwrapEnvelope(
         headers: EnvelopeFields,
         success: Envelope.Success = .flag("success"),
-        otherwise: Envelope.Otherwise = .fail,
+        otherwise: Envelope.NonEnvelopePolicy = .fail,
         limit: Int = 1 << 20,
         judges: @escaping @Sendable (HTTPResponse.Status) -> Bool = Self.isJudgedByDefault
     ) -> Self {

@@ -50,7 +50,7 @@ public struct UnwrapEnvelopeInterceptor: Interceptor {
 
     let form: Form
     let success: Envelope.Success
-    let otherwise: Envelope.Otherwise
+    let otherwise: Envelope.NonEnvelopePolicy
     let limit: Int
     let judges: @Sendable (HTTPResponse.Status) -> Bool
     /// Keeps an inner cache from storing responses that become errors. Created once, because each request carries it.
@@ -59,7 +59,7 @@ public struct UnwrapEnvelopeInterceptor: Interceptor {
     init(
         form: Form,
         success: Envelope.Success,
-        otherwise: Envelope.Otherwise,
+        otherwise: Envelope.NonEnvelopePolicy,
         limit: Int,
         judges: @escaping @Sendable (HTTPResponse.Status) -> Bool
     ) {

@@ -15,8 +15,7 @@
 public struct BearerAuthInterceptor: Interceptor {
     private let tokens: TokenStore
 
-    /// Creates an interceptor that sends the store's token.
-    public init(_ tokens: TokenStore) { self.tokens = tokens }
+    init(_ tokens: TokenStore) { self.tokens = tokens }
 
     /// Adds the token, after a refresh if the token has expired, and passes the request on.
     @inline(__always)

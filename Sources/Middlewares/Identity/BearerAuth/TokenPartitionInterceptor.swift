@@ -24,8 +24,7 @@ public struct TokenPartitionInterceptor: Interceptor {
 
     private let tokens: TokenStore
 
-    /// Creates an interceptor that sets the partition to the account of the store's token.
-    public init(_ tokens: TokenStore) { self.tokens = tokens }
+    init(_ tokens: TokenStore) { self.tokens = tokens }
 
     /// Sets the partition, and passes the request on.
     ///

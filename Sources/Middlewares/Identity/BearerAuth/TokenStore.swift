@@ -66,7 +66,7 @@ public final class TokenStore: Sendable {
     private let leeway: Duration
     private let fetchesFirstToken: Bool
     private let now: @Sendable () -> Date
-    private let persistence: Persistence<Token?>?
+    private let persistence: SerialPersister<Token?>?
 
     /// Creates a store.
     ///
@@ -128,7 +128,7 @@ public final class TokenStore: Sendable {
         self.leeway = leeway
         self.fetchesFirstToken = fetchesFirstToken
         self.now = now
-        let persistence = persist.map(Persistence.init)
+        let persistence = persist.map(SerialPersister.init)
         self.persistence = persistence
         refresher = CredentialRefresher(
             HeldToken(initial, leeway: leeway),

@@ -25,7 +25,7 @@ public import Foundation
 public final class CookieJar: Sendable {
     private let held: HeldCookies
     private let now: @Sendable () -> Date
-    private let persistence: Persistence<Void>?
+    private let persistence: SerialPersister<Void>?
 
     /// Creates a jar.
     ///
@@ -52,7 +52,7 @@ public final class CookieJar: Sendable {
         let held = HeldCookies(store)
         self.held = held
         self.now = now
-        persistence = persist.map { persist in Persistence { await persist(held.takeChanges(at: now())) } }
+        persistence = persist.map { persist in SerialPersister { await persist(held.takeChanges(at: now())) } }
     }
 
     /// All cookies that have not expired, oldest first.

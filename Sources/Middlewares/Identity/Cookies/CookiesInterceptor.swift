@@ -21,12 +21,7 @@ public struct CookiesInterceptor: Interceptor {
     public let jar: CookieJar
     private let origins: Set<Origin>?
 
-    /// Creates an interceptor over a jar.
-    ///
-    /// - Parameters:
-    ///   - jar: the jar that supplies and stores the cookies; by default a new jar that nothing else shares.
-    ///   - origins: the only origins that may set and get cookies; `nil` for all, under the rules of RFC 6265.
-    public init(_ jar: CookieJar = CookieJar(), origins: Set<Origin>? = nil) {
+    init(_ jar: CookieJar = CookieJar(), origins: Set<Origin>? = nil) {
         self.jar = jar
         self.origins = origins
     }

@@ -1,5 +1,5 @@
 /// Answers the challenges of servers that ask for a name and a password, with digest (RFC 7616) or basic (RFC 7617). For a
-/// proxy's challenges, use ``init(proxy:schemes:random:credentials:)``.
+/// proxy's challenges, use `.passwordAuth(proxy: …)`.
 ///
 /// ```swift
 /// .digestAuth(username: "Mufasa", password: password)
@@ -62,70 +62,12 @@ public struct PasswordAuthInterceptor: Interceptor {
     // final.
     private static let mostAnswers = 2
 
-    /// Creates an interceptor that asks for the credential when a server challenges. Its copies share their knowledge of
-    /// servers.
-    ///
-    /// - Parameters:
-    ///   - schemes: the schemes that it may use.
-    ///   - origins: the origins whose challenges are answered; `nil` for the origin of the base URL of the client that sends
-    ///     a request.
-    ///   - random: the source of a digest's client nonces.
-    ///   - credentials: called once for each challenge to answer.
-    public init(
-        schemes: Set<Scheme> = [.digest, .basic],
-        origins: Set<Origin>? = nil,
-        random: RandomSource = .system,
-        credentials: @escaping Credentials
-    ) {
-        self.init(schemes: schemes, origins: origins, random: random, atOnce: nil, credentials: credentials)
-    }
-
-    /// Creates an interceptor that answers a proxy's challenges (407) to requests over plain http.
-    ///
-    /// ```swift
-    /// .passwordAuth(proxy: Origin(proxyURL)!) { realm, proxy in await keychain.credential(for: realm) }
-    /// ```
-    /// A transport doesn't tell whether a proxy or a server responded, so any 407 to plain http counts as the proxy's. By
-    /// default, only digest challenges are answered, which don't reveal the password. Use this interceptor only with a
-    /// transport that sends plain http through this proxy.
-    ///
-    /// A cache or `coalesce` may stand outside, and needs no partition: the credentials are for the proxy, and don't decide whose
-    /// response the origin sends (RFC 9110 §11.7.2). If the proxy changes responses by user, name a partition for each of its
-    /// users. Inside this interceptor, `coalesce` shares no requests, because each digest differs.
-    ///
-    /// A request over https goes through a tunnel. If the proxy refuses the tunnel with a 407, the transport throws
-    /// ``TransportError/Code/cannotConnect``. A 407 that arrives over https comes from the origin, and goes to the caller: it
-    /// neither gets the proxy's credentials nor rejects them. Give the transport the credentials for tunnels: `CurlTransport` in
-    /// the proxy's URL, `http://user:password@proxy.example:3128`. On Apple's platforms, `URLSessionTransport` answers every
-    /// 407 itself, with the credentials of the system's settings.
-    ///
-    /// - Parameters:
-    ///   - proxy: scheme, host and port of the proxy, which are passed to the closure.
-    ///   - schemes: the schemes that it may use.
-    ///   - random: the source of a digest's client nonces.
-    ///   - credentials: called once for each challenge to answer.
-    public init(
-        proxy: Origin,
-        schemes: Set<Scheme> = [.digest],
-        random: RandomSource = .system,
-        credentials: @escaping Credentials
-    ) {
-        self.init(
-            schemes: schemes,
-            origins: nil,
-            random: random,
-            challenger: .proxy(proxy),
-            atOnce: nil,
-            credentials: credentials
-        )
-    }
-
     init(
         schemes: Set<Scheme>,
         origins: Set<Origin>?,
         random: RandomSource,
         challenger: Challenger = .server,
-        atOnce: PasswordCredential?,
+        atOnce: PasswordCredential? = nil,
         credentials: @escaping Credentials
     ) {
         self.challenger = challenger
@@ -207,8 +149,8 @@ public struct PasswordAuthInterceptor: Interceptor {
         guard let allowed = origins ?? request.context.clientOrigin.map({ [$0] }) else {
             throw AuthenticationError(
                 .unknownOrigin,
-                "It is not known which origin the password is for, and it is used for no other. Give the Client a base URL,"
-                    + " or name the origins: .digestAuth(username: …, password: …, origins: [origin]).",
+                "The request was not sent, because no origin is named that may receive the password. Give the Client a base"
+                    + " URL, or name the origins: .digestAuth(username: …, password: …, origins: [origin]).",
                 request: request
             )
         }
@@ -241,8 +183,8 @@ public struct PasswordAuthInterceptor: Interceptor {
     private static func bodyUsedUp(_ request: HTTPRequest) -> TransportError {
         TransportError(
             .bodyNotReplayable,
-            "The server asked for a password only after the body, a one-shot stream, was used up, so the request was not sent"
-                + " again. Send it with a new body, which will carry the answer in advance, or use"
+            "The server asked for a password after the body, a one-shot stream, had been read, so the request was not sent"
+                + " again. Send it again with a new body: it then carries the answer from the start. Or use"
                 + " HTTPBody.restartable, bytes or a file.",
             request: request
         )

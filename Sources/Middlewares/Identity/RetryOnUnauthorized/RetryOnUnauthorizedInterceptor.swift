@@ -37,27 +37,11 @@ public struct RetryOnUnauthorizedInterceptor: Interceptor {
     private let source: any UnauthorizedSource
     private let condition: UnauthorizedCondition
 
-    /// Creates an interceptor that refreshes a store's token when a server rejects it.
-    ///
-    /// - Parameters:
-    ///   - tokens: the store whose token a ``BearerAuthInterceptor`` further inside sends.
-    ///   - condition: the outcomes that reject the token.
-    public init(_ tokens: TokenStore, when condition: UnauthorizedCondition = .status(401)) {
+    init(_ tokens: TokenStore, when condition: UnauthorizedCondition = .status(401)) {
         self.init(TokenSource(tokens: tokens), when: condition)
     }
 
-    /// Creates an interceptor that logs in again when a server rejects the session. Its copies share one log-in, so it may be
-    /// part of several chains.
-    ///
-    /// - Parameters:
-    ///   - origins: the origins whose responses count; `nil` for the origin of the base URL of the client that sends a
-    ///     request or, without a base URL, the request's origin.
-    ///   - condition: the outcomes that reject the session.
-    ///   - pause: the time after a log-in in which a rejection of the new session starts no other log-in, unless a server has
-    ///     accepted the session; 10 seconds by default, `.zero` for no pause.
-    ///   - clock: measures the pause.
-    ///   - logIn: logs in. The closure may send requests through the same chain, where their rejections pass through.
-    public init(
+    init(
         origins: Set<Origin>? = nil,
         when condition: UnauthorizedCondition = .status(401),
         pause: Duration = CredentialRefresh.defaultPause,
@@ -142,6 +126,10 @@ extension Interceptor where Self == RetryOnUnauthorizedInterceptor {
     /// [.retryOnUnauthorized(tokens), .bearerAuth(tokens)]
     /// [.retryOnUnauthorized(tokens, when: .status(401) || .error(EnvelopeError.self) { $0.code == 1001 }), …]
     /// ```
+    ///
+    /// - Parameters:
+    ///   - tokens: the store whose token a ``BearerAuthInterceptor`` further inside sends.
+    ///   - condition: the outcomes that reject the token.
     public static func retryOnUnauthorized(
         _ tokens: TokenStore,
         when condition: UnauthorizedCondition = .status(401)
@@ -149,11 +137,21 @@ extension Interceptor where Self == RetryOnUnauthorizedInterceptor {
         Self(tokens, when: condition)
     }
 
-    /// Logs in again when a server rejects the session, and runs the rest of the chain again, once.
+    /// Logs in again when a server rejects the session, and runs the rest of the chain again, once. The interceptor's copies
+    /// share one log-in, so it may be part of several chains.
     ///
     /// ```swift
     /// [.retryOnUnauthorized { try await logIn() }, .cookies(jar)]
     /// ```
+    ///
+    /// - Parameters:
+    ///   - origins: the origins whose responses count; `nil` for the origin of the base URL of the client that sends a
+    ///     request or, without a base URL, the request's origin.
+    ///   - condition: the outcomes that reject the session.
+    ///   - pause: the time after a log-in in which a rejection of the new session starts no other log-in, unless a server has
+    ///     accepted the session; 10 seconds by default, `.zero` for no pause.
+    ///   - clock: measures the pause.
+    ///   - logIn: logs in. The closure may send requests through the same chain, where their rejections pass through.
     public static func retryOnUnauthorized(
         origins: Set<Origin>? = nil,
         when condition: UnauthorizedCondition = .status(401),

@@ -51,16 +51,7 @@ public struct SignInterceptor: Interceptor {
     private let isSigned: @Sendable (HTTPRequest) -> Bool
     private let now: @Sendable () -> Date
 
-    /// Creates a signing interceptor.
-    ///
-    /// - Parameters:
-    ///   - signer: adds the signatures.
-    ///   - origins: the origins whose requests are signed; `nil`, the default, for the origin of the client's base URL.
-    ///   - identifiesCaller: whether the key identifies a user, so that an outer `cache` or `coalesce` must not share responses
-    ///     between users; `true` by default. Pass `false` for a key that all users of the program share.
-    ///   - now: the wall clock that dates the signatures.
-    ///   - isSigned: selects which of the requests to these origins to sign; by default all.
-    public init(
+    init(
         _ signer: any RequestSigner,
         origins: Set<Origin>? = nil,
         identifiesCaller: Bool = true,
@@ -91,8 +82,8 @@ public struct SignInterceptor: Interceptor {
         guard let allowed = origins ?? request.context.clientOrigin.map({ [$0] }) else {
             throw SigningError(
                 .unknownOrigin,
-                "It is not known which origin is to get signatures, and no other gets any. Give the Client a base URL, or"
-                    + " name the origins: .sign(signer, origins: [origin]).",
+                "The request was not sent, because no origin is named that may receive signatures. Give the Client a base URL,"
+                    + " or name the origins: .sign(signer, origins: [origin]).",
                 request: request
             )
         }
@@ -113,7 +104,15 @@ public struct ClosureSigner: RequestSigner {
 
 extension Interceptor where Self == SignInterceptor {
     // `any`, not `some`: for a generic parameter, the compiler takes the closure of `.awsV4(…) { … }` to be non-Sendable.
-    /// Signs requests to chosen origins. See ``SignInterceptor``, and its initialiser for the parameters.
+    /// Signs requests to chosen origins. See ``SignInterceptor``.
+    ///
+    /// - Parameters:
+    ///   - signer: adds the signatures.
+    ///   - origins: the origins whose requests are signed; `nil`, the default, for the origin of the client's base URL.
+    ///   - identifiesCaller: whether the key identifies a user, so that an outer `cache` or `coalesce` must not share responses
+    ///     between users; `true` by default. Pass `false` for a key that all users of the program share.
+    ///   - now: the wall clock that dates the signatures.
+    ///   - isSigned: selects which of the requests to these origins to sign; by default all.
     public static func sign(
         _ signer: any RequestSigner,
         origins: Set<Origin>? = nil,
@@ -124,7 +123,9 @@ extension Interceptor where Self == SignInterceptor {
         Self(signer, origins: origins, identifiesCaller: identifiesCaller, now: now, where: isSigned)
     }
 
-    /// Signs requests with a closure, which adds fields or query parameters to the final request. See ``SignInterceptor``.
+    /// Signs requests with a closure, which adds fields or query parameters to the final request.
+    ///
+    /// As ``sign(_:origins:identifiesCaller:now:where:)`` with a ``ClosureSigner``.
     public static func sign(
         origins: Set<Origin>? = nil,
         identifiesCaller: Bool = true,

@@ -37,20 +37,7 @@
 public struct LoggingInterceptor: Interceptor {
     private let log: ExchangeLog?
 
-    /// Creates a logger.
-    ///
-    /// - Parameters:
-    ///   - level: the amount of detail, ``LogLevel/basic`` by default.
-    ///   - sink: the destination of the entries, standard error by default.
-    ///   - label: a text in each entry that distinguishes several loggers.
-    ///   - bodyLimit: the maximum size of a body, in bytes, to log at ``LogLevel/body`` or with `curl`; longer bodies are only
-    ///     summarised. 16 KiB by default.
-    ///   - prettyJSON: whether to indent JSON, which keeps the order of keys and the spelling of numbers; by default `true`.
-    ///   - curl: whether to add a curl command that sends an equivalent request. At every level, the command includes the
-    ///     fields and the body, with secrets redacted.
-    ///   - redaction: decides which values are secrets.
-    ///   - clock: measures the durations.
-    public init(
+    init(
         _ level: LogLevel = .basic,
         to sink: LogSink = .standardError,
         label: String? = nil,
@@ -101,7 +88,19 @@ public enum LogLevel: String, Sendable, CaseIterable {
 }
 
 extension Interceptor where Self == LoggingInterceptor {
-    /// Logs each exchange to a sink, without secrets. See ``LoggingInterceptor``, and its initialiser for the parameters.
+    /// Logs each exchange to a sink, without secrets. See ``LoggingInterceptor``.
+    ///
+    /// - Parameters:
+    ///   - level: the amount of detail, ``LogLevel/basic`` by default.
+    ///   - sink: the destination of the entries, standard error by default.
+    ///   - label: a text in each entry that distinguishes several loggers.
+    ///   - bodyLimit: the maximum size of a body, in bytes, to log at ``LogLevel/body`` or with `curl`; longer bodies are only
+    ///     summarised. 16 KiB by default.
+    ///   - prettyJSON: whether to indent JSON, which keeps the order of keys and the spelling of numbers; by default `true`.
+    ///   - curl: whether to add a curl command that sends an equivalent request. At every level, the command includes the
+    ///     fields and the body, with secrets redacted.
+    ///   - redaction: decides which values are secrets.
+    ///   - clock: measures the durations.
     public static func logging(
         _ level: LogLevel = .basic,
         to sink: LogSink = .standardError,

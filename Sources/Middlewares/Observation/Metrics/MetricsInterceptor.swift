@@ -30,12 +30,7 @@ public struct MetricsInterceptor: Interceptor {
     private let elapsed: @Sendable () -> Duration
     private let shared = Shared()
 
-    /// Creates a metrics interceptor.
-    ///
-    /// - Parameters:
-    ///   - clock: measures the durations.
-    ///   - report: called on any thread for each event. The exchange waits for the closure, so it must return quickly.
-    public init(
+    init(
         clock: any Clock<Duration> = ContinuousClock(),
         report: @escaping @Sendable (ExchangeEvent) -> Void
     ) {

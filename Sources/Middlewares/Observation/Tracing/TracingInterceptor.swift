@@ -24,14 +24,7 @@ public struct TracingInterceptor: Interceptor {
     private let origins: Set<Origin>?
     private let random: RandomSource
 
-    /// Creates a tracing interceptor.
-    ///
-    /// - Parameters:
-    ///   - sampling: the share of new traces to record, from 0 to 1; by default all.
-    ///   - origins: the origins that receive the fields; `nil`, the default, for all. The fields are removed from requests to
-    ///     other origins.
-    ///   - random: the source of IDs and of the sampling decision.
-    public init(sampling: Double = 1, origins: Set<Origin>? = nil, random: RandomSource = .system) {
+    init(sampling: Double = 1, origins: Set<Origin>? = nil, random: RandomSource = .system) {
         self.sampling = sampling
         self.origins = origins
         self.random = random
@@ -82,7 +75,13 @@ public struct TracingInterceptor: Interceptor {
 }
 
 extension Interceptor where Self == TracingInterceptor {
-    /// Sends `traceparent` and `tracestate`. See ``TracingInterceptor``, and its initialiser for the parameters.
+    /// Sends `traceparent` and `tracestate`. See ``TracingInterceptor``.
+    ///
+    /// - Parameters:
+    ///   - sampling: the share of new traces to record, from 0 to 1; by default all.
+    ///   - origins: the origins that receive the fields; `nil`, the default, for all. The fields are removed from requests to
+    ///     other origins.
+    ///   - random: the source of IDs and of the sampling decision.
     public static func tracing(
         sampling: Double = 1,
         origins: Set<Origin>? = nil,

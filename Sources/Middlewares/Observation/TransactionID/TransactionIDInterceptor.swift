@@ -16,12 +16,7 @@ public struct TransactionIDInterceptor: Interceptor {
     public let name: HTTPField.Name
     private let generate: @Sendable () -> String
 
-    /// Creates an interceptor that adds a new ID to each request.
-    ///
-    /// - Parameters:
-    ///   - name: the field's name, `TransactionId` by default.
-    ///   - generate: returns a new ID; called on any thread. By default ``uuid()``.
-    public init(
+    init(
         named name: HTTPField.Name = .transactionID,
         generate: @escaping @Sendable () -> String = { TransactionIDInterceptor.uuid() }
     ) {

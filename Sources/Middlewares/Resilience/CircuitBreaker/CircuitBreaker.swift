@@ -77,7 +77,7 @@ final class CircuitBreaker: Sendable {
             state.changes.append(CircuitChange(origin: origin, from: before, to: circuit.state))
             return (result, true)
         }
-        if isChanged { tell() }
+        if isChanged { reportChanges() }
         return result
     }
 
@@ -99,7 +99,7 @@ final class CircuitBreaker: Sendable {
         state.circuits = state.circuits.filter { $0.value.lastUse >= middle }
     }
 
-    private func tell() {
+    private func reportChanges() {
         let isOurs = state.withLock { state in
             defer { state.isTelling = true }
             return !state.isTelling

@@ -35,18 +35,7 @@ public struct CircuitBreakerInterceptor: Interceptor {
     let breaker: CircuitBreaker
     private let judge: @Sendable (Result<HTTPResponse, any Error>) -> CircuitVerdict
 
-    /// Creates a circuit breaker.
-    ///
-    /// - Parameters:
-    ///   - trip: when a circuit opens, by default after five failures in a row.
-    ///   - openFor: the time from opening to the first probe, 30 s by default.
-    ///   - probes: the number of probes that must succeed to close the circuit, and the maximum sent at once; at least 1, and 1
-    ///     by default.
-    ///   - verdict: judges the host by an outcome. The closure must not consume the response's body, and never sees
-    ///     cancellations.
-    ///   - clock: measures the time.
-    ///   - onChange: called for each change of state, in order and outside any lock. The closure must return quickly.
-    public init(
+    init(
         _ trip: CircuitTrip = .consecutiveFailures(5),
         openFor: Duration = .seconds(30),
         probes: Int = 1,
@@ -83,8 +72,17 @@ public struct CircuitBreakerInterceptor: Interceptor {
 }
 
 extension Interceptor where Self == CircuitBreakerInterceptor {
-    /// Stops sending requests to a host that keeps failing. See ``CircuitBreakerInterceptor``, and its initialiser for the
-    /// parameters.
+    /// Stops sending requests to a host that keeps failing. See ``CircuitBreakerInterceptor``.
+    ///
+    /// - Parameters:
+    ///   - trip: when a circuit opens, by default after five failures in a row.
+    ///   - openFor: the time from opening to the first probe, 30 s by default.
+    ///   - probes: the number of probes that must succeed to close the circuit, and the maximum sent at once; at least 1, and 1
+    ///     by default.
+    ///   - verdict: judges the host by an outcome. The closure must not consume the response's body, and never sees
+    ///     cancellations.
+    ///   - clock: measures the time.
+    ///   - onChange: called for each change of state, in order and outside any lock. The closure must return quickly.
     public static func circuitBreaker(
         _ trip: CircuitTrip = .consecutiveFailures(5),
         openFor: Duration = .seconds(30),

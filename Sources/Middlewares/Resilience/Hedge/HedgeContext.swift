@@ -20,8 +20,10 @@ extension Interceptor where Self == HedgeInterceptor {
     ///
     /// - Parameters:
     ///   - delay: the time to wait for a response before the second attempt.
-    ///   - budget: a limit on the second attempts of many requests together; no limit by default.
-    ///   - isGood: whether an outcome may win; by default any response except a 429 or 5xx.
+    ///   - budget: a limit on the second attempts of many requests together: each request that may get a second attempt
+    ///     deposits its share, and each second attempt withdraws one. No limit by default.
+    ///   - isGood: whether an outcome may win; by default any response except a 429 or 5xx. The closure must not consume the
+    ///     response's body.
     ///   - clock: measures the delay.
     public static func hedge(
         after delay: Duration,

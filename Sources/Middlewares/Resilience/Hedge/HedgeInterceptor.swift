@@ -48,15 +48,7 @@ public struct HedgeInterceptor: Interceptor {
     private let isGood: @Sendable (Result<HTTPResponse, any Error>) -> Bool
     private let clock: any Clock<Duration>
 
-    /// Creates an interceptor that hedges requests.
-    ///
-    /// - Parameters:
-    ///   - delay: the time to wait for a response before the second attempt.
-    ///   - budget: a limit on the second attempts of many requests together: each request that may get a second attempt
-    ///     deposits its share, and each second attempt withdraws one. No limit by default.
-    ///   - isGood: whether an outcome may win. The closure must not consume the response's body.
-    ///   - clock: measures the delay.
-    public init(
+    init(
         after delay: Duration,
         budget: RetryBudget? = nil,
         isGood: @escaping @Sendable (Result<HTTPResponse, any Error>) -> Bool = HedgeInterceptor.isUsual,
@@ -126,7 +118,7 @@ public struct HedgeInterceptor: Interceptor {
         if Task.isCancelled { return .final }
         if case .failure(is CancellationError) = answer { return number == .first ? .final : .bad }
         if isGood(answer) { return .good }
-        return answer.answered?.body.isUnderWay == true ? .badStream : .bad
+        return answer.answered?.body.isUnreadStream == true ? .badStream : .bad
     }
 
     private static func send(_ request: HTTPRequest, _ number: Race.Try, _ next: Next) async -> Event {

@@ -37,18 +37,7 @@ public struct RetryInterceptor: Interceptor {
     private let random: RandomSource
     private let now: @Sendable () -> Date
 
-    /// Creates an interceptor that retries.
-    ///
-    /// - Parameters:
-    ///   - policy: decides which requests to repeat, how often, and after which wait.
-    ///   - budget: a limit on the retries of many requests together; no limit by default.
-    ///   - idempotencyKey: makes a key for each request that isn't idempotent and has no key. The key is sent as
-    ///     `Idempotency-Key`, identical in all attempts, and makes the request eligible for retries. Use only with servers that
-    ///     honour the field.
-    ///   - clock: measures the waits.
-    ///   - random: the source of jitter.
-    ///   - now: the wall clock, against which dates in `Retry-After` are compared.
-    public init(
+    init(
         _ policy: RetryPolicy = RetryPolicy(),
         budget: RetryBudget? = nil,
         idempotencyKey: (@Sendable () -> String)? = nil,
@@ -141,7 +130,9 @@ extension Interceptor where Self == RetryInterceptor {
     /// - Parameters:
     ///   - policy: decides which requests to repeat, how often, and after which wait.
     ///   - budget: a limit on the retries of many requests together; no limit by default.
-    ///   - idempotencyKey: makes a key for each request that isn't idempotent and has no key; none by default.
+    ///   - idempotencyKey: makes a key for each request that isn't idempotent and has no key. The key is sent as
+    ///     `Idempotency-Key`, identical in all attempts, and makes the request eligible for retries. Use only with servers that
+    ///     honour the field. None by default.
     ///   - clock: measures the waits.
     ///   - random: the source of jitter.
     ///   - now: the wall clock, against which dates in `Retry-After` are compared.

@@ -29,14 +29,7 @@ public struct TimeoutInterceptor: Interceptor {
     private let name: String?
     private let clock: any Clock<Duration>
 
-    /// Creates an interceptor that limits the time of the rest of the chain.
-    ///
-    /// - Parameters:
-    ///   - limit: the maximum time from a request's arrival here to its response. Zero or less fails every request unsent.
-    ///     `nil`, the default, or more than about thirty years, enforces only the request's own deadline.
-    ///   - name: the name of the limited part, for the error's message.
-    ///   - clock: measures the time.
-    public init(_ limit: Duration? = nil, of name: String? = nil, clock: any Clock<Duration> = ContinuousClock()) {
+    init(_ limit: Duration? = nil, of name: String? = nil, clock: any Clock<Duration> = ContinuousClock()) {
         self.limit = limit.flatMap { $0 < Deadline.farthest ? $0 : nil }
         self.name = name
         self.clock = clock
@@ -126,8 +119,8 @@ extension Interceptor where Self == TimeoutInterceptor {
     /// Cancels the rest of the chain if it takes too long. See ``TimeoutInterceptor``.
     ///
     /// - Parameters:
-    ///   - limit: the maximum time from a request's arrival here to its response; `nil` to enforce only the request's own
-    ///     deadline.
+    ///   - limit: the maximum time from a request's arrival here to its response. Zero or less fails every request unsent.
+    ///     `nil`, the default, or more than about thirty years, enforces only the request's own deadline.
     ///   - name: the name of the limited part, for the error's message.
     ///   - clock: measures the time.
     public static func timeout(

@@ -19,8 +19,8 @@
 /// use (``HTTPContext/cacheMode``, ``HTTPContext/cachePartition``).
 ///
 /// Every field counts, except those that only label requests (``defaultIgnored``). A field with a sensitive name
-/// (``Redaction/isSensitive(_:)``) always counts, even if `ignoring` names it; `Proxy-Authorization` can be ignored. Use `apart` for anything else that must keep
-/// requests separate.
+/// (``Redaction/isSensitive(_:)``) always counts, even if `ignoring` names it; `Proxy-Authorization` can be ignored.
+/// Use `apart` for anything else that must keep requests separate.
 ///
 /// Some requests never share:
 /// - requests for a streamed response, because a stream can be read once, and the slowest reader would delay the others;
@@ -49,19 +49,6 @@ public struct CoalesceInterceptor: Interceptor {
     let coalescer: Coalescer
     private let ignored: Set<HTTPField.Name>
     private let apart: (@Sendable (HTTPRequest) -> String?)?
-
-    /// Creates an interceptor that coalesces identical GET requests. Its copies share their exchanges.
-    ///
-    /// - Parameters:
-    ///   - ignored: names of header fields that don't affect the response.
-    ///   - apart: returns a further value that must be equal for requests to share, such as a value of their context; by
-    ///     default none.
-    public init(
-        ignoring ignored: Set<HTTPField.Name> = CoalesceInterceptor.defaultIgnored,
-        apart: (@Sendable (HTTPRequest) -> String?)? = nil
-    ) {
-        self.init(ignoring: ignored, apart: apart) { _ in }
-    }
 
     init(
         ignoring ignored: Set<HTTPField.Name> = CoalesceInterceptor.defaultIgnored,
@@ -101,6 +88,6 @@ extension Interceptor where Self == CoalesceInterceptor {
         ignoring ignored: Set<HTTPField.Name> = CoalesceInterceptor.defaultIgnored,
         apart: (@Sendable (HTTPRequest) -> String?)? = nil
     ) -> Self {
-        Self(ignoring: ignored, apart: apart)
+        Self(ignoring: ignored, apart: apart) { _ in }
     }
 }

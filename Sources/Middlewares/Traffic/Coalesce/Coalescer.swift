@@ -13,17 +13,17 @@ enum CoalesceEvent: Sendable {
 /// Runs shared exchanges: keeps ``SharedExchanges`` under a lock, and starts, cancels and resumes tasks outside it.
 final class Coalescer: Sendable {
     /// A caller that waits for an exchange.
-    private struct Waiter: Sendable {
-        let turn: Turn<End>
+    private struct Caller: Sendable {
+        let waiter: Waiter<End>
         let deadline: Deadline?
     }
 
     private enum End: Sendable {
         case answer(Result<HTTPResponse, any Error>)
-        case gaveUp(GivingUp)
+        case gaveUp(WaitAbandonment)
     }
 
-    private let exchanges = Mutex(SharedExchanges<Waiter, Task<Void, Never>>())
+    private let exchanges = Mutex(SharedExchanges<Caller, Task<Void, Never>>())
     private let observe: @Sendable (CoalesceEvent) -> Void
 
     /// - Parameter observe: called for each event, for tests.
@@ -45,15 +45,15 @@ final class Coalescer: Sendable {
         next: Next
     ) async throws -> HTTPResponse {
         try Task.checkCancellation()
-        let waiter = Waiter(turn: Turn(), deadline: request.context.deadline)
+        let caller = Caller(waiter: Waiter(), deadline: request.context.deadline)
         let origin = Origin(request.url)
-        let (place, count) = exchanges.withLock { ($0.join(identity, origin: origin, waiter), $0.counts.waiters) }
+        let (place, count) = exchanges.withLock { ($0.join(identity, origin: origin, caller), $0.counts.waiters) }
         if place.isFirst { begin(place.exchange, request, next) }
         observe(.waiting(count))
-        let end = await waiter.turn.outcome(before: waiter.deadline) { [self] reason in
+        let end = await caller.waiter.outcome(before: caller.deadline) { [self] reason in
             let (left, abandoned) = exchanges.withLock { $0.leave(place) }
             abandoned?.cancel()
-            left?.turn.tell(.gaveUp(reason))
+            left?.waiter.resume(with: .gaveUp(reason))
         }
         switch end {
         case .answer(let answer):
@@ -69,7 +69,7 @@ final class Coalescer: Sendable {
         case .gaveUp(.timeIsUp):
             throw TransportError(
                 .timedOut,
-                "The deadline of the call passed while it waited for the answer that it shares with identical requests.",
+                "The call's deadline passed while it waited for the response that it shares with identical requests.",
                 request: request
             )
         }
@@ -89,7 +89,7 @@ final class Coalescer: Sendable {
             } catch {
                 answer = .failure(error)
             }
-            for waiter in exchanges.withLock({ $0.finish(exchange) }) { waiter.turn.tell(.answer(answer)) }
+            for caller in exchanges.withLock({ $0.finish(exchange) }) { caller.waiter.resume(with: .answer(answer)) }
         }
         if !exchanges.withLock({ $0.attach(work, to: exchange) }) { work.cancel() }
     }

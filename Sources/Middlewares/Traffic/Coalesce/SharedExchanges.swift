@@ -54,7 +54,7 @@ struct SharedExchanges<Waiter: Sendable, Work: Sendable>: Sendable {
 
     /// Removes a waiter.
     ///
-    /// - Returns: the waiter, which the caller must tell, or `nil` if it was told already; and, if it was the last one, the
+    /// - Returns: the waiter, which the caller must resume, or `nil` if it was resumed already; and, if it was the last one, the
     ///   abandoned work, which the caller must cancel.
     mutating func leave(_ place: Place) -> (waiter: Waiter?, abandoned: Work?) {
         guard let waiter = exchanges[place.exchange]?.waiters.removeValue(forKey: place.ticket) else {
@@ -68,7 +68,7 @@ struct SharedExchanges<Waiter: Sendable, Work: Sendable>: Sendable {
 
     /// Removes an exchange that has ended.
     ///
-    /// - Returns: the waiters to tell, in order of arrival; empty if all had left.
+    /// - Returns: the waiters to resume, in order of arrival; empty if all had left.
     mutating func finish(_ exchange: Int) -> [Waiter] {
         let waiters = waiters(of: exchange)
         remove(exchange)

@@ -45,7 +45,7 @@ final class LatestCall: Sendable {
             work.cancel()
         }
         let body = try? answer.get().body
-        guard advance(to: body.map { $0.isUnderWay ? .streaming($0) : .idle } ?? .idle) else {
+        guard advance(to: body.map { $0.isUnreadStream ? .streaming($0) : .idle } ?? .idle) else {
             body?.discard()
             throw CancellationError()
         }

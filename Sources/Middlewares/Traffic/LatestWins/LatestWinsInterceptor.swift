@@ -43,9 +43,6 @@ public struct LatestWinsInterceptor: Interceptor {
 
     let calls = Calls()
 
-    /// Creates an interceptor with a new set of keys.
-    public init() {}
-
     /// Passes the request on, and cancels the running call with the same key.
     ///
     /// - Throws: `CancellationError`; errors of the rest of the chain.
@@ -60,7 +57,7 @@ public struct LatestWinsInterceptor: Interceptor {
             calls.end(call, key)
             throw error
         }
-        guard response.body.isUnderWay else {
+        guard response.body.isUnreadStream else {
             calls.end(call, key)
             return response
         }

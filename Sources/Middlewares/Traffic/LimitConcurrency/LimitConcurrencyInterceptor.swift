@@ -32,23 +32,16 @@
 public struct LimitConcurrencyInterceptor: Interceptor {
     let pool: PermitPool
 
-    /// Creates a concurrency limit.
-    ///
-    /// - Parameters:
-    ///   - total: the maximum number of requests at a time, at least 1; `nil`, the default, for no limit.
-    ///   - perHost: the maximum number of requests at a time to each host (scheme, host and port), at least 1; `nil`, the
-    ///     default, for no limit.
-    ///   - waiting: the maximum number of waiting requests, beyond which requests fail; `nil`, the default, for no limit.
-    public init(_ total: Int? = nil, perHost: Int? = nil, waiting: Int? = nil) {
-        self.init(total, perHost: perHost, waiting: waiting) { _ in }
-    }
-
-    init(_ total: Int?, perHost: Int? = nil, waiting: Int? = nil, observe: @escaping @Sendable (_ waiting: Int) -> Void)
-    {
+    init(
+        _ total: Int?,
+        perHost: Int? = nil,
+        maxQueued: Int? = nil,
+        observe: @escaping @Sendable (_ waiting: Int) -> Void = { _ in }
+    ) {
         pool = PermitPool(
             total: total.map { max(1, $0) },
             perHost: perHost.map { max(1, $0) },
-            waiting: waiting.map { max(0, $0) },
+            maxQueued: maxQueued.map { max(0, $0) },
             observe: observe
         )
     }
@@ -60,18 +53,18 @@ public struct LimitConcurrencyInterceptor: Interceptor {
     public func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         if CredentialRefresh.isCurrent { return try await next(request) }
         let scope = pool.scope(of: request)
-        try await pool.take(for: scope, request)
+        try await pool.acquire(for: scope, request)
         var response: HTTPResponse
         do {
             response = try await next(request)
         } catch {
-            pool.giveBack(for: scope)
+            pool.release(for: scope)
             throw error
         }
-        if response.body.isUnderWay {
-            response.body = response.body.onEnd { [pool] in pool.giveBack(for: scope) }
+        if response.body.isUnreadStream {
+            response.body = response.body.onEnd { [pool] in pool.release(for: scope) }
         } else {
-            pool.giveBack(for: scope)
+            pool.release(for: scope)
         }
         return response
     }
@@ -82,9 +75,10 @@ extension Interceptor where Self == LimitConcurrencyInterceptor {
     ///
     /// - Parameters:
     ///   - total: the maximum number of requests at a time, at least 1; `nil`, the default, for no limit.
-    ///   - perHost: the maximum number of requests at a time to each host, at least 1; `nil`, the default, for no limit.
-    ///   - waiting: the maximum number of waiting requests, beyond which requests fail; `nil`, the default, for no limit.
-    public static func limitConcurrency(_ total: Int? = nil, perHost: Int? = nil, waiting: Int? = nil) -> Self {
-        Self(total, perHost: perHost, waiting: waiting)
+    ///   - perHost: the maximum number of requests at a time to each host (scheme, host and port), at least 1; `nil`, the
+    ///     default, for no limit.
+    ///   - maxQueued: the maximum number of waiting requests, beyond which requests fail; `nil`, the default, for no limit.
+    public static func limitConcurrency(_ total: Int? = nil, perHost: Int? = nil, maxQueued: Int? = nil) -> Self {
+        Self(total, perHost: perHost, maxQueued: maxQueued)
     }
 }

@@ -5,18 +5,18 @@ final class PermitPool: Sendable {
     /// The message that ends a task's wait.
     private enum Admission: Sendable {
         case permit
-        case gaveUp(GivingUp)
+        case gaveUp(WaitAbandonment)
     }
 
-    private let permits: Mutex<Permits<Turn<Admission>>>
-    private let limits: Permits<Turn<Admission>>.Limits
+    private let permits: Mutex<Permits<Waiter<Admission>>>
+    private let limits: Permits<Waiter<Admission>>.Limits
     private let observe: @Sendable (_ waiting: Int) -> Void
 
     /// Creates a pool.
     ///
     /// - Parameter observe: called with the number of waiting requests whenever a request starts to wait; for tests.
-    init(total: Int?, perHost: Int?, waiting: Int?, observe: @escaping @Sendable (_ waiting: Int) -> Void) {
-        limits = .init(total: total, perHost: perHost, waiting: waiting)
+    init(total: Int?, perHost: Int?, maxQueued: Int?, observe: @escaping @Sendable (_ waiting: Int) -> Void) {
+        limits = .init(total: total, perHost: perHost, maxQueued: maxQueued)
         permits = Mutex(Permits(limits))
         self.observe = observe
     }
@@ -31,25 +31,25 @@ final class PermitPool: Sendable {
         LimitScope(of: request, isPerHost: limits.perHost != nil)
     }
 
-    /// Waits for a permit. The caller must release it with `giveBack(for:)`.
+    /// Waits for a permit. The caller must release it with `release(for:)`.
     ///
     /// - Throws: ``ConcurrencyLimitError`` if the line is full; ``TransportError`` with ``TransportError/Code/timedOut`` at the
     ///   request's deadline; `CancellationError` at once if the task is cancelled. If this throws, no permit is held.
-    func take(for scope: LimitScope, _ request: borrowing HTTPRequest) async throws {
-        let (step, count) = permits.withLock { ($0.take(for: scope, Turn()), $0.waiting) }
+    func acquire(for scope: LimitScope, _ request: borrowing HTTPRequest) async throws {
+        let (step, count) = permits.withLock { ($0.acquire(for: scope, Waiter()), $0.waiting) }
         switch step {
         case .go: return
         case .full(let waiting): throw ConcurrencyLimitError.queueFull(waiting: waiting, request: request)
-        case .wait(let ticket, let turn):
+        case .wait(let ticket, let waiter):
             observe(count)
-            let admission = await turn.outcome(before: request.context.deadline) { [self] reason in
-                permits.withLock { $0.leave(ticket, for: scope) }?.tell(.gaveUp(reason))
+            let admission = await waiter.outcome(before: request.context.deadline) { [self] reason in
+                permits.withLock { $0.leave(ticket, for: scope) }?.resume(with: .gaveUp(reason))
             }
             switch admission {
             case .permit:
                 // The task was cancelled after it got the permit, and won't send its request.
                 guard Task.isCancelled else { return }
-                giveBack(for: scope)
+                release(for: scope)
                 throw CancellationError()
             case .gaveUp(.cancelled): throw CancellationError()
             case .gaveUp(.timeIsUp): throw UnsentError.timedOut(waitingFor: "a permit of limitConcurrency", request)
@@ -58,7 +58,7 @@ final class PermitPool: Sendable {
     }
 
     /// Releases a permit, which passes to the next waiter.
-    func giveBack(for scope: LimitScope) {
-        permits.withLock { $0.giveBack(for: scope) }?.tell(.permit)
+    func release(for scope: LimitScope) {
+        permits.withLock { $0.release(for: scope) }?.resume(with: .permit)
     }
 }

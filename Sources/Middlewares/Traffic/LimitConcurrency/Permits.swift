@@ -9,14 +9,14 @@ struct Permits<Waiter: Sendable>: Sendable {
     struct Limits: Sendable, Hashable {
         var total: Int?
         var perHost: Int?
-        var waiting: Int?
+        var maxQueued: Int?
     }
 
     /// The next action of a request that asked for a permit.
     enum Step: Sendable {
         /// The request has a permit: send it, and release the permit afterwards.
         case go
-        /// Wait for the message that there is a permit. The ticket finds the waiter in its line.
+        /// Wait until resumed with a permit. The ticket finds the waiter in its line.
         case wait(ticket: Int, Waiter)
         /// No permit is free, and the maximum number of requests is already waiting.
         case full(waiting: Int)
@@ -48,13 +48,13 @@ struct Permits<Waiter: Sendable>: Sendable {
     /// - Parameters:
     ///   - scope: the scope whose limit applies to the request.
     ///   - waiter: created only if the request has to wait.
-    mutating func take(for scope: LimitScope, _ waiter: @autoclosure () -> Waiter) -> Step {
+    mutating func acquire(for scope: LimitScope, _ waiter: @autoclosure () -> Waiter) -> Step {
         if isBelow(limits.total, inUse), isBelow(limits.perHost, scopes[scope]?.inUse ?? 0) {
             scopes[scope, default: Scope()].inUse += 1
             inUse += 1
             return .go
         }
-        guard isBelow(limits.waiting, waiting) else { return .full(waiting: waiting) }
+        guard isBelow(limits.maxQueued, waiting) else { return .full(waiting: waiting) }
         lastTicket += 1
         waiting += 1
         let waiter = waiter()
@@ -65,8 +65,8 @@ struct Permits<Waiter: Sendable>: Sendable {
 
     /// Releases a permit.
     ///
-    /// - Returns: the waiter that now holds the permit, which the caller must tell; `nil` if no waiter can go.
-    mutating func giveBack(for scope: LimitScope) -> Waiter? {
+    /// - Returns: the waiter that now holds the permit, which the caller must resume; `nil` if no waiter can go.
+    mutating func release(for scope: LimitScope) -> Waiter? {
         let wasTotalReached = !isBelow(limits.total, inUse)
         inUse -= 1
         let wasHostReached = !isBelow(limits.perHost, scopes[scope]?.inUse ?? 0)
@@ -85,7 +85,7 @@ struct Permits<Waiter: Sendable>: Sendable {
 
     /// Removes a waiter from its line.
     ///
-    /// - Returns: the waiter, which the caller must tell; `nil` if the waiter already has a permit.
+    /// - Returns: the waiter, which the caller must resume; `nil` if the waiter already has a permit.
     mutating func leave(_ ticket: Int, for scope: LimitScope) -> Waiter? {
         let wasFirst = scopes[scope]?.line.first == ticket
         guard let waiter = scopes[scope]?.line.remove(ticket) else { return nil }

@@ -31,35 +31,10 @@
 public struct RateLimitInterceptor: Interceptor {
     let limiter: RateLimiter
 
-    /// Creates a rate limit.
-    ///
-    /// - Parameters:
-    ///   - count: the number of requests allowed per `period` in the long run, at least 1.
-    ///   - period: the period in which `count` requests may be sent.
-    ///   - burst: the maximum number of requests sent at once after a pause, from 1 to a million; by default `count`.
-    ///   - perHost: whether each host (scheme, host and port) has a separate limit; by default all hosts share one limit.
-    ///   - waiting: the maximum number of waiting requests, counted per host if `perHost` is set; `nil`, the default, for no
-    ///     limit.
-    ///   - longestWait: the maximum time that a request may have to wait; `nil`, the default, for no limit.
-    ///   - clock: measures the time.
-    public init(
-        _ count: Int,
-        per period: Duration,
-        burst: Int? = nil,
-        perHost: Bool = false,
-        waiting: Int? = nil,
-        longestWait: Duration? = nil,
-        clock: any Clock<Duration> = ContinuousClock()
-    ) {
-        let bucket = Self.bucket(count, per: period, burst: burst)
-        let limits = RateLimiter.Limits(bucket: bucket, isPerHost: perHost, waiting: waiting, longest: longestWait)
-        self.init(limits, clock: clock) { _ in }
-    }
-
     init(
         _ limits: RateLimiter.Limits,
         clock: any Clock<Duration>,
-        observe: @escaping @Sendable (_ waiting: Int) -> Void
+        observe: @escaping @Sendable (_ waiting: Int) -> Void = { _ in }
     ) {
         limiter = RateLimiter(limits, clock: clock, observe: observe)
     }
@@ -77,33 +52,37 @@ public struct RateLimitInterceptor: Interceptor {
     ///   the deadline; `CancellationError`; errors of the rest of the chain.
     public func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         if CredentialRefresh.isCurrent {
-            limiter.overtake(request)
+            limiter.bypass(request)
         } else {
-            try await limiter.take(for: request)
+            try await limiter.acquire(for: request)
         }
         return try await next(request)
     }
 }
 
 extension Interceptor where Self == RateLimitInterceptor {
-    /// Limits how many requests are sent in a period. See ``RateLimitInterceptor``, and its initialiser for the parameters.
+    /// Limits how many requests are sent in a period. See ``RateLimitInterceptor``.
+    ///
+    /// - Parameters:
+    ///   - count: the number of requests allowed per `period` in the long run, at least 1.
+    ///   - period: the period in which `count` requests may be sent.
+    ///   - burst: the maximum number of requests sent at once after a pause, from 1 to a million; by default `count`.
+    ///   - perHost: whether each host (scheme, host and port) has a separate limit; by default all hosts share one limit.
+    ///   - maxQueued: the maximum number of waiting requests, counted per host if `perHost` is set; `nil`, the default, for no
+    ///     limit.
+    ///   - maxWait: the maximum time that a request may have to wait; `nil`, the default, for no limit.
+    ///   - clock: measures the time.
     public static func rateLimit(
         _ count: Int,
         per period: Duration,
         burst: Int? = nil,
         perHost: Bool = false,
-        waiting: Int? = nil,
-        longestWait: Duration? = nil,
+        maxQueued: Int? = nil,
+        maxWait: Duration? = nil,
         clock: any Clock<Duration> = ContinuousClock()
     ) -> Self {
-        Self(
-            count,
-            per: period,
-            burst: burst,
-            perHost: perHost,
-            waiting: waiting,
-            longestWait: longestWait,
-            clock: clock
-        )
+        let bucket = Self.bucket(count, per: period, burst: burst)
+        let limits = RateLimiter.Limits(bucket: bucket, isPerHost: perHost, maxQueued: maxQueued, maxWait: maxWait)
+        return Self(limits, clock: clock)
     }
 }

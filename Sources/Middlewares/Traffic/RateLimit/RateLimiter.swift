@@ -1,23 +1,23 @@
 internal import Synchronization
 
-/// Runs the waiting lines: keeps one ``RateLine`` per scope under a lock, and suspends, sleeps and resumes tasks outside it.
+/// Runs the waiting lines: keeps one ``TokenWaitingLine`` per scope under a lock, and suspends and resumes tasks outside it.
 final class RateLimiter: Sendable {
     /// The configuration of a limiter.
     struct Limits: Sendable {
         var bucket: TokenBucket
         var isPerHost = false
-        var waiting: Int?
-        var longest: Duration?
+        var maxQueued: Int?
+        var maxWait: Duration?
     }
 
     /// The message that ends a task's wait in line.
     private enum Call: Sendable {
         case lead
-        case gaveUp(GivingUp)
+        case gaveUp(WaitAbandonment)
     }
 
     private struct State {
-        var lines: [LimitScope: RateLine<Turn<Call>>] = [:]
+        var lines: [LimitScope: TokenWaitingLine<Waiter<Call>>] = [:]
         var limitOfLines = 64
     }
 
@@ -44,28 +44,28 @@ final class RateLimiter: Sendable {
     ///
     /// - Throws: ``RateLimitError`` if the request may not wait; ``TransportError`` with ``TransportError/Code/timedOut`` if no
     ///   token is available before the request's deadline; `CancellationError` at once if the task is cancelled.
-    func take(for request: borrowing HTTPRequest) async throws {
+    func acquire(for request: borrowing HTTPRequest) async throws {
         let scope = LimitScope(of: request, isPerHost: limits.isPerHost)
         let deadline = request.context.deadline
-        let longest = Self.shorter(limits.longest, deadline?.remaining)
+        let maxWait = Self.shorter(limits.maxWait, deadline?.remaining)
         let (step, count) = withLine(scope) { line, now in
-            (line.enter(at: now, limit: limits.waiting, longest: longest, Turn()), line.waiting)
+            (line.enter(at: now, maxQueued: limits.maxQueued, maxWait: maxWait, Waiter()), line.waiting)
         }
         switch step {
         case .go: return
         case .full(let waiting): throw RateLimitError.queueFull(waiting: waiting, request: request)
         case .tooLong(let wait):
-            if let most = limits.longest, wait > most {
-                throw RateLimitError.waitTooLong(wait, limit: most, request: request)
+            if let limit = limits.maxWait, wait > limit {
+                throw RateLimitError.waitTooLong(wait, limit: limit, request: request)
             }
             throw Self.timedOut(request, wait)
         case .lead(let ticket):
             observe(count)
             try await lead(ticket, in: scope, request)
-        case .wait(let ticket, let turn):
+        case .wait(let ticket, let waiter):
             observe(count)
-            let call = await turn.outcome(before: deadline) { [self] reason in
-                withLine(scope) { line, _ in line.leave(ticket) }?.tell(.gaveUp(reason))
+            let call = await waiter.outcome(before: deadline) { [self] reason in
+                withLine(scope) { line, _ in line.leave(ticket) }?.resume(with: .gaveUp(reason))
             }
             switch call {
             case .lead: try await lead(ticket, in: scope, request)
@@ -76,8 +76,8 @@ final class RateLimiter: Sendable {
     }
 
     /// Takes a token without waiting, at the expense of the waiting requests.
-    func overtake(_ request: borrowing HTTPRequest) {
-        withLine(LimitScope(of: request, isPerHost: limits.isPerHost)) { line, now in line.overtake(at: now) }
+    func bypass(_ request: borrowing HTTPRequest) {
+        withLine(LimitScope(of: request, isPerHost: limits.isPerHost)) { line, now in line.bypass(at: now) }
     }
 
     private func lead(_ ticket: Int, in scope: LimitScope, _ request: borrowing HTTPRequest) async throws {
@@ -86,7 +86,7 @@ final class RateLimiter: Sendable {
                 try Task.checkCancellation()
                 switch withLine(scope, { line, now in line.lead(ticket, at: now) }) {
                 case .go(let next):
-                    next?.tell(.lead)
+                    next?.resume(with: .lead)
                     return
                 case .sleep(let due):
                     let wait = due - timeline.now()
@@ -97,19 +97,19 @@ final class RateLimiter: Sendable {
                 }
             }
         } catch {
-            withLine(scope) { line, _ in line.resign(ticket) }?.tell(.lead)
+            withLine(scope) { line, _ in line.resign(ticket) }?.resume(with: .lead)
             throw error
         }
     }
 
     private func withLine<Result: Sendable>(
         _ scope: LimitScope,
-        _ body: (inout RateLine<Turn<Call>>, _ now: Duration) -> Result
+        _ body: (inout TokenWaitingLine<Waiter<Call>>, _ now: Duration) -> Result
     ) -> Result {
         let now = timeline.now()
         return state.withLock { state in
             if state.lines[scope] == nil, state.lines.count >= state.limitOfLines { Self.forgetIdle(&state, now) }
-            return body(&state.lines[scope, default: RateLine(limits.bucket)], now)
+            return body(&state.lines[scope, default: TokenWaitingLine(limits.bucket)], now)
         }
     }
 

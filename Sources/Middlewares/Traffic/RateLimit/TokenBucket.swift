@@ -26,5 +26,5 @@ struct TokenBucket: Sendable, Hashable {
     }
 
     /// Takes a token, even if none is available; later tokens are then delayed.
-    mutating func take(at now: Duration) { full = max(full, now) + interval }
+    mutating func acquire(at now: Duration) { full = max(full, now) + interval }
 }

@@ -26,8 +26,8 @@ struct EnvelopeAnswerTests {
         #expect(error?.response.url == apiURL)
     }
 
-    @Test(arguments: [Envelope.Otherwise.fail, .pass]) func attemptsThatWereMadeAreInTheError(
-        otherwise: Envelope.Otherwise
+    @Test(arguments: [Envelope.NonEnvelopePolicy.fail, .pass]) func attemptsThatWereMadeAreInTheError(
+        otherwise: Envelope.NonEnvelopePolicy
     ) async throws {
         let tally = Tally()
         let chain = InterceptorChain(

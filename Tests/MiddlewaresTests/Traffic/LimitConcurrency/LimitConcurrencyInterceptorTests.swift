@@ -51,10 +51,10 @@ struct LimitConcurrencyInterceptorTests {
     private func limit(
         _ total: Int?,
         perHost: Int? = nil,
-        waiting: Int? = nil,
+        maxQueued: Int? = nil,
         _ line: Tally
     ) -> LimitConcurrencyInterceptor {
-        LimitConcurrencyInterceptor(total, perHost: perHost, waiting: waiting) { _ in line.count() }
+        LimitConcurrencyInterceptor(total, perHost: perHost, maxQueued: maxQueued) { _ in line.count() }
     }
 
     @Test func requestsBeyondTheLimitWaitAndGoInTheOrderInWhichTheyCame() async throws {
@@ -126,7 +126,7 @@ struct LimitConcurrencyInterceptorTests {
 
     @Test func fullLineFailsAtOnceWithAnErrorThatNamesTheRequest() async throws {
         let (server, line) = (Server(), Tally())
-        let chain = InterceptorChain([limit(1, waiting: 1, line)], transport: server)
+        let chain = InterceptorChain([limit(1, maxQueued: 1, line)], transport: server)
         let holder = Task { try await chain.get() }
         await server.arrivals.reached(1)
         let waiter = Task { try await chain.get() }
@@ -135,7 +135,7 @@ struct LimitConcurrencyInterceptorTests {
             try await chain.get(url("https://h/x?token=secret-value"))
         }
         #expect(error?.code == .queueFull)
-        #expect(error?.description.contains("1 others wait") == true)
+        #expect(error?.description.contains("1 requests are already waiting") == true)
         #expect(error?.description.contains("GET https://h/x?token=<redacted>") == true)
         #expect(error.map { "\($0.localizedDescription) \(String(reflecting: $0))".contains("secret-value") } == false)
         server.gate.open()
@@ -186,20 +186,20 @@ struct LimitConcurrencyInterceptorTests {
     }
 
     @Test func limitBelowOneIsOne() async throws {
-        let chain = InterceptorChain([.limitConcurrency(0, perHost: -1, waiting: -1)], transport: Recorder())
+        let chain = InterceptorChain([.limitConcurrency(0, perHost: -1, maxQueued: -1)], transport: Recorder())
         #expect(try await chain.get() == 200)
     }
 
     // On one actor, the call resumes only after it has both received the permit and been cancelled.
     @MainActor @Test func callCancelledAsItGetsAPermitReleasesIt() async throws {
         let (waits, waiting) = AsyncStream<Void>.makeStream()
-        let pool = PermitPool(total: 1, perHost: nil, waiting: nil) { _ in waiting.yield() }
+        let pool = PermitPool(total: 1, perHost: nil, maxQueued: nil) { _ in waiting.yield() }
         let request = HTTPRequest(url: apiURL)
         let scope = pool.scope(of: request)
-        try await pool.take(for: scope, request)
-        let call = Task { @MainActor in try await pool.take(for: scope, request) }
+        try await pool.acquire(for: scope, request)
+        let call = Task { @MainActor in try await pool.acquire(for: scope, request) }
         for await _ in waits { break }
-        pool.giveBack(for: scope)
+        pool.release(for: scope)
         call.cancel()
         await #expect(throws: CancellationError.self) { try await call.value }
         #expect(pool.counts.inUse == 0)

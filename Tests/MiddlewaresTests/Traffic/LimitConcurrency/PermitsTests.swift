@@ -10,7 +10,7 @@ import Testing
     }
 
     private func ask(_ permits: inout Permits<String>, _ scope: LimitScope, _ name: String) -> String {
-        switch permits.take(for: scope, name) {
+        switch permits.acquire(for: scope, name) {
         case .go: "go"
         case .wait(let ticket, let waiter): "\(waiter) waits as \(ticket)"
         case .full(let waiting): "full at \(waiting)"
@@ -21,23 +21,23 @@ import Testing
         var permits = Permits<String>(.init(total: 2))
         #expect(["a", "b", "c", "d"].map { ask(&permits, .all, $0) } == ["go", "go", "c waits as 1", "d waits as 2"])
         #expect((permits.inUse, permits.waiting) == (2, 2))
-        #expect(permits.giveBack(for: .all) == "c")
-        #expect(permits.giveBack(for: .all) == "d")
+        #expect(permits.release(for: .all) == "c")
+        #expect(permits.release(for: .all) == "d")
         #expect((permits.inUse, permits.waiting) == (2, 0))
-        #expect(permits.giveBack(for: .all) == nil)
-        #expect(permits.giveBack(for: .all) == nil)
+        #expect(permits.release(for: .all) == nil)
+        #expect(permits.release(for: .all) == nil)
         #expect((permits.inUse, permits.scopeCount) == (0, 0))
     }
 
     @Test func fullLineTakesNobodyMore() {
-        var permits = Permits<String>(.init(total: 1, waiting: 1))
+        var permits = Permits<String>(.init(total: 1, maxQueued: 1))
         #expect(["a", "b", "c"].map { ask(&permits, .all, $0) } == ["go", "b waits as 1", "full at 1"])
         #expect(permits.leave(1, for: .all) == "b")
         #expect(ask(&permits, .all, "d") == "d waits as 2")
     }
 
     @Test func lineOfNobodyRefusesAtOnce() {
-        var permits = Permits<String>(.init(total: 1, waiting: 0))
+        var permits = Permits<String>(.init(total: 1, maxQueued: 0))
         #expect(["a", "b"].map { ask(&permits, .all, $0) } == ["go", "full at 0"])
     }
 
@@ -46,7 +46,7 @@ import Testing
         _ = ["a", "b", "c"].map { ask(&permits, .all, $0) }
         #expect(permits.leave(1, for: .all) == "b")
         #expect(permits.leave(1, for: .all) == nil)
-        #expect(permits.giveBack(for: .all) == "c")
+        #expect(permits.release(for: .all) == "c")
         #expect(permits.leave(2, for: .all) == nil)
         #expect(permits.inUse == 1)
     }
@@ -57,8 +57,8 @@ import Testing
         #expect(ask(&permits, one, "a") == "go")
         #expect(ask(&permits, one, "b") == "b waits as 1")
         #expect(ask(&permits, two, "c") == "go")
-        #expect(permits.giveBack(for: two) == nil)
-        #expect(permits.giveBack(for: one) == "b")
+        #expect(permits.release(for: two) == nil)
+        #expect(permits.release(for: one) == "b")
     }
 
     @Test func ofThoseWhoCouldGoTheOneWhoCameFirstGoes() throws {
@@ -68,9 +68,9 @@ import Testing
         _ = ask(&permits, one, "of one")
         _ = ask(&permits, three, "of three")
         _ = ask(&permits, two, "of two")
-        #expect(permits.giveBack(for: two) == "of three")
-        #expect(permits.giveBack(for: one) == "of one")
-        #expect(permits.giveBack(for: three) == "of two")
+        #expect(permits.release(for: two) == "of three")
+        #expect(permits.release(for: one) == "of one")
+        #expect(permits.release(for: three) == "of two")
     }
 
     @Test func orderOfHostsKeepsNothingOfThoseWhoLeft() throws {
@@ -83,7 +83,7 @@ import Testing
             #expect(permits.ready.count <= 40)
         }
         _ = ask(&permits, try scope("last"), "c")
-        #expect(permits.giveBack(for: try scope("busy")) == "c")
+        #expect(permits.release(for: try scope("busy")) == "c")
     }
 
     @Test func hostsThatNobodyUsesAreForgotten() throws {
@@ -93,7 +93,7 @@ import Testing
             _ = ask(&permits, scope, "a")
             _ = ask(&permits, scope, "b")
             _ = permits.leave(number + 1, for: scope)
-            _ = permits.giveBack(for: scope)
+            _ = permits.release(for: scope)
         }
         #expect(permits.scopeCount == 0)
     }
@@ -105,7 +105,7 @@ import Testing
         let limits = Permits<Int>.Limits(
             total: Bool.random(using: &random) ? Int.random(in: 1...6, using: &random) : nil,
             perHost: Int.random(in: 1...3, using: &random),
-            waiting: Bool.random(using: &random) ? 10 : nil
+            maxQueued: Bool.random(using: &random) ? 10 : nil
         )
         var permits = Permits<Int>(limits)
         let scopes = try (0..<Int.random(in: 1...12, using: &random)).map { try scope("host-\($0)") }
@@ -115,10 +115,10 @@ import Testing
             let scope = scopes.randomElement(using: &random) ?? .all
             switch Int.random(in: 0..<5, using: &random) {
             case 0, 1:
-                switch permits.take(for: scope, 0) {
+                switch permits.acquire(for: scope, 0) {
                 case .go: holders.append(scope)
                 case .wait(let ticket, _): lines.append((ticket, scope))
-                case .full(let waiting): #expect(waiting == limits.waiting)
+                case .full(let waiting): #expect(waiting == limits.maxQueued)
                 }
             case 2, 3:
                 guard let index = holders.indices.randomElement(using: &random) else { break }
@@ -127,7 +127,7 @@ import Testing
                     holders.count < limits.total ?? .max
                         && holders.count { $0 == line.scope } < limits.perHost ?? .max
                 }
-                let isServed = permits.giveBack(for: returned) != nil
+                let isServed = permits.release(for: returned) != nil
                 #expect(isServed == !candidates.isEmpty)
                 if let first = candidates.first {
                     lines.removeAll { $0.ticket == first.ticket }

@@ -14,11 +14,11 @@ struct RateLimitInterceptorTests {
         _ count: Int = 1,
         burst: Int = 1,
         perHost: Bool = false,
-        waiting: Int? = nil,
-        longest: Duration? = nil
+        maxQueued: Int? = nil,
+        maxWait: Duration? = nil
     ) -> RateLimitInterceptor {
         let bucket = RateLimitInterceptor.bucket(count, per: .seconds(1), burst: burst)
-        let limits = RateLimiter.Limits(bucket: bucket, isPerHost: perHost, waiting: waiting, longest: longest)
+        let limits = RateLimiter.Limits(bucket: bucket, isPerHost: perHost, maxQueued: maxQueued, maxWait: maxWait)
         return RateLimitInterceptor(limits, clock: clock) { [line] _ in line.count() }
     }
 
@@ -131,7 +131,7 @@ struct RateLimitInterceptorTests {
 
     @Test func fullLineAndTooLongAWaitFailAtOnce() async throws {
         let (transport, _, _) = server()
-        let chain = InterceptorChain([limit(waiting: 1, longest: .seconds(1))], transport: transport)
+        let chain = InterceptorChain([limit(maxQueued: 1, maxWait: .seconds(1))], transport: transport)
         _ = try await get(chain, "https://h/0").value
         let waiter = get(chain, "https://h/1")
         await line.reached(1)
@@ -141,7 +141,7 @@ struct RateLimitInterceptorTests {
         #expect(full?.code == .queueFull)
         #expect(full?.wait == nil)
         #expect(full?.description.contains("GET https://h/2?api_key=<redacted>") == true)
-        let patient = InterceptorChain([limit(longest: .milliseconds(500))], transport: transport)
+        let patient = InterceptorChain([limit(maxWait: .milliseconds(500))], transport: transport)
         _ = try await get(patient, "https://h/0").value
         let late = await #expect(throws: RateLimitError.self) { try await get(patient, "https://h/1").value }
         #expect(late?.code == .waitTooLong)

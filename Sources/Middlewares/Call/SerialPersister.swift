@@ -1,5 +1,5 @@
 /// Passes changes to a closure one at a time, in order, on a separate task.
-final class Persistence<Change: Sendable>: Sendable {
+final class SerialPersister<Change: Sendable>: Sendable {
     private enum Item {
         case change(Change)
         case mark(CheckedContinuation<Void, Never>)

@@ -3,27 +3,27 @@ internal import Synchronization
 /// Delivers one outcome to one task that waits in a line.
 ///
 /// The line's lock decides who delivers. The code that removes a waiter from the line under that lock owns the waiter and,
-/// after unlocking, calls `tell(_:)`. Only one caller can remove a waiter, so each waiter gets exactly one outcome. The
+/// after unlocking, calls `resume(with:)`. Only one caller can remove a waiter, so each waiter gets exactly one outcome. The
 /// outcome can arrive before the task starts to wait.
-final class Turn<Outcome: Sendable>: Sendable {
+final class Waiter<Outcome: Sendable>: Sendable {
     private enum State {
-        case untold
+        case pending
         case awaited(CheckedContinuation<Outcome, Never>)
-        case told(Outcome)
+        case delivered(Outcome)
     }
 
-    private let state = Mutex(State.untold)
+    private let state = Mutex(State.pending)
 
     /// Delivers the outcome and resumes the task if it already waits. Later outcomes are ignored.
-    func tell(_ outcome: Outcome) {
+    func resume(with outcome: Outcome) {
         let waiting: CheckedContinuation<Outcome, Never>? = state.withLock { state in
             switch state {
-            case .told: return nil
-            case .untold:
-                state = .told(outcome)
+            case .delivered: return nil
+            case .pending:
+                state = .delivered(outcome)
                 return nil
             case .awaited(let continuation):
-                state = .told(outcome)
+                state = .delivered(outcome)
                 return continuation
             }
         }
@@ -33,12 +33,12 @@ final class Turn<Outcome: Sendable>: Sendable {
     /// Waits without regard to cancellation and deadlines.
     private func outcome() async -> Outcome {
         await withCheckedContinuation { continuation in
-            let told: Outcome? = state.withLock { state in
-                if case .told(let outcome) = state { return outcome }
+            let delivered: Outcome? = state.withLock { state in
+                if case .delivered(let outcome) = state { return outcome }
                 state = .awaited(continuation)
                 return nil
             }
-            if let told { continuation.resume(returning: told) }
+            if let delivered { continuation.resume(returning: delivered) }
         }
     }
 
@@ -48,10 +48,11 @@ final class Turn<Outcome: Sendable>: Sendable {
     ///   - deadline: the latest moment to wait until. If an outer `timeout` enforces the deadline, that cancels the task, and
     ///     no timer runs here.
     ///   - giveUp: called on any thread when the task is cancelled or the deadline passes. The closure removes the waiter from
-    ///     its line and calls `tell(_:)`. If the waiter is no longer in the line, another caller has removed it and delivers.
+    ///     its line and calls `resume(with:)`. If the waiter is no longer in the line, another caller has removed it and
+    ///     resumes it.
     func outcome(
         before deadline: Deadline?,
-        giveUp: @escaping @Sendable (GivingUp) -> Void
+        giveUp: @escaping @Sendable (WaitAbandonment) -> Void
     ) async -> Outcome {
         await withTaskCancellationHandler {
             guard let deadline, !deadline.isEnforced else { return await outcome() }
@@ -71,7 +72,7 @@ final class Turn<Outcome: Sendable>: Sendable {
 }
 
 /// The reason a task stopped waiting.
-enum GivingUp: Sendable, Hashable {
+enum WaitAbandonment: Sendable, Hashable {
     case cancelled
     case timeIsUp
 }

@@ -4,14 +4,14 @@
 ///
 /// The first waiter is the leader: it sleeps until a token is available. All other waiters wait to become the leader. So only
 /// one task sleeps at a time, no token is reserved for a waiter that may leave, and each departure moves the others up.
-struct RateLine<Waiter: Sendable>: Sendable {
+struct TokenWaitingLine<Waiter: Sendable>: Sendable {
     /// The next action of a request that asked for a token.
     enum Step: Sendable {
         /// The request has a token: send it.
         case go
         /// The request is the leader: call ``lead(_:at:)``.
         case lead(ticket: Int)
-        /// Wait for the message to lead. The ticket finds the waiter in the line.
+        /// Wait until resumed to lead. The ticket finds the waiter in the line.
         case wait(ticket: Int, Waiter)
         /// The maximum number of requests is already waiting.
         case full(waiting: Int)
@@ -21,7 +21,7 @@ struct RateLine<Waiter: Sendable>: Sendable {
 
     /// The next action of the leader.
     enum Lead: Sendable {
-        /// The leader has a token: send its request, and tell the next leader, if there is one.
+        /// The leader has a token: send its request, and resume the next leader, if there is one.
         case go(next: Waiter?)
         /// Sleep until this time, then call ``lead(_:at:)`` again.
         case sleep(until: Duration)
@@ -43,22 +43,22 @@ struct RateLine<Waiter: Sendable>: Sendable {
     /// Asks for a token.
     ///
     /// - Parameters:
-    ///   - limit: the maximum number of waiters; `nil` for no limit.
-    ///   - longest: the maximum wait; `nil` for no limit.
+    ///   - maxQueued: the maximum number of waiters; `nil` for no limit.
+    ///   - maxWait: the maximum wait; `nil` for no limit.
     ///   - waiter: created only if the request has to wait in line behind a leader.
     mutating func enter(
         at now: Duration,
-        limit: Int?,
-        longest: Duration?,
+        maxQueued: Int?,
+        maxWait: Duration?,
         _ waiter: @autoclosure () -> Waiter
     ) -> Step {
         let wait = bucket.wait(at: now, behind: waiting)
         if leader == nil, wait == .zero {
-            bucket.take(at: now)
+            bucket.acquire(at: now)
             return .go
         }
-        if let limit, waiting >= limit { return .full(waiting: waiting) }
-        if let longest, wait > longest { return .tooLong(wait: wait) }
+        if let maxQueued, waiting >= maxQueued { return .full(waiting: waiting) }
+        if let maxWait, wait > maxWait { return .tooLong(wait: wait) }
         lastTicket += 1
         guard leader != nil else {
             leader = lastTicket
@@ -73,22 +73,22 @@ struct RateLine<Waiter: Sendable>: Sendable {
     mutating func lead(_ ticket: Int, at now: Duration) -> Lead {
         let wait = bucket.wait(at: now)
         guard wait == .zero else { return .sleep(until: now + wait) }
-        bucket.take(at: now)
+        bucket.acquire(at: now)
         return .go(next: passOn(from: ticket))
     }
 
     /// Called by the leader: gives up without a token.
     ///
-    /// - Returns: the next leader, which the caller must tell.
+    /// - Returns: the next leader, which the caller must resume.
     mutating func resign(_ ticket: Int) -> Waiter? { passOn(from: ticket) }
 
     /// Removes a waiter from the line.
     ///
-    /// - Returns: the waiter, which the caller must tell; `nil` if the waiter already leads or has left.
+    /// - Returns: the waiter, which the caller must resume; `nil` if the waiter already leads or has left.
     mutating func leave(_ ticket: Int) -> Waiter? { line.remove(ticket) }
 
     /// Takes a token without waiting, even if none is available; all waiters then wait longer.
-    mutating func overtake(at now: Duration) { bucket.take(at: now) }
+    mutating func bypass(at now: Duration) { bucket.acquire(at: now) }
 
     private mutating func passOn(from ticket: Int) -> Waiter? {
         guard ticket == leader else { return nil }

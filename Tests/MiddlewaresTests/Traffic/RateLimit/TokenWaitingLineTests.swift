@@ -8,12 +8,12 @@ import Testing
         var bucket = TokenBucket(interval: .seconds(1), capacity: 3)
         for _ in 0..<3 {
             #expect(bucket.wait(at: .zero) == .zero)
-            bucket.take(at: .zero)
+            bucket.acquire(at: .zero)
         }
         #expect(bucket.wait(at: .zero) == .seconds(1))
         #expect(bucket.wait(at: .milliseconds(400)) == .milliseconds(600))
         #expect(bucket.wait(at: .seconds(1)) == .zero)
-        bucket.take(at: .seconds(1))
+        bucket.acquire(at: .seconds(1))
         #expect(bucket.wait(at: .seconds(1)) == .seconds(1))
         #expect(!bucket.isFull(at: .milliseconds(3999)))
         #expect(bucket.isFull(at: .seconds(4)))
@@ -21,21 +21,21 @@ import Testing
 
     @Test func savedTokensAreNeverMoreThanTheCapacity() {
         var bucket = TokenBucket(interval: .seconds(1), capacity: 2)
-        bucket.take(at: .seconds(1000))
-        bucket.take(at: .seconds(1000))
+        bucket.acquire(at: .seconds(1000))
+        bucket.acquire(at: .seconds(1000))
         #expect(bucket.wait(at: .seconds(1000)) == .seconds(1))
     }
 
     @Test func waitIsLongerForWhoStandsBehindOthers() {
         var bucket = TokenBucket(interval: .seconds(1), capacity: 2)
         #expect((0..<4).map { bucket.wait(at: .zero, behind: $0) } == [.zero, .zero, .seconds(1), .seconds(2)])
-        bucket.take(at: .zero)
+        bucket.acquire(at: .zero)
         #expect((0..<4).map { bucket.wait(at: .zero, behind: $0) } == [.zero, .seconds(1), .seconds(2), .seconds(3)])
     }
 
     @Test func tokenThatIsNotThereYetIsMissingToTheNext() {
         var bucket = TokenBucket(interval: .seconds(1), capacity: 1)
-        for _ in 0..<3 { bucket.take(at: .zero) }
+        for _ in 0..<3 { bucket.acquire(at: .zero) }
         #expect(bucket.wait(at: .zero) == .seconds(3))
     }
 
@@ -50,15 +50,15 @@ import Testing
     }
 }
 
-@Suite(.againstHanging) struct RateLineTests {
+@Suite(.againstHanging) struct TokenWaitingLineTests {
     private func ask(
-        _ line: inout RateLine<String>,
+        _ line: inout TokenWaitingLine<String>,
         _ name: String,
         at now: Duration = .zero,
-        limit: Int? = nil,
-        longest: Duration? = nil
+        maxQueued: Int? = nil,
+        maxWait: Duration? = nil
     ) -> String {
-        switch line.enter(at: now, limit: limit, longest: longest, name) {
+        switch line.enter(at: now, maxQueued: maxQueued, maxWait: maxWait, name) {
         case .go: "go"
         case .lead(let ticket): "leads as \(ticket)"
         case .wait(let ticket, let waiter): "\(waiter) waits as \(ticket)"
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    private func lead(_ line: inout RateLine<String>, _ ticket: Int, at now: Duration) -> String {
+    private func lead(_ line: inout TokenWaitingLine<String>, _ ticket: Int, at now: Duration) -> String {
         switch line.lead(ticket, at: now) {
         case .go(let next): "go, next \(next ?? "nobody")"
         case .sleep(let due): "sleep until \(due)"
@@ -75,7 +75,7 @@ import Testing
     }
 
     @Test func firstInLineSleepsAndTheOthersWaitToLead() {
-        var line = RateLine<String>(TokenBucket(interval: .seconds(1), capacity: 1))
+        var line = TokenWaitingLine<String>(TokenBucket(interval: .seconds(1), capacity: 1))
         let answers = ["a", "b", "c", "d"].map { ask(&line, $0) }
         #expect(answers == ["go", "leads as 1", "c waits as 2", "d waits as 3"])
         #expect(lead(&line, 1, at: .zero) == "sleep until 1.0 seconds")
@@ -89,14 +89,14 @@ import Testing
     }
 
     @Test func tokenThatCameMeanwhileIsForWhoeverWaits() {
-        var line = RateLine<String>(TokenBucket(interval: .seconds(1), capacity: 1))
+        var line = TokenWaitingLine<String>(TokenBucket(interval: .seconds(1), capacity: 1))
         #expect(["a", "b"].map { ask(&line, $0) } == ["go", "leads as 1"])
         // b's token is available, but b hasn't woken yet.
         #expect(ask(&line, "c", at: .seconds(1)) == "c waits as 2")
     }
 
     @Test func whoLeavesTakesNoTokenAndMovesTheOthersUp() {
-        var line = RateLine<String>(TokenBucket(interval: .seconds(1), capacity: 1))
+        var line = TokenWaitingLine<String>(TokenBucket(interval: .seconds(1), capacity: 1))
         _ = ["a", "b", "c", "d"].map { ask(&line, $0) }
         #expect(line.leave(2) == "c")
         #expect(line.leave(2) == nil)
@@ -108,25 +108,25 @@ import Testing
     }
 
     @Test func lineIsBoundedByCountAndByTime() {
-        var line = RateLine<String>(TokenBucket(interval: .seconds(1), capacity: 1))
+        var line = TokenWaitingLine<String>(TokenBucket(interval: .seconds(1), capacity: 1))
         _ = ask(&line, "a")
-        #expect(ask(&line, "b", limit: 0) == "full at 0")
-        #expect(ask(&line, "b", longest: .milliseconds(999)) == "too long: 1.0 seconds")
-        #expect(ask(&line, "b", longest: .seconds(1)) == "leads as 1")
-        #expect(ask(&line, "c", limit: 1) == "full at 1")
-        #expect(ask(&line, "c", longest: .seconds(1)) == "too long: 2.0 seconds")
-        #expect(ask(&line, "c", limit: 2, longest: .seconds(2)) == "c waits as 2")
+        #expect(ask(&line, "b", maxQueued: 0) == "full at 0")
+        #expect(ask(&line, "b", maxWait: .milliseconds(999)) == "too long: 1.0 seconds")
+        #expect(ask(&line, "b", maxWait: .seconds(1)) == "leads as 1")
+        #expect(ask(&line, "c", maxQueued: 1) == "full at 1")
+        #expect(ask(&line, "c", maxWait: .seconds(1)) == "too long: 2.0 seconds")
+        #expect(ask(&line, "c", maxQueued: 2, maxWait: .seconds(2)) == "c waits as 2")
     }
 
     @Test func noTimeLeftIsNoMatterWhileThereIsAToken() {
-        var line = RateLine<String>(TokenBucket(interval: .seconds(1), capacity: 1))
-        #expect(ask(&line, "a", limit: 0, longest: .seconds(-1)) == "go")
+        var line = TokenWaitingLine<String>(TokenBucket(interval: .seconds(1), capacity: 1))
+        #expect(ask(&line, "a", maxQueued: 0, maxWait: .seconds(-1)) == "go")
     }
 
     @Test func overtakingMakesTheOthersWaitLonger() {
-        var line = RateLine<String>(TokenBucket(interval: .seconds(1), capacity: 1))
+        var line = TokenWaitingLine<String>(TokenBucket(interval: .seconds(1), capacity: 1))
         _ = ["a", "b"].map { ask(&line, $0) }
-        line.overtake(at: .zero)
+        line.bypass(at: .zero)
         #expect(lead(&line, 1, at: .seconds(1)) == "sleep until 2.0 seconds")
         #expect(lead(&line, 1, at: .seconds(2)) == "go, next nobody")
     }
@@ -136,7 +136,7 @@ import Testing
     func anyOrderOfEventsKeepsTheOrderAndTheRate(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let capacity = Int.random(in: 1...5, using: &random)
-        var line = RateLine<Int>(TokenBucket(interval: .seconds(1), capacity: capacity))
+        var line = TokenWaitingLine<Int>(TokenBucket(interval: .seconds(1), capacity: capacity))
         var now = Duration.zero
         var served: [(ticket: Int, time: Duration)] = []
         var leader: Int?
@@ -144,7 +144,7 @@ import Testing
         for _ in 0..<3000 {
             switch Int.random(in: 0..<8, using: &random) {
             case 0, 1, 2:
-                switch line.enter(at: now, limit: 20, longest: nil, 0) {
+                switch line.enter(at: now, maxQueued: 20, maxWait: nil, 0) {
                 case .go:
                     #expect(leader == nil)
                     served.append((served.last?.ticket ?? 0, now))
