@@ -1,19 +1,29 @@
 /// Measures the time since its start, by a clock of any type.
-struct Stopwatch: Sendable {
+///
+/// The type of the clock's instants is known only in `starting(_:)`, so the closures capture the first instant without boxing an
+/// instant at each reading.
+package struct Stopwatch: Sendable {
     /// The time since the start.
-    let elapsed: @Sendable () -> Duration
+    package let elapsed: @Sendable () -> Duration
     /// Sleeps until this time after the start.
-    let sleep: @Sendable (_ until: Duration) async throws -> Void
+    package let sleep: @Sendable (_ until: Duration) async throws -> Void
     /// Whether the clock is one of the system's, which run on while the process is suspended.
     let isTheSystems: Bool
 
-    static func starting(_ clock: some Clock<Duration>) -> Stopwatch {
+    /// About thirty years. Clock instants that lie further away can overflow.
+    package static let farthest = Duration.seconds(1_000_000_000)
+
+    package static func starting(_ clock: some Clock<Duration>) -> Stopwatch {
         let start = clock.now
-        return Stopwatch(
-            elapsed: { start.duration(to: clock.now) },
-            sleep: { try await clock.sleep(until: start.advanced(by: $0), tolerance: nil) },
-            isTheSystems: clock is ContinuousClock || clock is SuspendingClock
-        )
+        let sleep: @Sendable (Duration) async throws -> Void = {
+            try await clock.sleep(until: start.advanced(by: min($0, farthest)), tolerance: nil)
+        }
+        let isTheSystems = clock is ContinuousClock || clock is SuspendingClock
+        // Logs and caches read the time twice for each request, and a call on the concrete type takes a third of the time.
+        if let start = start as? ContinuousClock.Instant {
+            return Stopwatch(elapsed: { start.duration(to: .now) }, sleep: sleep, isTheSystems: isTheSystems)
+        }
+        return Stopwatch(elapsed: { start.duration(to: clock.now) }, sleep: sleep, isTheSystems: isTheSystems)
     }
 
     func sleep(for duration: Duration) async throws { try await sleep(elapsed() + duration) }

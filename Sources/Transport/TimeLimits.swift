@@ -32,7 +32,8 @@ struct TimeLimits {
     init(_ timeouts: Timeouts, calledAt: Duration? = .zero, noticesSuspension: Bool = false) {
         called = calledAt
         self.noticesSuspension = noticesSuspension
-        func bounded(_ limit: Duration?) -> Duration? { limit.flatMap { $0 < Self.farthest ? $0 : nil } }
+        // A limit of thirty years or more is ignored.
+        func bounded(_ limit: Duration?) -> Duration? { limit.flatMap { $0 < Stopwatch.farthest ? $0 : nil } }
         self.timeouts = Timeouts(
             connect: bounded(timeouts.connect),
             idle: bounded(timeouts.idle),
@@ -44,9 +45,6 @@ struct TimeLimits {
     static let lateness = Duration.seconds(5)
     /// The longest time between checks, 15 seconds, so that a suspension is noticed in any part of a limit.
     static let longestSleep = Duration.seconds(15)
-
-    // A limit of thirty years or more is ignored, because instants that far away can overflow in some clocks.
-    static let farthest = Duration.seconds(1_000_000_000)
 
     /// Records that the request was passed to the system or to libcurl to be sent.
     mutating func start(at now: Duration) {

@@ -45,10 +45,8 @@ public struct Deadline: Sendable {
     /// - Throws: `CancellationError` at once if the task is cancelled.
     func sleep() async throws { try await sleepNow() }
 
-    // About thirty years. Clock instants that lie further away can overflow.
-    static let farthest = Duration.seconds(1_000_000_000)
-
     private static func make(_ duration: Duration, _ clock: some Clock<Duration>) -> Deadline {
+        let farthest = Stopwatch.farthest
         guard duration < farthest else {
             return Deadline(remaining: { farthest }, sleep: { try await clock.sleep(for: farthest) })
         }

@@ -20,7 +20,7 @@ final class CredentialRefresher<Value: Sendable>: Sendable {
     private let onChange: @Sendable (Value) -> Void
     private let observe: @Sendable (RefreshEvent) -> Void
     private let pause: Duration
-    private let timeline: Timeline
+    private let stopwatch: Stopwatch
     /// Whether ``SingleFlight/unprovenSince`` is set: a copy outside the lock, because every response reads it. Written only
     /// under the lock.
     private let isUnproven = Atomic(false)
@@ -45,7 +45,7 @@ final class CredentialRefresher<Value: Sendable>: Sendable {
     ) {
         flights = Mutex(Flights(value))
         self.pause = pause
-        timeline = Timeline(clock)
+        stopwatch = Stopwatch.starting(clock)
         self.onChange = onChange
         self.observe = observe
         self.refresh = refresh
@@ -69,7 +69,7 @@ final class CredentialRefresher<Value: Sendable>: Sendable {
     /// Whether a rejection of this generation should start or join a refresh: no sign-out has ended its session, and no pause
     /// is in effect.
     func isWorthRenewing(_ generation: CredentialGeneration) -> Bool {
-        let now = timeline.now()
+        let now = stopwatch.elapsed()
         return flights.withLock { $0.canRenew(generation) && !$0.isTooSoon(after: generation, at: now, pause: pause) }
     }
 
@@ -177,7 +177,7 @@ final class CredentialRefresher<Value: Sendable>: Sendable {
     }
 
     private func finish(_ flight: Int, with result: Result<Value, any Error>) {
-        let now = timeline.now()
+        let now = stopwatch.elapsed()
         let resumption = flights.withLock { flights in
             let resumption = flights.finish(flight, with: result, at: now)
             noteProof(of: flights)

@@ -11,7 +11,7 @@ final class ExchangeLog: Sendable {
     init(text: ExchangeText, sink: LogSink, clock: any Clock<Duration>) {
         self.text = text
         self.sink = sink
-        elapsed = Self.elapsed(on: clock)
+        elapsed = Stopwatch.starting(clock).elapsed
     }
 
     /// The number for a new exchange.
@@ -48,15 +48,5 @@ final class ExchangeLog: Sendable {
         let isCancelled = error is CancellationError
         let entry = isCancelled ? text.cancelled(number, after: time) : text.failed(number, with: error, after: time)
         sink.write(LogEntry(event: isCancelled ? .cancellation : .failure, number: number, text: entry))
-    }
-
-    // Only here is the type of the clock's instants known; a closure captures the instant without boxing it per request.
-    private static func elapsed(on clock: some Clock<Duration>) -> @Sendable () -> Duration {
-        if clock is ContinuousClock {
-            let origin = ContinuousClock.now
-            return { origin.duration(to: .now) }
-        }
-        let origin = clock.now
-        return { origin.duration(to: clock.now) }
     }
 }

@@ -35,7 +35,7 @@ public struct MetricsInterceptor: Interceptor {
         report: @escaping @Sendable (ExchangeEvent) -> Void
     ) {
         self.report = report
-        elapsed = Self.elapsed(on: clock)
+        elapsed = Stopwatch.starting(clock).elapsed
     }
 
     /// Reports the start, passes the request on, and reports the end when it comes.
@@ -72,12 +72,6 @@ public struct MetricsInterceptor: Interceptor {
             body.discard()
             exchange.end(.abandoned)
         }
-    }
-
-    // Only here is the type of the clock's instants known; a closure captures the instant without boxing it per request.
-    private static func elapsed(on clock: some Clock<Duration>) -> @Sendable () -> Duration {
-        let origin = clock.now
-        return { origin.duration(to: clock.now) }
     }
 }
 

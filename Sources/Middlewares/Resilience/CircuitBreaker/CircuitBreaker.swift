@@ -29,7 +29,7 @@ final class CircuitBreaker: Sendable {
     }
 
     private let rules: Circuit.Rules
-    private let timeline: Timeline
+    private let stopwatch: Stopwatch
     private let onChange: @Sendable (CircuitChange) -> Void
     private let state = Mutex(State())
 
@@ -38,7 +38,7 @@ final class CircuitBreaker: Sendable {
 
     init(_ rules: Circuit.Rules, clock: any Clock<Duration>, onChange: @escaping @Sendable (CircuitChange) -> Void) {
         self.rules = rules
-        self.timeline = Timeline(clock)
+        stopwatch = Stopwatch.starting(clock)
         self.onChange = onChange
     }
 
@@ -66,7 +66,7 @@ final class CircuitBreaker: Sendable {
         of origin: Origin,
         _ body: (inout Circuit, _ now: Duration) -> Result
     ) -> Result {
-        let now = timeline.now()
+        let now = stopwatch.elapsed()
         let (result, isChanged) = state.withLock { state in
             var circuit = state.circuits[origin]?.circuit ?? Self.add(to: &state, rules, now)
             let before = circuit.state

@@ -43,7 +43,7 @@ public struct CircuitBreakerInterceptor: Interceptor {
         clock: any Clock<Duration> = ContinuousClock(),
         onChange: @escaping @Sendable (CircuitChange) -> Void = { _ in }
     ) {
-        let openFor = min(max(.zero, openFor), Deadline.farthest)
+        let openFor = min(max(.zero, openFor), Stopwatch.farthest)
         let rules = Circuit.Rules(trip: trip, openFor: openFor, probes: max(1, probes))
         breaker = CircuitBreaker(rules, clock: clock, onChange: onChange)
         judge = verdict

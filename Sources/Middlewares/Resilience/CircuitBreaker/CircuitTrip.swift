@@ -18,7 +18,7 @@ public struct CircuitTrip: Sendable, Hashable {
     ///     isn't an outage.
     ///   - span: the length of the sliding window, which moves in steps of a tenth.
     public static func failureRate(_ rate: Double, ofAtLeast requests: Int = 20, within span: Duration) -> Self {
-        let slice = min(max(.milliseconds(1), span / Count.slices), Deadline.farthest)
+        let slice = min(max(.milliseconds(1), span / Count.slices), Stopwatch.farthest)
         return Self(kind: .rate(min(max(0, rate), 1), atLeast: max(1, requests), slice: slice))
     }
 }

@@ -54,7 +54,7 @@ public struct HedgeInterceptor: Interceptor {
         isGood: @escaping @Sendable (Result<HTTPResponse, any Error>) -> Bool = HedgeInterceptor.isUsual,
         clock: any Clock<Duration> = ContinuousClock()
     ) {
-        self.delay = min(delay, Deadline.farthest)
+        self.delay = min(delay, Stopwatch.farthest)
         self.budget = budget
         self.isGood = isGood
         self.clock = clock

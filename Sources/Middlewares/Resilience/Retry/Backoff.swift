@@ -46,7 +46,7 @@ public struct Backoff: Sendable {
     ///
     /// - Parameter attempt: the number of the failed attempt, counted from 1.
     public func duration(after attempt: Int, random: RandomSource) -> Duration {
-        min(max(.zero, wait(attempt, random)), Deadline.farthest)
+        min(max(.zero, wait(attempt, random)), Stopwatch.farthest)
     }
 
     private static func growth(_ factor: Double, _ attempt: Int) -> Double {

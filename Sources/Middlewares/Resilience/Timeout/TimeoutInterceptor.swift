@@ -30,7 +30,7 @@ public struct TimeoutInterceptor: Interceptor {
     private let clock: any Clock<Duration>
 
     init(_ limit: Duration? = nil, of name: String? = nil, clock: any Clock<Duration> = ContinuousClock()) {
-        self.limit = limit.flatMap { $0 < Deadline.farthest ? $0 : nil }
+        self.limit = limit.flatMap { $0 < Stopwatch.farthest ? $0 : nil }
         self.name = name
         self.clock = clock
     }

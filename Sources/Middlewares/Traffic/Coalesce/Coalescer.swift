@@ -116,6 +116,7 @@ extension Deadline {
     ///
     /// The result counts as enforced, because the owners of the single deadlines enforce those.
     static func latest(of deadlines: @escaping @Sendable () -> [Deadline?]) -> Deadline {
+        let farthest = Stopwatch.farthest
         let remaining: @Sendable () -> Duration = {
             deadlines().map { $0?.remaining ?? farthest }.max() ?? .zero
         }

@@ -42,7 +42,7 @@ public struct RateLimitInterceptor: Interceptor {
     // These bounds keep every sum of durations from overflowing.
     static func bucket(_ count: Int, per period: Duration, burst: Int?) -> TokenBucket {
         let count = max(1, count)
-        let interval = min(max(.zero, period), Deadline.farthest) / count
+        let interval = min(max(.zero, period), Stopwatch.farthest) / count
         return TokenBucket(interval: interval, capacity: min(max(1, burst ?? count), 1_000_000))
     }
 

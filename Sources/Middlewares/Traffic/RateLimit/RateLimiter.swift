@@ -22,7 +22,7 @@ final class RateLimiter: Sendable {
     }
 
     private let limits: Limits
-    private let timeline: Timeline
+    private let stopwatch: Stopwatch
     private let observe: @Sendable (_ waiting: Int) -> Void
     private let state = Mutex(State())
 
@@ -31,7 +31,7 @@ final class RateLimiter: Sendable {
     /// - Parameter observe: called with the number of waiting requests whenever a request starts to wait; for tests.
     init(_ limits: Limits, clock: any Clock<Duration>, observe: @escaping @Sendable (_ waiting: Int) -> Void) {
         self.limits = limits
-        self.timeline = Timeline(clock)
+        stopwatch = Stopwatch.starting(clock)
         self.observe = observe
     }
 
@@ -89,11 +89,11 @@ final class RateLimiter: Sendable {
                     next?.resume(with: .lead)
                     return
                 case .sleep(let due):
-                    let wait = due - timeline.now()
+                    let wait = due - stopwatch.elapsed()
                     if let deadline = request.context.deadline, deadline.remaining < wait {
                         throw Self.timedOut(request, wait)
                     }
-                    try await timeline.sleep(due)
+                    try await stopwatch.sleep(due)
                 }
             }
         } catch {
@@ -106,7 +106,7 @@ final class RateLimiter: Sendable {
         _ scope: LimitScope,
         _ body: (inout TokenWaitingLine<Waiter<Call>>, _ now: Duration) -> Result
     ) -> Result {
-        let now = timeline.now()
+        let now = stopwatch.elapsed()
         return state.withLock { state in
             if state.lines[scope] == nil, state.lines.count >= state.limitOfLines { Self.forgetIdle(&state, now) }
             return body(&state.lines[scope, default: TokenWaitingLine(limits.bucket)], now)

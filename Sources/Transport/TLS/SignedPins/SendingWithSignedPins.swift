@@ -43,7 +43,7 @@ private struct WholeLimit {
 
     init(_ limit: Duration?, _ clock: Stopwatch, _ request: HTTPRequest) {
         // A limit this far away is treated as none, because adding it to a clock's instant could overflow.
-        self.limit = limit.flatMap { $0 < TimeLimits.farthest ? $0 : nil }
+        self.limit = limit.flatMap { $0 < Stopwatch.farthest ? $0 : nil }
         self.clock = clock
         let message = "The call took longer than its limit of \(limit ?? .zero), while it waited for signed pins."
         passed = TransportError(.timedOut, message, request: request)

@@ -78,7 +78,7 @@ public final class SignedPins: Sendable {
         self.transport = transport
         self.minimumInterval = minimumInterval
         self.now = now
-        elapsed = Self.elapsed(on: clock)
+        elapsed = Stopwatch.starting(clock).elapsed
         if let list = self.file?.read(keys: keys) {
             state.withLock {
                 $0.list = list
@@ -102,11 +102,6 @@ public final class SignedPins: Sendable {
         guard var parts = URLComponents(url: url, resolvingAgainstBaseURL: true) else { return url }
         parts.percentEncodedPath += ".sig"
         return parts.url ?? url
-    }
-
-    private static func elapsed<C: Clock<Duration>>(on clock: C) -> @Sendable () -> Duration {
-        let start = clock.now
-        return { start.duration(to: clock.now) }
     }
 }
 
