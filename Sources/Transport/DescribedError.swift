@@ -9,6 +9,15 @@ extension DescribedError {
 
     /// Equal to `description`.
     public var errorDescription: String? { description }
+
+    /// `nil`, because the description says all.
+    public var failureReason: String? { nil }
+
+    /// `nil`, because the description says all.
+    public var recoverySuggestion: String? { nil }
+
+    /// `nil`, because there is no help book.
+    public var helpAnchor: String? { nil }
 }
 
 extension ContextualError where Self: DescribedError {

@@ -1,5 +1,3 @@
-public import Foundation
-
 /// Thrown when a request gets no response, or when a body can't be read.
 ///
 /// The description names the request, with secrets redacted. A cancelled call throws `CancellationError` instead.

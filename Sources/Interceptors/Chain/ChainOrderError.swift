@@ -1,5 +1,3 @@
-public import Foundation
-
 /// Thrown before sending, when the interceptors of a chain are in an order that can't work.
 public struct ChainOrderError: ContextualError, Sendable {
     /// The kind of mistake in the order. An open set: handle the codes you know, and keep a default.

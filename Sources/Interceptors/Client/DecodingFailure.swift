@@ -1,4 +1,4 @@
-public import Foundation
+internal import Foundation
 
 /// Thrown when the response to a typed call can't become a value.
 ///

@@ -1,5 +1,3 @@
-public import Foundation
-
 /// The reason a request could not be authenticated. An error that a refresh closure throws is not wrapped: the caller gets it
 /// unchanged.
 public struct AuthenticationError: ContextualError, Sendable {

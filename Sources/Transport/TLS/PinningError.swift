@@ -1,5 +1,3 @@
-public import Foundation
-
 /// Thrown when a server's trusted chain contains none of its host's pins. Nothing of the request was sent.
 ///
 /// The error is the ``TransportError/underlying`` of a ``TransportError`` with ``TransportError/Code/tlsFailed``.

@@ -1,5 +1,3 @@
-public import Foundation
-
 /// Thrown when TLS settings can't be used. The error is thrown when they are created, before any request. For an invalid
 /// literal, which can't throw, the error is each call's ``TransportError/underlying`` error.
 public struct TLSConfigurationError: Error, Sendable, Hashable {

@@ -1,5 +1,3 @@
-public import Foundation
-
 /// The error of a redirect that was not followed.
 ///
 /// The descriptions show the redirects with secrets redacted.

@@ -1,5 +1,3 @@
-public import Foundation
-
 /// The error of a request that could not be signed and was not sent.
 public struct SigningError: ContextualError, RefusedRequestError, Sendable {
     /// The kind of failure. An open set: handle the codes you know, and keep a default.

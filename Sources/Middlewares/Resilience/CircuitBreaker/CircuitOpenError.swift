@@ -1,5 +1,3 @@
-public import Foundation
-
 /// The error of a request that ``CircuitBreakerInterceptor`` refused to send, because the host failed too often.
 public struct CircuitOpenError: ContextualError, RefusedRequestError, Sendable {
     /// The scheme, host and port whose circuit is open.

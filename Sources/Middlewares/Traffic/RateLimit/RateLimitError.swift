@@ -1,5 +1,3 @@
-public import Foundation
-
 /// The error of a request that ``RateLimitInterceptor`` refused to send.
 public struct RateLimitError: ContextualError, RefusedRequestError, Sendable {
     /// The reason for a refusal. An open set: handle the codes you know, and keep a default.

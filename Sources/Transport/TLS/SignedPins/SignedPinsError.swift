@@ -1,5 +1,3 @@
-public import Foundation
-
 /// Thrown when a signed list of pins isn't accepted.
 public struct SignedPinsError: Error, Sendable, Hashable {
     /// The kind of failure. An open set: handle the codes you know, and keep a default.
