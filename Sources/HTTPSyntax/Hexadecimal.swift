@@ -1,8 +1,11 @@
 /// Hexadecimal digits.
-package enum Hexadecimal {
+public enum Hexadecimal {
     /// Which letters stand for ten to fifteen.
-    package enum Letters: Sendable {
+    @frozen
+    public enum Letters: Sendable {
+        /// `a` to `f`.
         case lowerCase
+        /// `A` to `F`.
         case upperCase
     }
 
@@ -11,8 +14,9 @@ package enum Hexadecimal {
         [digit(byte >> 4, letters), digit(byte & 15, letters)]
     }
 
-    @inline(__always)
-    fileprivate static func digit(_ value: UInt8, _ letters: Letters) -> UInt8 {
+    /// The digit of a value below 16, in ASCII.
+    @inlinable @inline(__always)
+    public static func digit(_ value: UInt8, _ letters: Letters) -> UInt8 {
         value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: letters == .lowerCase ? "a" : "A") + value - 10
     }
 }

@@ -184,12 +184,12 @@ final class CacheCore: Sendable {
         return await meetsElsewhere(conditions, response)
     }
 
-    private func meets(_ conditions: Few<StoringCondition>, _ response: HTTPResponse) -> Bool {
+    private func meets(_ conditions: InlineArray1<StoringCondition>, _ response: HTTPResponse) -> Bool {
         (stores?.isMet(response) ?? true) && conditions.first { !$0.isMet(response) } == nil
     }
 
     @concurrent
-    private func meetsElsewhere(_ conditions: Few<StoringCondition>, _ response: HTTPResponse) async -> Bool {
+    private func meetsElsewhere(_ conditions: InlineArray1<StoringCondition>, _ response: HTTPResponse) async -> Bool {
         meets(conditions, response)
     }
 

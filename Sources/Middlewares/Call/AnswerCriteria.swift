@@ -25,11 +25,6 @@ struct AnswerCriteria: Sendable {
         return both
     }
 
-    /// Whether a response with this status might match.
-    func mayBeMet(by status: HTTPResponse.Status) -> Bool {
-        statuses.contains(status.code) || statusesWithRetryAfter.contains(status.code)
-    }
-
     private func areMet(by response: HTTPResponse) -> Bool {
         statuses.contains(response.status.code)
             || statusesWithRetryAfter.contains(response.status.code) && response.headerFields.contains(.retryAfter)

@@ -33,13 +33,18 @@ public struct RandomSource: Sendable {
 
 /// SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014). Its state is a counter, so one
 /// atomic addition is enough to serve several tasks at once.
-private final class SplitMix: Sendable {
+final class SplitMix: Sendable {
     private let state: Atomic<UInt64>
 
     init(_ seed: UInt64) { state = Atomic(seed) }
 
     func next() -> UInt64 {
-        var mixed = state.wrappingAdd(0x9E37_79B9_7F4A_7C15, ordering: .relaxed).newValue
+        Self.mixed(state.wrappingAdd(0x9E37_79B9_7F4A_7C15, ordering: .relaxed).newValue)
+    }
+
+    /// The finaliser: different counts have different results.
+    static func mixed(_ count: UInt64) -> UInt64 {
+        var mixed = count
         mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
         mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
         return mixed ^ (mixed >> 31)

@@ -11,10 +11,12 @@ final class StoringCondition: Sendable {
 }
 
 extension HTTPContext {
-    private enum StoringConditionsKey: HTTPContextKey { static var defaultValue: Few<StoringCondition> { Few() } }
+    private enum StoringConditionsKey: HTTPContextKey {
+        static var defaultValue: InlineArray1<StoringCondition> { .init() }
+    }
 
     /// On a request: the conditions that its response must meet for an inner cache to store it.
-    var storingConditions: Few<StoringCondition> {
+    var storingConditions: InlineArray1<StoringCondition> {
         get { self[StoringConditionsKey.self] }
         set { self[StoringConditionsKey.self] = newValue }
     }

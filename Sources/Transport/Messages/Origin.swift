@@ -46,33 +46,6 @@ public struct Origin: Sendable, Hashable, CustomStringConvertible {
         host = String(url[start..<end])
     }
 
-    /// Whether a URL visibly has this origin: the host is followed by nothing, a path or a query, with the default port left
-    /// out. `false` means only that the URL has to be parsed.
-    package func isPlainly(of url: URL) -> Bool {
-        guard port == (scheme == "https" ? 443 : 80) else { return false }
-        var text = url.absoluteString
-        return text.withUTF8 { bytes in
-            var end = 0
-            guard Self.skip(scheme, in: bytes, &end), Self.skip("://", in: bytes, &end),
-                Self.skip(host, in: bytes, &end)
-            else { return false }
-            return end == bytes.count || bytes[end] == UInt8(ascii: "/") || bytes[end] == UInt8(ascii: "?")
-        }
-    }
-
-    /// Whether the text continues with `part` at the position. If so, the position moves past it.
-    @inline(__always)
-    private static func skip(_ part: String, in text: UnsafeBufferPointer<UInt8>, _ position: inout Int) -> Bool {
-        var part = part
-        return part.withUTF8 { part in
-            guard let start = text.baseAddress, let other = part.baseAddress, part.count <= text.count - position,
-                memcmp(start + position, other, part.count) == 0
-            else { return false }
-            position += part.count
-            return true
-        }
-    }
-
     private static func isPlain(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."),

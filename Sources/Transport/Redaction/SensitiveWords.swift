@@ -19,17 +19,11 @@ struct SensitiveWords: Sendable {
             var component = 0
             // The index of the last word, after a hyphen or underscore.
             var last = 0
-            // One bit for each of the first 64 indices, set if a part may begin there. Most names have no bit set.
-            var starts: UInt64 = 0
-            var seconds: UInt32 = 0
             for byte in name {
                 let lowercase = byte | 0x20
                 let isLetter = lowercase &- 0x61 < 26
                 if isLetter || byte &- 0x30 < 10 || byte >= 0x80 {
                     let letter = isLetter ? lowercase : byte
-                    // Beyond 64 letters the bits wrap around; `hasPart` ignores them for such names.
-                    starts |= UInt64(seconds &>> UInt32(letter) & 1) &<< (UInt64(truncatingIfNeeded: count) &- 1)
-                    seconds = parts.seconds(of: letter)
                     folded.initializeElement(at: count, to: letter)
                     count &+= 1
                 } else if Self.isDivider(byte) {
@@ -46,7 +40,7 @@ struct SensitiveWords: Sendable {
             if last > component, endings.hasWord(at: last, of: whole, toItsEnd: true) { return true }
             // In `X-Session`, `session` counts as a whole name.
             if Self.hasPrefixX(name), wholes.hasWord(at: 1, of: whole, toItsEnd: true) { return true }
-            return isWhole(whole) || hasPart(whole, at: starts)
+            return isWhole(whole) || hasPart(whole)
         }
     }
 
@@ -56,17 +50,8 @@ struct SensitiveWords: Sendable {
             && (name[1] == UInt8(ascii: "-") || name[1] == UInt8(ascii: "_"))
     }
 
-    private func hasPart(_ name: UnsafeBufferPointer<UInt8>, at starts: UInt64) -> Bool {
-        // The bits say nothing about single-letter words, or about indices beyond 64.
-        guard !parts.hasLetters, name.count <= 64 else {
-            return name.indices.contains { parts.hasWord(at: $0, of: name, toItsEnd: false) }
-        }
-        var starts = starts
-        while starts != 0 {
-            if parts.hasWord(at: starts.trailingZeroBitCount, of: name, toItsEnd: false) { return true }
-            starts &= starts - 1
-        }
-        return false
+    private func hasPart(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
+        name.indices.contains { parts.hasWord(at: $0, of: name, toItsEnd: false) }
     }
 
     private func isWhole(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
@@ -94,16 +79,10 @@ private struct WordTable: Sendable {
     private let bytes: [UInt8]
     // The start of each group, and the end of the last. Bytes that aren't letters share the letters' groups.
     private let groups: [Int]
-    // For each first letter, a bit set of the second letters.
-    private let pairs: [UInt32]
-    /// Whether any word is a single letter, which `pairs` can't represent.
-    let hasLetters: Bool
 
     init(_ words: [[UInt8]]) {
         var bytes: [UInt8] = []
         var groups = [0]
-        var pairs: [UInt32] = Array(repeating: 0, count: 32)
-        for word in words where word.count > 1 { pairs[Int(word[0] & 31)] |= 1 << UInt32(word[1] & 31) }
         for group in 0..<32 {
             for word in words where word.first.map({ Int($0 & 31) == group }) ?? false {
                 // A longer word is truncated, which matches more, never less.
@@ -114,13 +93,7 @@ private struct WordTable: Sendable {
         }
         self.bytes = bytes
         self.groups = groups
-        self.pairs = pairs
-        hasLetters = words.contains { $0.count == 1 }
     }
-
-    /// The second letters of all words with this first letter, as a bit set.
-    @inline(__always)
-    func seconds(of first: UInt8) -> UInt32 { pairs[Int(first & 31)] }
 
     /// Whether a word begins at an index of a name and, if `toItsEnd`, also ends where the name ends.
     func hasWord(at start: Int, of name: UnsafeBufferPointer<UInt8>, toItsEnd: Bool) -> Bool {

@@ -28,24 +28,6 @@ import Transport
         #expect(try self.origin(second) != origin)
     }
 
-    @Test(arguments: [
-        "https://a.example", "https://a.example/", "https://a.example/x?y#z", "https://a.example?x",
-        "https://a.example#x",
-        "https://A.example/", "https://a.example:443/", "https://a.example:8443/", "https://a.example.evil.org/",
-        "https://a.example@evil.org/", "https://a.example:443@evil.org/", "https://a.exampl/", "http://a.example/",
-        "https://u:p@a.example/", "https://evil.org/https://a.example/", "https://a.example?@evil.org", "https:", "/x",
-    ])
-    func whatIsPlainlyOfAnOriginIsOfIt(url: String) throws {
-        let url = try #require(URL(string: url))
-        for text in ["https://a.example", "http://a.example", "https://a.example:8443", "https://evil.org"] {
-            let origin = try #require(try origin(text))
-            #expect(!origin.isPlainly(of: url) || Origin(url) == origin)
-        }
-        let usual = try #require(try origin("https://a.example"))
-        let isUsual = ["https://a.example", "https://a.example/"].contains(url.absoluteString)
-        #expect(!isUsual || usual.isPlainly(of: url))
-    }
-
     @Test(arguments: ["/x", "ftp://a.example", "file:///x", "https:", "https:///x", "data:,x", "a.example"])
     func whatIsNoHTTPURLHasNone(url: String) throws {
         #expect(try origin(url) == nil)

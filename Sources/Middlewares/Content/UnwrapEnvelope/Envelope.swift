@@ -77,18 +77,15 @@ struct EnvelopeParts {
     private(set) var code: Range<Int>?
     private(set) var message: Range<Int>?
     private(set) var flag: Range<Int>?
-    /// The code's number, if the code consists of digits only, with or without quotes around them.
-    private(set) var plainCode: Int?
 
     /// - Throws: if the body isn't a JSON object, or the object is malformed.
     init(in body: Data, _ paths: EnvelopePaths) throws(JSONScanner.Failure) {
         var parts = Self()
-        try JSONScanner.find(paths.all, in: body) { places, bytes in
+        try JSONScanner.find(paths.all, in: body) { places, _ in
             parts.payload = places[EnvelopePaths.payloadIndex]
             parts.message = places[EnvelopePaths.messageIndex]
             parts.code = places[EnvelopePaths.codeIndex]
             if places.count > EnvelopePaths.flagIndex { parts.flag = places[EnvelopePaths.flagIndex] }
-            parts.plainCode = parts.code.flatMap { JSONText.plainNumber(UnsafeRawBufferPointer(rebasing: bytes[$0])) }
         }
         self = parts
     }

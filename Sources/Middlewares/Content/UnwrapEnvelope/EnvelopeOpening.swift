@@ -63,8 +63,6 @@ extension UnwrapEnvelopeInterceptor {
             let reason: EnvelopeError.Reason = error.kind == .malformed ? .malformed : .notAnEnvelope
             return .noEnvelope(reason, explanation: error.explanation)
         }
-        // Nearly every envelope reports success with a number, so the common case builds no strings.
-        if let number = parts.plainCode, success.isPlainly(number) { return .success(payload: parts.payload) }
         let envelope = Envelope(response, body: body, parts)
         switch try success.verdict(on: envelope) {
         case true?: return .success(payload: envelope.payloadPlace)

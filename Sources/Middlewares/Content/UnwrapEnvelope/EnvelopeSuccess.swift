@@ -91,12 +91,6 @@ extension Envelope {
             if case .flag(let path) = rule { path } else { nil }
         }
 
-        /// Whether a numeric code alone proves success. If `false`, the full ``verdict(on:)`` decides.
-        func isPlainly(_ number: Int) -> Bool {
-            guard case .ranges(let ranges) = rule else { return false }
-            return ranges.contains { $0.contains(number) }
-        }
-
         /// Whether the envelope reports success; `nil` if the response isn't an envelope.
         func verdict(on envelope: Envelope) throws -> Bool? {
             switch rule {

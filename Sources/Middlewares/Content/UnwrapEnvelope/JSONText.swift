@@ -28,19 +28,6 @@ enum JSONText {
         return Int(exactly: number)
     }
 
-    /// The value of a JSON number or string that consists of 1 to 18 digits only.
-    static func plainNumber(_ value: UnsafeRawBufferPointer) -> Int? {
-        let quotes = value.first == UInt8(ascii: "\"") ? 1 : 0
-        guard 1...18 ~= value.count - 2 * quotes else { return nil }
-        var number = 0
-        for index in quotes..<(value.count - quotes) {
-            let digit = value[index] &- UInt8(ascii: "0")
-            guard digit < 10 else { return nil }
-            number = number * 10 + Int(digit)
-        }
-        return number
-    }
-
     private static func string(_ raw: UnsafeRawBufferPointer) -> String {
         guard raw.contains(UInt8(ascii: "\\")), let bytes = JSONEscapes.decoded(raw) else {
             return String(decoding: raw, as: UTF8.self)

@@ -33,17 +33,17 @@ final class AuthorizationRecord: Sendable {
 }
 
 extension HTTPContext {
-    private enum RecordsKey: HTTPContextKey { static var defaultValue: Few<AuthorizationRecord> { Few() } }
-    private enum AuthorizersKey: HTTPContextKey { static var defaultValue: Few<ObjectIdentifier> { Few() } }
+    private enum RecordsKey: HTTPContextKey { static var defaultValue: InlineArray1<AuthorizationRecord> { .init() } }
+    private enum AuthorizersKey: HTTPContextKey { static var defaultValue: InlineArray1<ObjectIdentifier> { .init() } }
 
     /// The records to update with the credential that the request carries.
-    var authorizationRecords: Few<AuthorizationRecord> {
+    var authorizationRecords: InlineArray1<AuthorizationRecord> {
         get { self[RecordsKey.self] }
         set { self[RecordsKey.self] = newValue }
     }
 
     /// The owners that have already handled the request's authorization.
-    var authorizers: Few<ObjectIdentifier> {
+    var authorizers: InlineArray1<ObjectIdentifier> {
         get { self[AuthorizersKey.self] }
         set { self[AuthorizersKey.self] = newValue }
     }

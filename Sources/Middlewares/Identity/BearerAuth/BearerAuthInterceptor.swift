@@ -20,9 +20,7 @@ public struct BearerAuthInterceptor: Interceptor {
     /// Adds the token, after a refresh if the token has expired, and passes the request on.
     @inline(__always)
     public func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
-        if let waiting = try tokens.authorizeAtOnce(&request) {
-            try await tokens.authorize(&request, after: waiting)
-        }
+        try await tokens.authorize(&request)
         return try await next(request)
     }
 }

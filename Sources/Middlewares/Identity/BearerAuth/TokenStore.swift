@@ -189,48 +189,30 @@ extension TokenStore {
     ///   request's client names an origin, ``AuthenticationError/Code/signedOut``, ``AuthenticationError/Code/invalidToken``;
     ///   ``ChainOrderError`` inside `cache` or `coalesce`; the refresh's error; `CancellationError`.
     public func authorize(_ request: inout HTTPRequest) async throws {
-        guard let waiting = try authorizeAtOnce(&request) else { return }
-        try await authorize(&request, after: waiting)
-    }
-
-    /// The refresh that a request waits for.
-    struct Waiting {
-        /// The generation to replace; `nil` if a refresh is already running.
-        let rejected: CredentialGeneration?
-        let record: AuthorizationRecord?
-    }
-
-    /// Adds the token if that needs no waiting and returns `nil`; otherwise returns the argument for ``authorize(_:after:)``.
-    func authorizeAtOnce(_ request: inout HTTPRequest) throws -> Waiting? {
         let id = ObjectIdentifier(self)
         guard !refresher.isRefreshedByCurrentTask, request.context.authorizers.first(where: { $0 == id }) == nil else {
-            return nil
+            return
         }
         request.context.authorizers.append(id)
         let record = request.context.authorizationRecord(of: self)
         record?.note(.withheld)
         guard !request.headerFields.contains(.authorization), request.context.authorization != .omitted,
             try isForRequest(request)
-        else { return nil }
+        else { return }
         try request.requireUnshared(by: "bearerAuth")
 
         let (credential, isRefreshing, isClosed) = refresher.state
+        let isMissing = !credential.value.isToken && fetchesFirstToken && !isClosed
         if request.context.sendingForbidden != nil {
             // The cache looks up the response under the current token, even an expired one; a refresh would send a request.
             try add(credential, to: &request, record)
-            return nil
+        } else if isRefreshing {
+            try add(await refresher.value(rejecting: nil), to: &request, record)
+        } else if isMissing || credential.value.isDue(at: now()) {
+            try add(await refresher.value(rejecting: credential.generation), to: &request, record)
+        } else {
+            try add(credential, to: &request, record)
         }
-        if isRefreshing { return Waiting(rejected: nil, record: record) }
-        let isMissing = !credential.value.isToken && fetchesFirstToken && !isClosed
-        if isMissing || credential.value.isDue(at: now()) {
-            return Waiting(rejected: credential.generation, record: record)
-        }
-        try add(credential, to: &request, record)
-        return nil
-    }
-
-    func authorize(_ request: inout HTTPRequest, after waiting: Waiting) async throws {
-        try add(await refresher.value(rejecting: waiting.rejected), to: &request, waiting.record)
     }
 
     private func add(
@@ -250,8 +232,6 @@ extension TokenStore {
     }
 
     private func isForRequest(_ request: HTTPRequest) throws -> Bool {
-        // The fast path, because every request asks, and the answer is nearly always yes.
-        if let origins, origins.contains(where: { $0.isPlainly(of: request.url) }) { return true }
         guard let allowed = origins ?? request.context.clientOrigin.map({ [$0] }) else {
             throw AuthenticationError.unknownOrigin(of: request)
         }

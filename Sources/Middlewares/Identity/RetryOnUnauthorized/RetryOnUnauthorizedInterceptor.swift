@@ -67,12 +67,7 @@ public struct RetryOnUnauthorizedInterceptor: Interceptor {
         guard let record = try source.track(&request) else { return try await next(request) }
         let answer: Result<HTTPResponse, any Error>
         do {
-            let response = try await next(copy request)
-            guard condition.mayMatch(response.status) else {
-                source.noteAnswer(response, to: record)
-                return response
-            }
-            answer = .success(response)
+            answer = .success(try await next(copy request))
         } catch {
             answer = .failure(error)
         }

@@ -47,9 +47,6 @@ public struct UnauthorizedCondition: Sendable {
         Self(left.criteria || right.criteria, others: left.others + right.others)
     }
 
-    /// Whether a response with this status may match. If not, the caller can skip the full check.
-    func mayMatch(_ status: HTTPResponse.Status) -> Bool { !others.isEmpty || criteria.mayBeMet(by: status) }
-
     /// Whether an outcome matches the condition. A cancellation never matches.
     public func matches(_ answer: Result<HTTPResponse, any Error>) -> Bool {
         if case .failure(is CancellationError) = answer { return false }

@@ -17,30 +17,14 @@ final class ExchangeLog: Sendable {
     /// The number for a new exchange.
     func nextNumber() -> UInt64 { count.wrappingAdd(1, ordering: .relaxed).newValue }
 
-    /// Writes the first entry of an exchange. If the entry includes content, writes nothing and returns `false`: call
-    /// ``beginInFull(_:_:)`` instead.
-    // Synchronous: it rarely waits, and an async call costs as much as the log line.
-    func begin(_ number: UInt64, _ request: borrowing HTTPRequest) -> Bool {
-        guard !text.showsContent(of: request) else { return false }
-        sink.write(LogEntry(event: .request, number: number, text: text.start(request, number)))
-        return true
+    /// Writes the first entry of an exchange.
+    func begin(_ number: UInt64, _ request: HTTPRequest) async {
+        sink.write(LogEntry(event: .request, number: number, text: await text.start(request, number)))
     }
 
-    func beginInFull(_ number: UInt64, _ request: HTTPRequest) async {
-        sink.write(LogEntry(event: .request, number: number, text: await text.inFull(request, number)))
-    }
-
-    /// Writes the last entry of an exchange with a response. If the entry includes content, writes nothing and returns `false`:
-    /// call ``endInFull(_:_:after:)`` instead.
-    func end(_ number: UInt64, _ response: borrowing HTTPResponse, after time: Duration) -> Bool {
-        guard !text.showsContent(of: response) else { return false }
-        sink.write(LogEntry(event: .response, number: number, text: text.end(response, number, after: time)))
-        return true
-    }
-
-    func endInFull(_ number: UInt64, _ response: HTTPResponse, after time: Duration) async {
-        let entry = await text.inFull(response, number, after: time)
-        sink.write(LogEntry(event: .response, number: number, text: entry))
+    /// Writes the last entry of an exchange with a response.
+    func end(_ number: UInt64, _ response: HTTPResponse, after time: Duration) async {
+        sink.write(LogEntry(event: .response, number: number, text: await text.end(response, number, after: time)))
     }
 
     /// Writes the last entry of an exchange without a response.

@@ -23,11 +23,14 @@ struct ExchangeText: Sendable {
 
     // MARK: Requests
 
-    func showsContent(of request: HTTPRequest) -> Bool {
-        (level == .body || curl != nil) && !request.body.isEmpty
+    /// The first entry of an exchange. Redacting and indenting a body takes time, so an entry with content is made off the
+    /// caller's actor.
+    func start(_ request: HTTPRequest, _ number: UInt64) async -> String {
+        let showsContent = (level == .body || curl != nil) && !request.body.isEmpty
+        return showsContent ? await elsewhere { entry(request, number) } : entry(request, number)
     }
 
-    func start(_ request: HTTPRequest, _ number: UInt64) -> String {
+    private func entry(_ request: HTTPRequest, _ number: UInt64) -> String {
         TextBytes.making { text in
             open("--> ", number, &text)
             text.append(line: request.method.rawValue)
@@ -46,15 +49,16 @@ struct ExchangeText: Sendable {
         }
     }
 
-    // Redacting and indenting a body takes time, so it leaves the caller's actor.
-    @concurrent
-    func inFull(_ request: HTTPRequest, _ number: UInt64) async -> String { start(request, number) }
-
     // MARK: Responses
 
-    func showsContent(of response: HTTPResponse) -> Bool { level == .body && !response.body.isEmpty }
+    /// The last entry of an exchange with a response; with content, it is made off the caller's actor.
+    func end(_ response: HTTPResponse, _ number: UInt64, after time: Duration) async -> String {
+        let showsContent = level == .body && !response.body.isEmpty
+        return showsContent
+            ? await elsewhere { entry(response, number, after: time) } : entry(response, number, after: time)
+    }
 
-    func end(_ response: HTTPResponse, _ number: UInt64, after time: Duration) -> String {
+    private func entry(_ response: HTTPResponse, _ number: UInt64, after time: Duration) -> String {
         TextBytes.making { text in
             open("<-- ", number, &text)
             text.append(UInt64(response.status.code))
@@ -78,9 +82,7 @@ struct ExchangeText: Sendable {
     }
 
     @concurrent
-    func inFull(_ response: HTTPResponse, _ number: UInt64, after time: Duration) async -> String {
-        end(response, number, after: time)
-    }
+    private func elsewhere(_ make: @Sendable () -> String) async -> String { make() }
 
     // MARK: Other ends
 

@@ -61,12 +61,12 @@ public struct LoggingInterceptor: Interceptor {
     public func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         guard let log else { return try await next(request) }
         let number = log.nextNumber()
-        if !log.begin(number, request) { await log.beginInFull(number, copy request) }
+        await log.begin(number, copy request)
         let start = log.elapsed()
         do {
             let response = try await next(request)
             let time = log.elapsed() - start
-            if !log.end(number, response, after: time) { await log.endInFull(number, response, after: time) }
+            await log.end(number, response, after: time)
             return response
         } catch {
             log.end(number, with: error, after: log.elapsed() - start)

@@ -1,3 +1,6 @@
+internal import HTTPSyntax
+internal import Synchronization
+
 /// Adds a unique ID to each request in a header field, so that the logs of client and server can be matched.
 ///
 /// ```swift
@@ -31,13 +34,41 @@ public struct TransactionIDInterceptor: Interceptor {
         return try await next(request)
     }
 
-    /// Returns a new UUID of version 4 in lower case (RFC 9562 §5.4), in about a hundred nanoseconds.
-    ///
-    /// UUIDs never repeat within a process. Between processes, a repetition is as unlikely as with 122 random bits.
+    /// Returns a new UUID of version 4 in lower case (RFC 9562 §5.4).
     ///
     /// Use UUIDs to tell requests apart, **never as secrets**: given some UUIDs, an attacker may be able to compute others. A
     /// process forked without `exec` repeats the UUIDs of its parent.
-    public static func uuid() -> String { UUIDSequence.shared.next().description }
+    public static func uuid() -> String {
+        let count = UUIDSource.count.wrappingAdd(0x9E37_79B9_7F4A_7C15, ordering: .relaxed).newValue
+        return uuid(SplitMix.mixed(count &+ UUIDSource.keys.0), SplitMix.mixed(count &+ UUIDSource.keys.1))
+    }
+
+    static func uuid(_ high: UInt64, _ low: UInt64) -> String {
+        let version: UInt64 = 4 << 12, variant: UInt64 = 0b10 << 62
+        let words = ((high & ~0xF000 | version).bigEndian, (low & .max >> 2 | variant).bigEndian)
+        return withUnsafeBytes(of: words) { bytes in
+            String(unsafeUninitializedCapacity: 36) { text in
+                var index = 0
+                for byte in bytes {
+                    if index == 8 || index == 13 || index == 18 || index == 23 {
+                        text[index] = UInt8(ascii: "-")
+                        index += 1
+                    }
+                    text[index] = Hexadecimal.digit(byte >> 4, .lowerCase)
+                    text[index + 1] = Hexadecimal.digit(byte & 15, .lowerCase)
+                    index += 2
+                }
+                return index
+            }
+        }
+    }
+}
+
+/// A counter, and two random keys that turn each count into 128 bits. Drawing the bits from the system for each UUID takes 3 µs
+/// instead of 0.1, a tenth of the realistic chain.
+private enum UUIDSource {
+    static let count = Atomic<UInt64>(0)
+    static let keys = (UInt64.random(in: .min ... .max), UInt64.random(in: .min ... .max))
 }
 
 extension Interceptor where Self == TransactionIDInterceptor {

@@ -63,9 +63,6 @@ public struct RetryCondition: Sendable {
         Self(left.criteria || right.criteria, others: left.others + right.others)
     }
 
-    /// Whether a response with this status might meet the condition. `false` lets the interceptor skip the full check.
-    func mayMatch(_ status: HTTPResponse.Status) -> Bool { !others.isEmpty || criteria.mayBeMet(by: status) }
-
     /// Whether the outcome of a request meets the condition. A cancellation never does.
     public func matches(_ answer: Result<HTTPResponse, any Error>, to request: borrowing HTTPRequest) -> Bool {
         if case .failure(is CancellationError) = answer { return false }

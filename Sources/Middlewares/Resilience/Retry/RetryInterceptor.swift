@@ -68,9 +68,7 @@ public struct RetryInterceptor: Interceptor {
             let number = attempts.count + 1
             let answer: Result<HTTPResponse, any Error>
             do {
-                let response = try await next(copy request)
-                if attempts.isEmpty, !policy.condition.mayMatch(response.status) { return response }
-                answer = .success(response)
+                answer = .success(try await next(copy request))
             } catch {
                 answer = .failure(error)
             }

@@ -67,7 +67,7 @@ import Testing
     }
 }
 
-@Suite(.againstHanging) struct UUIDSequenceTests {
+@Suite(.againstHanging) struct TransactionUUIDTests {
     @Test func textIsAVersion4UUIDInLowerCase() throws {
         for _ in 0..<1_000 {
             let text = TransactionIDInterceptor.uuid()
@@ -77,59 +77,18 @@ import Testing
     }
 
     @Test(arguments: [(UInt64.min, UInt64.min), (.max, .max), (0x0123_4567_89AB_CDEF, 0xFEDC_BA98_7654_3210)])
-    func everyBitStandsAtItsPlaceInTheText(high: UInt64, low: UInt64) throws {
-        let text = UUIDText(high: high, low: low).description
-        var bytes = zeroUUID
-        withUnsafeMutableBytes(of: &bytes) {
-            $0.storeBytes(of: high.bigEndian, toByteOffset: 0, as: UInt64.self)
-            $0.storeBytes(of: low.bigEndian, toByteOffset: 8, as: UInt64.self)
-        }
-        #expect(text == UUID(uuid: bytes).uuidString.lowercased())
-    }
-
-    @Test func aMillionAcrossEightTasksAreUnique() async throws {
-        let all = await withTaskGroup(of: [UUIDText].self) { group in
-            for _ in 0..<8 {
-                group.addTask { (0..<125_000).map { _ in UUIDSequence.shared.next() } }
-            }
-            return await group.reduce(into: Set<UUIDText>()) { $0.formUnion($1) }
-        }
-        #expect(all.count == 1_000_000)
-    }
-
-    @Test func differentCountsNeverGiveOneUUIDWhateverTheKeys() throws {
-        var generator = SeededGenerator(seed: 7)
-        for _ in 0..<20 {
-            let sequence = UUIDSequence(using: &generator)
-            let counts: [UInt64] = (0..<500).map { $0 } + (1..<500).map { (1 << 61) - $0 } + (0..<61).map { 1 << $0 }
-            let uuids = counts.map { sequence.uuid(at: $0) }
-            #expect(Set(uuids).count == Set(counts).count)
+    func everyBitIsInTheTextExceptThoseOfVersionAndVariant(high: UInt64, low: UInt64) throws {
+        let text = TransactionIDInterceptor.uuid(high, low)
+        let uuid = try #require(UUID(uuidString: text)).uuid
+        withUnsafeBytes(of: uuid) { bytes in
+            let words = bytes.withMemoryRebound(to: UInt64.self) { ($0[0].bigEndian, $0[1].bigEndian) }
+            #expect(words.0 == high & ~0xF000 | 0x4000)
+            #expect(words.1 == low & .max >> 2 | 0b10 << 62)
         }
     }
 
-    // Each free bit is set in about half of the UUIDs, and consecutive UUIDs differ in about half of these bits.
-    @Test func bitsAreWellMixed() throws {
-        var generator = SeededGenerator(seed: 1)
-        let sequence = UUIDSequence(using: &generator)
-        let sample = (0..<4_096).map { sequence.uuid(at: $0) }
-        for bit in 0..<64 {
-            let high = sample.count { $0.high >> UInt64(bit) & 1 == 1 }
-            let low = sample.count { $0.low >> UInt64(bit) & 1 == 1 }
-            if !(12...15 ~= bit) { #expect(1_800...2_300 ~= high, "high bit \(bit)") }
-            if bit < 62 { #expect(1_800...2_300 ~= low, "low bit \(bit)") }
-        }
-        let changes = zip(sample, sample.dropFirst())
-            .map { ($0.high ^ $1.high).nonzeroBitCount + ($0.low ^ $1.low).nonzeroBitCount }
-        #expect(57...65 ~= changes.reduce(0, +) / changes.count)
-    }
-
-    @Test func anotherSeedGivesOtherUUIDs() throws {
-        var generator = SeededGenerator(seed: 3)
-        let first = UUIDSequence(using: &generator)
-        let second = UUIDSequence(using: &generator)
-        let uuids = (0..<1_000).flatMap { [first.uuid(at: $0), second.uuid(at: $0)] }
-        #expect(Set(uuids).count == 2_000)
+    @Test func manyAreUnique() {
+        let uuids = (0..<10_000).map { _ in TransactionIDInterceptor.uuid() }
+        #expect(Set(uuids).count == uuids.count)
     }
 }
-
-private let zeroUUID: uuid_t = (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)

@@ -1,5 +1,8 @@
-/// A list that nearly always has zero or one element, which need no heap allocation.
-struct Few<Element: Sendable>: Sendable {
+/// An array that nearly always has zero or one element, which need no heap allocation.
+///
+/// With plain arrays, a request through the realistic chain of ten makes 26 allocations instead of 23, and an unwrapped envelope
+/// 4 instead of 3.
+struct InlineArray1<Element: Sendable>: Sendable {
     private var one: Element?
     private var others: [Element] = []
 
