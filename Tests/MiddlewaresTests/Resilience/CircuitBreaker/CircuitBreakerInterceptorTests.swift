@@ -27,7 +27,7 @@ struct CircuitBreakerInterceptorTests {
         }
         #expect(error?.nextProbe == .seconds(30))
         #expect(error?.origin == apiOrigin)
-        #expect(error?.description.contains("The next probe may go in 30.0 seconds.") == true)
+        #expect(error?.description.contains("Try again in 30.0 seconds.") == true)
         #expect(error?.description.contains("GET https://api.example.com/x?token=<redacted>") == true)
         #expect(stub.requests.count == 2)
         clock.advance(by: .seconds(30))
