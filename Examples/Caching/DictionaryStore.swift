@@ -68,15 +68,15 @@ actor DictionaryStore: CacheStore {
         stored[key] = nil
     }
 
-    func removeAll(where isRemoved: @Sendable (CacheListing) -> Bool) {
+    func removeAll(where isRemoved: @Sendable (CacheEntrySummary) -> Bool) {
         generation += 1
         for key in stored.keys { stored[key]?.removeAll { isRemoved(Self.listing(key, $0)) } }
     }
 
-    func listing() -> [CacheListing] { stored.flatMap { key, all in all.map { Self.listing(key, $0) } } }
+    func listing() -> [CacheEntrySummary] { stored.flatMap { key, all in all.map { Self.listing(key, $0) } } }
 
-    private static func listing(_ key: CacheKey, _ stored: Stored) -> CacheListing {
-        CacheListing(key: key, response: stored.response, length: Int64(stored.body.count))
+    private static func listing(_ key: CacheKey, _ stored: Stored) -> CacheEntrySummary {
+        CacheEntrySummary(key: key, response: stored.response, length: Int64(stored.body.count))
     }
 }
 

@@ -32,7 +32,7 @@ import TransportTesting
     @Test func aKeyTellsNoSecretWhenItIsPrinted() throws {
         let target = try url("https://a.example/x?access_token=hush&page=2")
         let key = try #require(CacheKey(url: target, partition: "ada"))
-        let listing = CacheListing(
+        let listing = CacheEntrySummary(
             key: key,
             response: CachedResponse(status: 200, headerFields: [:], responseTime: 0),
             length: 0

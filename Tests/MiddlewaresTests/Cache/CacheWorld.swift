@@ -103,8 +103,8 @@ struct BrokenStore: CacheStore {
     func update(_ entry: CacheEntry.ID, of key: CacheKey, to response: CachedResponse) async throws { throw Broken() }
     func remove(_ entries: [CacheEntry.ID], of key: CacheKey) async throws { throw Broken() }
     func removeAll(of key: CacheKey) async throws { throw Broken() }
-    func removeAll(where isRemoved: @Sendable (CacheListing) -> Bool) async throws { throw Broken() }
-    func listing() async throws -> [CacheListing] { throw Broken() }
+    func removeAll(where isRemoved: @Sendable (CacheEntrySummary) -> Bool) async throws { throw Broken() }
+    func listing() async throws -> [CacheEntrySummary] { throw Broken() }
 }
 
 /// A store whose writers or bodies fail.

@@ -24,10 +24,10 @@ extension ForwardingStore {
     }
     func remove(_ entries: [CacheEntry.ID], of key: CacheKey) async throws { try await inner.remove(entries, of: key) }
     func removeAll(of key: CacheKey) async throws { try await inner.removeAll(of: key) }
-    func removeAll(where isRemoved: @Sendable (CacheListing) -> Bool) async throws {
+    func removeAll(where isRemoved: @Sendable (CacheEntrySummary) -> Bool) async throws {
         try await inner.removeAll(where: isRemoved)
     }
-    func listing() async throws -> [CacheListing] { try await inner.listing() }
+    func listing() async throws -> [CacheEntrySummary] { try await inner.listing() }
     func digestKey() async throws -> Data { try await inner.digestKey() }
 }
 

@@ -98,7 +98,7 @@ public protocol CacheStore: Sendable {
     ///
     /// A response that arrives after an account has signed out must not be stored after the account's entries were removed. So
     /// no response to an earlier request is stored afterwards, whatever its URL and account.
-    func removeAll(where isRemoved: @Sendable (CacheListing) -> Bool) async throws
+    func removeAll(where isRemoved: @Sendable (CacheEntrySummary) -> Bool) async throws
 
     /// Changes the generation of every key, and removes every entry.
     ///
@@ -106,7 +106,7 @@ public protocol CacheStore: Sendable {
     func removeAll() async throws
 
     /// Lists all entries, in no particular order.
-    func listing() async throws -> [CacheListing]
+    func listing() async throws -> [CacheEntrySummary]
 
     /// Returns the key of the digests that the cache stores instead of credentials, in the names of partitions and in
     /// ``CachedResponse/selectingFields``.
@@ -163,7 +163,7 @@ public protocol CacheWriter: Sendable {
 }
 
 /// One entry in the listing of a store.
-public struct CacheListing: Sendable, Hashable, CustomStringConvertible {
+public struct CacheEntrySummary: Sendable, Hashable, CustomStringConvertible {
     /// The URL and the partition.
     public let key: CacheKey
     /// The response without its body.

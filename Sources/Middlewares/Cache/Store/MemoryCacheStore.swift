@@ -126,7 +126,7 @@ public final class MemoryCacheStore: CacheStore {
     }
 
     /// Removes the entries for which the predicate returns `true`, and keeps out responses to earlier requests.
-    public func removeAll(where isRemoved: @Sendable (CacheListing) -> Bool) async throws {
+    public func removeAll(where isRemoved: @Sendable (CacheEntrySummary) -> Bool) async throws {
         // The predicate is the user's code, so it runs outside the lock. The generations have changed before: a response that
         // is committed meanwhile was requested after the call began, and may stay.
         let all = state.withLock { state in
@@ -140,7 +140,7 @@ public final class MemoryCacheStore: CacheStore {
     }
 
     /// Lists the stored responses, in no particular order.
-    public func listing() async throws -> [CacheListing] {
+    public func listing() async throws -> [CacheEntrySummary] {
         state.withLock { $0.table.all }.map(\.listing)
     }
 

@@ -63,11 +63,11 @@ struct MemoryTable {
     var count: Int { uses.count }
 
     /// All entries, in no particular order.
-    var all: [(id: CacheEntry.ID, listing: CacheListing)] {
+    var all: [(id: CacheEntry.ID, listing: CacheEntrySummary)] {
         places.compactMap { stored in
             guard let stored else { return nil }
             let entry = stored.entry
-            return (entry.id, CacheListing(key: stored.key, response: entry.response, length: entry.length))
+            return (entry.id, CacheEntrySummary(key: stored.key, response: entry.response, length: entry.length))
         }
     }
 

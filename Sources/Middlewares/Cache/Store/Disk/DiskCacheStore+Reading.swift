@@ -81,8 +81,8 @@ extension DiskCacheStore {
 
     /// Lists the stored responses, in no particular order. Reads every record.
     @concurrent
-    public func listing() async throws -> [CacheListing] {
-        var all: [CacheListing] = []
+    public func listing() async throws -> [CacheEntrySummary] {
+        var all: [CacheEntrySummary] = []
         for shard in UInt8.min...UInt8.max {
             for file in try await access({ try $0.files(of: shard) }) {
                 let name = DiskName(shard: shard, file: file)
@@ -115,5 +115,5 @@ extension CacheStoreError {
 }
 
 extension DiskRecord.Variant {
-    func listing(_ key: CacheKey) -> CacheListing { CacheListing(key: key, response: response, length: length) }
+    func listing(_ key: CacheKey) -> CacheEntrySummary { CacheEntrySummary(key: key, response: response, length: length) }
 }

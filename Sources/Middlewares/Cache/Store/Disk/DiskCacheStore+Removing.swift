@@ -51,7 +51,7 @@ extension DiskCacheStore {
     /// over the directory. An error in one entry doesn't stop the others from being removed; the first error is thrown at the
     /// end. An entry that can't be read, and every entry of a part of the store that can't be changed, counts as removed.
     @concurrent
-    public func removeAll(where isRemoved: @Sendable (CacheListing) -> Bool) async throws {
+    public func removeAll(where isRemoved: @Sendable (CacheEntrySummary) -> Bool) async throws {
         try await access.forEachShard(after: await changeEveryGeneration()) { shard in
             let files = try await access.withShard(shard) { try $0.directory.files(of: shard) }
             var failure: (any Error)?
@@ -77,7 +77,7 @@ extension DiskCacheStore {
         }
     }
 
-    private func removeVariants(of name: DiskName, _ isRemoved: (CacheListing) -> Bool) async throws {
+    private func removeVariants(of name: DiskName, _ isRemoved: (CacheEntrySummary) -> Bool) async throws {
         do {
             guard let record = try await access({ try $0.anyRecord(name) }) else { return }
             // The predicate is the user's code, so it runs outside the lock.
