@@ -55,7 +55,7 @@ enum CacheAnswers {
         response.context.cacheOutcome = outcome
         response.headerFields.append(
             HTTPField(name: .age, trimmed: age, hasControl: false),
-            status(outcome, timeToLive: timeToLive)
+            CacheStatus.field(outcome, timeToLive: timeToLive)
         )
         return response
     }
@@ -106,10 +106,6 @@ enum CacheAnswers {
         if response.context.cacheOutcome != nil { response.context.cookiesFromServer = response.receivedCookies }
         response.context.cacheOutcome = outcome
         // A cache appends its member after those of caches nearer to the origin (RFC 9211 §2).
-        response.headerFields.append(status(outcome))
-    }
-
-    private static func status(_ outcome: CacheOutcome, timeToLive: Int64? = nil) -> HTTPField {
-        CacheStatus.usual(outcome, timeToLive) ?? CacheStatus.field(outcome, timeToLive)
+        response.headerFields.append(CacheStatus.field(outcome))
     }
 }

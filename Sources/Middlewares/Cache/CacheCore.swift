@@ -6,7 +6,7 @@ final class CacheCore: Sendable {
     let store: any CacheStore
     let time: CacheTime
     let policy: CachePolicy
-    let flights = CacheFlights()
+    let arrivals = CacheArrivals()
     let isDisconnection: @Sendable (any Error) -> Bool
     let report: @Sendable (any Error) -> Void
     let revalidations = CacheRevalidations()
@@ -49,35 +49,30 @@ final class CacheCore: Sendable {
     func answer(_ request: consuming HTTPRequest, _ key: CacheKey, _ next: Next) async throws -> HTTPResponse {
         let isStorable = request.method == .get || request.method == .head
         let found = isStorable ? await current(for: key) : nil
-        let entries = found?.entries ?? []
-        let start = time.read()
-        switch policy.decide(request, stored: entries, now: start.steady) {
-        case .serve(let served):
-            let outcome = CacheOutcome(served.stale == nil ? .hit : .stale)
-            let entry = entries[served.index]
-            if let response = try await serve(served, entry, request, key, outcome) {
-                if served.isValidatedAfterwards { revalidate(request, key, found?.generation, next) }
-                return response
-            }
-            return try await answerWithoutStore(request, key, found?.generation, next)
-        case .unsatisfiable:
-            return CacheAnswers.gatewayTimeout(request, CacheOutcome(.unsatisfiable))
-        case .forward(let forward):
-            return try await send(CacheExchange(request, key, forward, entries, found?.generation), next, from: start)
-        }
+        return try await answer(request, key, found?.entries ?? [], found?.generation, next)
     }
 
-    // The selected entry couldn't be read: decides again as if nothing were stored.
-    private func answerWithoutStore(
+    private func answer(
         _ request: HTTPRequest,
         _ key: CacheKey,
+        _ entries: [CacheEntry],
         _ generation: CacheGeneration?,
         _ next: Next
     ) async throws -> HTTPResponse {
-        guard case .forward(let forward) = policy.decide(request, stored: [], now: time.read().steady) else {
+        switch policy.decide(request, stored: entries, now: time.read().steady) {
+        case .serve(let served):
+            let outcome = CacheOutcome(served.stale == nil ? .hit : .stale)
+            if let response = try await serve(served, entries[served.index], request, key, outcome) {
+                if served.isValidatedAfterwards { revalidate(request, key, generation, next) }
+                return response
+            }
+            // The entry couldn't be read: decides again as if nothing were stored.
+            return try await answer(request, key, [], generation, next)
+        case .unsatisfiable:
             return CacheAnswers.gatewayTimeout(request, CacheOutcome(.unsatisfiable))
+        case .forward(let forward):
+            return try await send(CacheExchange(request, key, forward, entries, generation), next)
         }
-        return try await send(CacheExchange(request, key, forward, [], generation), next)
     }
 
     /// The entries and the generation of a key; `nil` if the store fails.
@@ -117,14 +112,9 @@ final class CacheCore: Sendable {
         }
     }
 
-    /// - Parameter start: the current time, if it has just been read.
-    func send(
-        _ exchange: borrowing CacheExchange,
-        _ next: Next,
-        from start: CacheTime.Reading? = nil
-    ) async throws -> HTTPResponse {
-        let flight = flights.begin(exchange.key)
-        let start = start ?? time.read()
+    func send(_ exchange: borrowing CacheExchange, _ next: Next) async throws -> HTTPResponse {
+        let ticket = arrivals.issueTicket(for: exchange.key)
+        let start = time.read()
         let response: HTTPResponse
         do {
             response = try await next(exchange.outgoing)
@@ -137,7 +127,7 @@ final class CacheCore: Sendable {
             return try await recover(from: error, exchange)
         }
         let end = time.read()
-        flight.arrive()
+        ticket.arrive()
         let timing = CachePolicy.Timing(
             responseTime: end.steady,
             wallTime: end.wall,
@@ -146,11 +136,12 @@ final class CacheCore: Sendable {
         var outcome = CacheOutcome(.miss)
         outcome.forwardReason = exchange.forward.reason
         outcome.forwardStatus = response.status.code
-        var reception = exchange.reception(of: response, by: policy, timing)
-        if case .store = reception, !(await meetsConditions(response, to: exchange.request)) {
-            reception = .pass(.condition)
+        let (request, entries) = (exchange.request, exchange.entries)
+        var decision = policy.receive(response, to: request, exchange.forward, stored: entries, timing: timing)
+        if case .store = decision, !(await meetsConditions(response, to: request)) {
+            decision = .pass(.condition)
         }
-        return try await handle(reception, of: consume response, exchange, flight, timing, outcome, next)
+        return try await carryOut(decision, on: consume response, exchange, ticket, timing, outcome, next)
     }
 
     // Without a response, the selected entry may be served stale (RFC 9111 §4.2.4, RFC 5861 §4).

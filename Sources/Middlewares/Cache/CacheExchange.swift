@@ -31,22 +31,7 @@ struct CacheExchange: ~Copyable, Sendable {
         return outgoing
     }
 
-    func reception(
-        of response: HTTPResponse,
-        by policy: CachePolicy,
-        _ timing: CachePolicy.Timing
-    ) -> CachePolicy.Reception {
-        policy.receive(response, to: request, forward, stored: entries, timing: timing)
-    }
-
     func ids(_ indices: [Int]) -> [CacheEntry.ID] { indices.map { entries[$0].id } }
-
-    /// The same without the entries of a variant, which a store replaces unasked: most often there are no others.
-    func ids(_ indices: [Int], besides variant: HTTPFields) -> [CacheEntry.ID] {
-        var ids: [CacheEntry.ID] = []
-        for index in indices where entries[index].selectingFields != variant { ids.append(entries[index].id) }
-        return ids
-    }
 
     var selected: CacheEntry? { forward.selected.map { entries[$0] } }
 

@@ -33,14 +33,14 @@ final class CacheTime: Sendable {
             let elapsed = elapsed()
             state.steady = max(wall, state.steady + Self.seconds(elapsed - state.elapsed))
             state.elapsed = elapsed
-            return Reading(steady: Int64(state.steady.rounded(.down)), wall: Int64(wall.rounded(.down)))
+            // A microsecond more: a whole second that became slightly less, by adding parts of it, would keep a stale response
+            // fresh for another second.
+            return Reading(steady: Int64((state.steady + 1e-6).rounded(.down)), wall: Int64(wall.rounded(.down)))
         }
     }
 
-    // In units of 2^30 attoseconds (about a nanosecond), which needs no division; at most 285 years. Rounds up, because a whole
-    // second that became slightly less would keep a stale response fresh for another second.
     private static func seconds(_ duration: Duration) -> Double {
-        let units = (max(.zero, min(duration, .seconds(9_000_000_000))).attoseconds + (1 << 30 - 1)) &>> 30
-        return Double(Int64(truncatingIfNeeded: units)) * 1.073_741_824e-9
+        let (seconds, attoseconds) = max(.zero, duration).components
+        return Double(seconds) + Double(attoseconds) * 1e-18
     }
 }

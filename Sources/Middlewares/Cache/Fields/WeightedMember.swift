@@ -47,8 +47,8 @@ struct WeightedMember: Equatable {
             bytes.count == 1 || bytes[1] == UInt8(ascii: ".")
         else { return nil }
         var fraction = 0
-        for place in 2..<5 {
-            let digit = place < bytes.count ? bytes[place] &- UInt8(ascii: "0") : 0
+        for index in 2..<5 {
+            let digit = index < bytes.count ? bytes[index] &- UInt8(ascii: "0") : 0
             guard digit < 10 else { return nil }
             fraction = fraction * 10 + Int(digit)
         }

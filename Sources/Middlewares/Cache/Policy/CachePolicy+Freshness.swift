@@ -61,9 +61,7 @@ extension CachePolicy {
 
     /// corrected_initial_age of a response whose fields have been parsed.
     static func initialAge(date: Int64?, age: Int64, timing: Timing) -> Int64 {
-        let apparent = max(0, timing.wallTime - (date ?? timing.wallTime))
-        let corrected = age + max(0, timing.delay)
-        return max(apparent, corrected)
+        max(0, timing.wallTime - (date ?? timing.wallTime), age + max(0, timing.delay))
     }
 
     /// When a response arrived.

@@ -31,9 +31,9 @@ extension CachePolicy {
     }
 
     private static func matches(_ asked: [String?], _ names: [HTTPField.Name], _ stored: HTTPFields) -> Bool {
-        names.indices.allSatisfy { place in
-            guard let asked = asked[place], let stored = stored[names[place]] else {
-                return asked[place] == nil && stored[names[place]] == nil
+        names.indices.allSatisfy { index in
+            guard let asked = asked[index], let stored = stored[names[index]] else {
+                return asked[index] == nil && stored[names[index]] == nil
             }
             return ASCII.isSame(asked, stored)
         }

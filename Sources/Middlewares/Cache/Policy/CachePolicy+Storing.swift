@@ -35,13 +35,13 @@ extension CachePolicy {
     }
 
     /// Decides whether to store a response, and which entries it replaces or removes.
-    private func reception(
-        of response: HTTPResponse,
+    private func decision(
+        about response: HTTPResponse,
         to request: HTTPRequest,
         _ timing: Timing,
         replacing outdated: [Int],
         orRemoving removed: [Int]
-    ) -> Reception {
+    ) -> StorageDecision {
         if let refusal = Self.refusal(to: request) { return .pass(refusal, removing: removed) }
         let kept = KeptFields(response.headerFields, timing)
         if let refusal = Self.refusal(of: response.status, kept.facts) { return .pass(refusal, removing: removed) }
@@ -108,9 +108,8 @@ extension CachePolicy {
             headerFields: fields,
             selectingFields: selectingFields(request.headerFields, facts.selectors),
             initialAge: Self.initialAge(date: kept.date, age: kept.age, timing: timing),
-            responseTime: timing.responseTime,
-            facts: facts
-        )
+            responseTime: timing.responseTime
+        ).parse(facts)
     }
 
     /// The fields to store: without fields for one connection or a proxy, and without `Age`.
@@ -157,13 +156,13 @@ extension CachePolicy {
         new.responseTime = timing.responseTime
         new.needsValidation = false
         if fields.contains(.vary) { new.selectingFields = selectingFields(request.headerFields, for: new.headerFields) }
-        return new.read()
+        return new.parse()
     }
 }
 
 extension CachePolicy {
-    /// The handling of the server's response to a forwarded request.
-    enum Reception: Equatable {
+    /// What to do with the server's response to a forwarded request.
+    enum StorageDecision: Equatable {
         /// Return the response, and store it in place of some entries.
         case store(CachedResponse, replacing: [Int])
         /// Return the response without storing it, for a reason, and remove some entries.
@@ -183,9 +182,9 @@ extension CachePolicy {
         _ forward: Forward,
         stored: [CacheEntry],
         timing: Timing
-    ) -> Reception {
+    ) -> StorageDecision {
         if forward.reason == .bypass || forward.reason == .method {
-            return reception(of: response, to: request, timing, replacing: [], orRemoving: [])
+            return decision(about: response, to: request, timing, replacing: [], orRemoving: [])
         }
         if request.method == .head { return receiveHead(response, request, stored: stored, timing: timing) }
         if response.status == 304 { return receiveNotModified(response, request, forward, stored: stored, timing) }
@@ -195,28 +194,16 @@ extension CachePolicy {
         {
             return .serveStale(reason)
         }
-        let outdated = indices(of: stored, selectedBy: request, of: forward)
+        let outdated = stored.indices.filter { matches(stored[$0].response, request) }
         let replaces = response.status.kind == .successful && response.status != 206
         let isGone = response.status == 404 || response.status == 410
-        return reception(
-            of: response,
+        return decision(
+            about: response,
             to: request,
             timing,
             replacing: outdated,
             orRemoving: replaces || isGone ? outdated : []
         )
-    }
-
-    private static let first = [0]
-
-    private func indices(
-        of stored: [CacheEntry],
-        selectedBy request: HTTPRequest,
-        of forward: Forward
-    ) -> [Int] {
-        // Most keys have one response, which has been selected before, so no list is allocated for it.
-        if stored.count == 1, forward.selected == 0 { return Self.first }
-        return stored.indices.filter { matches(stored[$0].response, request) }
     }
 
     // RFC 9111 §4.3.5
@@ -225,7 +212,7 @@ extension CachePolicy {
         _ request: HTTPRequest,
         stored: [CacheEntry],
         timing: Timing
-    ) -> Reception {
+    ) -> StorageDecision {
         guard response.status == 200, request.context.cacheMode != .doNotStore,
             !CacheControl(request.headerFields).noStore
         else { return .pass(.method) }
@@ -263,7 +250,7 @@ extension CachePolicy {
         _ forward: Forward,
         stored: [CacheEntry],
         _ timing: Timing
-    ) -> Reception {
+    ) -> StorageDecision {
         let asked = forward.isConditional
         let callersOwn = request.headerFields.contains(.ifNoneMatch) || request.headerFields.contains(.ifModifiedSince)
         let mayStore =

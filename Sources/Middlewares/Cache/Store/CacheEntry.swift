@@ -37,7 +37,7 @@ public struct CacheEntry: Sendable, Identifiable {
         length: Int64,
         read: @escaping @Sendable (Range<Int64>) async throws -> HTTPBody
     ) {
-        self.init(id, .read(response.read()), length, .reader(read: read, collect: nil))
+        self.init(id, .read(response.parse()), length, .reader(read: read, collect: nil))
     }
 
     /// An entry whose response is unpacked when it is first needed.
@@ -53,7 +53,7 @@ public struct CacheEntry: Sendable, Identifiable {
 
     /// An entry whose body is in memory.
     init(id: ID, response: CachedResponse, body: Data) {
-        self.init(id, .read(response.read()), Int64(body.count), .bytes(body))
+        self.init(id, .read(response.parse()), Int64(body.count), .bytes(body))
     }
 
     private init(_ id: ID, _ head: Head, _ length: Int64, _ source: Source) {
@@ -87,7 +87,7 @@ public struct CacheEntry: Sendable, Identifiable {
     }
 
     /// A copy with another response.
-    func with(_ response: CachedResponse) -> CacheEntry { CacheEntry(id, .read(response.read()), length, source) }
+    func with(_ response: CachedResponse) -> CacheEntry { CacheEntry(id, .read(response.parse()), length, source) }
 
     /// Reads the body, or a range of its bytes.
     ///

@@ -162,7 +162,7 @@ public protocol CacheWriter: Sendable {
     func abandon()
 }
 
-/// One entry in the listing of a store.
+/// A stored response without its body: see ``CacheStore/listing()`` and ``CacheStore/removeAll(where:)``.
 public struct CacheEntrySummary: Sendable, Hashable, CustomStringConvertible {
     /// The URL and the partition.
     public let key: CacheKey
@@ -273,6 +273,10 @@ public struct CacheStoreError: Error, Sendable, CustomStringConvertible {
     public init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message
+    }
+
+    static func tooLarge(_ limit: Int64) -> CacheStoreError {
+        CacheStoreError(.tooLarge, "The body has more than \(limit) bytes. To store it, raise the entryByteLimit.")
     }
 
     /// The code and the message.

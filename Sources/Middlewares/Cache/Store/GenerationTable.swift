@@ -6,7 +6,7 @@ struct GenerationTable {
     private static let slotCount = 1_024
 
     private var last: UInt64 = 0
-    /// The generation that the last clearing gave to every key.
+    /// The generation that the last clear gave to every key.
     private var ofAll: UInt64 = 0
     private var slots = [UInt64](repeating: 0, count: slotCount)
 

@@ -70,7 +70,7 @@ public final class MemoryCacheStore: CacheStore {
         replacing entries: [CacheEntry.ID],
         length: Int64?
     ) async throws -> any CacheWriter {
-        if let length, length > Int64(entryByteLimit) { throw Self.tooLarge(entryByteLimit) }
+        if let length, length > Int64(entryByteLimit) { throw CacheStoreError.tooLarge(Int64(entryByteLimit)) }
         return Writer(limit: entryByteLimit) { [self] body, isWanted in
             insert(body, of: response, for: key, replacing: entries, if: isWanted)
         }
@@ -84,12 +84,9 @@ public final class MemoryCacheStore: CacheStore {
         replacing entries: [CacheEntry.ID],
         if isWanted: @Sendable (CacheGeneration) -> Bool
     ) async throws -> Bool {
-        if body.count > entryByteLimit { throw Self.tooLarge(entryByteLimit) }
-        // A repeated response is often identical: comparing the bodies costs less than evicting entries for a copy.
-        let old = state.withLock { $0.table.firstBody(of: key) }
-        let isSame = old.map { $0.count == body.count && $0 == body } ?? false
+        if body.count > entryByteLimit { throw CacheStoreError.tooLarge(Int64(entryByteLimit)) }
         // A copy, because a slice would keep all of a larger buffer in memory. Made before the lock is acquired.
-        let copy = isSame ? old ?? body : body.withUnsafeBytes { Data($0) }
+        let copy = body.withUnsafeBytes { Data($0) }
         return insert(copy, of: response, for: key, replacing: entries, if: isWanted)
     }
 
@@ -133,20 +130,17 @@ public final class MemoryCacheStore: CacheStore {
             state.generations.changeAll()
             return state.table.all
         }
-        let removed = all.filter { isRemoved($0.listing) }
+        let removed = all.filter { isRemoved($0.summary) }
         state.withLock { state in
-            for stored in removed { state.table.removeAll(of: stored.listing.key) { $0.id == stored.id } }
+            for stored in removed { state.table.removeAll(of: stored.summary.key) { $0.id == stored.id } }
         }
     }
 
     /// Lists the stored responses, in no particular order.
     public func listing() async throws -> [CacheEntrySummary] {
-        state.withLock { $0.table.all }.map(\.listing)
+        state.withLock { $0.table.all }.map(\.summary)
     }
 
-    fileprivate static func tooLarge(_ limit: Int) -> CacheStoreError {
-        CacheStoreError(.tooLarge, "The body is longer than the \(limit) bytes that the store keeps of one.")
-    }
 }
 
 extension MemoryCacheStore {
@@ -170,7 +164,7 @@ extension MemoryCacheStore {
             }
             if !fits {
                 abandon()
-                throw MemoryCacheStore.tooLarge(limit)
+                throw CacheStoreError.tooLarge(Int64(limit))
             }
         }
 

@@ -17,28 +17,28 @@ struct RecentUse {
     var leastRecent: Int? { oldest == Self.none ? nil : oldest }
 
     /// Marks a slot, which may be new, as the most recently used.
-    mutating func use(_ place: Int) {
-        if place == newest { return }
-        while nodes.count <= place { nodes.append(Node()) }
-        if nodes[place].isUsed { unlink(place) } else { count += 1 }
-        link(place)
+    mutating func use(_ slot: Int) {
+        if slot == newest { return }
+        while nodes.count <= slot { nodes.append(Node()) }
+        if nodes[slot].isUsed { unlink(slot) } else { count += 1 }
+        link(slot)
     }
 
-    mutating func remove(_ place: Int) {
-        guard place < nodes.count, nodes[place].isUsed else { return }
-        unlink(place)
-        nodes[place].isUsed = false
+    mutating func remove(_ slot: Int) {
+        guard slot < nodes.count, nodes[slot].isUsed else { return }
+        unlink(slot)
+        nodes[slot].isUsed = false
         count -= 1
     }
 
-    private mutating func link(_ place: Int) {
-        nodes[place] = Node(newer: Self.none, older: newest, isUsed: true)
-        if newest == Self.none { oldest = place } else { nodes[newest].newer = place }
-        newest = place
+    private mutating func link(_ slot: Int) {
+        nodes[slot] = Node(newer: Self.none, older: newest, isUsed: true)
+        if newest == Self.none { oldest = slot } else { nodes[newest].newer = slot }
+        newest = slot
     }
 
-    private mutating func unlink(_ place: Int) {
-        let (newer, older) = (nodes[place].newer, nodes[place].older)
+    private mutating func unlink(_ slot: Int) {
+        let (newer, older) = (nodes[slot].newer, nodes[slot].older)
         if newer == Self.none { newest = older } else { nodes[newer].older = older }
         if older == Self.none { oldest = newer } else { nodes[older].newer = newer }
     }

@@ -30,8 +30,8 @@ final class DiskAccess: Sendable {
     func callAsFunction<Value>(isChecked: Bool = true, _ work: (DiskDirectory) throws -> Value) async throws -> Value {
         do {
             return try work(try await opened(isChecked: isChecked))
-        } catch let error as SystemError {
-            throw error.storeError
+        } catch {
+            throw error.asStoreError
         }
     }
 
@@ -47,15 +47,13 @@ final class DiskAccess: Sendable {
         _ work: (LockedShard) throws -> Value
     ) async throws -> Value {
         do {
-            var directory = directory
-            if directory == nil { directory = try await opened(isChecked: true) }
-            guard let directory else { throw SystemError("open", ENOENT) }
-            return try await directory.withShard(shard, patience: patience) { locked in
+            let current = try await opened(isChecked: true)
+            return try await (directory ?? current).withShard(shard, patience: patience) { locked in
                 try? removeOwed(locked)
                 return try work(locked)
             }
-        } catch let error as SystemError {
-            throw error.storeError
+        } catch {
+            throw error.asStoreError
         }
     }
 
@@ -87,7 +85,10 @@ final class DiskAccess: Sendable {
             }
             if isSeen { return }
         }
-        throw CacheStoreError(.unavailable, "The files of the cache's directory are being removed.")
+        throw CacheStoreError(
+            .unavailable,
+            "Another program keeps removing files of \(parent.path). Keep it away from the cache's directory."
+        )
     }
 
     /// Calls a closure for each shard that exists. An error in one shard doesn't keep the others from being cleared: the first
@@ -107,7 +108,7 @@ final class DiskAccess: Sendable {
                 failure = failure ?? error
             }
         }
-        if let failure { throw (failure as? SystemError)?.storeError ?? failure }
+        if let failure { throw failure.asStoreError }
     }
 
     func digestKey() async throws -> [UInt8] {

@@ -88,7 +88,7 @@ extension DiskCacheStore {
                 let name = DiskName(shard: shard, file: file)
                 do {
                     let record = access.owed.contains(name) ? nil : try await access { try $0.anyRecord(name) }
-                    if let record { all += record.variants.map { $0.listing(record.key) } }
+                    if let record { all += record.variants.map { $0.summary(of: record.key) } }
                 } catch is DiskRecord.Damage {
                     // The next lookup of the key reports and removes it.
                 }
@@ -115,5 +115,7 @@ extension CacheStoreError {
 }
 
 extension DiskRecord.Variant {
-    func listing(_ key: CacheKey) -> CacheEntrySummary { CacheEntrySummary(key: key, response: response, length: length) }
+    func summary(of key: CacheKey) -> CacheEntrySummary {
+        CacheEntrySummary(key: key, response: response, length: length)
+    }
 }

@@ -81,7 +81,7 @@ extension DiskCacheStore {
         do {
             guard let record = try await access({ try $0.anyRecord(name) }) else { return }
             // The predicate is the user's code, so it runs outside the lock.
-            let removed = record.variants.filter { isRemoved($0.listing(record.key)) }.map(\.id)
+            let removed = record.variants.filter { isRemoved($0.summary(of: record.key)) }.map(\.id)
             try await remove(removed, of: record.key)
         } catch is DiskRecord.Damage {
             // The key of a damaged record is unknown, so the predicate can't decide: it is removed.

@@ -107,12 +107,8 @@ public final class DiskCacheStore: CacheStore {
 
     private static let changedMeanwhile = CacheStoreError(
         .unavailable,
-        "A response isn't stored, because files of the cache's directory were removed while it arrived."
+        "A response isn't stored, because another program removed files of the cache's directory while it arrived."
     )
-
-    static func tooLarge(_ limit: Int64) -> CacheStoreError {
-        CacheStoreError(.tooLarge, "The body is longer than the \(limit) bytes that the store keeps of one.")
-    }
 
     /// The number of stored URLs, and the bytes of all files. May include files that a killed process was writing.
     @concurrent
@@ -136,7 +132,7 @@ public final class DiskCacheStore: CacheStore {
         replacing entries: [CacheEntry.ID],
         length: Int64?
     ) async throws -> any CacheWriter {
-        if let length, length > entryByteLimit { throw Self.tooLarge(entryByteLimit) }
+        if let length, length > entryByteLimit { throw CacheStoreError.tooLarge(entryByteLimit) }
         let directory = try await access { $0 }
         return DiskCacheWriter(directory, limit: entryByteLimit, room: room) { [self] body, isWanted in
             let name = DiskName(key)

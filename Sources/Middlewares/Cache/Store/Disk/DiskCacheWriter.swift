@@ -30,7 +30,6 @@ final class DiskCacheWriter: CacheWriter {
         var incoming: Incoming?
         /// The bytes that ``DiskIncoming`` counts for this body.
         var reserved: Int64 = 0
-        var isOver = false
     }
 
     private let id = UInt64.random(in: .min ... .max)
@@ -38,7 +37,8 @@ final class DiskCacheWriter: CacheWriter {
     private let limit: Int64
     private let room: DiskRoom
     private let keep: Keeping
-    private let state = Mutex(State())
+    /// `nil` after the end.
+    private let state = Mutex<State?>(State())
 
     init(
         _ directory: DiskDirectory,
@@ -62,35 +62,45 @@ final class DiskCacheWriter: CacheWriter {
                 // Splits a large chunk, so that `abandon()` waits for the lock during the write of one part at most.
                 let part = rest.prefix(4 * DiskBlocks.size)
                 try await reserve(Int64(part.count))
-                try state.withLock { state in try add(part, to: &state) }
+                try whileOpen { try add(part, to: &$0) }
                 rest = rest.dropFirst(part.count)
             }
         } catch {
-            removeIncoming()
-            throw (error as? SystemError)?.storeError ?? error
+            if let last = take() { remove(last) }
+            throw error.asStoreError
         }
     }
+
+    /// Changes the state, unless the writer has ended.
+    @discardableResult
+    private func whileOpen<Value: Sendable, Failure: Error>(
+        _ body: (inout State) throws(Failure) -> Value
+    ) throws(Failure) -> Value? {
+        try state.withLock { (state) throws(Failure) -> Value? in
+            guard var open = state.take() else { return nil }
+            defer { state = open }
+            return try body(&open)
+        }
+    }
+
+    /// Ends the writer, and returns its last state to its new owner.
+    private func take() -> State? { state.withLock { $0.take() } }
 
     /// Reserves room for bytes before they are written to a file. A body in memory needs no room.
     private func reserve(_ count: Int64) async throws {
-        let missing = state.withLock { state -> Int64 in
+        let missing = whileOpen { state -> Int64 in
             let length = state.length + count
-            guard !state.isOver, length > DiskBlocks.size, length <= limit else { return 0 }
+            guard length > DiskBlocks.size, length <= limit else { return 0 }
             return directory.allocated(DiskBlocks.fileSize(of: length)) - state.reserved
         }
-        guard missing > 0 else { return }
+        guard let missing, missing > 0 else { return }
         let reserved = try await room.reserve(missing, in: directory)
-        let isOver = state.withLock { state in
-            if !state.isOver { state.reserved += reserved }
-            return state.isOver
-        }
-        if isOver { room.incoming.release(reserved) }
+        if whileOpen({ $0.reserved += reserved }) == nil { room.incoming.release(reserved) }
     }
 
     private func add(_ part: Data, to state: inout State) throws {
-        guard !state.isOver else { return }
         state.length += Int64(part.count)
-        guard state.length <= limit else { throw DiskCacheStore.tooLarge(limit) }
+        guard state.length <= limit else { throw CacheStoreError.tooLarge(limit) }
         try part.withUnsafeBytes { bytes in
             var offset = 0
             while offset < bytes.count {
@@ -124,23 +134,28 @@ final class DiskCacheWriter: CacheWriter {
     @concurrent
     func commit(if isWanted: @Sendable (CacheGeneration) -> Bool) async throws -> Bool {
         do {
-            guard let (body, incoming, reserved) = try end() else { return false }
-            var isStored = false
-            do {
-                // If the body isn't stored, this removes its file. If it is stored, the file has been renamed, and the usage
-                // counts its bytes.
-                defer {
-                    if let incoming { try? directory.incoming.remove(incoming.name) }
-                    room.incoming.release(reserved)
-                }
-                isStored = try await keep(body, isWanted)
-            }
+            try whileOpen { if $0.incoming != nil { try flush(&$0) } }
+            guard let last = take() else { return false }
+            let isStored = try await store(last, if: isWanted)
             if isStored { try await makeRoom() }
             return isStored
         } catch {
-            removeIncoming()
-            throw (error as? SystemError)?.storeError ?? error
+            if let last = take() { remove(last) }
+            throw error.asStoreError
         }
+    }
+
+    private func store(_ last: State, if isWanted: @Sendable (CacheGeneration) -> Bool) async throws -> Bool {
+        // If the body is stored, its file has been renamed, and the usage counts its bytes.
+        defer { remove(last) }
+        let arrival = last.incoming.map { LockedShard.Arrival(id: id, name: $0.name) }
+        return try await keep(Arrived(id: id, length: last.length, inline: last.block, incoming: arrival), isWanted)
+    }
+
+    /// Removes the file of an ended writer. Called on a thread that may wait for the disk.
+    private func remove(_ last: State) {
+        if let incoming = last.incoming { try? directory.incoming.remove(incoming.name) }
+        room.incoming.release(last.reserved)
     }
 
     /// Makes room after the response is stored. An error must not look as if the response weren't.
@@ -150,42 +165,17 @@ final class DiskCacheWriter: CacheWriter {
         } catch is CancellationError {
             // The next commit makes the room.
         } catch {
-            var failure = (error as? SystemError)?.storeError ?? error as? CacheStoreError
-            failure = failure ?? CacheStoreError(.unavailable, "No room could be made: \(type(of: error)).")
-            failure?.isAfterStoring = true
-            throw failure ?? error
+            var failure =
+                error.asStoreError as? CacheStoreError
+                ?? CacheStoreError(.unavailable, "The store couldn't make room: \(type(of: error)).")
+            failure.isAfterStoring = true
+            throw failure
         }
-    }
-
-    private func end() throws -> (Arrived, Incoming?, reserved: Int64)? {
-        try state.withLock { state in
-            guard !state.isOver else { return nil }
-            if state.incoming != nil { try flush(&state) }
-            let arrival = state.incoming.map { LockedShard.Arrival(id: id, name: $0.name) }
-            let body = Arrived(id: id, length: state.length, inline: state.block, incoming: arrival)
-            let (incoming, reserved) = (state.incoming, state.reserved)
-            state = State(isOver: true)
-            return (body, incoming, reserved)
-        }
-    }
-
-    private func takeIncoming() -> (incoming: Incoming?, reserved: Int64) {
-        state.withLock { state in
-            defer { state = State(isOver: true) }
-            return (state.incoming, state.reserved)
-        }
-    }
-
-    // Removes the file at once. Called after a failure, on a thread that may wait for the disk.
-    private func removeIncoming() {
-        let (incoming, reserved) = takeIncoming()
-        if let incoming { try? directory.incoming.remove(incoming.name) }
-        room.incoming.release(reserved)
     }
 
     func abandon() {
-        let (incoming, reserved) = takeIncoming()
-        guard let incoming else { return room.incoming.release(reserved) }
-        room.incoming.discard(incoming.file, incoming.name, reserved: reserved, in: directory)
+        guard let last = take() else { return }
+        guard let incoming = last.incoming else { return room.incoming.release(last.reserved) }
+        room.incoming.discard(incoming.file, incoming.name, reserved: last.reserved, in: directory)
     }
 }

@@ -50,7 +50,10 @@ final class DiskDirectory: Sendable {
         root = try OpenFile.openDirectory(path)
         let status = try root.status()
         guard status.owner == geteuid() else {
-            throw CacheStoreError(.unavailable, "The directory of the cache belongs to another account.")
+            throw CacheStoreError(
+                .unavailable,
+                "\(path) belongs to another account. Give the store a directory that this process's account owns."
+            )
         }
         blockSize = root.blockSize()
         if status.permissions & 0o077 != 0 { fchmod(root.descriptor, 0o700) }
@@ -110,7 +113,10 @@ final class DiskDirectory: Sendable {
         let start = ContinuousClock.now
         while !directory.tryLock() {
             if start.duration(to: .now) >= patience {
-                throw CacheStoreError(.busy, "Another process has held a part of the cache for \(patience).")
+                throw CacheStoreError(
+                    .busy,
+                    "Another process has held the lock of \(directory.path) for \(patience). If it hangs, end it."
+                )
             }
             await Self.pause()
         }
@@ -159,12 +165,11 @@ final class DiskDirectory: Sendable {
 
     /// Opens the file of a record; `nil` if there is no such file.
     private func openRecord(_ name: DiskName) throws -> OpenFile? {
-        do {
-            return try OpenFile.open(name.path, in: root, O_RDONLY)
-        } catch  where error.isMissing {
-            return nil
-        } catch  where error.isOfAnotherKind {
-            throw DiskRecord.Damage()
+        do throws(SystemError) {
+            return try unlessMissing { () throws(SystemError) in try OpenFile.open(name.path, in: root, O_RDONLY) }
+        } catch {
+            if error.isOfAnotherKind { throw DiskRecord.Damage() }
+            throw error
         }
     }
 
@@ -191,33 +196,20 @@ final class DiskDirectory: Sendable {
     }
 
     /// Whether a file with the name of a key exists.
-    func has(_ name: DiskName) throws -> Bool {
-        do {
-            _ = try root.status(of: name.path)
-            return true
-        } catch  where error.isMissing {
-            return false
-        }
-    }
+    func has(_ name: DiskName) throws(SystemError) -> Bool { try exists(name.path) }
 
-    func hasShard(_ shard: UInt8) throws(SystemError) -> Bool {
-        do throws(SystemError) {
-            _ = try root.status(of: DiskName.directory(shard))
-            return true
-        } catch {
-            if error.isMissing { return false }
-            throw error
-        }
+    func hasShard(_ shard: UInt8) throws(SystemError) -> Bool { try exists(DiskName.directory(shard)) }
+
+    private func exists(_ path: String) throws(SystemError) -> Bool {
+        try unlessMissing { () throws(SystemError) in try root.status(of: path) } != nil
     }
 
     /// The names of the record files in a shard.
-    func files(of shard: UInt8) throws -> [String] {
-        do {
-            let files = try OpenFile.openDirectory(DiskName.directory(shard), in: root)
-            return try files.names().filter { $0.utf8.count == DiskName.length }
-        } catch  where error.isMissing {
-            return []
+    func files(of shard: UInt8) throws(SystemError) -> [String] {
+        let names = try unlessMissing { () throws(SystemError) in
+            try OpenFile.openDirectory(DiskName.directory(shard), in: root).names()
         }
+        return names?.filter { $0.utf8.count == DiskName.length } ?? []
     }
 
     /// Reads the record in a file, whatever its key; `nil` if there is no such file.

@@ -6,8 +6,8 @@
 /// | commit | read, and compared by the cache's closure | held until the record is visible |
 /// | invalidation | changed, then the lock is acquired and entries are removed | held for the removal only |
 ///
-/// A commit that reads the old generation holds the lock until its record is visible, so the invalidation removes that record.
-/// A commit that reads the new generation stores nothing. Neither order leaves an old response behind.
+/// ``CacheCommit`` says why neither order leaves an old response behind. After a cleaner has removed the file, stores may have
+/// different ones: every step compares the file's identity (``DiskDirectory/isIntact``).
 ///
 /// An invalidation writes 8 random bytes: it needs no read before, and no generation repeats. It also keeps out responses in
 /// progress for the other keys of the shard; each costs a request to the server. Missing bytes count as zero.
@@ -23,13 +23,9 @@ struct DiskGenerations {
     /// The generation of all keys in a shard.
     func generation(of shard: UInt8) throws(SystemError) -> CacheGeneration {
         var number: UInt64 = 0
-        var failure: SystemError?
-        withUnsafeMutableBytes(of: &number) { bytes in
-            do throws(SystemError) { _ = try file.read(into: bytes, at: Self.offset(of: shard)) } catch {
-                failure = error
-            }
+        try withUnsafeMutableBytes(of: &number) { (bytes) throws(SystemError) in
+            _ = try file.read(into: bytes, at: Self.offset(of: shard))
         }
-        if let failure { throw failure }
         return CacheGeneration(rawValue: number)
     }
 

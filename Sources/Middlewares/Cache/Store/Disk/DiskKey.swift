@@ -30,14 +30,8 @@ enum DiskKey {
             let file = try OpenFile.open(name, in: root, O_RDONLY)
             let status = try file.status()
             if status.isRegular, status.size == Int64(length) {
-                var key = [UInt8](repeating: 0, count: length)
-                var failure: SystemError?
-                var count = 0
-                key.withUnsafeMutableBytes { bytes in
-                    do throws(SystemError) { count = try file.read(into: bytes, at: 0) } catch { failure = error }
-                }
-                if let failure { throw failure }
-                if count == length, key.contains(where: { $0 != 0 }) { return key }
+                let key = try file.bytes(length, at: 0)
+                if key.count == length, key.contains(where: { $0 != 0 }) { return key }
             }
         } catch {
             if error.isMissing { return nil }

@@ -35,7 +35,10 @@ final class DiskRoom: Sendable {
 
     /// Reserves at least `count` bytes for a body in progress, and makes room for them. Returns the bytes reserved.
     func reserve(_ count: Int64, in directory: DiskDirectory) async throws -> Int64 {
-        let full = CacheStoreError(.full, "The bodies that are being stored leave no room for more.")
+        let full = CacheStoreError(
+            .full,
+            "The bodies in progress take all of the \(incoming.limit) bytes for them. Raise the store's byteLimit."
+        )
         // Near the limit, reserve exactly what is needed.
         var reserved = max(count, incoming.step)
         if !incoming.reserve(reserved, in: directory) {
@@ -66,10 +69,10 @@ final class DiskRoom: Sendable {
     }
 
     private func total(_ directory: DiskDirectory) throws -> DiskUsage.Amount {
-        try directory.usage.read().reduce(underWay) { $0 + ($1 ?? DiskUsage.Amount()) }
+        try directory.usage.read().reduce(inProgress) { $0 + ($1 ?? DiskUsage.Amount()) }
     }
 
-    private var underWay: DiskUsage.Amount { DiskUsage.Amount(bytes: incoming.bytes) }
+    private var inProgress: DiskUsage.Amount { DiskUsage.Amount(bytes: incoming.bytes) }
 
     /// Makes room if a limit is exceeded. One task at a time does so; the others return at once.
     func makeRoom(in directory: DiskDirectory) async throws {
@@ -109,7 +112,7 @@ final class DiskRoom: Sendable {
         }
         // A plan without remaining shards is done. The next task to exceed a limit makes a new plan.
         state.withLock { $0.plan = plan.shards.isEmpty ? nil : plan }
-        // An error without a consequence is left to a clearing, which meets the same name and reports it.
+        // An error without a consequence is left to a clear, which meets the same name and reports it.
         if let failure, try !Self.fits(total(directory), limit) { throw failure }
     }
 
@@ -120,13 +123,10 @@ final class DiskRoom: Sendable {
         var sampled = 0
         for shard in filled where found.count < Self.sample {
             sampled += 1
-            let files: OpenFile
-            do throws(SystemError) {
-                files = try OpenFile.openDirectory(DiskName.directory(shard), in: directory.root)
-            } catch {
-                if error.isMissing { continue }
-                throw error
+            let files = try unlessMissing { () throws(SystemError) in
+                try OpenFile.openDirectory(DiskName.directory(shard), in: directory.root)
             }
+            guard let files else { continue }
             for (file, listed) in try LockedShard(shard: shard, files: files, directory: directory).list().entries {
                 let name = DiskName(shard: shard, file: file)
                 found.append((stamps.lastUse(name, modified: listed.modified), listed.bytes, shard))
@@ -135,7 +135,7 @@ final class DiskRoom: Sendable {
         found.sort { $0.use < $1.use }
         let isExact = sampled == filled.count
         let seen = DiskUsage.Amount(entries: Int64(found.count), bytes: found.reduce(0) { $0 + $1.bytes })
-        let total = isExact ? seen + underWay : try total(directory)
+        let total = isExact ? seen + inProgress : try total(directory)
         // Evicts the same share of the sample as of the whole.
         let share = isExact ? 1 : Double(seen.entries) / Double(max(1, total.entries))
         var excess = DiskUsage.Amount(

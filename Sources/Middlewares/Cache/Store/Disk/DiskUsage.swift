@@ -33,19 +33,16 @@ struct DiskUsage {
 
     /// Reads the amount of each shard; `nil` for an unknown amount, which must be counted.
     func read() throws(SystemError) -> [Amount?] {
-        var slots = [UInt64](repeating: 0, count: Self.shards * 3)
-        var failure: SystemError?
-        var count = 0
-        slots.withUnsafeMutableBytes { bytes in
-            do throws(SystemError) { count = try file.read(into: bytes, at: 0) } catch { failure = error }
-        }
-        if let failure { throw failure }
+        let read = try file.bytes(Self.shards * Self.slotSize, at: 0)
+        // Missing slots are zeros.
+        let slots = (read + [UInt8](repeating: 0, count: Self.shards * Self.slotSize - read.count))
+            .withUnsafeBytes { Array($0.bindMemory(to: UInt64.self)) }
         return (0..<Self.shards).map { shard in
             let (entries, bytes) = (slots[3 * shard], slots[3 * shard + 1])
-            // A missing slot doesn't mean an empty shard, and an absurd number must not overflow a sum.
-            guard (shard + 1) * Self.slotSize <= count, slots[3 * shard + 2] == Self.check(entries, bytes),
-                entries < 1 << 48, bytes < 1 << 52
-            else { return nil }
+            // An absurd number must not overflow a sum.
+            guard slots[3 * shard + 2] == Self.check(entries, bytes), entries < 1 << 48, bytes < 1 << 52 else {
+                return nil
+            }
             return Amount(entries: Int64(bitPattern: entries), bytes: Int64(bitPattern: bytes))
         }
     }

@@ -76,7 +76,9 @@ struct LockedShard {
         _ base: DiskUsage.Amount
     ) throws -> Int64 {
         let bytes = try record.encoded()
-        guard bytes.count <= DiskRecord.limit else { throw CacheStoreError(.tooLarge, "The fields are too long.") }
+        guard bytes.count <= DiskRecord.limit else {
+            throw CacheStoreError(.tooLarge, "The responses of a URL, without their bodies, take more than 8 MiB.")
+        }
         let size = amount(of: bytes.count, record.variants)
         try directory.usage.write(base + DiskUsage.Amount(entries: 1, bytes: size), of: shard)
         do {
@@ -185,13 +187,8 @@ struct LockedShard {
         for name in try files.names() {
             let (isEntry, isBody) = (name.utf8.count == DiskName.length, name.utf8.count == DiskName.bodyLength)
             guard isEntry || isBody else { continue }
-            let status: OpenFile.Status
-            do throws(SystemError) {
-                status = try files.status(of: name)
-            } catch {
-                if error.isMissing { continue }
-                throw error
-            }
+            let found = try unlessMissing { () throws(SystemError) in try files.status(of: name) }
+            guard let status = found else { continue }
             if !status.isRegular {
                 orphans.append(name)
             } else if isEntry {

@@ -10,11 +10,16 @@ internal import Glibc
 /// The error of a failed system call.
 struct SystemError: Error {
     let code: Int32
-    let call: StaticString
+    private let call: StaticString
+    // Joined to a path only for a message, because a missing file is no error for a lookup.
+    private let name: String
+    private let directory: OpenFile?
 
-    init(_ call: StaticString, _ code: Int32 = errno) {
+    init(_ call: StaticString, _ name: String, in directory: OpenFile?, _ code: Int32 = errno) {
         self.code = code
         self.call = call
+        self.name = name
+        self.directory = directory
     }
 
     /// Whether the file doesn't exist. Any other failure, such as too many open files or a locked device, doesn't mean that
@@ -26,15 +31,59 @@ struct SystemError: Error {
 
     /// The error that callers of the store get.
     var storeError: CacheStoreError {
-        CacheStoreError(.unavailable, "\(call) failed: \(String(cString: strerror(code))).")
+        let path = directory.map { $0.path + "/" + name } ?? name
+        let reason = String(cString: strerror(code))
+        return CacheStoreError(.unavailable, "\(call) failed for \(path): \(reason). \(remedy)")
     }
+
+    private var remedy: String {
+        switch code {
+        case EACCES, EPERM: "Make the cache's directory readable and writable for this process."
+        case EROFS: "Give the store a directory on a file system that can be written."
+        case EMFILE, ENFILE: "Close files, or raise the limit of open files."
+        case ENOSPC, EDQUOT: "Free space on the disk, or lower the store's byteLimit."
+        default: "Requests go to the server meanwhile."
+        }
+    }
+}
+
+/// Returns the result of some work, or `nil` if a file is missing.
+func unlessMissing<Value>(_ work: () throws(SystemError) -> Value) throws(SystemError) -> Value? {
+    do throws(SystemError) {
+        return try work()
+    } catch {
+        if error.isMissing { return nil }
+        throw error
+    }
+}
+
+extension Error {
+    /// The error that callers of the store get instead of a system error.
+    var asStoreError: any Error { (self as? SystemError)?.storeError ?? self }
 }
 
 /// An open file or directory, closed when its last reference is released.
 final class OpenFile: Sendable {
     let descriptor: Int32
+    private let name: String
+    private let directory: OpenFile?
 
-    private init(_ descriptor: Int32) { self.descriptor = descriptor }
+    private init(_ descriptor: Int32, _ name: String, in directory: OpenFile?) {
+        self.descriptor = descriptor
+        self.name = name
+        self.directory = directory
+    }
+
+    /// The path by which the file was opened.
+    var path: String { directory.map { $0.path + "/" + name } ?? name }
+
+    private func failure(_ call: StaticString, _ code: Int32 = errno) -> SystemError {
+        SystemError(call, name, in: directory, code)
+    }
+
+    private func failure(_ call: StaticString, at name: String, _ code: Int32 = errno) -> SystemError {
+        SystemError(call, name, in: self, code)
+    }
 
     deinit { close(descriptor) }
 
@@ -47,8 +96,8 @@ final class OpenFile: Sendable {
         while true {
             let flags = flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
             let descriptor = openat(directory?.descriptor ?? AT_FDCWD, path, flags, 0o600)
-            if descriptor >= 0 { return OpenFile(descriptor) }
-            guard errno == EINTR else { throw SystemError("open") }
+            if descriptor >= 0 { return OpenFile(descriptor, path, in: directory) }
+            guard errno == EINTR else { throw SystemError("open", path, in: directory) }
         }
     }
 
@@ -75,7 +124,7 @@ final class OpenFile: Sendable {
             do throws(SystemError) {
                 let file = try open(name, in: directory, O_RDWR)
                 if try file.status().isRegular { return file }
-                if isNew { throw SystemError("open", EEXIST) }
+                if isNew { throw SystemError("open", name, in: directory, EEXIST) }
                 try directory.remove(name)
             } catch {
                 if isNew || !(error.isMissing || error.isOfAnotherKind) { throw error }
@@ -109,7 +158,9 @@ final class OpenFile: Sendable {
 
     /// Creates a directory with permissions 0700, unless the name exists.
     static func makeDirectory(_ path: String, in directory: OpenFile? = nil) throws(SystemError) {
-        if mkdirat(directory?.descriptor ?? AT_FDCWD, path, 0o700) != 0, errno != EEXIST { throw SystemError("mkdir") }
+        if mkdirat(directory?.descriptor ?? AT_FDCWD, path, 0o700) != 0, errno != EEXIST {
+            throw SystemError("mkdir", path, in: directory)
+        }
     }
 
     /// Tells a file from every other that exists at the same time.
@@ -150,13 +201,13 @@ final class OpenFile: Sendable {
 
     func status() throws(SystemError) -> Status {
         var status = stat()
-        guard fstat(descriptor, &status) == 0 else { throw SystemError("fstat") }
+        guard fstat(descriptor, &status) == 0 else { throw failure("fstat") }
         return Status(status)
     }
 
     func status(of name: String) throws(SystemError) -> Status {
         var status = stat()
-        guard fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { throw SystemError("fstat") }
+        guard fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { throw failure("fstat", at: name) }
         return Status(status)
     }
 
@@ -171,7 +222,7 @@ final class OpenFile: Sendable {
                 off_t(offset + Int64(count))
             )
             if got == 0 { break }
-            if got > 0 { count += got } else if errno != EINTR { throw SystemError("read") }
+            if got > 0 { count += got } else if errno != EINTR { throw failure("read") }
         }
         return count
     }
@@ -199,16 +250,14 @@ final class OpenFile: Sendable {
                 bytes.count - count,
                 off_t(offset + Int64(count))
             )
-            if put > 0 { count += put } else if put == 0 || errno != EINTR { throw SystemError("write") }
+            if put > 0 { count += put } else if put == 0 || errno != EINTR { throw failure("write") }
         }
     }
 
     func write(_ bytes: [UInt8], at offset: Int64) throws(SystemError) {
-        var failure: SystemError?
-        bytes.withUnsafeBytes { bytes in
-            do throws(SystemError) { try write(bytes, at: offset) } catch { failure = error }
+        try bytes.withUnsafeBufferPointer { (bytes) throws(SystemError) in
+            try write(UnsafeRawBufferPointer(bytes), at: offset)
         }
-        if let failure { throw failure }
     }
 
     /// Sets the modification time, which records the last use. A failure is ignored: it only affects the order of eviction.
@@ -221,14 +270,16 @@ final class OpenFile: Sendable {
     /// Removes a file or an empty directory. A missing file is no error.
     func remove(_ name: String) throws(SystemError) {
         guard unlinkat(descriptor, name, 0) != 0, errno != ENOENT else { return }
-        let failure = SystemError("unlink")
+        let failure = failure("unlink", at: name)
         // For a directory, Linux says `EISDIR` and Darwin `EPERM`.
         guard failure.code == EISDIR || failure.code == EPERM else { throw failure }
         guard unlinkat(descriptor, name, AT_REMOVEDIR) == 0 || errno == ENOENT else { throw failure }
     }
 
     func rename(_ name: String, to other: OpenFile, _ newName: String) throws(SystemError) {
-        guard renameat(descriptor, name, other.descriptor, newName) == 0 else { throw SystemError("rename") }
+        guard renameat(descriptor, name, other.descriptor, newName) == 0 else {
+            throw failure("rename", at: name)
+        }
     }
 
     /// Tries to acquire the exclusive lock (`flock`) of this file. Returns `false` if another descriptor holds it.
@@ -249,10 +300,10 @@ final class OpenFile: Sendable {
     /// The names in a directory, except hidden files.
     func names() throws(SystemError) -> [String] {
         let copy = openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard copy >= 0 else { throw SystemError("open") }
+        guard copy >= 0 else { throw failure("open") }
         guard let stream = fdopendir(copy) else {
             close(copy)
-            throw SystemError("opendir")
+            throw failure("opendir")
         }
         defer { closedir(stream) }
         var names: [String] = []

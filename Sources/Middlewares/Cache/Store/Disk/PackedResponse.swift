@@ -13,7 +13,7 @@ final class PackedResponse: Sendable {
     private let unpacked: Mutex<CachedResponse?>
 
     init(_ response: CachedResponse) {
-        let response = response.read()
+        let response = response.parse()
         var writer = ByteWriter()
         selectors = response.facts.selectors
         selectingFields = response.selectingFields
@@ -106,6 +106,6 @@ final class PackedResponse: Sendable {
             initialAge: initialAge,
             responseTime: responseTime,
             needsValidation: needsValidation
-        ).read()
+        ).parse()
     }
 }

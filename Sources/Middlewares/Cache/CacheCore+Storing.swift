@@ -4,30 +4,30 @@ internal import Interceptors
 // The handling of the server's responses.
 extension CacheCore {
     /// Carries out the policy's decision about a response.
-    func handle(
-        _ reception: CachePolicy.Reception,
-        of response: consuming HTTPResponse,
+    func carryOut(
+        _ decision: CachePolicy.StorageDecision,
+        on response: consuming HTTPResponse,
         _ exchange: borrowing CacheExchange,
-        _ flight: CacheFlights.Flight,
+        _ ticket: CacheArrivals.Ticket,
         _ timing: CachePolicy.Timing,
         _ outcome: consuming CacheOutcome,
         _ next: Next
     ) async throws -> HTTPResponse {
-        switch reception {
+        switch decision {
         case .pass(let reason, let removed):
             outcome.storing = reason
             if await invalidate(by: response, exchange) { outcome.storing = .invalidated }
             if !removed.isEmpty {
                 // An earlier response that is still being read must not be stored after this one.
-                for index in removed { _ = flight.mayStore(exchange.entries[index].selectingFields) }
+                for index in removed { _ = ticket.mayStore(exchange.entries[index].selectingFields) }
                 let (ids, key) = (exchange.ids(removed), exchange.key)
                 await attempt { try await $0.remove(ids, of: key) }
             }
             return marked(response, outcome)
         case .store(let stored, let replaced):
-            return await record(response, stored, replaced, flight, exchange, outcome)
+            return await store(response, stored, replaced, ticket, exchange, outcome)
         case .freshen(let updates, let answers, let mayStore):
-            if mayStore, flight.isValid {
+            if mayStore, ticket.isValid {
                 await update(updates, exchange)
                 outcome.storing = .updated
             }
@@ -131,16 +131,16 @@ extension CacheCore {
 
     private func remove(_ keys: Set<CacheKey>) async {
         for key in keys {
-            flights.invalidate(key)
+            arrivals.invalidate(key)
             await attempt { try await $0.removeAll(of: key) }
         }
     }
 
-    private func record(
+    private func store(
         _ response: consuming HTTPResponse,
         _ stored: CachedResponse,
         _ replaced: [Int],
-        _ flight: CacheFlights.Flight,
+        _ ticket: CacheArrivals.Ticket,
         _ exchange: borrowing CacheExchange,
         _ outcome: consuming CacheOutcome
     ) async -> HTTPResponse {
@@ -149,9 +149,9 @@ extension CacheCore {
         guard let generation = exchange.generation else { return marked(response, outcome) }
         let commit = CacheCommit(
             response: stored,
-            replaced: exchange.ids(replaced, besides: stored.selectingFields),
+            replaced: exchange.ids(replaced),
             seen: exchange.entries.map(\.id),
-            flight: flight,
+            ticket: ticket,
             store: store,
             generation: generation,
             length: Self.announcedLength(of: response),

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Middlewares
 
-@Suite(.againstHanging) struct CachePolicyReceptionTests {
+@Suite(.againstHanging) struct CachePolicyStoringTests {
     // Section numbers refer to RFC 9111 unless the row names another RFC.
     @Test(arguments: [
         Row("3", ["Cache-Control: max-age=60"], "stored"),
@@ -122,7 +122,7 @@ import Testing
         method: HTTPRequest.Method = .get,
         mode: CacheMode = .standard,
         at offset: Int64 = 100
-    ) throws -> CachePolicy.Reception {
+    ) throws -> CachePolicy.StorageDecision {
         let request = try Row("", [], request: request, method: method, mode: mode, "").httpRequest()
         guard case .forward(let forward) = CachePolicy().decide(request, stored: entries, now: start + offset) else {
             Issue.record("served")

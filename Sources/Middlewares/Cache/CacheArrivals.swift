@@ -1,0 +1,119 @@
+internal import Interceptors
+internal import Synchronization
+
+/// Numbers the responses that arrive for each key: of several for the same variant, the last to arrive stays stored.
+///
+/// ``CacheCommit`` describes the protocol that this is a part of. A ticket counts in its key's state until it is released; the
+/// last ticket of a key frees the state. The lock of the table guards the counts and which keys have a state; each state has a
+/// lock for the rest, and is found once per request.
+final class CacheArrivals: Sendable {
+    /// The maximum claims of a key. A response with more variants varies by values that never repeat; while a body of the key is
+    /// unread, a claim for each would add up. Each dropped claim keeps out earlier responses that could have been stored.
+    static let claimLimit = 16
+
+    private struct State {
+        /// Changes with each invalidation by this cache.
+        var generation = 0
+        /// How many responses have arrived.
+        var arrivals = 0
+        /// The arrival number that claims each variant; at most ``claimLimit``.
+        var claims: [(variant: HTTPFields, arrival: Int)] = []
+        /// The last arrival number whose claim was dropped for the limit. It claims every variant that isn't listed, because
+        /// any of them may be the dropped one.
+        var dropped = 0
+
+        func claim(_ variant: HTTPFields) -> Int { claims.first { $0.variant == variant }?.arrival ?? dropped }
+
+        mutating func setClaim(_ variant: HTTPFields, _ arrival: Int) {
+            claims.removeAll { $0.variant == variant }
+            claims.append((variant, arrival))
+            guard claims.count > CacheArrivals.claimLimit,
+                let oldest = claims.indices.min(by: { claims[$0].arrival < claims[$1].arrival })
+            else { return }
+            dropped = max(dropped, claims.remove(at: oldest).arrival)
+        }
+    }
+
+    private final class SharedState: Sendable {
+        let state = Mutex(State())
+    }
+
+    private let states = Mutex<[CacheKey: (state: SharedState, tickets: Int)]>([:])
+
+    /// A request in progress. It ends when its last reference is released.
+    final class Ticket: Sendable {
+        let key: CacheKey
+        private let arrivals: CacheArrivals
+        private let shared: SharedState
+        private let generation: Int
+        private let arrival = Atomic(0)
+
+        fileprivate init(_ key: CacheKey, _ arrivals: CacheArrivals) {
+            self.key = key
+            self.arrivals = arrivals
+            shared = arrivals.addTicket(for: key)
+            generation = shared.state.withLock { $0.generation }
+        }
+
+        /// Whether this cache hasn't invalidated the key since the ticket was issued.
+        var isValid: Bool { shared.state.withLock { $0.generation == generation } }
+
+        /// Takes the next arrival number, when the response's head has arrived.
+        func arrive() {
+            let number = shared.state.withLock { state in
+                state.arrivals += 1
+                return state.arrivals
+            }
+            arrival.store(number, ordering: .releasing)
+        }
+
+        /// Whether the response may be stored: the ticket is valid, and no response that arrived later has claimed the variant.
+        /// Returning `true` claims the variant: from then on no earlier response may be stored.
+        func mayStore(_ variant: HTTPFields) -> Bool {
+            let arrival = arrival.load(ordering: .acquiring)
+            return shared.state.withLock { state in
+                guard state.generation == generation, state.claim(variant) <= arrival else { return false }
+                state.setClaim(variant, arrival)
+                return true
+            }
+        }
+
+        /// Whether the response still holds the claim to the variant, and the ticket is valid.
+        func isLast(_ variant: HTTPFields) -> Bool {
+            let arrival = arrival.load(ordering: .acquiring)
+            return shared.state.withLock { $0.generation == generation && $0.claim(variant) == arrival }
+        }
+
+        deinit { arrivals.removeTicket(for: key) }
+    }
+
+    private func addTicket(for key: CacheKey) -> SharedState {
+        states.withLock { states in
+            let found = states[key] ?? (SharedState(), 0)
+            states[key] = (found.state, found.tickets + 1)
+            return found.state
+        }
+    }
+
+    private func removeTicket(for key: CacheKey) {
+        states.withLock { states in
+            guard let found = states[key] else { return }
+            states[key] = found.tickets > 1 ? (found.state, found.tickets - 1) : nil
+        }
+    }
+
+    /// The number of keys with requests in progress.
+    var count: Int { states.withLock { $0.count } }
+
+    /// The number of variants with claims.
+    var claimCount: Int {
+        states.withLock { $0.values.map(\.state) }.reduce(0) { $0 + $1.state.withLock { $0.claims.count } }
+    }
+
+    func issueTicket(for key: CacheKey) -> Ticket { Ticket(key, self) }
+
+    /// Makes all tickets of a key invalid.
+    func invalidate(_ key: CacheKey) {
+        states.withLock { $0[key]?.state }?.state.withLock { $0.generation += 1 }
+    }
+}
