@@ -70,3 +70,7 @@ try await api.post("/photos", content: .multipart([.file(name: "photo", at: file
 
 // compiles
 try await api.download("/film.mp4", to: file) { print($0.completed) }
+
+// compiles
+for try await page in api.pages("/films", as: [User].self, next: .link) { print(page.count) }
+for try await page in api.pages("/films", as: [User].self, next: .at { _, response in response.url }) { print(page) }
