@@ -22,6 +22,7 @@ package enum LinkField {
         let target = String(decoding: cursor.takeWhile { $0 != UInt8(ascii: ">") }, as: UTF8.self)
         guard cursor.take(">") else { return nil }
         var relations: [String]?
+        var isOfOther = false
         cursor.skipWhitespace()
         while cursor.take(";") {
             cursor.skipWhitespace()
@@ -33,11 +34,13 @@ package enum LinkField {
                 value = text(&cursor)
                 cursor.skipWhitespace()
             }
+            // Another resource than the response's has this link (§3.2).
+            if name == "anchor" { isOfOther = true }
             if name == "rel", relations == nil {
                 relations = (value ?? "").lowercased().split(separator: " ").map(String.init)
             }
         }
-        return (target, relations ?? [])
+        return (target, isOfOther ? [] : relations ?? [])
     }
 
     private static func text(_ cursor: inout FieldCursor) -> String {

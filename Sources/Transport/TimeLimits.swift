@@ -2,12 +2,15 @@
 struct TimeLimits {
     enum Limit: Sendable {
         case connect, idle, whole
+        /// Traffic that nobody needs has stalled.
+        case pause
 
         /// The error's text for a call that ran into this limit.
         func message(after length: Duration) -> String {
             switch self {
             case .connect: "No connection was established within \(length) (timeouts.connect)."
             case .idle: "Nothing was sent or received for \(length) (timeouts.idle)."
+            case .pause: "The rest of the traffic, which the call doesn't need, stalled for \(length)."
             case .whole: "The call took longer than its limit of \(length) (timeouts.whole)."
             }
         }
@@ -18,6 +21,7 @@ struct TimeLimits {
     private var started: Duration?
     private var lastSign: Duration = .zero
     private var isAlive = false
+    private var isSurplus = false
     private(set) var isPaused = false
     private let noticesSuspension: Bool
     /// The time of the next requested check.
@@ -58,7 +62,7 @@ struct TimeLimits {
     private static let longestPause = Duration.seconds(1)
 
     /// Limits silences to a second from now on, because nobody needs the rest of the traffic.
-    mutating func shortenIdle() { timeouts.idle = min(Self.longestPause, timeouts.idle ?? Self.longestPause) }
+    mutating func shortenIdle() { isSurplus = true }
 
     /// How long nothing was sent or received.
     func silence(at now: Duration) -> Duration { now - lastSign }
@@ -96,13 +100,10 @@ struct TimeLimits {
     }
 
     private func judge(at now: Duration) -> Check? {
-        var next: Duration?
-        for (limit, deadline) in [(Limit.whole, whole), (.connect, connect), (.idle, idle(now))] {
-            guard let deadline else { continue }
-            if deadline <= now { return .passed(limit, after: length(of: limit)) }
-            next = min(next ?? deadline, deadline)
-        }
-        return next.map(Check.wait)
+        let all = [(Limit.whole, whole), (.connect, connect), (.idle, idle(now)), (.pause, pause)]
+        let earliest = all.compactMap { limit, deadline in deadline.map { (limit, $0) } }.min { $0.1 < $1.1 }
+        guard let (limit, deadline) = earliest else { return nil }
+        return deadline <= now ? .passed(limit, after: length(of: limit)) : .wait(until: deadline)
     }
 
     enum Check {
@@ -132,11 +133,14 @@ struct TimeLimits {
         return isPaused ? now + max(limit, .milliseconds(1)) : lastSign + limit
     }
 
+    private var pause: Duration? { isSurplus ? lastSign + Self.longestPause : nil }
+
     private func length(of limit: Limit) -> Duration {
         switch limit {
         case .connect: timeouts.connect ?? .zero
         case .idle: timeouts.idle ?? .zero
         case .whole: timeouts.whole ?? .zero
+        case .pause: Self.longestPause
         }
     }
 }

@@ -37,8 +37,20 @@ let client = try await api.get("/orders", as: Client.self)
 let user: User = try await api.get("/orders", qery: [:])
 
 // A number as a target.
-// error: cannot convert value of type 'Int' to expected argument type 'RequestTarget'
+// error: no exact matches in call to instance method 'get'
 let user: User = try await api.get(42)
+
+// A value that no URL can hold, in a literal.
+// error: requires that 'Account' conform to 'URLValue'
+try await api.get("/users/\(account)")
+
+// A text with an appended value.
+// error: no exact matches in call to instance method 'get'
+try await api.get("/users/" + name)
+
+// An optional in a literal.
+// error: value of optional type 'String?' must be unwrapped
+try await api.get("/users/\(cursor)")
 
 // Raw bytes without their type.
 // error: cannot convert value of type 'Data' to expected argument type 'RequestContent'
@@ -53,8 +65,7 @@ async let user: User = api.get("/users/1", context: .with(\.timeouts, Timeouts(w
 _ = try await (ping, user)
 
 // compiles
-let next = "https://api.example.com/films?page=2"
-let user = try await api.get(next, as: User.self)
+let user = try await api.get(nextURL, as: User.self)
 let (film, response) = try await api.response(url, as: User.self)
 
 // compiles

@@ -12,7 +12,7 @@ import Testing
             ([], nil),
             (["</a>; rel"], nil), (["</a> ; rel = next"], "/a"), (["</a>; rel=\"next"], nil),
             (["</a>;; rel=next"], "/a"),
-            ([",, ,</a>; rel=next"], "/a"),
+            ([",, ,</a>; rel=next"], "/a"), (["</a>; rel=next; anchor=\"/b\""], nil),
         ] as [([String], String?)]
     )
     func theTargetIsThatOfTheFirstLinkWithTheRelation(values: [String], target: String?) {

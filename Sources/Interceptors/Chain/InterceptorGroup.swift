@@ -8,8 +8,23 @@ public struct InterceptorGroup: Interceptor {
     ///
     /// - Throws: the condition's error, before anything is sent.
     public func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
-        if let condition, try !condition.isMet(by: copy request) { return try await next(request) }
-        return try await Next(InterceptorLink.link(interceptors, before: next.link))(request)
+        guard let condition else {
+            return try await Next(InterceptorLink.link(interceptors, before: next.link))(request)
+        }
+        guard try condition.isMet(by: copy request) else { return try await next(request) }
+        let elements = condition.isOfEachElement ? interceptors.map { guarded($0, by: condition) } : interceptors
+        return try await Next(InterceptorLink.link(elements, before: next.link))(request)
+    }
+
+    /// An element that is skipped for a request that no longer meets the condition, such as a redirect made in this group.
+    private func guarded(_ element: any Interceptor, by condition: RequestCondition) -> any Interceptor {
+        if let group = element as? InterceptorGroup, group.condition == nil {
+            return InterceptorGroup(interceptors: group.interceptors.map { guarded($0, by: condition) }, condition: nil)
+        }
+        return ClosureInterceptor { request, next in
+            guard try condition.isMet(by: request) else { return try await next(request) }
+            return try await element.intercept(request, next: next)
+        }
     }
 }
 
@@ -25,7 +40,8 @@ extension Interceptor where Self == InterceptorGroup {
     }
 
     /// Interceptors for the requests that meet a condition. The condition is checked each time a request arrives here: inside
-    /// `followRedirects`, once for each hop.
+    /// `followRedirects`, once for each hop. An origin is checked again before each element, so that a redirect followed inside
+    /// the part carries nothing to another origin.
     ///
     /// ```swift
     /// let chain = InterceptorChain(
@@ -41,13 +57,17 @@ extension Interceptor where Self == InterceptorGroup {
 /// Which requests a part of a chain is for.
 public struct RequestCondition: Sendable {
     private let test: @Sendable (HTTPRequest) throws -> Bool
+    /// Whether each element of the part checks the condition again.
+    let isOfEachElement: Bool
 
     /// Requests for which a closure returns `true`: `.when(.matching { $0.method == .post }, […])`.
-    public static func matching(_ test: @escaping @Sendable (HTTPRequest) throws -> Bool) -> Self { Self(test: test) }
+    public static func matching(_ test: @escaping @Sendable (HTTPRequest) throws -> Bool) -> Self {
+        Self(test: test, isOfEachElement: false)
+    }
 
     /// Requests to one of these origins.
     public static func origin(_ origins: Origin...) -> Self {
-        matching { request in Origin(request.url).map(origins.contains) ?? false }
+        Self(test: { Origin($0.url).map(origins.contains) ?? false }, isOfEachElement: true)
     }
 
     /// Requests to the origin of a URL, such as `https://api.example.com`.
@@ -56,7 +76,7 @@ public struct RequestCondition: Sendable {
     /// is sent.
     public static func origin(_ url: String) -> Self {
         let origin = Result { try HTTPRequest(string: url) }.map { Origin($0.url) }
-        return matching { request in try Origin(request.url) == origin.get() }
+        return Self(test: { try Origin($0.url) == origin.get() }, isOfEachElement: true)
     }
 
     func isMet(by request: HTTPRequest) throws -> Bool { try test(request) }

@@ -34,6 +34,7 @@ public import Foundation
 /// | --- | --- | --- |
 /// | none, or ``NoContent`` | any | nothing: the content is discarded |
 /// | `Data` | any | the bytes as they are |
+/// | `String` | any | the text, by its charset or byte order mark |
 /// | an optional | none | `nil` |
 /// | any other type | none | ``DecodingFailure`` with ``DecodingFailure/Code/empty`` |
 /// | any other type | some | the decoded value, or ``DecodingFailure`` |
@@ -135,7 +136,7 @@ extension Client {
         as type: Value.Type
     ) async throws -> (value: Value, response: HTTPResponse) {
         var request = try await request(for: endpoint)
-        if type != NoContent.self, type != Data.self { request.fillIn(.accept, decoder.mediaType) }
+        if type != NoContent.self, type != Data.self, type != String.self { request.fillIn(.accept, decoder.mediaType) }
         let method = request.method
         let url = request.url
         let response = try await send(request)

@@ -1,4 +1,4 @@
-internal import Foundation
+public import Foundation
 internal import HTTPSyntax
 
 extension Client {
@@ -11,6 +11,9 @@ extension Client {
     /// ```
     /// Each page is a call through the whole chain, made when the loop asks for the page. Leaving the loop ends the requests. If
     /// a call fails, the loop throws its error, and a later iteration starts at the first page.
+    ///
+    /// A link is relative to the URL that responded. A link to another origin, or to the page itself, is an error
+    /// (``TransportError/Code/unsupportedURL``), because the fields of the call are for one origin.
     ///
     /// - Parameters:
     ///   - path: the first page: a path below the base URL, or an absolute URL.
@@ -34,26 +37,32 @@ extension Client {
 
 /// Where a page says that the next one is.
 public struct NextPage<Page: Sendable>: Sendable {
-    let target: @Sendable (Page, HTTPResponse) throws -> RequestTarget?
+    /// The link, as text relative to the URL that responded.
+    let link: @Sendable (Page, HTTPResponse) throws -> String?
 
-    /// The `Link` field with the relation `next` (RFC 8288), relative to the URL that responded.
+    /// The `Link` field with the relation `next` (RFC 8288).
     public static var link: Self {
-        Self { _, response in
-            guard let text = LinkField.target(of: "next", in: response.headerFields[values: "Link"]),
-                let link = URLReference(text)
-            else { return nil }
-            guard let base = response.url.flatMap({ URLReference($0.absoluteString) }) else {
-                return RequestTarget(text: text)
-            }
-            return RequestTarget(text: link.resolved(against: base).text)
-        }
+        Self { _, response in LinkField.target(of: "next", in: response.headerFields[values: "Link"]) }
     }
 
     /// A closure that finds the link in the page or in its response: `.at { page, _ in page.next }`.
-    public static func at(
-        _ target: @escaping @Sendable (Page, HTTPResponse) throws -> (any RequestTargetConvertible)?
-    ) -> Self {
-        Self { try target($0, $1)?.requestTarget }
+    public static func at(_ url: @escaping @Sendable (Page, HTTPResponse) throws -> URL?) -> Self {
+        Self { try url($0, $1)?.absoluteString }
+    }
+
+    /// The URL of the next page; `nil` after the last one.
+    func url(after page: Page, _ response: HTTPResponse, from url: URL) throws -> URL? {
+        guard let text = try link(page, response) else { return nil }
+        func refused(_ reason: String) -> TransportError {
+            TransportError(.unsupportedURL, "The link to the next page \(reason).", request: HTTPRequest(url: url))
+        }
+        guard let link = URLReference(text), let base = URLReference(url.absoluteString),
+            let target = URL(string: link.resolved(against: base).text)
+        else { throw refused("can't be read") }
+        // The call's fields, among them credentials, are for this origin.
+        guard Origin(target) == Origin(url) else { throw refused("leads to another origin") }
+        guard target.absoluteString != url.absoluteString else { throw refused("leads to the same page again") }
+        return target
     }
 }
 
@@ -75,9 +84,10 @@ public struct Pages<Page: Decodable & Sendable>: AsyncSequence, Sendable {
         public mutating func next() async throws -> Page? {
             guard var endpoint else { return nil }
             self.endpoint = nil
+            let url = try await client.request(for: endpoint).url
             let (page, response) = try await client.response(to: endpoint)
-            if let target = try next.target(page, response) {
-                endpoint.path = target
+            if let target = try next.url(after: page, response, from: response.url ?? url) {
+                endpoint.path = RequestTarget(target)
                 endpoint.query = HTTPQuery()
                 self.endpoint = endpoint
             }

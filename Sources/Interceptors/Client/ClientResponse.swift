@@ -19,16 +19,15 @@ extension Client {
         try await response(to: AnyEndpoint<Value>(path: path, query: query, headerFields: headers, context: context))
     }
 
-    /// Sends a GET request to a URL, or to text that is a whole path or URL, and returns the decoded value with its response.
-    @_disfavoredOverload
+    /// Sends a GET request to a URL, and returns the decoded value with its response.
     public func response<Value: Decodable & Sendable>(
-        _ target: some RequestTargetConvertible,
+        _ url: URL,
         as type: Value.Type = Value.self,
         query: HTTPQuery = HTTPQuery(),
         headers: HTTPFields = HTTPFields(),
         context: HTTPContext = HTTPContext()
     ) async throws -> (value: Value, response: HTTPResponse) {
-        try await response(target.requestTarget, as: type, query: query, headers: headers, context: context)
+        try await response(RequestTarget(url), as: type, query: query, headers: headers, context: context)
     }
 
     /// Sends an endpoint's request, and returns the decoded value with its response.
@@ -83,11 +82,10 @@ extension Client {
         return response
     }
 
-    /// Sends a GET request to a URL, or to text that is a whole path or URL, and writes the response's content to a file.
-    @_disfavoredOverload
+    /// Sends a GET request to a URL, and writes the response's content to a file.
     @discardableResult
     public func download(
-        _ target: some RequestTargetConvertible,
+        _ url: URL,
         to file: URL,
         upTo limit: Int64 = .max,
         query: HTTPQuery = HTTPQuery(),
@@ -96,7 +94,7 @@ extension Client {
         progress: (@Sendable (TransferProgress) -> Void)? = nil
     ) async throws -> HTTPResponse {
         try await download(
-            target.requestTarget,
+            RequestTarget(url),
             to: file,
             upTo: limit,
             query: query,

@@ -1,3 +1,5 @@
+public import Foundation
+
 extension Client {
     /// Sends a GET request and decodes the response.
     ///
@@ -27,29 +29,27 @@ extension Client {
         try await call(AnyEndpoint<NoContent>(path: path, query: query, headerFields: headers, context: context))
     }
 
-    // Disfavored, so that a literal is a `RequestTarget`, whose interpolated values are percent-encoded.
+    // No overload takes a `String`: a literal with a value that isn't a ``URLValue`` would become one, without encoding.
 
-    /// Sends a GET request to a URL, or to text that is a whole path or URL, and decodes the response.
-    @_disfavoredOverload
+    /// Sends a GET request to a URL, and decodes the response. A relative URL is a path below the base URL.
     public func get<Value: Decodable & Sendable>(
-        _ target: some RequestTargetConvertible,
+        _ url: URL,
         as type: Value.Type = Value.self,
         query: HTTPQuery = HTTPQuery(),
         headers: HTTPFields = HTTPFields(),
         context: HTTPContext = HTTPContext()
     ) async throws -> Value {
-        try await get(target.requestTarget, as: type, query: query, headers: headers, context: context)
+        try await get(RequestTarget(url), as: type, query: query, headers: headers, context: context)
     }
 
-    /// Sends a GET request to a URL, or to text that is a whole path or URL, and discards the response's content.
-    @_disfavoredOverload
+    /// Sends a GET request to a URL, and discards the response's content.
     public func get(
-        _ target: some RequestTargetConvertible,
+        _ url: URL,
         query: HTTPQuery = HTTPQuery(),
         headers: HTTPFields = HTTPFields(),
         context: HTTPContext = HTTPContext()
     ) async throws {
-        try await get(target.requestTarget, query: query, headers: headers, context: context)
+        try await get(RequestTarget(url), query: query, headers: headers, context: context)
     }
 
     /// Sends a HEAD request and returns the response, whatever its status. The response has no content.

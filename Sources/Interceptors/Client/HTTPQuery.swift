@@ -110,12 +110,13 @@ public struct HTTPQuery: Sendable, Hashable {
     /// ``SpaceFormat/plus``. An item without `=` has an empty value.
     public init(parsing text: String, spaces: SpaceFormat = .percentEncoded) {
         self.init(spaces: spaces)
-        func decoded(_ part: Substring) -> String {
-            let text = spaces.isPlus ? part.replacing("+", with: " ") : part
-            return String(decoding: Array(text.utf8).percentDecoded, as: UTF8.self)
+        // Bytes, because an `&` followed by a combining accent is another character.
+        func decoded(_ part: ArraySlice<UInt8>) -> String {
+            let bytes = spaces.isPlus ? part.map { $0 == UInt8(ascii: "+") ? 0x20 : $0 } : Array(part)
+            return String(decoding: bytes.percentDecoded, as: UTF8.self)
         }
-        for pair in text.split(separator: "&") {
-            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        for pair in Array(text.utf8).split(separator: UInt8(ascii: "&")) {
+            let parts = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
             append(decoded(parts[0]), parts.count > 1 ? decoded(parts[1]) : "")
         }
     }

@@ -14,7 +14,7 @@ public import Foundation
 /// let query = try HTTPQueryEncoder().encode(search)        // term=rock&tags=a&tags=b&range[from]=1
 /// try await api.post("/search", content: .form(query))
 /// ```
-/// The order of items is the order in which the value encodes them. The elements of an array of objects are numbered in every
+/// The order of items is the order in which the value encodes them; the names of a dictionary are sorted. The elements of an array of objects are numbered in every
 /// format, `people[0][name]=Ada`, because their members can't be told apart otherwise.
 public struct HTTPQueryEncoder: Sendable {
     /// The way a date is written.
@@ -65,7 +65,7 @@ public struct HTTPQueryEncoder: Sendable {
         public static let dots = Self { "\($0).\($1)" }
     }
 
-    /// The way names are written.
+    /// The way names are written. The names of a dictionary are data and stay as they are.
     public struct KeyFormat: Sendable {
         let name: @Sendable (String) -> String
 
@@ -119,11 +119,11 @@ public struct HTTPQueryEncoder: Sendable {
     public func encode(_ value: some Encodable) throws -> HTTPQuery {
         let node = try QueryNode.encoding(value, self, [])
         var query = HTTPQuery(arrays: arrays, spaces: spaces)
-        guard case .members(let members) = node.content else {
+        guard case .members? = node.content else {
             let problem = "A query consists of names and values, and the value has no names."
             throw EncodingError.invalidValue(value, .init(codingPath: [], debugDescription: problem))
         }
-        for (name, member) in members { append(member, as: name, to: &query) }
+        for (name, member) in node.members { append(member, as: name, to: &query) }
         return query
     }
 
@@ -131,9 +131,10 @@ public struct HTTPQueryEncoder: Sendable {
         switch node.content {
         case nil: query.append(name, nils.text)
         case .text(let text)?: query.append(name, text)
-        case .members(let members)?:
-            for (inner, member) in members { append(member, as: nesting.name(name, inner), to: &query) }
-        case .elements(let elements)?:
+        case .members?:
+            for (inner, member) in node.members { append(member, as: nesting.name(name, inner), to: &query) }
+        case .elements?:
+            let elements = node.elements
             if elements.allSatisfy({ $0.content == nil || $0.text != nil }) {
                 return query.append(name, elements.compactMap { $0.content == nil ? nils.text : $0.text })
             }

@@ -3,7 +3,7 @@
 /// ```swift
 /// try await api.post("/orders", content: .json(["limit": 20, "title": title, "tags": ["a", "b"], "note": nil]))
 /// ```
-/// Each value is encoded by the client's encoder, so dates follow its strategy. `nil` is `null`. If the values of a nested
+/// Each value is encoded by the client's encoder, so dates follow its strategy, and names follow its key strategy. `nil` is `null`. If the values of a nested
 /// object have several types, write `JSONObject` before it: `"owner": JSONObject(["id": 7, "name": "Ada"])`.
 ///
 /// If a name repeats, the last value counts.
@@ -40,4 +40,13 @@ public struct JSONObject: Encodable, Sendable, ExpressibleByDictionaryLiteral {
         init(stringValue: String) { self.stringValue = stringValue }
         init?(intValue: Int) { nil }
     }
+}
+
+extension JSONObject: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The names of the members, without values, which may be secret.
+    public var description: String { "JSON object with \(members.map(\.name).joined(separator: ", "))" }
+    /// Equal to ``description``.
+    public var debugDescription: String { description }
+    /// A mirror that shows only ``description``.
+    public var customMirror: Mirror { Mirror(self, children: ["names": description], displayStyle: .struct) }
 }

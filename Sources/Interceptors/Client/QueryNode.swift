@@ -4,16 +4,16 @@ internal import Foundation
 ///
 /// A class, because encoding containers fill it after it was added to its parent. Only the task that encodes uses it.
 final class QueryNode {
-    enum Content {
-        case text(String)
-        case elements([QueryNode])
-        case members([(name: String, node: QueryNode)])
-    }
+    enum Content { case text(String), elements, members }
 
     var content: Content?
+    private(set) var elements: [QueryNode] = []
+    private(set) var members: [(name: String, node: QueryNode)] = []
+    private var indices: [String: Int] = [:]
 
     var text: String? { if case .text(let text)? = content { text } else { nil } }
 
+    /// The node of a value. Bools, dates and data follow the encoder's formats, and a ``URLValue`` is its text.
     static func encoding(
         _ value: any Encodable,
         _ options: HTTPQueryEncoder,
@@ -21,28 +21,51 @@ final class QueryNode {
     ) throws -> QueryNode {
         let node = QueryNode()
         switch value {
+        case let flag as Bool: node.content = .text(options.bools.text(flag))
         case let date as Date: node.content = .text(options.dates.text(date))
         case let bytes as Data: node.content = .text(bytes.base64EncodedString())
         case let url as URL: node.content = .text(url.absoluteString)
-        case let number as Decimal: node.content = .text(number.description)
+        case let value as any URLValue: node.content = .text(value.urlText)
+        case let dictionary as any Dictionaries:
+            node.content = .members
+            for (name, member) in dictionary.sortedMembers {
+                node.set(name, to: try encoding(member, options, path + [QueryKey(stringValue: name)]))
+            }
         default: try value.encode(to: NodeEncoder(node: node, options: options, codingPath: path))
         }
         return node
     }
 
     func append(_ node: QueryNode) {
-        if case .elements(let nodes)? = content {
-            content = .elements(nodes + [node])
-        } else {
-            content = .elements([node])
-        }
+        content = .elements
+        elements.append(node)
     }
 
     func set(_ name: String, to node: QueryNode) {
-        guard case .members(var members)? = content else { return content = .members([(name, node)]) }
-        members.removeAll { $0.name == name }
+        content = .members
+        if let index = indices[name] { return members[index].node = node }
+        indices[name] = members.count
         members.append((name, node))
-        content = .members(members)
+    }
+
+    /// The node of a name, which is made if it isn't there.
+    func member(_ name: String) -> QueryNode {
+        if let index = indices[name] { return members[index].node }
+        let node = QueryNode()
+        set(name, to: node)
+        return node
+    }
+}
+
+/// A dictionary with text keys. Its names are data, so they stay as they are; sorted, because its own order changes from one
+/// run to the next.
+private protocol Dictionaries {
+    var sortedMembers: [(name: String, value: any Encodable)] { get }
+}
+
+extension Dictionary: Dictionaries where Key == String, Value: Encodable {
+    fileprivate var sortedMembers: [(name: String, value: any Encodable)] {
+        sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 }
 
@@ -53,12 +76,12 @@ private struct NodeEncoder: Encoder {
     var userInfo: [CodingUserInfoKey: Any] { [:] }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-        if node.content == nil { node.content = .members([]) }
+        if node.content == nil { node.content = .members }
         return KeyedEncodingContainer(Members(node: node, options: options, codingPath: codingPath))
     }
 
     func unkeyedContainer() -> any UnkeyedEncodingContainer {
-        if node.content == nil { node.content = .elements([]) }
+        if node.content == nil { node.content = .elements }
         return Elements(node: node, options: options, codingPath: codingPath)
     }
 
@@ -73,8 +96,7 @@ private struct Members<Key: CodingKey>: KeyedEncodingContainerProtocol {
     let codingPath: [any CodingKey]
 
     private func member(_ key: any CodingKey) -> NodeEncoder {
-        let child = QueryNode()
-        node.set(options.keys.name(key.stringValue), to: child)
+        let child = node.member(options.keys.name(key.stringValue))
         return NodeEncoder(node: child, options: options, codingPath: codingPath + [key])
     }
 
@@ -101,7 +123,7 @@ private struct Elements: UnkeyedEncodingContainer {
     let options: HTTPQueryEncoder
     let codingPath: [any CodingKey]
 
-    var count: Int { if case .elements(let nodes)? = node.content { nodes.count } else { 0 } }
+    var count: Int { node.elements.count }
 
     private func element() -> NodeEncoder {
         let child = QueryNode()
@@ -130,16 +152,12 @@ private struct Single: SingleValueEncodingContainer {
     let codingPath: [any CodingKey]
 
     func encodeNil() { node.content = nil }
-    func encode(_ value: Bool) { node.content = .text(options.bools.text(value)) }
-    func encode(_ value: String) { node.content = .text(value) }
 
     func encode<Value: Encodable>(_ value: Value) throws {
-        // Numbers encode themselves as a single value, which would lead back here.
-        if let number = value as? any URLValue {
-            node.content = .text(number.urlText)
-        } else {
-            node.content = try QueryNode.encoding(value, options, codingPath).content
-        }
+        let encoded = try QueryNode.encoding(value, options, codingPath)
+        node.content = encoded.content
+        for element in encoded.elements { node.append(element) }
+        for (name, member) in encoded.members { node.set(name, to: member) }
     }
 }
 

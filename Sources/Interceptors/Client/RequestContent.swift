@@ -23,16 +23,18 @@ public struct RequestContent: Sendable {
         Self(storage: .value { try $0.encode(value) })
     }
 
-    /// `Data` as it is, a `String` as plain text, and any other value encoded.
+    /// `Data` and `[UInt8]` as they are, a `String` as plain text, and any other value encoded.
     static func value(_ value: some Encodable & Sendable) -> Self {
         switch value {
         case let bytes as Data: Self(storage: .guessed(HTTPBody(bytes), type: "application/octet-stream"))
-        case let text as String: Self(storage: .guessed(HTTPBody(text), type: "text/plain; charset=utf-8"))
+        case let bytes as [UInt8]: Self(storage: .guessed(HTTPBody(Data(bytes)), type: "application/octet-stream"))
+        case let text as String: raw(HTTPBody(text), type: "text/plain; charset=utf-8")
         default: encoded(value)
         }
     }
 
-    /// A JSON object written as a literal: see ``JSONObject``. Encoded by the client's encoder if that is a `JSONEncoder`.
+    /// A JSON object written as a literal: see ``JSONObject``. Encoded by the client's encoder if its media type is
+    /// JSON, and otherwise by a plain `JSONEncoder`.
     public static func json(_ object: JSONObject) -> Self { Self(storage: .json(object)) }
 
     /// The fields of a form, as `application/x-www-form-urlencoded`, encoded as strictly as a query.
@@ -82,7 +84,7 @@ public struct RequestContent: Sendable {
             request.body = body
             request.fillIn(.contentType, type)
         case .json(let object):
-            let encoder = encoder as? JSONEncoder ?? JSONEncoder()
+            let encoder: any BodyEncoder = encoder.mediaType.hasSuffix("json") ? encoder : JSONEncoder()
             request.body = HTTPBody(try await Self.run({ try $0.encode(object) }, encoder))
             request.headerFields.addMissing([.contentType: encoder.mediaType])
         case .body(let body, let type):
@@ -99,4 +101,20 @@ public struct RequestContent: Sendable {
     ) async throws -> Data {
         try encode(encoder)
     }
+}
+
+extension RequestContent: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The kind of content and its size, without values, which may be secret.
+    public var description: String {
+        switch storage {
+        case .value: "an encoded value"
+        case .guessed(let body, let type): "\(body), \(type)"
+        case .body(let body, let type): "\(body), \(type ?? "no media type")"
+        case .json(let object): "\(object)"
+        }
+    }
+    /// Equal to ``description``.
+    public var debugDescription: String { description }
+    /// A mirror that shows only ``description``.
+    public var customMirror: Mirror { Mirror(self, children: ["content": description], displayStyle: .struct) }
 }

@@ -14,7 +14,7 @@ internal import HTTPSyntax
 /// server read it as data. The call then fails with ``TransportError/Code/unsupportedURL`` before anything is sent. To
 /// interpolate text that is already part of a URL, write `\(raw: text)`.
 ///
-/// Convert URLs and text from elsewhere: `api.get(.init(url))`, `api.get(.init(text: nextPage))`.
+/// `get`, `response` and `download` take a `URL`, too. Convert text from elsewhere: `api.get(.init(text: nextPage))`.
 ///
 /// ## How it becomes a URL
 /// - An absolute `http://` or `https://` URL replaces the base URL; any other scheme is refused. A prefix without `//`, as in

@@ -215,10 +215,9 @@ struct CurlLoopState {
     private mutating func setAlarm(for time: Duration) {
         if let alarm, alarm.time <= time { return }
         alarm?.task.cancel()
-        let (loop, delay) = (loop, max(.zero, time - current.now))
-        let task = Task {
+        let task = Task { [loop] in
             // Cancelled: an earlier alarm has replaced this one.
-            guard (try? await loop.clock.sleep(for: delay)) != nil else { return }
+            guard (try? await loop.clock.sleep(time)) != nil else { return }
             loop.send(.checkTime)
         }
         alarm = (time, task)

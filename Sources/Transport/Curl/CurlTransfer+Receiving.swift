@@ -60,7 +60,10 @@ extension CurlTransfer {
         }
         guard let decoding else { return take(bytes) }
         do {
-            return try decoding.receive(bytes) { take($0) }
+            let receipt = try decoding.receive(bytes) { take($0) }
+            // The end of a coding may bring no decoded bytes.
+            noteSurplus()
+            return receipt
         } catch let error as ContentDecodingError {
             failure = error.transportError
         } catch {

@@ -127,7 +127,7 @@ extension SessionTransfer {
             let error =
                 Self.fileHasChanged(request)
                 ?? TransportError(.timedOut, limit.message(after: length), request: request)
-            perform { limit == .idle ? $0.stall(error) : $0.abort(error) }
+            perform { limit == .idle || limit == .pause ? $0.stall(error) : $0.abort(error) }
             return nil
         case nil: return nil
         }

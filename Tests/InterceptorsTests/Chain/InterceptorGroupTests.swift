@@ -88,4 +88,19 @@ private struct Mark: Interceptor {
         #expect("\(chain)" == "[intercept → Mark] → when [intercept] → intercept → StubTransport")
         #expect("\(InterceptorChain([], transport: stub))" == "StubTransport")
     }
+
+    @Test func aRedirectInsideAnOriginsPartGetsNothingOfIt() async throws {
+        struct Redirect: Interceptor {
+            func intercept(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
+                _ = try await next(request)
+                return try await next(try HTTPRequest(string: "https://evil.example/"))
+            }
+        }
+        let part: any Interceptor = .when(
+            .origin("https://a.example"),
+            [Redirect(), Mark(name: "key"), .group([Mark(name: "more")])]
+        )
+        #expect(try await paths([part]).down == [])
+        #expect(stub.requests.map { $0.headerFields[values: "X-Path"] } == [["key", "more"], []])
+    }
 }

@@ -25,17 +25,17 @@ import TransportTesting
         #expect(failure?.code == .unsuccessfulStatus)
     }
 
-    @Test func aURLAndATextAreWholeTargetsAndALiteralsValuesAreData() async throws {
+    @Test func aURLIsAWholeTargetAndALiteralsValuesAreData() async throws {
         let stub = StubTransport { _ in HTTPResponse(status: 204) }
         let client = makeClient(stub)
         let name = "a/b?c"
         let next = "https://other.example.com/\(name)"
         let url = try #require(URL(string: "/films?page=2"))
-        try await client.get(next)
+        try await client.get(.init(text: next))
         try await client.get(url)
         try await client.get("/films/\(name)")
         let _: NoContent? = try await client.get(url, query: ["a": 1])
-        let (_, response) = try await client.response(next, as: NoContent.self)
+        let (_, response) = try await client.response(.init(text: next), as: NoContent.self)
         #expect(response.status == 204)
         let base = "https://api.example.com/v1/films"
         #expect(
@@ -95,6 +95,17 @@ import TransportTesting
         let sent = try #require(stub.requests.first)
         #expect(sent.body.bytes == Data(#"{"a":1}"#.utf8))
         #expect(sent.headerFields[.contentType] == "application/json")
+    }
+
+    @Test func contentPrintsNoValues() {
+        let content: [RequestContent] = [
+            .json(["password": "hunter2"]), .raw("hunter2", type: nil), .encoded("hunter2"),
+        ]
+        var texts = content.map { "\($0) \(String(reflecting: $0))" }
+        for each in content { dump(AnyEndpoint<User>(.post, path: "/x", content: each), to: &texts[0]) }
+        dump(["password": "hunter2"] as JSONObject, to: &texts[0])
+        #expect(texts.allSatisfy { !$0.contains("hunter2") })
+        #expect(texts[0].contains("password"))
     }
 
     @Test func contextsAreMadeInOneExpression() throws {

@@ -18,7 +18,7 @@ private struct FilmPage: Decodable, Sendable {
     @Test func linksLeadFromPageToPage() async throws {
         stub.enqueue(
             page("[1,2]", link: "<?cursor=a%2Fb>; rel=\"next\", </v1/films>; rel=\"first\""),
-            page("[3]", link: "<https://other.example.com/x?page=3>; rel=next"),
+            page("[3]", link: "<https://api.example.com/x?page=3>; rel=next"),
             page("[]")
         )
         var films: [Int] = []
@@ -29,13 +29,13 @@ private struct FilmPage: Decodable, Sendable {
         #expect(
             stub.requests.map(\.url.absoluteString) == [
                 "https://api.example.com/v1/films?q=1", "https://api.example.com/v1/films?cursor=a%2Fb",
-                "https://other.example.com/x?page=3",
+                "https://api.example.com/x?page=3",
             ]
         )
     }
 
     @Test func aClosureFindsTheNextPage() async throws {
-        stub.enqueue(page(#"{"films":[1],"next":"/films?page=2"}"#), page(#"{"films":[2]}"#))
+        stub.enqueue(page(#"{"films":[1],"next":"/v1/films?page=2"}"#), page(#"{"films":[2]}"#))
         let pages = makeClient(stub).pages("/films", as: FilmPage.self, next: .at { page, _ in page.next })
         var films: [Int] = []
         for try await page in pages { films += page.films }
@@ -72,5 +72,17 @@ private struct FilmPage: Decodable, Sendable {
         for try await _ in pages {}
         #expect(stub.requests.map { $0.headerFields["X-A"] } == ["b", "b"])
         #expect(stub.requests.allSatisfy { $0.context.timeouts?.idle == .seconds(3) })
+    }
+
+    @Test(arguments: [
+        "<https://evil.example/x>; rel=next", "<http://api.example.com/v1/films?page=2>; rel=next",
+        "<//evil.example/x>; rel=next", "<>; rel=next", "</v1/films>; rel=next", "<//a\\b/x>; rel=next",
+    ])
+    func aLinkElsewhereOrToTheSamePageIsAnError(link: String) async throws {
+        stub.enqueue(page("[1]", link: link), page("[2]"))
+        let pages = makeClient(stub).pages("/films", as: [Int].self, headers: ["X-API-Key": "key"], next: .link)
+        let error = await #expect(throws: TransportError.self) { for try await _ in pages {} }
+        #expect(error?.code == .unsupportedURL)
+        #expect(stub.requests.count == 1)
     }
 }

@@ -28,6 +28,40 @@ private struct Explicit: Encodable {
     }
 }
 
+/// Encodes a member with a name of the test.
+private struct Named: Encodable {
+    struct Key: CodingKey {
+        let stringValue: String
+        var intValue: Int? { nil }
+        init(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
+    }
+
+    let name: String
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Key.self)
+        try container.encode(1, forKey: Key(stringValue: name))
+    }
+}
+
+/// Encodes two parts of a nested object, each in a container of its own.
+private struct InParts: Encodable {
+    enum CodingKeys: CodingKey { case range, from, to }
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        var first = container.nestedContainer(keyedBy: CodingKeys.self, forKey: .range)
+        try first.encode(1, forKey: .from)
+        var second = container.nestedContainer(keyedBy: CodingKeys.self, forKey: .range)
+        try second.encode(2, forKey: .to)
+    }
+}
+
+private struct ID: Codable, URLValue {
+    var number = 5
+    var urlText: String { "u\(number)" }
+}
+
 private class Base: Encodable {
     var id = 1
 }
@@ -95,9 +129,9 @@ private final class Derived: Base {
         ("URL", "url", "url"), ("a1B", "a1_b", "a1-b"), ("a_B", "a_b", "a_b"), ("id", "id", "id"), ("", "", ""),
     ])
     func namesFollowTheirFormat(name: String, snake: String, kebab: String) throws {
-        #expect(try text([name: 1]) { $0.keys = .snakeCase } == "\(snake)=1")
-        #expect(try text([name: 1]) { $0.keys = .kebabCase } == "\(kebab)=1")
-        #expect(try text([name: 1]) { $0.keys = .custom { $0.uppercased() } } == "\(name.uppercased())=1")
+        #expect(try text(Named(name: name)) { $0.keys = .snakeCase } == "\(snake)=1")
+        #expect(try text(Named(name: name)) { $0.keys = .kebabCase } == "\(kebab)=1")
+        #expect(try text(Named(name: name)) { $0.keys = .custom { $0.uppercased() } } == "\(name.uppercased())=1")
     }
 
     @Test func aSuperclassIsNestedUnderItsKey() throws {
@@ -108,5 +142,20 @@ private final class Derived: Base {
         #expect(throws: EncodingError.self) { try HTTPQueryEncoder().encode(1) }
         #expect(throws: EncodingError.self) { try HTTPQueryEncoder().encode([1]) }
         #expect(throws: EncodingError.self) { try HTTPQueryEncoder().encode(nil as Int?) }
+    }
+
+    @Test func aDictionaryIsSortedAndItsNamesAreData() throws {
+        let names = ["d", "firstName", "a", "c", "b", "e"]
+        let dictionary = Dictionary(uniqueKeysWithValues: names.map { ($0, 1) })
+        #expect(try text(dictionary) { $0.keys = .snakeCase } == "a=1&b=1&c=1&d=1&e=1&firstName=1")
+    }
+
+    @Test func partsOfANestedObjectAreJoined() throws {
+        #expect(try text(InParts()) == "range[from]=1&range[to]=2")
+    }
+
+    @Test func aURLValueIsItsText() throws {
+        #expect(try text(["id": ID()]) == "id=u5")
+        #expect(try text(["ids": [ID(), ID(number: 6)]]) == "ids=u5&ids=u6")
     }
 }

@@ -122,6 +122,10 @@ import TransportTesting
             ),
             ("b=x+y%2B", .plus, ["b"], "x y+", "b=x+y%2B"), ("b=x+y", .percentEncoded, ["b"], "x+y", "b=x%2By"),
             ("&&b==%", .percentEncoded, ["b"], "=%", "b=%3D%25"), ("", .percentEncoded, [], nil, ""),
+            (
+                "a=1&\u{301}b=2&b=\u{301}x", .percentEncoded, ["a", "\u{301}b", "b"], "\u{301}x",
+                "a=1&%CC%81b=2&b=%CC%81x"
+            ),
         ] as [(String, HTTPQuery.SpaceFormat, [String], String?, String)]
     )
     func textIsReadAsItsItems(

@@ -203,6 +203,28 @@ import FoundationNetworking
         #expect(reused.timings?.connect == .milliseconds(500))
     }
 
+    @Test func theEarliestPassedLimitIsReported() {
+        var limits = TimeLimits(Timeouts(connect: .seconds(5), idle: nil, whole: .seconds(30)), calledAt: .seconds(100))
+        limits.start(at: .seconds(110))
+        #expect(passed(limits, at: 114) == nil)
+        #expect(passed(limits, at: 200) == .connect)
+        limits.note(at: .seconds(112))
+        #expect(passed(limits, at: 129) == nil)
+        #expect(passed(limits, at: 130) == .whole)
+        #expect(limits.silence(at: .seconds(130)) == .seconds(18))
+        limits.shortenIdle()
+        #expect(passed(limits, at: 200) == .pause)
+        limits.note(at: .seconds(129))
+        #expect(passed(limits, at: 129) == nil)
+        #expect(passed(limits, at: 200) == .whole)
+    }
+
+    private func passed(_ limits: TimeLimits, at seconds: Int) -> TimeLimits.Limit? {
+        var limits = limits
+        if case .passed(let limit, _)? = limits.check(at: .seconds(seconds)) { return limit }
+        return nil
+    }
+
     @Test func deadlinesAreDecidedWithoutAClock() {
         func passed(_ check: TimeLimits.Check?) -> TimeLimits.Limit? {
             if case .passed(let limit, _)? = check { limit } else { nil }
