@@ -3,9 +3,9 @@ import Foundation
 import Glibc
 import TestSupport
 import Testing
-import TransportTesting
 
 @testable import Transport
+@testable import TransportTesting
 
 /// The names in a certificate: RFC 9525.
 @Suite(.againstHanging) struct CurlNamesTests {
@@ -34,6 +34,24 @@ import TransportTesting
             #expect(try await content(of: response) == "hello")
         }
         #expect(server.requests.count == 2)
+    }
+
+    /// OpenSSL falls back to the common name if no alternative name is a host.
+    @Test(arguments: ["email:me@localhost", "URI:https://localhost/", "RID:1.2.3.4"])
+    func certificateWhoseAlternativeNamesNameNoHostIsRefused(names: String) async throws {
+        let kind = try #require(CertificateMaker.server(["localhost"]).last).0
+        let key = try CertificateMaker.newKey()
+        let extensions = CertificateMaker.server([]) + [(kind, names)]
+        let maker = CertificateMaker(name: "localhost", validity: nil, extensions: extensions)
+        let identity = TestIdentity(chain: [try maker.make(key: key, issuer: nil, issuerKey: key)], key: key)
+        let server = try MockServer(tls: .init(identity: identity))
+        server.on(nil, "/**", MockResponse(body: "hello"))
+        let request = HTTPRequest(url: try #require(URL(string: "https://localhost:\(server.port)/")))
+        let tls = TLSConfiguration(trust: .only(identity.chain))
+        let error = try await failure { try await send(request, tls) }
+        #expect(error.code == .tlsFailed)
+        #expect(error.message.contains("subjectAltName"), "\(error)")
+        #expect(server.requests.isEmpty)
     }
 
     #if compiler(>=6.3)

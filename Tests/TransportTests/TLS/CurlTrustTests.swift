@@ -20,6 +20,18 @@ import TransportTesting
         }
     }
 
+    @Test func chainOfSeveralIntermediatesIsTrustedByItsRootAlone() async throws {
+        let root = try TestAuthority()
+        let authority = try root.intermediate(name: "First").intermediate(name: "Second")
+        let identity = try authority.issue()
+        #expect(identity.chain.map(\.subject) == ["CN=localhost", "CN=Second", "CN=First"])
+        let server = try MockServer(tls: .init(identity: identity))
+        let url = try #require(URL(string: "https://localhost:\(server.port)/"))
+        let pin = try #require(identity.chain.last).publicKeyPin
+        let tls = TLSConfiguration.pinned([pin], trust: .only([root.certificate]))
+        #expect(try await send(HTTPRequest(url: url), tls).status == 404)
+    }
+
     @Test func unknownRootIsRefused() async throws {
         let fixture = try TLSFixture()
         _ = try await expectRefusal(fixture, .system)

@@ -100,8 +100,9 @@ import TransportTesting
         let clock = AdjustableDate(Self.today)
         let pins = try fixture.pins(now: { clock.date })
         try await pins.refresh()
+        clock.date = try Date("2030-12-30T23:59:59Z", strategy: .iso8601)
         #expect(pins.pins(for: "localhost") != nil)
-        clock.date = late
+        clock.date += 1
         #expect(pins.pins(for: "localhost") == nil)
     }
 
@@ -161,6 +162,7 @@ import TransportTesting
         #"{"version":1,"serial":1,"expires":"tomorrow","pins":{}}"#,
         #"{"version":1,"serial":1,"expires":"2030-12-31T00:00:00Z","pins":{"localhost":["sha256/oops"]}}"#,
         #"{"version":1,"serial":1,"expires":"2030-12-31T00:00:00Z","pins":{"https://localhost":[]}}"#,
+        #"{"version":1,"serial":1,"expires":"2030-12-31T00:00:00Z","pins":{"localhost":[],"LOCALHOST":[]}}"#,
         #"{"version":1,"serial":1e99,"expires":"2030-12-31T00:00:00Z","pins":{}}"#,
     ])
     func listThatIsNotInTheFormatIsRefused(list: String) async throws {

@@ -54,6 +54,53 @@ extension SignedPinsTests {
         #expect(pins.pins(for: "localhost") != nil)
     }
 
+    @Test func failedFetchIsNotRepeatedBeforeTheIntervalHasPassed() async throws {
+        let fixture = try await Fixture()
+        fixture.stub.on(.get, "/**", .status(503))
+        let pins = try fixture.pins()
+        #expect(try await pins.update(for: "localhost")?.code == .unavailable)
+        fixture.clock.advance(by: .milliseconds(59_999))
+        #expect(try await pins.update(for: "localhost")?.code == .unavailable)
+        #expect(fixture.stub.requests.count == 1)
+        fixture.clock.advance(by: .milliseconds(1))
+        #expect(try await pins.update(for: "localhost")?.code == .unavailable)
+        #expect(fixture.stub.requests.count == 2)
+    }
+
+    @Test func keyIsASinglePublicOneAndOfRSAHasAtLeast2048Bits() throws {
+        let short = """
+            MIIBITANBgkqhkiG9w0BAQEFAAOCAQ4AMIIBCQKCAQBjHmY2Uju3NrBfiw3VuVBT8xhoGH9jCf/sepHynTHipPjNadbxYT/mDPUpyTKbSnmy2g1F
+            IFuWSXMMBcHrLa15JYyBdZwEQGa3LyFC7YYnDSNin66evcjcjo7U9L1VDjTjmY9oPQDaqR1mfBQvBMva/Fu43JdSxUSamTB4No67eTL/d2wqlhp0
+            amd19XDNMDtmK9+5G3Ft2IizNhdSXYTh26DG3EV9TJf+PQw5eLaypFHTng0pJGKcDZyf12KFeDSgW1OYuA0LaGAd+LW/RyOojd8+UrFj0CB/TQDf
+            mu/aHrpTKTHL4j1d57a8a0ceK9xY+MuQ5rzSuNhxIeulvP2NAgMBAAE=
+            """
+        let sufficient = """
+            MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEAtdyDVjCS1ixEAq4JR+/kK0RCRe755F6/pp8XflP/A0Q+J+h0sWu/XAIZd6cOzy3Ia/w1
+            EO6DvzpUB1pZ/GkoEShY8COkdpLDxt+PP6z3BsGlwgBqwqUos6G8jdmWszBQQP5lBb7kJgCOdsszYdLMyn+2OrlDkNhW/eAvPzU2E6XgEcxd+vK8
+            q4+A1t4HC73/uuIoacLP/Z7hvN7QLwktOhLpJwR+PDTaNmINs0IgTUQnr+9CXzC2WT+5ABxfgoPk/cR3pL45a7sJ1B8wPPCpBF6tSub9K391KAVq
+            TKmw45g+k5mLU+xkwNf8VdEQQ5bMWvQGwj1SDDuWEjjd5YN5wwIDAQAB
+            """
+        func key(_ base64: String) throws -> PinListKey {
+            try PinListKey(pem: "-----BEGIN PUBLIC KEY-----\n\(base64)\n-----END PUBLIC KEY-----\n")
+        }
+        let error = #expect(throws: TLSConfigurationError.self) { try key(short) }
+        #expect(error?.code == .invalidPublicKey)
+        #expect(error?.message.contains("2048") == true, "\(String(describing: error))")
+        #expect(try key(sufficient).kind == .rsa)
+
+        // Exactly one block, with the label of a public key.
+        let der = try #require(Data(base64Encoded: sufficient, options: .ignoreUnknownCharacters))
+        #expect(try PinListKey(der) == key(sufficient))
+        let block = PEM.text("PUBLIC KEY", der)
+        for content in [
+            Data((block + block).utf8), Data((block + PEM.text("CERTIFICATE", der)).utf8),
+            Data(PEM.text("PRIVATE KEY", der).utf8), Data(PEM.text("RSA PUBLIC KEY", der).utf8),
+            der + [0], der.dropLast(), Data(),
+        ] {
+            #expect(throws: TLSConfigurationError.self) { try PinListKey(content) }
+        }
+    }
+
     @Test func signedPinsAreAddedToThoseOfTheSettings() async throws {
         let fixture = try await Fixture()
         let (own, fetched) = (

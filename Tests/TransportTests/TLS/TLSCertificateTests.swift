@@ -73,6 +73,25 @@ import TransportTesting
         #expect(error?.code == .notACertificate)
     }
 
+    /// A file with such a block was cut or joined wrongly.
+    @Test func blockThatDoesNotEndAsItBeganIsRefused() throws {
+        let base64 = try TestIdentity.selfSigned().chain[0].der.base64EncodedString()
+        let (begin, end) = ("-----BEGIN CERTIFICATE-----", "-----END CERTIFICATE-----")
+        for text in [
+            "\(begin)\n\(base64)\n-----END PRIVATE KEY-----\n", "\(begin)\n\(base64)\n\(begin)\n\(base64)\n\(end)\n",
+            "\(begin)\n\(base64)\n\(end)\n\(begin)\n\(base64)\n", "\(begin)\n\(base64)\n-----END CERTIFICATE----\n",
+        ] {
+            let error = #expect(throws: TLSConfigurationError.self, "\(text)") { try TLSCertificate(Data(text.utf8)) }
+            #expect(error?.code == .notACertificate)
+        }
+        for text in [
+            "\(begin)\r\n\(base64)\r\n\(end)\r\n", "  \(begin)  \n  \(base64)\n\(end)",
+            "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n\(begin)\n\(base64)\n\(end)\n",
+        ] {
+            #expect(try TLSCertificate(Data(text.utf8)).subject == "CN=localhost")
+        }
+    }
+
     @Test func fileThatEndsWithinACertificateIsRefused() throws {
         let text = try TLSFixture().identity.certificatesPEM
         let file = try file("cut.pem", Data(text.dropLast(40)))
