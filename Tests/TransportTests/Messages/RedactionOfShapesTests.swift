@@ -161,6 +161,14 @@ import Testing
         }
     }
 
+    /// Base64 may contain the letters END. A key ends only at an END after dashes.
+    @Test(arguments: ["hushENDhush\nhush", "END\nhush", "hush END hush", "hush\n-END\nhush", "hushEND"])
+    func theLettersENDWithinAPrivateKeyDoNotEndIt(content: String) {
+        let (begin, end) = ("-----BEGIN PRIVATE KEY-----", "-----END PRIVATE KEY-----")
+        #expect(printed("\(begin)\n\(content)\n\(end)\nnext") == "\(begin)<redacted>\(end)\nnext")
+        #expect(printed("key: \(begin)\n\(content)") == "key: \(begin)<redacted>")
+    }
+
     @Test func otherKeysOfPEMAndSSHAreTreatedByWhatTheyAre() {
         #expect(
             !printed("---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----\nhush\n---- END SSH2 ENCRYPTED PRIVATE KEY ----")
