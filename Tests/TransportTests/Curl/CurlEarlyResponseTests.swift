@@ -119,17 +119,21 @@ import TransportTesting
         await transport.shutDown()
     }
 
-    @Test func emptyStreamThatDoesNotEndMeetsTheLimits() async throws {
+    @Test(arguments: [(7, 9), (9, 7), (7, nil)] as [(Int, Int?)])
+    func emptyStreamThatDoesNotEndMeetsTheShorterLimit(idle: Int, whole: Int?) async throws {
         let server = try MockServer()
         let clock = ManualClock()
-        let transport = Self.transport(clock, Timeouts(connect: nil, idle: .seconds(7), whole: .seconds(9)))
+        let timeouts = Timeouts(connect: nil, idle: .seconds(idle), whole: whole.map { .seconds($0) })
+        let transport = Self.transport(clock, timeouts)
         let body = HTTPBody.restartable(length: 0) { AsyncStream<Data> { _ in } }
         let request = try makeRequest(server, "/", .put, body: body)
         let call = Task { try await transport.send(request) }
         await clock.sleepers(1)
-        clock.advance(by: .seconds(7))
+        #expect(clock.nextDeadline == ManualClock.Instant(elapsed: .seconds(7)))
+        clock.advance(by: .seconds(9))
         let error = try await failure { try await call.value }
         #expect(error.code == .timedOut)
+        #expect(error.message.contains("7.0 seconds"), "\(error)")
         #expect(server.requests.isEmpty)
         await transport.shutDown()
     }

@@ -80,6 +80,15 @@ import Testing
         #expect(throws: ContentDecodingError.self) { try decode(sample.field, sample.bytes + Data("rest of it".utf8)) }
     }
 
+    /// The first byte of raw content can equal zlib's first byte. The check in the second byte differs (RFC 1950 §2.2).
+    @Test(arguments: [1, 2, .max]) func rawDeflateThatBeginsAsZlibDoesIsDecoded(pieces: Int) throws {
+        // A stored block with padding bits that aren't zero, and an empty last block (RFC 1951 §3.2.4).
+        for first: UInt8 in [0x08, 0x78, 0xF8] {
+            let raw = Data([first, 5, 0, 0xFA, 0xFF] + Array("hello".utf8) + [1, 0, 0, 0xFF, 0xFF])
+            #expect(try decode("deflate", raw, pieces: pieces) == Data("hello".utf8), "\(first)")
+        }
+    }
+
     @Test(arguments: ["gzip", "deflate", "br", "zstd"]) func contentInNoCodingIsAnError(field: String) {
         #expect(throws: ContentDecodingError.self) { try decode(field, Data("this is plain text".utf8)) }
     }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import Transport
 import TransportTesting
@@ -128,6 +129,23 @@ import TransportTesting
         var chunks = try await stub.send(streamed).body.makeAsyncIterator()
         #expect(try await chunks.next() == Data("a".utf8))
         await #expect(throws: Offline()) { try await chunks.next() }
+        #expect(stub.openBodies == 0)
+    }
+
+    /// A real transport closes the connection of a cancelled reader.
+    @Test func streamOfACancelledReaderIsDiscarded() async throws {
+        let (source, feed) = AsyncStream.makeStream(of: Data.self)
+        feed.yield(Data("a".utf8))
+        let ends = Notes<Void>()
+        stub.on(nil, "**", .status(200, body: .oneShot(source) { ends.add(()) }))
+        var streamed = try stubRequest()
+        streamed.context.responseBody = .streamed
+        let body = try await stub.send(streamed).body
+        let reading = Task {
+            for try await _ in body { withUnsafeCurrentTask { $0?.cancel() } }
+        }
+        await #expect(throws: CancellationError.self) { try await reading.value }
+        #expect(ends.all.count == 1)
         #expect(stub.openBodies == 0)
     }
 
