@@ -77,6 +77,9 @@ import Testing
         ("text/plain; charset=utf-16", Data([0, 0x68, 0, 0xE9]), "h\u{E9}"),
         ("text/plain; charset=utf-16", Data([0xFF, 0xFE, 0x68, 0]), "h"),
         ("text/plain; charset=iso-8859-1", Data([0xEF, 0xBB, 0xBF, 0x68]), "h"),
+        ("text/plain; charset=utf-16", Data([0xFE, 0xFF, 0, 0x68]), "h"),
+        ("text/plain", Data([0xFF, 0xFE, 0, 0, 0x68, 0, 0, 0]), "h"),
+        ("text/plain", Data([0, 0, 0xFE, 0xFF, 0, 0, 0, 0x68]), "h"),
         ("text/plain; charset=unheard-of", Data("h\u{E9}".utf8), "h\u{E9}"),
         ("text/plain", Data([0x68, 0xFF]), "h\u{FFFD}"),
     ])
@@ -91,6 +94,27 @@ import Testing
 
     @Test func contentNobodyAskedForIsDiscarded() async throws {
         #expect(try await get(.status(200, body: "<html>"), as: NoContent.self) == NoContent())
+        #expect(try await get(.status(200, body: "<html>"), as: NoContent?.self) == NoContent())
+    }
+
+    /// An open stream holds a connection.
+    @Test func noStreamStaysOpenAfterATypedCall() async throws {
+        let stub = StubTransport()
+        stub.on(.get, "/v1/ok", .chunks([Data("\"a".utf8), Data("b\"".utf8)]))
+        stub.on(.get, "/v1/bad", .chunks([Data(count: 600), Data(count: 600), Data(count: 600)]).with(status: 500))
+        let client = makeClient(stub)
+        var context = HTTPContext()
+        context.responseBody = .streamed
+        _ = try await client.get("/ok", context: context) as NoContent
+        #expect(stub.openBodies == 0)
+        _ = try await client.get("/ok", context: context) as NoContent?
+        #expect(stub.openBodies == 0)
+        #expect(try await client.get("/ok", context: context) as Data == Data("\"ab\"".utf8))
+        #expect(stub.openBodies == 0)
+        await #expect(throws: DecodingFailure.self) { try await client.get("/ok", context: context) as Int }
+        #expect(stub.openBodies == 0)
+        await #expect(throws: DecodingFailure.self) { try await client.get("/bad", context: context) as NoContent }
+        #expect(stub.openBodies == 0)
     }
 
     // MARK: Status
