@@ -39,6 +39,18 @@ import Testing
         #expect(cookie.path == nil && cookie.maxAge == 5 && cookie.domain == nil)
     }
 
+    /// draft-ietf-httpbis-rfc6265bis §5.6: a longer attribute is ignored, so an earlier one of the same name counts.
+    @Test func attributeOver1024BytesIsIgnored() throws {
+        let (longest, longer) = (String(repeating: "d", count: 1024), String(repeating: "d", count: 1025))
+        #expect(SetCookie("a=b; Domain=\(longest)")?.domain == longest)
+        #expect(SetCookie("a=b; Path=/\(longest.dropLast())")?.path?.count == 1024)
+        let cookie = try #require(
+            SetCookie("a=b; Domain=x.com; Domain=\(longer); Path=/x; Path=/\(longest); Max-Age=5; Max-Age=\(longer)")
+        )
+        #expect(cookie.domain == "x.com" && cookie.path == "/x" && cookie.maxAge == 5)
+        #expect(SetCookie("a=b; Secure=\(longer)")?.isSecure == false)
+    }
+
     @Test(arguments: ["Max-Age=", "Max-Age=-", "Max-Age=1.5", "Max-Age=+1", "Max-Age=0x1", "Max-Age=１"])
     func unusableMaxAgeIsNone(attribute: String) {
         #expect(SetCookie("a=b; \(attribute)")?.maxAge == nil)
@@ -68,9 +80,18 @@ import Testing
         #expect(CookieDate.parse(text) == nil)
     }
 
+    // RFC 6265 §5.1.1: a date before 1601 is invalid.
+    @Test func yearsBegin1601() {
+        #expect(CookieDate.parse("01 Jan 1601 00:00:00") == Date(timeIntervalSince1970: -11_644_473_600))
+        #expect(CookieDate.parse("31 Dec 1600 23:59:59") == nil)
+        #expect(CookieDate.parse("01 Jan 100 00:00:00") == nil)
+    }
+
     @Test func yearsOfTwoDigits() {
         #expect(CookieDate.parse("01 Jan 70 00:00:00") == Date(timeIntervalSince1970: 0))
+        #expect(CookieDate.parse("01 Jan 99 00:00:00").map { CivilTime($0).year } == 1999)
         #expect(CookieDate.parse("01 Jan 69 00:00:00").map { CivilTime($0).year } == 2069)
+        #expect(CookieDate.parse("01 Jan 00 00:00:00").map { CivilTime($0).year } == 2000)
     }
 }
 

@@ -220,6 +220,14 @@ import Testing
         #expect(try base("https://example.com/p?q#fragment", "@target-uri") == "https://example.com/p?q")
     }
 
+    // RFC 9421 §2.1.
+    @Test func valuesOfSeveralFieldsOfANameAreJoinedByACommaAndASpace() throws {
+        let fields: HTTPFields = ["X-A": "  one ", "Date": "d", "x-a": "two,three", "X-Empty": ""]
+        let request = HTTPRequest(url: try url("https://example.com/"), headerFields: fields)
+        let base = try HTTPMessageSignature.base(["x-a", "x-empty"], "()", of: request)
+        #expect(base == "\"x-a\": one, two,three\n\"x-empty\": \n\"@signature-params\": ()")
+    }
+
     @Test func missingFieldUnknownComponentAndBadNamesAreRefused() async throws {
         let key = SigningKey("k")
         for signer in [
