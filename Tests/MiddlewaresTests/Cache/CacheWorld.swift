@@ -110,7 +110,7 @@ struct BrokenStore: CacheStore {
 /// A store whose writers or bodies fail.
 struct FragileStore: ForwardingStore {
     struct Damaged: Error {}
-    enum Weakness { case append, commit, read }
+    enum Weakness { case write, append, commit, lateCommit, read }
     struct Writer: ForwardingWriter {
         let weakness: Weakness
         let inner: any CacheWriter
@@ -120,6 +120,14 @@ struct FragileStore: ForwardingStore {
         }
         func commit(if isWanted: @Sendable (CacheGeneration) -> Bool) async throws -> Bool {
             if weakness == .commit { throw Damaged() }
+            if weakness == .lateCommit {
+                // As on a full disk: the cache wants the response, and then the store can't keep the body.
+                _ = try await inner.commit { generation in
+                    _ = isWanted(generation)
+                    return false
+                }
+                throw Damaged()
+            }
             return try await inner.commit(if: isWanted)
         }
     }
@@ -134,6 +142,15 @@ struct FragileStore: ForwardingStore {
             CacheEntry(id: entry.id, response: entry.response, length: entry.length) { _ in throw Damaged() }
         }
         return found
+    }
+    func write(
+        _ response: CachedResponse,
+        for key: CacheKey,
+        replacing entries: [CacheEntry.ID],
+        length: Int64?
+    ) async throws -> any CacheWriter {
+        if weakness == .write { throw Damaged() }
+        return await wrap(try await inner.write(response, for: key, replacing: entries, length: length))
     }
     func wrap(_ writer: any CacheWriter) async -> any CacheWriter { Writer(weakness: weakness, inner: writer) }
 }

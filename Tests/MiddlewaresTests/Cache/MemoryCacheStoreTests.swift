@@ -182,6 +182,17 @@ extension MemoryCacheStore {
         #expect(store.count == 0 && store.byteCount == 0)
     }
 
+    @Test func nothingOfABodyThatWasTooLongIsEverStored() async throws {
+        let store = MemoryCacheStore(entryByteLimit: 5)
+        let writer = try await store.write(response(), for: try key("a"), replacing: [], length: nil)
+        try await writer.append(Data("12345".utf8))
+        let error = await #expect(throws: CacheStoreError.self) { try await writer.append(Data("6".utf8)) }
+        #expect(error?.code == .tooLarge)
+        await #expect(throws: CacheStoreError.self) { try await writer.append(Data()) }
+        #expect(try await writer.commit { _ in true } == false)
+        #expect(store.count == 0 && store.byteCount == 0)
+    }
+
     @Test func aWriteReplacesTheSameVariantAndThoseNamed() async throws {
         let store = MemoryCacheStore()
         for variant in ["1", "2", "1"] { try await put(store, try key("a"), "x", variant) }

@@ -112,6 +112,41 @@ import Testing
         #expect(try await world.entries().count == 1)
     }
 
+    @Test(arguments: [FragileStore.Weakness.write, .append, .commit, .lateCommit], [false, true])
+    func failedStoringRemovesTheEntryThatItWouldHaveReplaced(
+        weakness: FragileStore.Weakness,
+        isStreamed: Bool
+    ) async throws {
+        let fragile = FragileStore(weakness: weakness)
+        let before = CacheWorld(store: fragile.inner)
+        before.answer(["Cache-Control: max-age=60"], "one")
+        _ = try await before.send()
+        let world = CacheWorld(store: fragile)
+        world.answer(["Cache-Control: max-age=60"], "two")
+        let response = try await world.chain.send(world.request(mode: .reload, streamed: isStreamed))
+        #expect(try await response.body.collect(upTo: 100) == Data("two".utf8))
+        #expect(try await world.entries().isEmpty)
+        #expect(world.reported.count == 1)
+    }
+
+    @Test func failedStoringKeepsALaterResponseThatWasStoredMeanwhile() async throws {
+        let store = SteppedStore(MemoryCacheStore(entryByteLimit: 5))
+        let world = CacheWorld(store: store)
+        world.answer(["Cache-Control: max-age=60"], "too long")
+        world.answer(["Cache-Control: max-age=60"], "later")
+        let failing = store.stop(at: .beforeWrite)
+        let earlier = Task { try await world.send() }
+        await failing.reached()
+        // The failed call looks for the entry that it would have replaced.
+        let looking = store.stop(at: .beforeLookUp)
+        failing.goOn()
+        await looking.reached()
+        #expect(try await world.send() == "200 miss later")
+        looking.goOn()
+        #expect(try await earlier.value == "200 miss too long")
+        #expect(try await world.send() == "200 hit later age 0")
+    }
+
     @Test func invalidationOfAKeyChangesItsGenerationInEveryStore() async throws {
         for kind in CommitWorld.Kind.allCases {
             let world = CommitWorld(kind)

@@ -60,6 +60,26 @@ import Glibc
         #expect(world.reported == [])
     }
 
+    @Test func aCommitThatFailsLeavesNeitherItsBodyNorItsSize() async throws {
+        let store = DiskCacheStore(at: directory.url)
+        let key = try diskKey("x")
+        try await store.put(long, key)
+        try await store.removeAll()
+        // A record can't replace a directory that has files.
+        let place = DiskName(key).path
+        let nested = directory.cache.appending(path: place + "/file")
+        try FileManager.default.createDirectory(
+            at: nested.deletingLastPathComponent(),
+            withIntermediateDirectories: true
+        )
+        try Data().write(to: nested)
+        for body in [long, Data("short".utf8)] {
+            await #expect(throws: CacheStoreError.self) { try await store.put(body, key) }
+            #expect(directory.files() == [place, place + "/file"])
+            #expect(try await store.usage() == (0, 0))
+        }
+    }
+
     @Test func aNameThatCantBeRemovedStopsNoClearing() async throws {
         let store = DiskCacheStore(at: directory.url)
         let keys = try (0..<300).map { try diskKey("\($0)") }
