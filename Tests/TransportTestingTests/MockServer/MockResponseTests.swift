@@ -78,13 +78,25 @@ import TransportTesting
 
     @Test func aBigContentArrivesWhole() async throws {
         let server = try MockServer()
-        // The length is not a multiple of the size of one write.
         server.enqueue(.repeating(Data(repeating: 7, count: 1_000_003), times: 97))
         let client = try RawClient(port: server.port)
         try await client.send(Wire.get("/", "Connection: close\r\n"))
         let head = try await client.receive(through: "\r\n\r\n")
         #expect(head.contains("Content-Length: 97000291\r\n"))
         #expect(try await client.countAll() == 97_000_291)
+    }
+
+    /// The server joins small pieces into blocks; the last block may be shorter.
+    @Test(arguments: [(1_000, 100), (1_000, 65), (1_000, 66), (65_536, 3), (40_000, 3), (1, 65_537)], [false, true])
+    func smallPiecesArriveAsOftenAsTheyAreRepeated(piece: (size: Int, times: Int), isChunked: Bool) async throws {
+        let server = try MockServer()
+        server.enqueue(.repeating(Data(count: piece.size), times: piece.times, chunked: isChunked))
+        let client = try RawClient(port: server.port)
+        try await client.send(Wire.get("/", "Connection: close\r\n"))
+        _ = try await client.receive(through: "\r\n\r\n")
+        let frame = String(piece.size, radix: 16).utf8.count + 4
+        let expected = piece.times * (piece.size + (isChunked ? frame : 0)) + (isChunked ? 5 : 0)
+        #expect(try await client.countAll() == expected)
     }
 
     @Test func aContentMayEndWithTheConnection() async throws {

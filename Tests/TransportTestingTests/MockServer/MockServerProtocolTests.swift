@@ -162,7 +162,7 @@ import TransportTesting
             ),
             (
                 "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n"
-                    + String(repeating: "a: b\r\n", count: 99), 431
+                    + String(repeating: "a: b\r\n", count: 99) + "\r\n", 431
             ),
         ]
         for (text, status) in cases {

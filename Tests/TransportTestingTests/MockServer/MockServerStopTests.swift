@@ -191,6 +191,8 @@ import Glibc
         let client = try RawClient(port: server.port)
         try await client.send(Wire.get())
         #expect(try await client.receiveAll() == "")
+        // Waits for the stop that the route began.
+        server.stop()
         #expect(server.connectionsOpen == 0)
     }
 
