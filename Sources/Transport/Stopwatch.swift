@@ -20,7 +20,8 @@ package struct Stopwatch: Sendable {
         }
         let isTheSystems = clock is ContinuousClock || clock is SuspendingClock
         // Logs and caches read the time twice for each request, and a call on the concrete type takes a third of the time.
-        if let start = start as? ContinuousClock.Instant {
+        // Another clock may have the same type of instants, and its own time.
+        if clock is ContinuousClock, let start = start as? ContinuousClock.Instant {
             return Stopwatch(elapsed: { start.duration(to: .now) }, sleep: sleep, isTheSystems: isTheSystems)
         }
         return Stopwatch(elapsed: { start.duration(to: clock.now) }, sleep: sleep, isTheSystems: isTheSystems)

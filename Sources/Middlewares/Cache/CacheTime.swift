@@ -28,10 +28,10 @@ final class CacheTime: Sendable {
 
     func read() -> Reading {
         let date = now().timeIntervalSince1970
-        let wall = date.isFinite ? min(max(date, -1e12), 1e12) : 0
+        let wall = date.isFinite ? min(max(date, -Self.latest), Self.latest) : 0
         return state.withLock { state in
             let elapsed = elapsed()
-            state.steady = max(wall, state.steady + Self.seconds(elapsed - state.elapsed))
+            state.steady = min(max(wall, state.steady + Self.seconds(elapsed - state.elapsed)), Self.latest)
             state.elapsed = elapsed
             // A microsecond more: a whole second that became slightly less, by adding parts of it, would keep a stale response
             // fresh for another second.
@@ -39,8 +39,11 @@ final class CacheTime: Sendable {
         }
     }
 
+    /// Seconds since 1970 that no clock goes beyond, so that neither a time nor a sum of ages overflows.
+    private static let latest = 1e12
+
     private static func seconds(_ duration: Duration) -> Double {
-        let (seconds, attoseconds) = max(.zero, duration).components
+        let (seconds, attoseconds) = min(max(.zero, duration), .seconds(Int64(latest))).components
         return Double(seconds) + Double(attoseconds) * 1e-18
     }
 }

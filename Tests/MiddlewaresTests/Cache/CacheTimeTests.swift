@@ -19,4 +19,15 @@ import TransportTesting
             #expect(time.read().steady == expected)
         }
     }
+
+    @Test func aTimeFarAheadIsBounded() {
+        let clock = ManualClock()
+        let time = CacheTime(clock: clock, now: { Date(timeIntervalSince1970: 1e300) })
+        for _ in 0..<3 {
+            clock.advance(by: .seconds(Int64.max / 8))
+            let reading = time.read()
+            #expect(reading.steady == 1_000_000_000_000)
+            #expect(reading.wall == 1_000_000_000_000)
+        }
+    }
 }

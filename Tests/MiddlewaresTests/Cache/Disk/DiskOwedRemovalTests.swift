@@ -114,6 +114,32 @@ import Glibc
         #expect(removals.count == 0 && !names.contains { removals.contains($0) })
     }
 
+    // A record that can never be removed would otherwise keep every other record of its shard from being stored.
+    @Test func aFailureChangesTheGenerationOnce() throws {
+        let removals = OwedRemovals()
+        let name = DiskName(try diskKey("a"))
+        removals.insert(name)
+        for _ in 0..<2 {
+            let debt = try #require(removals.debt(in: name.shard))
+            #expect(debt.isUnannounced)
+            removals.announce(debt, in: name.shard)
+            removals.settle(debt, in: name.shard, except: [name])
+            let rest = try #require(removals.debt(in: name.shard))
+            #expect(!rest.isUnannounced)
+            removals.insert(name)
+        }
+    }
+
+    @Test func storesOverALinkToADirectoryShareItsDebts() throws {
+        let folder = try TemporaryFolder()
+        let (real, link) = (folder.file("real"), folder.file("link"))
+        try FileManager.default.createDirectory(at: real, withIntermediateDirectories: false)
+        try FileManager.default.createSymbolicLink(at: link, withDestinationURL: real)
+        let removals = OwedRemovals.shared(in: real)
+        #expect(OwedRemovals.shared(in: link) === removals)
+        #expect(OwedRemovals.shared(in: folder.url) !== removals)
+    }
+
     @Test func removalOwedSinceItsShardWasReadIsNotSettledWithTheEarlierOnes() throws {
         let removals = OwedRemovals()
         let name = DiskName(try diskKey("a"))

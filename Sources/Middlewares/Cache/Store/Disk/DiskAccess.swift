@@ -61,7 +61,10 @@ final class DiskAccess: Sendable {
     // failed finds another generation.
     private func removeOwed(_ locked: LockedShard) throws {
         guard let debt = owed.debt(in: locked.shard), locked.directory.isIntact else { return }
-        try locked.directory.generations.change(locked.shard)
+        if debt.isUnannounced {
+            try locked.directory.generations.change(locked.shard)
+            owed.announce(debt, in: locked.shard)
+        }
         owed.settle(debt, in: locked.shard, except: try locked.sweep { name, _ in debt.contains(name) }.kept)
     }
 

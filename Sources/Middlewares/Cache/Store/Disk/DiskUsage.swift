@@ -35,8 +35,10 @@ struct DiskUsage {
     func read() throws(SystemError) -> [Amount?] {
         let read = try file.bytes(Self.shards * Self.slotSize, at: 0)
         // Missing slots are zeros.
-        let slots = (read + [UInt8](repeating: 0, count: Self.shards * Self.slotSize - read.count))
-            .withUnsafeBytes { Array($0.bindMemory(to: UInt64.self)) }
+        let padded = read + [UInt8](repeating: 0, count: Self.shards * Self.slotSize - read.count)
+        let slots = padded.withUnsafeBytes { bytes in
+            (0..<3 * Self.shards).map { bytes.loadUnaligned(fromByteOffset: 8 * $0, as: UInt64.self) }
+        }
         return (0..<Self.shards).map { shard in
             let (entries, bytes) = (slots[3 * shard], slots[3 * shard + 1])
             // An absurd number must not overflow a sum.

@@ -19,6 +19,14 @@ final class OwedRemovals: Sendable {
         fileprivate(set) var all: UInt64?
         fileprivate(set) var records: [DiskName: UInt64] = [:]
 
+        /// The latest failure after which the shard's generation was changed.
+        fileprivate(set) var announced: UInt64 = 0
+
+        fileprivate var latest: UInt64 { max(all ?? 0, records.values.max() ?? 0) }
+        /// Whether the generation must change: a response that was requested before the latest failure must not be stored.
+        /// Once for each failure, because a record that can never be removed would otherwise keep all others from being stored.
+        var isUnannounced: Bool { latest > announced }
+
         var isEmpty: Bool { all == nil && records.isEmpty }
         func contains(_ name: DiskName) -> Bool { all != nil || records[name] != nil }
     }
@@ -41,7 +49,8 @@ final class OwedRemovals: Sendable {
     /// The removals that are owed in a directory, for all stores of this process.
     static func shared(in directory: URL) -> OwedRemovals {
         known.withLock { known in
-            let path = directory.standardizedFileURL.path
+            // Links to a directory lead to the same one.
+            let path = directory.resolvingSymlinksInPath().standardizedFileURL.path
             if let removals = known[path]?.removals { return removals }
             known = known.filter { $0.value.removals != nil }
             let removals = OwedRemovals()
@@ -79,6 +88,14 @@ final class OwedRemovals: Sendable {
     private static func insert(all shard: UInt8, into state: inout State) {
         state.count -= state.debts[shard]?.records.count ?? 0
         state.debts[shard] = Debt(all: state.last)
+    }
+
+    /// Notes that the shard's generation was changed after the failures of a debt.
+    func announce(_ debt: Debt, in shard: UInt8) {
+        state.withLock { state in
+            guard let announced = state.debts[shard]?.announced else { return }
+            state.debts[shard]?.announced = max(announced, debt.latest)
+        }
     }
 
     /// Settles a debt, except for failures since it was read.
