@@ -22,7 +22,7 @@ public struct HTTPQueryEncoder: Sendable {
         let text: @Sendable (Date) -> String
 
         /// `2026-11-22T16:30:00Z` (ISO 8601, in UTC, without fractions): the default.
-        public static let iso8601 = Self { $0.formatted(.iso8601) }
+        public static let iso8601 = Self { $0.ISO8601Format() }
         /// Seconds since 1970, with fractions if there are any.
         public static let secondsSince1970 = Self { number($0.timeIntervalSince1970) }
         /// Milliseconds since 1970, rounded down.
