@@ -59,8 +59,8 @@ package struct FieldCursor {
         }
     }
 
-    /// Takes a quoted-string, and returns its content without escapes. `nil`, with nothing taken, if no quote comes next or the
-    /// string never ends.
+    /// Takes a quoted-string, and returns its content without escapes. Takes nothing and returns `nil` if no quote comes
+    /// next or the string never ends.
     package mutating func takeQuotedString() -> ArraySlice<UInt8>? {
         let start = index
         guard !hasEndlessQuote, take("\"") else { return nil }
@@ -80,7 +80,7 @@ package struct FieldCursor {
         return nil
     }
 
-    /// Takes an equals sign, and the whitespace around it; `false`, with nothing taken, if no equals sign comes next.
+    /// Takes an equals sign, and the whitespace around it. Takes nothing and returns `false` if none comes next.
     package mutating func takeEquals() -> Bool {
         let start = index
         skipWhitespace()

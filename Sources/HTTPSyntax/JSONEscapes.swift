@@ -44,7 +44,7 @@ package enum JSONEscapes {
         }
     }
 
-    /// Takes the scalar of one `\uXXXX`, or of a surrogate pair; `nil`, with nothing taken, if no such escape comes next.
+    /// Takes the scalar of one `\uXXXX`, or of a surrogate pair. Takes nothing and returns `nil` if no such escape comes next.
     private static func takeScalar(_ raw: UnsafeRawBufferPointer, _ position: inout Int) -> Unicode.Scalar? {
         guard let first = unit(raw, at: position) else { return nil }
         position += 6

@@ -1,4 +1,4 @@
-// What the compiler answers to common mistakes. Scripts/check-diagnostics compiles each block by itself.
+// Common calls and mistakes, with the compiler's answers. Scripts/check-diagnostics compiles each block separately.
 
 // A literal with values of several types.
 // error: Write `content: .json([…])`, or encode a type of your own.

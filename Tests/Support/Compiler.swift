@@ -6,7 +6,7 @@ public enum Compiler {
     /// Whether tests that compile C can run: yes if there is a compiler, and always in CI.
     public static var mustRun: Bool { isInstalled || isCI }
 
-    /// What a test that needs a compiler says when it is skipped.
+    /// The reason that a skipped test gives when no compiler is installed.
     public static let absence = "There is no C compiler (Debian, Ubuntu: apt-get install gcc)"
 
     /// Whether to compare a shim with a header: yes if it is installed, and always in CI.
@@ -18,7 +18,7 @@ public enum Compiler {
         return hasHeader && isInstalled || isCI
     }
 
-    /// What a test that needs headers says when it is skipped.
+    /// The reason that a skipped test gives when headers are missing.
     public static let absenceOfHeaders =
         "There is no C compiler, or the headers are not installed (Debian, Ubuntu: apt-get install gcc"
         + " libcurl4-openssl-dev libssl-dev zlib1g-dev; Scripts/test does it in CI)"

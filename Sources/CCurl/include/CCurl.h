@@ -15,7 +15,7 @@ const char *ccurl_version(void);
 unsigned ccurl_version_number(void);
 const char *ccurl_ssl_version(void);
 int ccurl_features(void);
-// The address of a function in libcurl or in a library that it is linked with, such as its TLS library; NULL if there is none.
+// The address of a function in libcurl or in a library that it uses, such as its TLS library; NULL if no library has it.
 void *ccurl_symbol(const char *name);
 
 // Starts a detached thread. Returns 0, or the errno of the failure.

@@ -1,4 +1,4 @@
-/// A JSON object written as a literal, for content without a type of its own.
+/// A JSON object written as a literal, for content that isn't worth a type.
 ///
 /// ```swift
 /// try await api.post("/orders", content: .json(["limit": 20, "title": title, "tags": ["a", "b"], "note": nil]))

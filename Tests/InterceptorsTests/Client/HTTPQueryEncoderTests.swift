@@ -45,7 +45,7 @@ private struct Named: Encodable {
     }
 }
 
-/// Encodes two parts of a nested object, each in a container of its own.
+/// Encodes a nested object in two containers for the same key.
 private struct InParts: Encodable {
     enum CodingKeys: CodingKey { case range, from, to }
     func encode(to encoder: any Encoder) throws {

@@ -161,7 +161,7 @@ extension CachePolicy {
 }
 
 extension CachePolicy {
-    /// What to do with the server's response to a forwarded request.
+    /// The decision about the server's response to a forwarded request.
     enum StorageDecision: Equatable {
         /// Return the response, and store it in place of some entries.
         case store(CachedResponse, replacing: [Int])

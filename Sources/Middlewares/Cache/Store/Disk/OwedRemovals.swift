@@ -12,8 +12,8 @@ internal import Synchronization
 /// lock of its shard, tries the removal again: see ``DiskAccess``. The stores of a process over one directory share an
 /// instance; it is lost with the last of them.
 final class OwedRemovals: Sendable {
-    /// What is owed in a shard. Each number identifies one failure: a later failure for the same record gets another number,
-    /// and isn't settled by a removal that began before.
+    /// The removals owed in one shard. A number identifies each failure. A later failure for the same record has another
+    /// number, so a removal that began earlier doesn't settle it.
     struct Debt {
         /// The failure after which all records of the shard are owed.
         fileprivate(set) var all: UInt64?
@@ -64,7 +64,7 @@ final class OwedRemovals: Sendable {
 
     func contains(_ name: DiskName) -> Bool { state.withLock { $0.debts[name.shard]?.contains(name) ?? false } }
 
-    /// What is owed in a shard; `nil` if nothing is.
+    /// The debt of a shard; `nil` without one.
     func debt(in shard: UInt8) -> Debt? { state.withLock { $0.debts[shard] } }
 
     /// Notes a failure to remove a record.
