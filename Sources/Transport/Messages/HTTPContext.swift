@@ -34,7 +34,8 @@ public struct HTTPContext: Sendable {
     @inlinable public subscript<Key: HTTPContextKey>(key: Key.Type) -> Key.Value {
         get {
             // A key has one value type, unless two modules declare different types for it.
-            guard let first, let entry = first.entry(of: ObjectIdentifier(key)),
+            let id = ObjectIdentifier(key)
+            guard let first, first.mayHold(id), let entry = first.entry(of: id),
                 type(of: entry) == HTTPContextValue<Key.Value>.self
             else { return Key.defaultValue }
             return unsafeDowncast(entry, to: HTTPContextValue<Key.Value>.self).value
@@ -69,11 +70,24 @@ public struct HTTPContext: Sendable {
 @usableFromInline class HTTPContextEntry: @unchecked Sendable {
     @usableFromInline final let key: ObjectIdentifier
     @usableFromInline final let rest: HTTPContextEntry?
+    /// A bit for each key of this list. Most lookups are of keys without a value: their bit is clear, so they don't walk the
+    /// list, which takes two atomic operations per entry.
+    @usableFromInline final let bits: UInt64
 
     @usableFromInline init(_ key: ObjectIdentifier, before rest: HTTPContextEntry?) {
         self.key = key
         self.rest = rest
+        bits = Self.bit(of: key) | (rest?.bits ?? 0)
     }
+
+    @inlinable static func bit(of id: ObjectIdentifier) -> UInt64 {
+        // Multiplied by the golden ratio, because the identifiers are neighbouring addresses.
+        let hash = UInt64(truncatingIfNeeded: UInt(bitPattern: id)) &* 0x9E37_79B9_7F4A_7C15
+        return 1 &<< (hash &>> 58)
+    }
+
+    /// Whether the list may hold a value for a key; `false` is certain.
+    @inlinable final func mayHold(_ id: ObjectIdentifier) -> Bool { bits & Self.bit(of: id) != 0 }
 
     @usableFromInline final func entry(of id: ObjectIdentifier) -> HTTPContextEntry? {
         if key == id { return self }
@@ -83,7 +97,7 @@ public struct HTTPContext: Sendable {
 
     /// This list without the entry of a key.
     @usableFromInline final func without(_ id: ObjectIdentifier) -> HTTPContextEntry? {
-        guard entry(of: id) != nil else { return self }
+        guard mayHold(id), entry(of: id) != nil else { return self }
         return key == id ? rest : copy(before: rest?.without(id))
     }
 
