@@ -1,4 +1,5 @@
 public import Foundation
+internal import HTTPSyntax
 
 /// The scheme, host and port of a URL (RFC 6454 §4). Credentials are bound to an origin.
 public struct Origin: Sendable, Hashable, CustomStringConvertible {
@@ -11,8 +12,8 @@ public struct Origin: Sendable, Hashable, CustomStringConvertible {
 
     /// Creates the origin of an absolute http or https URL with a host. Returns `nil` for any other URL.
     public init?(_ url: URL) {
-        if let plain = Self(plain: url.absoluteString) {
-            self = plain
+        if let usual = Self(usual: url.absoluteString) {
+            self = usual
             return
         }
         guard let scheme = url.scheme?.lowercased(), let host = Self.host(of: url), !host.isEmpty,
@@ -23,36 +24,21 @@ public struct Origin: Sendable, Hashable, CustomStringConvertible {
         self.port = url.port ?? defaultPort
     }
 
-    // Nearly every host consists of lowercase letters, digits, dots and hyphens, and is read in one pass, because each request
-    // needs its origin several times. Foundation parses every other URL.
-    private init?(plain url: String) {
-        let bytes = url.utf8
-        let scheme: String, defaultPort: Int
-        if url.hasPrefix("https://") {
-            (scheme, defaultPort) = ("https", 443)
-        } else if url.hasPrefix("http://") {
-            (scheme, defaultPort) = ("http", 80)
-        } else {
-            return nil
+    /// `nil` unless the URL has the usual spelling and no port.
+    private init?(usual url: String) {
+        var url = url
+        let found = url.withUTF8 { bytes -> (origin: UsualOrigin, host: String)? in
+            guard let origin = UsualOrigin(bytes) else { return nil }
+            let end = origin.host.upperBound
+            guard end == bytes.count || bytes[end] == UInt8(ascii: "/") || bytes[end] == UInt8(ascii: "?") else {
+                return nil
+            }
+            return (origin, String(decoding: UnsafeBufferPointer(rebasing: bytes[origin.host]), as: UTF8.self))
         }
-        let start = bytes.index(bytes.startIndex, offsetBy: scheme.utf8.count + 3)
-        let end = bytes[start...].firstIndex { !Self.isPlain($0) } ?? bytes.endIndex
-        guard start < end else { return nil }
-        port = defaultPort
-        if end < bytes.endIndex {
-            guard bytes[end] == UInt8(ascii: "/") || bytes[end] == UInt8(ascii: "?") else { return nil }
-        }
-        self.scheme = scheme
-        host = String(url[start..<end])
-    }
-
-    private static func isPlain(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."),
-            UInt8(ascii: "-"):
-            true
-        default: false
-        }
+        guard let found else { return nil }
+        scheme = found.origin.isSecure ? "https" : "http"
+        host = found.host
+        port = found.origin.port
     }
 
     private static func host(of url: URL) -> String? {

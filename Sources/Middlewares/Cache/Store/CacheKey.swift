@@ -41,13 +41,11 @@ public struct CacheKey: Sendable, Hashable {
     static func plain(_ text: String) -> String? {
         var text = text
         return text.withUTF8 { bytes in
-            guard let (start, port) = startOfPlainHost(UnsafeRawBufferPointer(bytes)) else { return nil }
-            var end = start
-            while end < bytes.count, isOfPlainHost(bytes[end]) { end += 1 }
-            guard end > start, end < bytes.count else { return nil }
+            guard let origin = UsualOrigin(bytes), origin.host.upperBound < bytes.count else { return nil }
+            let end = origin.host.upperBound
             let fragment = self.fragment(in: bytes) ?? bytes.count
             if bytes[end] == UInt8(ascii: "/") {
-                return joined(bytes[..<end], port, bytes[end..<fragment])
+                return joined(bytes[..<end], origin.isSecure ? ":443" : ":80", bytes[end..<fragment])
             }
             guard let path = endOfPlainPort(bytes, end), bytes[path] == UInt8(ascii: "/") else { return nil }
             return String(decoding: bytes[..<fragment], as: UTF8.self)
@@ -83,22 +81,6 @@ public struct CacheKey: Sendable, Hashable {
     private static func fragment(in bytes: UnsafeBufferPointer<UInt8>) -> Int? {
         guard let start = bytes.baseAddress, let found = memchr(start, 0x23, bytes.count) else { return nil }
         return UnsafeRawPointer(found) - UnsafeRawPointer(start)
-    }
-
-    /// The start of the host and the default port of the scheme; `nil` unless the scheme is in lower case.
-    private static func startOfPlainHost(_ bytes: UnsafeRawBufferPointer) -> (Int, port: StaticString)? {
-        guard bytes.count >= 8 else { return nil }
-        // Compares eight letters at once: comparing each separately is a third of the time to make a key.
-        switch UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)) {
-        case 0x6874_7470_733A_2F2F: return (8, ":443")  // https://
-        case 0x6874_7470_3A2F_2F00...0x6874_7470_3A2F_2FFF: return (7, ":80")  // http://, and a letter
-        default: return nil
-        }
-    }
-
-    private static func isOfPlainHost(_ byte: UInt8) -> Bool {
-        byte &- UInt8(ascii: "a") < 26 || byte &- UInt8(ascii: "0") < 10 || byte == UInt8(ascii: ".")
-            || byte == UInt8(ascii: "-")
     }
 
     init(partition: String, text url: String) {

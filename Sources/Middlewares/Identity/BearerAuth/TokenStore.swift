@@ -62,7 +62,8 @@ public import Foundation
 /// ``AuthorizationMode/notRenewed``: the request carries the token, and a rejection doesn't refresh it.
 public final class TokenStore: Sendable {
     let refresher: CredentialRefresher<HeldToken>
-    private let origins: Set<Origin>?
+    // A list, because hashing an origin takes longer than comparing it with the few that a token is for.
+    private let origins: [Origin]?
     private let leeway: Duration
     private let fetchesFirstToken: Bool
     private let now: @Sendable () -> Date
@@ -124,7 +125,7 @@ public final class TokenStore: Sendable {
         observe: @escaping @Sendable (RefreshEvent) -> Void,
         refresh: @escaping @Sendable (_ rejected: Token?) async throws -> Token
     ) {
-        self.origins = origins
+        self.origins = origins.map(Array.init)
         self.leeway = leeway
         self.fetchesFirstToken = fetchesFirstToken
         self.now = now
@@ -232,10 +233,10 @@ extension TokenStore {
     }
 
     private func isForRequest(_ request: HTTPRequest) throws -> Bool {
-        guard let allowed = origins ?? request.context.clientOrigin.map({ [$0] }) else {
-            throw AuthenticationError.unknownOrigin(of: request)
-        }
-        return Origin(request.url).map(allowed.contains) ?? false
+        let clientOrigin = origins == nil ? request.context.clientOrigin : nil
+        if origins == nil && clientOrigin == nil { throw AuthenticationError.unknownOrigin(of: request) }
+        guard let origin = Origin(request.url) else { return false }
+        return origins?.contains(origin) ?? (clientOrigin == origin)
     }
 }
 
