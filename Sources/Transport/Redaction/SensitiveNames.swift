@@ -12,6 +12,8 @@ final class SensitiveNames: Sendable {
     private let parts: [String]
     private let wholes: [String]
     private let endings: [String]
+    // Kept here, because each access to a global constant takes a call on Linux.
+    private let usual: UsualFieldNames
     private let kindsOfUsual: [FieldKind]
 
     /// Prepares the words of a redaction.
@@ -26,7 +28,8 @@ final class SensitiveNames: Sendable {
         self.endings = endings
         let words = SensitiveWords(parts: parts, wholes: wholes, endings: endings)
         self.words = words
-        kindsOfUsual = UsualFieldNames.all.map { Self.found(of: $0, words) }
+        usual = .shared
+        kindsOfUsual = usual.all.map { Self.found(of: $0, words) }
     }
 
     func adding(wholes more: [String]) -> SensitiveNames {
@@ -44,7 +47,7 @@ final class SensitiveNames: Sendable {
     }
 
     func kind(of name: HTTPField.Name) -> FieldKind {
-        UsualFieldNames.index(of: name).map { kindsOfUsual[$0] } ?? Self.found(of: name, words)
+        usual.index(of: name).map { kindsOfUsual[$0] } ?? Self.found(of: name, words)
     }
 
     private static func found(of name: HTTPField.Name, _ words: SensitiveWords) -> FieldKind {
@@ -61,8 +64,10 @@ final class SensitiveNames: Sendable {
 }
 
 /// The names of most fields, found by the hash that each name carries.
-enum UsualFieldNames {
-    static let all: [HTTPField.Name] = [
+struct UsualFieldNames: Sendable {
+    static let shared = UsualFieldNames()
+
+    let all: [HTTPField.Name] = [
         .accept, .acceptEncoding, .acceptLanguage, .acceptRanges, .age, .allow, .authorization, .cacheControl,
         .cacheStatus, .connection, .contentDisposition, .contentEncoding, .contentLanguage, .contentLength,
         .contentLocation, .contentRange, .contentType, .cookie, .date, .eTag, .expect, .expires, .host, .idempotencyKey,
@@ -76,25 +81,27 @@ enum UsualFieldNames {
 
     // Four times as many slots as names: a probe ends at once or at a nearby free slot.
     private static let places = 256
-    private static let table: [(hash: UInt32, index: Int)] = {
-        var table = Array(repeating: (hash: UInt32(0), index: -1), count: places)
+    private let table: [(hash: UInt32, index: Int)]
+
+    private init() {
+        var table = Array(repeating: (hash: UInt32(0), index: -1), count: Self.places)
         for (index, name) in all.enumerated() {
-            var place = place(of: name)
-            while table[place].index >= 0 { place = (place + 1) % places }
+            var place = Self.place(of: name)
+            while table[place].index >= 0 { place = (place + 1) % Self.places }
             table[place] = (name.foldedHash, index)
         }
-        return table
-    }()
+        self.table = table
+    }
 
     private static func place(of name: HTTPField.Name) -> Int { Int(name.foldedHash % UInt32(places)) }
 
     /// The index of a name in `all`, ignoring case.
-    static func index(of name: HTTPField.Name) -> Int? {
-        var place = place(of: name)
+    func index(of name: HTTPField.Name) -> Int? {
+        var place = Self.place(of: name)
         while table[place].index >= 0 {
             let (hash, index) = table[place]
             if hash == name.foldedHash, all[index] == name { return index }
-            place = (place + 1) % places
+            place = (place + 1) % Self.places
         }
         return nil
     }

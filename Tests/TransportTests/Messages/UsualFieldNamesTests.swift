@@ -4,13 +4,13 @@ import Testing
 
 @Suite(.againstHanging) struct UsualFieldNamesTests {
     @Test func eachIsFoundWhateverItsCase() throws {
-        for (index, name) in UsualFieldNames.all.enumerated() {
+        for (index, name) in UsualFieldNames.shared.all.enumerated() {
             for spelling in [name.rawName, name.rawName.lowercased(), name.rawName.uppercased()] {
-                #expect(UsualFieldNames.index(of: try #require(HTTPField.Name(spelling))) == index)
+                #expect(UsualFieldNames.shared.index(of: try #require(HTTPField.Name(spelling))) == index)
             }
         }
         for other in ["X-Other", "Accep", "Acceptt", "X"] {
-            #expect(UsualFieldNames.index(of: HTTPField.Name(unchecked: other)) == nil)
+            #expect(UsualFieldNames.shared.index(of: HTTPField.Name(unchecked: other)) == nil)
         }
     }
 
@@ -20,7 +20,7 @@ import Testing
         Redaction(sensitiveParts: [], sensitiveNames: []),
     ])
     func whatIsKnownOfThemBeforehandIsWhatTheirTextsSay(redaction: Redaction) {
-        for name in UsualFieldNames.all {
+        for name in UsualFieldNames.shared.all {
             let isSensitive = redaction.isSensitive(name.rawName)
             #expect(redaction.isSensitive(name) == isSensitive, "\(name)")
             let isURL = name == .location || name == .contentLocation || name == .referer
