@@ -33,4 +33,23 @@ extension CachePolicy {
         let directives = response.facts.directives
         return directives.mustRevalidate || directives.noCache == .whole || response.needsValidation
     }
+
+    static func isServerFailure(_ status: HTTPResponse.Status) -> Bool {
+        switch status.code {
+        case 500, 502, 503, 504: true
+        default: false
+        }
+    }
+
+    /// Whether an error is equivalent to such a status from a gateway: the server failed, rather than the caller or the
+    /// server's certificate.
+    static func isServerFailure(_ error: any Error) -> Bool {
+        if let response = (error as? any ResponseError)?.response { return isServerFailure(response.status) }
+        guard let code = (error as? TransportError)?.code else { return false }
+        return failures.contains(code)
+    }
+
+    private static let failures: Set<TransportError.Code> = [
+        .cannotFindHost, .cannotConnect, .connectionLost, .timedOut, .truncated, .invalidResponse, .other,
+    ]
 }

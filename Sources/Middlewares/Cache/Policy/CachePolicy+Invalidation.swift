@@ -1,0 +1,30 @@
+internal import Foundation
+internal import Interceptors
+
+extension CachePolicy {
+    /// The URLs whose stored responses an unsafe request invalidates (RFC 9111 §4.4); empty after an error status.
+    static func invalidated(by response: HTTPResponse, to request: HTTPRequest) -> [URL] {
+        guard !request.method.isSafe, mayHaveActed(response), let origin = Origin(request.url) else { return [] }
+        var urls = [request.url]
+        for name in [HTTPField.Name.location, .contentLocation] {
+            for value in response.headerFields[values: name] {
+                if let url = URL(string: value, relativeTo: request.url)?.absoluteURL, Origin(url) == origin {
+                    urls.append(url)
+                }
+            }
+        }
+        return urls
+    }
+
+    /// Whether the server may have acted on the request: it says so, an earlier attempt may have reached it, or only a gateway
+    /// has answered. A retried DELETE, for instance, ends in a 404 after the first one was carried out.
+    private static func mayHaveActed(_ response: HTTPResponse) -> Bool {
+        let code = response.status.code
+        return 200..<400 ~= code || code == 502 || code == 504 || !response.context.attempts.isEmpty
+    }
+
+    /// Whether an inner redirect led to another origin, whose cookies don't belong to the request's origin.
+    static func isOfAnotherOrigin(_ response: HTTPResponse, _ request: HTTPRequest) -> Bool {
+        response.url.map { Origin($0) != Origin(request.url) } ?? false
+    }
+}

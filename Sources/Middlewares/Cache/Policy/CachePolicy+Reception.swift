@@ -1,0 +1,72 @@
+internal import Interceptors
+
+extension CachePolicy {
+    /// The decision about the server's response to a forwarded request.
+    enum StorageDecision: Equatable {
+        /// Return the response, and store it in place of some entries.
+        case store(CachedResponse, replacing: [Int])
+        /// Return the response without storing it, for a reason, and remove some entries.
+        case pass(CacheOutcome.Storing, removing: [Int] = [])
+        /// Update stored responses; return the selected one, or the server's response as it is.
+        case freshen([Int: CachedResponse], answer: Bool, mayStore: Bool)
+        /// Discard the response, and return the selected stored response, which is stale.
+        case serveStale(CacheOutcome.StaleReason)
+        /// The response answers a condition that only the cache added: send the request again without it.
+        case sendAgain
+    }
+
+    /// - Parameter request: the caller's request, without the fields of `forward`.
+    func receive(
+        _ response: HTTPResponse,
+        to request: HTTPRequest,
+        _ forward: Forward,
+        stored: [CacheEntry],
+        timing: Timing
+    ) -> StorageDecision {
+        if forward.reason == .bypass || forward.reason == .method {
+            return decision(about: response, to: request, timing, replacing: [], orRemoving: [])
+        }
+        if request.method == .head { return receiveHead(response, request, stored: stored, timing: timing) }
+        if response.status == 304 { return receiveNotModified(response, request, forward, stored: stored, timing) }
+        if let selected = forward.selected, Self.isServerFailure(response.status),
+            case .served(let reason) = afterFailure(stored[selected].response, request, now: timing.responseTime),
+            reason != .disconnected
+        {
+            return .serveStale(reason)
+        }
+        let outdated = stored.indices.filter { matches(stored[$0].response, request) }
+        let replaces = response.status.kind == .successful && response.status != 206
+        let isGone = response.status == 404 || response.status == 410
+        return decision(
+            about: response,
+            to: request,
+            timing,
+            replacing: outdated,
+            orRemoving: replaces || isGone ? outdated : []
+        )
+    }
+
+    // RFC 9111 §4.3.5
+    private func receiveHead(
+        _ response: HTTPResponse,
+        _ request: HTTPRequest,
+        stored: [CacheEntry],
+        timing: Timing
+    ) -> StorageDecision {
+        guard response.status == 200, request.context.cacheMode != .doNotStore,
+            !CacheControl(request.headerFields).noStore
+        else { return .pass(.method) }
+        var updates: [Int: CachedResponse] = [:]
+        for index in stored.indices where matches(stored[index].response, request) {
+            let old = stored[index]
+            guard old.response.status == 200 else { continue }
+            if Self.describes(response.headerFields, old), !CacheControl(response.headerFields).noStore {
+                updates[index] = freshened(old.response, by: response, to: request, timing: timing)
+            } else {
+                updates[index] = old.response
+                updates[index]?.needsValidation = true
+            }
+        }
+        return updates.isEmpty ? .pass(.method) : .freshen(updates, answer: false, mayStore: true)
+    }
+}

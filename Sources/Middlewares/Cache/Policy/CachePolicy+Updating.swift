@@ -1,0 +1,121 @@
+internal import HTTPSyntax
+internal import Interceptors
+
+// The update of stored responses by a 304, or by the response to a HEAD.
+extension CachePolicy {
+    // §3.2: a 304 never changes the length. The coding stays, because the stored body may have been decoded. A range
+    // describes another body.
+    private static let notUpdated: Set<HTTPField.Name> = [.contentEncoding, .contentLength, .contentRange]
+
+    /// A stored response with the fields of a 304, or of a response to HEAD (§3.2, §4.3.4).
+    func freshened(
+        _ stored: CachedResponse,
+        by response: HTTPResponse,
+        to request: HTTPRequest,
+        timing: Timing
+    ) -> CachedResponse {
+        var new = stored
+        var fields = HTTPFields(Self.kept(response.headerFields).filter { !Self.notUpdated.contains($0.name) })
+        if Self.isOfAnotherOrigin(response, request) { fields.remove(.setCookie) }
+        if Self.date(fields, .date, now: timing.wallTime) == nil { fields[.date] = HTTPDate.format(timing.wallTime) }
+        // A weak match doesn't promise identical bytes: the stored body keeps the weak tag that it came with.
+        if let own = EntityTag(of: stored.headerFields), own.isWeak, EntityTag(of: fields)?.matchesWeakly(own) == true {
+            fields.remove(.eTag)
+        }
+        new.headerFields.override(with: fields)
+        new.initialAge = Self.initialAge(response.headerFields, timing: timing)
+        new.responseTime = timing.responseTime
+        new.needsValidation = false
+        if fields.contains(.vary) { new.selectingFields = selectingFields(request.headerFields, for: new.headerFields) }
+        return new.parse()
+    }
+
+    static func describes(_ head: HTTPFields, _ stored: CacheEntry) -> Bool {
+        let own = stored.response.headerFields
+        if let value = head[.lastModified], value != own[.lastModified] { return false }
+        if let value = head[.eTag], value != own[.eTag] {
+            // For compressed content, a server may send a weak tag for GET and the strong tag for HEAD.
+            guard let tag = EntityTag(value), EntityTag(of: own)?.matchesWeakly(tag) == true else { return false }
+        }
+        guard let length = head[.contentLength] else { return true }
+        if let ownLength = own[.contentLength] { return length == ownLength }
+        // A compressed length can't be compared with a body that was decompressed before it was stored.
+        return head.contains(.contentEncoding) || length == String(stored.length)
+    }
+
+    // RFC 9111 §4.3.3, §4.3.4
+    func receiveNotModified(
+        _ response: HTTPResponse,
+        _ request: HTTPRequest,
+        _ forward: Forward,
+        stored: [CacheEntry],
+        _ timing: Timing
+    ) -> StorageDecision {
+        let asked = forward.isConditional
+        let callersOwn = request.headerFields.contains(.ifNoneMatch) || request.headerFields.contains(.ifModifiedSince)
+        let mayStore =
+            request.context.cacheMode != .doNotStore && !CacheControl(request.headerFields).noStore
+            && !CacheControl(response.headerFields).noStore
+        let confirmed = confirmed(
+            by: response.headerFields,
+            stored: stored,
+            request,
+            nominated: asked ? forward.selected : nil,
+            isAlone: !callersOwn
+        )
+        var updates: [Int: CachedResponse] = [:]
+        for index in confirmed {
+            updates[index] = freshened(stored[index].response, by: response, to: request, timing: timing)
+        }
+        if asked, let selected = forward.selected, updates[selected] != nil {
+            return .freshen(updates, answer: true, mayStore: mayStore)
+        }
+        if callersOwn, !asked || Self.isCallers(response.headerFields, request.headerFields) {
+            return updates.isEmpty ? .pass(.status) : .freshen(updates, answer: false, mayStore: mayStore)
+        }
+        return asked ? .sendAgain : .pass(.status)
+    }
+
+    private static func isCallers(_ response: HTTPFields, _ request: HTTPFields) -> Bool {
+        guard let tag = EntityTag(of: response) else { return false }
+        return EntityTagCondition(request)?.matches(tag) ?? false
+    }
+
+    /// - Parameters:
+    ///   - nominated: the index of the stored response whose validator the cache sent.
+    ///   - isAlone: whether the caller's request had no validator.
+    private func confirmed(
+        by fields: HTTPFields,
+        stored: [CacheEntry],
+        _ request: HTTPRequest,
+        nominated: Int?,
+        isAlone: Bool
+    ) -> [Int] {
+        let candidates = stored.indices.filter {
+            stored[$0].response.status == 200 && matches(stored[$0].response, request)
+        }
+        if let tag = EntityTag(of: fields) {
+            let same = candidates.filter { index in
+                guard let own = EntityTag(of: stored[index].response.headerFields) else { return false }
+                // A server compares weakly (RFC 9110 §13.1.2), and may return a strong tag where the cache sent a weak tag.
+                // nginx does so for compressed content. An equal opaque part identifies the stored response.
+                return tag.isWeak || index == nominated ? own.matchesWeakly(tag) : own.matchesStrongly(tag)
+            }
+            guard tag.isWeak else { return same }
+            if let nominated, same.contains(nominated) { return [nominated] }
+            return Self.mostRecent(same, stored)
+        }
+        if let modified = fields[.lastModified] {
+            return Self.mostRecent(
+                candidates.filter { stored[$0].response.headerFields[.lastModified] == modified },
+                stored
+            )
+        }
+        // Without a validator, a 304 can only confirm the response that the cache asked about.
+        return isAlone ? nominated.map { [$0] } ?? [] : []
+    }
+
+    private static func mostRecent(_ indices: [Int], _ stored: [CacheEntry]) -> [Int] {
+        indices.max { stored[$0].response.responseTime < stored[$1].response.responseTime }.map { [$0] } ?? []
+    }
+}
