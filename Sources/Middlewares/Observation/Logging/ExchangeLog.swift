@@ -2,13 +2,13 @@ internal import Synchronization
 
 /// Numbers the exchanges of one logger and passes their entries to the sink.
 final class ExchangeLog: Sendable {
-    private let text: ExchangeText
+    private let text: LogEntryText
     private let sink: LogSink
     private let count = Atomic<UInt64>(0)
     /// Returns the time since the log's creation.
     let elapsed: @Sendable () -> Duration
 
-    init(text: ExchangeText, sink: LogSink, clock: any Clock<Duration>) {
+    init(text: LogEntryText, sink: LogSink, clock: any Clock<Duration>) {
         self.text = text
         self.sink = sink
         elapsed = Stopwatch.starting(clock).elapsed

@@ -52,7 +52,7 @@ public struct LoggingInterceptor: Interceptor {
             return
         }
         let body = LoggedBody(limit: bodyLimit, isPretty: prettyJSON, redaction: redaction)
-        let text = ExchangeText(level: level, label: label, curl: curl, body: body, redaction: redaction)
+        let text = LogEntryText(level: level, label: label, curl: curl, body: body, redaction: redaction)
         log = ExchangeLog(text: text, sink: sink, clock: clock)
     }
 

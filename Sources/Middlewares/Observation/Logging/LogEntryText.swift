@@ -1,7 +1,7 @@
 internal import Foundation
 
 /// Formats log entries as text.
-struct ExchangeText: Sendable {
+struct LogEntryText: Sendable {
     /// The prefix of every line of an entry except the first, so that no field or body can imitate an entry.
     static let indent = "    "
     private static let newLine: StaticString = "\n    "
