@@ -38,7 +38,24 @@ final class CacheArrivals: Sendable {
         let state = Mutex(State())
     }
 
-    private let states = Mutex<[CacheKey: (state: SharedState, tickets: Int)]>([:])
+    /// The state of a key, and the number of its tickets.
+    private struct Held {
+        let state = SharedState()
+        var tickets = 0
+
+        mutating func addTicket() -> SharedState {
+            tickets += 1
+            return state
+        }
+
+        /// Returns whether it was the last ticket.
+        mutating func removeTicket() -> Bool {
+            tickets -= 1
+            return tickets == 0
+        }
+    }
+
+    private let states = Mutex<[CacheKey: Held]>([:])
 
     /// A request in progress. It ends when its last reference is released.
     final class Ticket: Sendable {
@@ -88,17 +105,13 @@ final class CacheArrivals: Sendable {
     }
 
     private func addTicket(for key: CacheKey) -> SharedState {
-        states.withLock { states in
-            let found = states[key] ?? (SharedState(), 0)
-            states[key] = (found.state, found.tickets + 1)
-            return found.state
-        }
+        states.withLock { $0[key, default: Held()].addTicket() }
     }
 
     private func removeTicket(for key: CacheKey) {
         states.withLock { states in
-            guard let found = states[key] else { return }
-            states[key] = found.tickets > 1 ? (found.state, found.tickets - 1) : nil
+            guard let index = states.index(forKey: key) else { return }
+            if states.values[index].removeTicket() { states.remove(at: index) }
         }
     }
 

@@ -40,7 +40,7 @@ extension CacheCore {
             return try await answerStale(reason, insteadOf: response, exchange, timing, outcome)
         case .sendAgain:
             response.body.discard()
-            return try await send(exchange.unconditional, next)
+            return try await send(exchange.unconditional(at: time.read()), next)
         }
     }
 
@@ -65,7 +65,7 @@ extension CacheCore {
         if let answer = try await serveSelected(exchange, entry, timing.responseTime, outcome, nil) {
             return Self.setting(cookiesOf: response, on: answer, to: exchange.request)
         }
-        return try await send(exchange.unconditional, next)
+        return try await send(exchange.unconditional(at: time.read()), next)
     }
 
     private func answerStale(
@@ -150,7 +150,7 @@ extension CacheCore {
         let commit = CacheCommit(
             response: stored,
             replaced: exchange.ids(replaced),
-            seen: exchange.entries.map(\.id),
+            seen: exchange.entries,
             ticket: ticket,
             store: store,
             generation: generation,

@@ -9,7 +9,7 @@ final class CacheCore: Sendable {
     let arrivals = CacheArrivals()
     let isDisconnection: @Sendable (any Error) -> Bool
     let report: @Sendable (any Error) -> Void
-    let revalidations = CacheRevalidations()
+    let backgroundValidations = BackgroundValidations()
     let partitions: CachePartitions
     private let stores: StoringCondition?
 
@@ -59,7 +59,8 @@ final class CacheCore: Sendable {
         _ generation: CacheGeneration?,
         _ next: Next
     ) async throws -> HTTPResponse {
-        switch policy.decide(request, stored: entries, now: time.read().steady) {
+        let start = time.read()
+        switch policy.decide(request, stored: entries, now: start.steady) {
         case .serve(let served):
             let outcome = CacheOutcome(served.stale == nil ? .hit : .stale)
             if let response = try await serve(served, entries[served.index], request, key, outcome) {
@@ -71,7 +72,7 @@ final class CacheCore: Sendable {
         case .unsatisfiable:
             return CacheAnswers.gatewayTimeout(request, CacheOutcome(.unsatisfiable))
         case .forward(let forward):
-            return try await send(CacheExchange(request, key, forward, entries, generation), next)
+            return try await send(CacheExchange(request, key, forward, entries, generation, at: start), next)
         }
     }
 
@@ -114,7 +115,6 @@ final class CacheCore: Sendable {
 
     func send(_ exchange: borrowing CacheExchange, _ next: Next) async throws -> HTTPResponse {
         let ticket = arrivals.issueTicket(for: exchange.key)
-        let start = time.read()
         let response: HTTPResponse
         do {
             response = try await next(exchange.outgoing)
@@ -131,7 +131,7 @@ final class CacheCore: Sendable {
         let timing = CachePolicy.Timing(
             responseTime: end.steady,
             wallTime: end.wall,
-            delay: end.steady - start.steady
+            delay: end.steady - exchange.start.steady
         )
         var outcome = CacheOutcome(.miss)
         outcome.forwardReason = exchange.forward.reason
@@ -217,7 +217,7 @@ extension CacheCore {
         request.context.uploadProgress = nil
         // The caller already has a response, so the caller's deadline doesn't apply.
         request.context.deadline = nil
-        revalidations.begin(key) { [request] in await self.validate(request, key, generation, next) }
+        backgroundValidations.begin(key) { [request] in await self.validate(request, key, generation, next) }
     }
 
     private func validate(
@@ -233,7 +233,8 @@ extension CacheCore {
         let fields = policy.validation(of: entries[selected], for: request)
         let forward = CachePolicy.Forward(reason: .stale, selected: selected, fields: fields)
         do {
-            let response = try await send(CacheExchange(request, key, forward, entries, generation), next)
+            let exchange = CacheExchange(request, key, forward, entries, generation, at: time.read())
+            let response = try await send(exchange, next)
             for try await _ in response.body {}
         } catch {
             report(error)

@@ -8,19 +8,23 @@ struct CacheExchange: ~Copyable, Sendable {
     let entries: [CacheEntry]
     /// The key's generation at that time; `nil` if the store wasn't asked, or failed.
     let generation: CacheGeneration?
+    /// The time just before the request is sent.
+    let start: CacheTime.Reading
 
     init(
         _ request: consuming HTTPRequest,
         _ key: CacheKey,
         _ forward: CachePolicy.Forward,
         _ entries: [CacheEntry],
-        _ generation: CacheGeneration?
+        _ generation: CacheGeneration?,
+        at start: CacheTime.Reading
     ) {
         self.request = request
         self.key = key
         self.forward = forward
         self.entries = entries
         self.generation = generation
+        self.start = start
     }
 
     /// The request to forward. A GET or HEAD declares that its response may be served to other requests of the partition.
@@ -36,7 +40,7 @@ struct CacheExchange: ~Copyable, Sendable {
     var selected: CacheEntry? { forward.selected.map { entries[$0] } }
 
     /// The exchange without the conditions that the cache added.
-    var unconditional: CacheExchange {
+    func unconditional(at start: CacheTime.Reading) -> CacheExchange {
         var fields = forward.fields
         for name in [HTTPField.Name.ifNoneMatch, .ifModifiedSince] { fields.remove(name) }
         return CacheExchange(
@@ -44,7 +48,8 @@ struct CacheExchange: ~Copyable, Sendable {
             key,
             CachePolicy.Forward(reason: forward.reason, fields: fields),
             entries,
-            generation
+            generation,
+            at: start
         )
     }
 }

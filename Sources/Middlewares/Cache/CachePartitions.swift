@@ -11,25 +11,28 @@ final class CachePartitions: Sendable {
         let user: String?
         let identities: [CallerIdentity]
 
-        init(_ request: HTTPRequest, mayHaveUser: Bool) {
+        init(_ request: HTTPRequest, user: String?) {
             fields = request.headerFields.filter { $0.name.identifiesCaller }
-            user = mayHaveUser ? Self.user(of: request.url) : nil
+            self.user = user
             identities = request.context.callerIdentities
-        }
-
-        private static func user(of url: URL) -> String? {
-            // Parsing the URL is slow, so it is left to the few URLs that may contain a user.
-            guard url.absoluteString.utf8.contains(UInt8(ascii: "@")), let user = url.user(percentEncoded: true) else {
-                return nil
-            }
-            return user + ":" + (url.password(percentEncoded: true) ?? "")
         }
 
         var isEmpty: Bool { fields.isEmpty && user == nil && identities.isEmpty }
 
-        func isSame(as other: Credentials) -> Bool {
-            fields == other.fields && identities == other.identities && (user == nil) == (other.user == nil)
-                && ASCII.isSame(user ?? "", other.user ?? "")
+        /// Whether they are the credentials of a request. Compares in place, because nearly every request is by a known caller.
+        func are(of request: HTTPRequest, user: String?) -> Bool {
+            var count = 0
+            let all = request.headerFields
+            for index in all.indices where all[index].name.identifiesCaller {
+                guard count < fields.count, fields[count] == all[index] else { return false }
+                count += 1
+            }
+            return count == fields.count && identities == request.context.callerIdentities && isOf(user)
+        }
+
+        private func isOf(_ other: String?) -> Bool {
+            guard let user, let other else { return user == nil && other == nil }
+            return ASCII.isSame(user, other)
         }
 
         /// All parts, each after its length, so that different lists of parts never make the same bytes.
@@ -69,14 +72,23 @@ final class CachePartitions: Sendable {
     /// - Parameter mayHaveUser: whether the URL may contain a user; `false` skips parsing the URL.
     func name(for request: HTTPRequest, mayHaveUser: Bool = true) -> String {
         if let named = request.context.cachePartition, !named.isEmpty { return named }
-        let credentials = Credentials(request, mayHaveUser: mayHaveUser)
+        let user = mayHaveUser ? Self.user(of: request.url) : nil
+        if let name = known.withLock({ $0.first { $0.credentials.are(of: request, user: user) }?.name }) { return name }
+        let credentials = Credentials(request, user: user)
         if credentials.isEmpty { return "" }
-        if let name = known.withLock({ $0.first { $0.credentials.isSame(as: credentials) }?.name }) { return name }
         let name = digest.text(of: credentials.bytes, after: "credentials:")
         known.withLock { known in
             if known.count == Self.remembered { known.removeLast() }
             known.insert((credentials, name), at: 0)
         }
         return name
+    }
+
+    private static func user(of url: URL) -> String? {
+        // Parsing the URL is slow, so it is left to the few URLs that may contain a user.
+        guard url.absoluteString.utf8.contains(UInt8(ascii: "@")), let user = url.user(percentEncoded: true) else {
+            return nil
+        }
+        return user + ":" + (url.password(percentEncoded: true) ?? "")
     }
 }

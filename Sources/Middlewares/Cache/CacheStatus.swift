@@ -3,7 +3,11 @@ internal import Interceptors
 /// Makes the field `Cache-Status` (RFC 9211).
 enum CacheStatus {
     static func field(_ outcome: CacheOutcome, timeToLive: Int64? = nil) -> HTTPField {
-        var status = TextBytes(capacity: 96)
+        let text = TextBytes.making { write(outcome, timeToLive, to: &$0) }
+        return HTTPField(name: .cacheStatus, trimmed: text, hasControl: false)
+    }
+
+    private static func write(_ outcome: CacheOutcome, _ timeToLive: Int64?, to status: inout TextBytes) {
         status.append("Interceptors")
         if outcome.result == .hit || (outcome.result == .stale && outcome.forwardReason == nil) {
             status.append("; hit")
@@ -25,6 +29,5 @@ enum CacheStatus {
             status.append(reason.description)
         }
         if outcome.result == .unsatisfiable { status.append("; detail=unsatisfiable") }
-        return HTTPField(name: .cacheStatus, trimmed: status.text, hasControl: false)
     }
 }

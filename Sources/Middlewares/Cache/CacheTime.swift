@@ -43,7 +43,7 @@ final class CacheTime: Sendable {
     private static let latest = 1e12
 
     private static func seconds(_ duration: Duration) -> Double {
-        let (seconds, attoseconds) = min(max(.zero, duration), .seconds(Int64(latest))).components
-        return Double(seconds) + Double(attoseconds) * 1e-18
+        let (seconds, attoseconds) = duration.components
+        return min(max(0, Double(seconds) + Double(attoseconds) * 1e-18), latest)
     }
 }

@@ -139,15 +139,15 @@ import TransportTesting
         for _ in 0..<3 {
             for number in 0..<count { #expect(try await world.send(path: "\(number)") == "200 stale one age 10") }
         }
-        await world.clock.sleepers(CacheRevalidations.limit)
+        await world.clock.sleepers(BackgroundValidations.limit)
         world.advance(1)
-        await world.cache.core.revalidations.end()
-        #expect(world.stub.requests.count == count + CacheRevalidations.limit)
+        await world.cache.core.backgroundValidations.end()
+        #expect(world.stub.requests.count == count + BackgroundValidations.limit)
         // The next reader revalidates each entry that was dropped at the limit.
         for number in 0..<count { _ = try await world.send(path: "\(number)") }
-        await world.clock.sleepers(count - CacheRevalidations.limit)
+        await world.clock.sleepers(count - BackgroundValidations.limit)
         world.advance(1)
-        await world.cache.core.revalidations.end()
+        await world.cache.core.backgroundValidations.end()
         #expect(world.stub.requests.count == 2 * count)
         for number in 0..<count { #expect(try await world.send(path: "\(number)").hasPrefix("200 hit two")) }
         #expect(world.cache.core.arrivals.count == 0)

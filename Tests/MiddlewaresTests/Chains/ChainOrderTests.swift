@@ -244,7 +244,7 @@ import TransportTesting
             report: { error in reports.change { $0.append("\(error)") } }
         )
         #expect(try await InterceptorChain([cache, .bearerAuth(tokens)], transport: plain).get() == 200)
-        await cache.core.revalidations.end()
+        await cache.core.backgroundValidations.end()
         #expect(plain.requests.count == 1)
         #expect(reports.value.count == 1 && reports.value[0].contains("ChainOrderError"))
     }

@@ -3,7 +3,7 @@ internal import Synchronization
 /// Background validations of responses that were served stale (RFC 5861 §3): one at a time per key, and at most 64 in all.
 ///
 /// At the limit a validation is dropped; the next request for the same response tries again.
-final class CacheRevalidations: Sendable {
+final class BackgroundValidations: Sendable {
     static let limit = 64
 
     // A key is inserted without a task before the task is created, so that the task can't end before its key is there.
