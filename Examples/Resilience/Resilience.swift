@@ -55,7 +55,7 @@ struct Resilience {
                 .validateStatus(),  // outermost, to check only the final response
                 .timeout(.seconds(10)),  // limits all redirects and attempts together
                 .followRedirects(),  // each redirect runs the rest of the chain again
-                .cache(.memory(), now: { watch.date }),  // on a hit, nothing below runs
+                .cache(.memory(), time: TimeSource(now: { watch.date })),  // on a hit, nothing below runs
                 .retry(.exponential(maxAttempts: 3, base: .milliseconds(20))),
             ]
         )

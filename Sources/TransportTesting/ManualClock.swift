@@ -1,3 +1,5 @@
+public import Foundation
+public import Interceptors
 internal import Synchronization
 
 /// A clock whose time moves only when a test advances it.
@@ -8,6 +10,7 @@ internal import Synchronization
 /// await clock.sleepers(1)                        // waits until the retry sleeps
 /// clock.advance(by: .seconds(2))
 /// ```
+/// Pass the clock on as a ``Transport/TimeSource``: `.retry(time: .manual(clock))`.
 public final class ManualClock: Clock, Sendable {
     /// A point in time of a ``ManualClock``.
     public struct Instant: InstantProtocol, CustomStringConvertible {
@@ -171,5 +174,29 @@ public final class ManualClock: Clock, Sendable {
         }
         sleeper?.continuation.resume(throwing: CancellationError())
         for watcher in watchers { watcher.continuation.resume() }
+    }
+}
+
+extension TimeSource {
+    /// A time that a test controls: a manual clock, a wall clock that moves with the clock, and repeatable random numbers.
+    ///
+    /// ```swift
+    /// let clock = ManualClock()
+    /// let chain = InterceptorChain([.retry(time: .manual(clock))], transport: stub)
+    /// ```
+    /// - Parameters:
+    ///   - clock: measures durations and waits, and moves the wall clock.
+    ///   - start: the wall clock's time when `clock` is at zero; by default 1 January 2026, 00:00 UTC.
+    ///   - seed: the seed of the random numbers (``Transport/RandomSource/seeded(_:)``); each call starts their sequence again.
+    public static func manual(
+        _ clock: ManualClock,
+        startingAt start: Date = Date(timeIntervalSince1970: 1_767_225_600),
+        seed: UInt64 = 0
+    ) -> TimeSource {
+        TimeSource(
+            clock: clock,
+            now: { start.addingTimeInterval(clock.now.elapsed / .seconds(1)) },
+            random: .seeded(seed)
+        )
     }
 }

@@ -21,7 +21,7 @@ struct LogInNeeded: Error {}
 struct NoIdentity: Error {}
 
 struct MyTransport: Transport {
-    init(clock: any Clock<Duration>) {}
+    init(time: TimeSource) {}
     func send(_ request: consuming HTTPRequest) async throws -> HTTPResponse { some() }
 }
 

@@ -137,15 +137,15 @@ import TransportTesting
     /// The example for authors of transports in the README and in the documentation of ``TransportConformance``.
     @Test(.againstHanging, arguments: TransportConformance.rules)
     func keepsThePromisesOfATransport(rule: TransportConformance.Rule) async throws {
-        try await rule.check { clock in MyTransport(clock: clock) }
+        try await rule.check { time in MyTransport(time: time) }
     }
 
     struct MyTransport: Transport {
         private let base: CurlTransport
 
-        init(clock: any Clock<Duration>) {
+        init(time: TimeSource) {
             var configuration = CurlTransport.Configuration()
-            configuration.clock = clock
+            configuration.time = time
             base = CurlTransport(configuration)
         }
 

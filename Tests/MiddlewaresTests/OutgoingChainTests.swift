@@ -92,7 +92,7 @@ struct OutgoingChainTests {
         let sign = SignInterceptor.sign(
             .hmacSHA256(Self.key, covering: ["@method", "cookie", "content-encoding", "content-digest"]),
             origins: [Self.origin],
-            now: { Date(timeIntervalSince1970: Double(times.count())) }
+            time: TimeSource(now: { Date(timeIntervalSince1970: Double(times.count())) })
         )
         let chain = InterceptorChain(
             [
@@ -162,7 +162,7 @@ struct OutgoingChainTests {
             let origin = try #require(Origin(server.url))
             let signer: AWSSignatureV4 = .awsV4(region: "r", service: service, credentials: Self.credentials)
             let date = Date(timeIntervalSince1970: 1_440_938_160)
-            let sign = SignInterceptor.sign(signer, origins: [origin], now: { date })
+            let sign = SignInterceptor.sign(signer, origins: [origin], time: TimeSource(now: { date }))
             let request = HTTPRequest(
                 method: .put,
                 url: try url(server.url.absoluteString + target),

@@ -119,10 +119,10 @@ extension RedirectContentTests {
         ),
     ]
 
-    private static func transport(_ clock: any Clock<Duration> = ContinuousClock()) -> CurlTransport {
+    private static func transport(_ time: TimeSource = .system) -> CurlTransport {
         var configuration = CurlTransport.Configuration()
         configuration.timeouts = Timeouts(idle: nil)
-        configuration.clock = clock
+        configuration.time = time
         return CurlTransport(configuration)
     }
 
@@ -151,7 +151,7 @@ extension RedirectContentTests {
     @Test func followedRedirectWhoseContentStallsForASecondIsTheResponse() async throws {
         server.on(.get, "/a", Self.stalled)
         let clock = ManualClock()
-        let transport = Self.transport(clock)
+        let transport = Self.transport(.manual(clock))
         let call = Task { try await transport.send(request()) }
         // Without time limits, nothing sleeps before the head arrives.
         await clock.sleepers(1)
@@ -165,7 +165,7 @@ extension RedirectContentTests {
     @Test func limitOfTheWholeEndsACallEvenInTheContentOfARedirect() async throws {
         server.on(.get, "/a", Self.stalled)
         let clock = ManualClock()
-        let transport = Self.transport(clock)
+        let transport = Self.transport(.manual(clock))
         let (progress, continuation) = AsyncStream.makeStream(of: Void.self)
         var request = try request()
         request.context.timeouts = Timeouts(idle: nil, whole: .milliseconds(500))

@@ -20,15 +20,15 @@ import TransportTesting
         arguments: TransportConformance.rules.filter { !Self.beyondFoundation.contains($0.name) }
     )
     func urlSessionTransportKeepsItsPromises(rule: TransportConformance.Rule) async throws {
-        try await rule.check { clock in URLSessionTransport(clock: clock) }
+        try await rule.check { time in URLSessionTransport(time: time) }
     }
 
     #if os(Linux)
     @Test(.againstHanging, arguments: TransportConformance.rules)
     func curlTransportKeepsItsPromises(rule: TransportConformance.Rule) async throws {
-        try await rule.check { clock in
+        try await rule.check { time in
             var configuration = CurlTransport.Configuration()
-            configuration.clock = clock
+            configuration.time = time
             return CurlTransport(configuration)
         }
     }
@@ -36,14 +36,14 @@ import TransportTesting
 
     @Test(.againstHanging, arguments: TransportConformance.rulesInMemory)
     func stubTransportKeepsItsPromises(rule: TransportConformance.Rule) async throws {
-        try await rule.check(inMemory: { clock, answer in StubTransport(clock: clock, answer) })
+        try await rule.check(inMemory: { time, answer in StubTransport(time: time, answer) })
     }
 
     /// A stub that forwards requests to another transport keeps the same promises as that transport.
     @Test(.againstHanging, arguments: TransportConformance.rulesInMemory)
     func stubTransportWithAFallbackKeepsItsPromises(rule: TransportConformance.Rule) async throws {
-        try await rule.check(inMemory: { clock, answer in
-            StubTransport(clock: clock, fallback: StubTransport(clock: clock, answer))
+        try await rule.check(inMemory: { time, answer in
+            StubTransport(fallback: StubTransport(time: time, answer), time: time)
         })
     }
 
@@ -55,7 +55,7 @@ import TransportTesting
     @Test func ruleThatNeedsConnectionsIsNotPassedInMemory() async throws {
         let rule = try #require(TransportConformance.rules.first { $0.needsConnections })
         await #expect(throws: TransportConformance.Violation.self) {
-            try await rule.check(inMemory: { clock, answer in StubTransport(clock: clock, answer) })
+            try await rule.check(inMemory: { time, answer in StubTransport(time: time, answer) })
         }
     }
 }
@@ -75,8 +75,8 @@ import TransportTesting
             for rule in TransportConformance.rulesInMemory {
                 group.addTask {
                     do {
-                        try await rule.check(inMemory: { clock, answer in
-                            Bent(base: StubTransport(clock: clock, answer), bend: bend)
+                        try await rule.check(inMemory: { time, answer in
+                            Bent(base: StubTransport(time: time, answer), bend: bend)
                         })
                         return nil
                     } catch {

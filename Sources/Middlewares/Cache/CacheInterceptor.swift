@@ -1,4 +1,4 @@
-public import Foundation
+internal import Foundation
 public import Interceptors
 
 /// A private HTTP cache (RFC 9111): answers requests with stored responses where HTTP allows it.
@@ -51,33 +51,32 @@ public struct CacheInterceptor: Interceptor {
     ///
     /// - Parameters:
     ///   - store: keeps the responses.
-    ///   - clock: measures how long exchanges take, and keeps ages growing if the wall clock is set back.
-    ///   - now: the wall clock, from which ages are computed.
+    ///   - maximumStaleness: how stale a response may be if it is served because the server can't be reached; 7 days by
+    ///     default. A staler response counts as not stored. The limit doesn't apply if the request or the response allows a
+    ///     stale response (`max-stale`, `stale-if-error`), nor to ``CacheMode/offline``.
+    ///   - time: has the wall clock from which ages are computed, and the clock that measures how long exchanges take. The
+    ///     clock also keeps ages growing if the wall clock is set back.
+    ///   - report: called with errors of the store and of background revalidations, and with the error that a stored response
+    ///     or a 504 replaces. These errors fail no request. By default, a debug build writes each error as a line to standard
+    ///     error, and a release build writes nothing.
     ///   - isDisconnection: whether an error means that the server can't be reached; by default ``isDisconnection(_:)``. A
     ///     stale response may then be served where the protocol allows it. With `stale-if-error`, in the request or the
     ///     response, an exchange that broke off counts too. A streamed response that breaks off isn't replaced, because the
     ///     caller already has its head.
-    ///   - maximumStaleness: how stale a response may be if it is served because the server can't be reached; 7 days by
-    ///     default. A staler response counts as not stored. The limit doesn't apply if the request or the response allows a
-    ///     stale response (`max-stale`, `stale-if-error`), nor to ``CacheMode/offline``.
     ///   - stores: an additional condition for storing a response; by default every response that HTTP allows is stored. The
     ///     closure must not consume the body, but may read a body that is in memory: ``HTTPBody/bytes``. After a refusal, an
     ///     older stored response stays.
-    ///   - report: called with errors of the store and of background revalidations, and with the error that a stored response
-    ///     or a 504 replaces. These errors fail no request. By default, a debug build writes each error as a line to standard
-    ///     error, and a release build writes nothing.
     public init(
         store: any CacheStore,
-        clock: any Clock<Duration> = ContinuousClock(),
-        now: @escaping @Sendable () -> Date = { Date() },
-        isDisconnection: @escaping @Sendable (any Error) -> Bool = CacheInterceptor.isDisconnection,
         maximumStaleness: Duration = .seconds(7 * 86_400),
-        stores: (@Sendable (HTTPResponse) -> Bool)? = nil,
-        report: @escaping @Sendable (any Error) -> Void = CacheInterceptor.reportWhileDebugging
+        time: TimeSource = .system,
+        report: @escaping @Sendable (any Error) -> Void = CacheInterceptor.reportWhileDebugging,
+        isDisconnection: @escaping @Sendable (any Error) -> Bool = CacheInterceptor.isDisconnection,
+        stores: (@Sendable (HTTPResponse) -> Bool)? = nil
     ) {
         core = CacheCore(
             store: store,
-            time: CacheTime(clock: clock, now: now),
+            time: CacheTime(time),
             maximumStaleness: maximumStaleness,
             stores: stores,
             isDisconnection: isDisconnection,
@@ -141,36 +140,34 @@ extension Interceptor where Self == CacheInterceptor {
     ///
     /// - Parameters:
     ///   - store: keeps the responses, such as `.memory()` or `.disk(at: directory)`.
-    ///   - clock: measures how long exchanges take, and keeps ages growing if the wall clock is set back.
-    ///   - now: the wall clock, from which ages are computed.
-    ///   - isDisconnection: whether an error means that the server can't be reached; by default
-    ///     ``CacheInterceptor/isDisconnection(_:)``. A stale response may then be served where the protocol allows it.
     ///   - maximumStaleness: how stale a response may be if it is served because the server can't be reached; 7 days by
     ///     default. A staler response counts as not stored. The limit doesn't apply if the request or the response allows a
     ///     stale response (`max-stale`, `stale-if-error`), nor to ``CacheMode/offline``.
-    ///   - stores: an additional condition for storing a response; by default every response that HTTP allows is stored. The
-    ///     closure must not consume the body, but may read a body that is in memory: ``HTTPBody/bytes``. After a refusal, an
-    ///     older stored response stays.
+    ///   - time: has the wall clock from which ages are computed, and the clock that measures how long exchanges take. The
+    ///     clock also keeps ages growing if the wall clock is set back.
     ///   - report: called with errors of the store and of background revalidations, and with the error that a stored response
     ///     or a 504 replaces. These errors fail no request. By default, a debug build writes each error as a line to standard
     ///     error, and a release build writes nothing.
+    ///   - isDisconnection: whether an error means that the server can't be reached; by default
+    ///     ``CacheInterceptor/isDisconnection(_:)``. A stale response may then be served where the protocol allows it.
+    ///   - stores: an additional condition for storing a response; by default every response that HTTP allows is stored. The
+    ///     closure must not consume the body, but may read a body that is in memory: ``HTTPBody/bytes``. After a refusal, an
+    ///     older stored response stays.
     public static func cache(
         _ store: some CacheStore,
-        clock: any Clock<Duration> = ContinuousClock(),
-        now: @escaping @Sendable () -> Date = { Date() },
-        isDisconnection: @escaping @Sendable (any Error) -> Bool = CacheInterceptor.isDisconnection,
         maximumStaleness: Duration = .seconds(7 * 86_400),
-        stores: (@Sendable (HTTPResponse) -> Bool)? = nil,
-        report: @escaping @Sendable (any Error) -> Void = CacheInterceptor.reportWhileDebugging
+        time: TimeSource = .system,
+        report: @escaping @Sendable (any Error) -> Void = CacheInterceptor.reportWhileDebugging,
+        isDisconnection: @escaping @Sendable (any Error) -> Bool = CacheInterceptor.isDisconnection,
+        stores: (@Sendable (HTTPResponse) -> Bool)? = nil
     ) -> Self {
         Self(
             store: store,
-            clock: clock,
-            now: now,
-            isDisconnection: isDisconnection,
             maximumStaleness: maximumStaleness,
-            stores: stores,
-            report: report
+            time: time,
+            report: report,
+            isDisconnection: isDisconnection,
+            stores: stores
         )
     }
 }

@@ -21,9 +21,9 @@ final class CacheTime: Sendable {
     private let elapsed: @Sendable () -> Duration
     private let state = Mutex(State(steady: -.infinity, elapsed: .zero))
 
-    init(clock: some Clock<Duration>, now: @escaping @Sendable () -> Date) {
-        self.now = now
-        elapsed = Stopwatch.starting(clock).elapsed
+    init(_ time: TimeSource) {
+        now = time.now
+        elapsed = time.stopwatch().elapsed
     }
 
     func read() -> Reading {

@@ -16,8 +16,9 @@ public struct Deadline: Sendable {
     ///
     /// - Parameters:
     ///   - duration: the time from now; zero or less for a deadline that has already passed.
-    ///   - clock: measures the time.
-    public init(after duration: Duration, clock: any Clock<Duration> = ContinuousClock()) {
+    ///   - time: measures the time.
+    public init(after duration: Duration, time: TimeSource = .system) {
+        let clock = time.clock
         self = Self.make(duration, clock)
     }
 

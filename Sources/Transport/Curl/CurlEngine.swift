@@ -30,7 +30,7 @@ final class CurlEngine: Sendable {
         }
         loop = try CurlLoop(
             limits: configuration.connectionLimits,
-            clock: .starting(configuration.clock),
+            clock: configuration.time.stopwatch(),
             pool: pool,
             sockets: sockets
         )

@@ -146,8 +146,8 @@ public final class CurlTransport: Transport {
         public var versions = Versions.negotiated
         /// The certificates to trust, the pins, and the client identity; by default the system's trust.
         public var tls = TLSConfiguration.system
-        /// The clock that measures the time limits; a `ContinuousClock` by default.
-        public var clock: any Clock<Duration> = ContinuousClock()
+        /// Its clock measures the time limits; by default ``TimeSource/system``.
+        public var time = TimeSource.system
 
         /// Creates a configuration with the default settings.
         public init() {}
@@ -190,7 +190,7 @@ public final class CurlTransport: Transport {
         do {
             let engine = try engine.get()
             guard configuration.tls.signedPins != nil else { return try await engine.response(to: request) }
-            let (clock, timeouts) = (Stopwatch.starting(configuration.clock), engine.timeouts(of: request))
+            let (clock, timeouts) = (configuration.time.stopwatch(), engine.timeouts(of: request))
             return try await configuration.tls.sendUpdatingPins(request, timeouts, clock) { request in
                 try await engine.response(to: request)
             }

@@ -58,20 +58,20 @@ public final class StubTransport: Transport {
     /// Creates a transport without answers.
     ///
     /// - Parameters:
-    ///   - clock: the clock that measures delays and time limits.
     ///   - fallback: receives the requests that no stub and no queued answer matches.
-    public init(clock: any Clock<Duration> = ContinuousClock(), fallback: (any Transport)? = nil) {
-        self.clock = clock
+    ///   - time: its clock measures delays and time limits.
+    public init(fallback: (any Transport)? = nil, time: TimeSource = .system) {
+        clock = time.clock
         self.fallback = fallback
         self.everything = nil
     }
 
     /// Creates a transport whose closure answers every request that no stub and no queued answer matches.
     public init(
-        clock: any Clock<Duration> = ContinuousClock(),
+        time: TimeSource = .system,
         _ answer: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse
     ) {
-        self.clock = clock
+        clock = time.clock
         self.fallback = nil
         self.everything = .answer(answer)
     }

@@ -30,8 +30,8 @@ public import Foundation
 /// `httpAdditionalHeaders`. Add them in the chain, where they are redacted and can be limited to an origin.
 ///
 /// ## Time limits
-/// The ``Timeouts`` of the request's context apply, otherwise the transport's. They are measured by the transport's `clock`,
-/// so limits of any length work.
+/// The ``Timeouts`` of the request's context apply, otherwise the transport's. They are measured by the clock of the
+/// transport's `time`, so limits of any length work.
 /// - `connect` limits the time to the first sign of a connection: the first byte of the body sent, or the head of the
 ///   response received. URLSession doesn't report when the connection is established. For a spooled stream (see below), the
 ///   time starts when spooling ends.
@@ -119,7 +119,7 @@ public final class URLSessionTransport: Transport {
     private let tls: TLSConfiguration
     private let timeouts: Timeouts
     private let streamBuffer: Int
-    private let clock: any Clock<Duration>
+    private let time: TimeSource
     // The directory for streams that are spooled before they are sent, on Linux.
     private let spoolDirectory: URL
 
@@ -130,20 +130,20 @@ public final class URLSessionTransport: Transport {
     ///   - timeouts: the time limits for requests whose context sets none; by default a silence of 60 seconds.
     ///   - streamBuffer: the maximum number of unread bytes of a streamed response, 16 MiB by default. Beyond it, the server
     ///     has to wait on Apple's platforms, and the reading fails on Linux.
-    ///   - clock: measures the time limits; a `ContinuousClock` by default.
+    ///   - time: its clock measures the time limits.
     ///   - configure: sets options of the session's configuration that this transport doesn't set.
     public convenience init(
         tls: TLSConfiguration = .system,
         timeouts: Timeouts = Timeouts(),
         streamBuffer: Int = 16 << 20,
-        clock: any Clock<Duration> = ContinuousClock(),
+        time: TimeSource = .system,
         configure: (URLSessionConfiguration) -> Void = { _ in }
     ) {
         self.init(
             tls: tls,
             timeouts: timeouts,
             streamBuffer: streamBuffer,
-            clock: clock,
+            time: time,
             spoolDirectory: FileManager.default.temporaryDirectory,
             configure: configure
         )
@@ -153,14 +153,14 @@ public final class URLSessionTransport: Transport {
         tls: TLSConfiguration = .system,
         timeouts: Timeouts,
         streamBuffer: Int,
-        clock: any Clock<Duration>,
+        time: TimeSource,
         spoolDirectory: URL,
         configure: (URLSessionConfiguration) -> Void = { _ in }
     ) {
         self.tls = tls
         self.timeouts = timeouts
         self.streamBuffer = max(0, streamBuffer)
-        self.clock = clock
+        self.time = time
         self.spoolDirectory = spoolDirectory
         delegate = SessionDelegate(tls)
         let configuration = SessionDelegate.configuration(configure)
@@ -187,16 +187,13 @@ public final class URLSessionTransport: Transport {
         #else
         try tls.check(request)
         guard tls.signedPins != nil else { return try await exchange(request) }
-        let clock = clock
         let timeouts = request.context.timeouts ?? timeouts
-        return try await tls.sendUpdatingPins(request, timeouts, .starting(clock), over: exchange)
+        return try await tls.sendUpdatingPins(request, timeouts, time.stopwatch(), over: exchange)
         #endif
     }
 
     private func exchange(_ request: HTTPRequest) async throws -> HTTPResponse {
         let outgoing = try OutgoingRequest(request).urlRequest
-        // The compiler opens the existential of a local value, but not of a property.
-        let clock = clock
         let transfer = SessionTransfer(
             request: request,
             limits: .init(
@@ -205,7 +202,7 @@ public final class URLSessionTransport: Transport {
                 canSuspend: Self.canSuspend
             ),
             timeouts: request.context.timeouts ?? timeouts,
-            clock: Stopwatch.starting(clock)
+            clock: time.stopwatch()
         )
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { caller in
@@ -282,14 +279,14 @@ extension Transport where Self == URLSessionTransport {
         tls: TLSConfiguration = .system,
         timeouts: Timeouts = Timeouts(),
         streamBuffer: Int = 16 << 20,
-        clock: any Clock<Duration> = ContinuousClock(),
+        time: TimeSource = .system,
         configure: (URLSessionConfiguration) -> Void = { _ in }
     ) -> Self {
         URLSessionTransport(
             tls: tls,
             timeouts: timeouts,
             streamBuffer: streamBuffer,
-            clock: clock,
+            time: time,
             configure: configure
         )
     }

@@ -8,7 +8,7 @@ public import Interceptors
 /// ```swift
 /// @Test(.timeLimit(.minutes(1)), arguments: TransportConformance.rules)
 /// func keepsThePromisesOfATransport(rule: TransportConformance.Rule) async throws {
-///     try await rule.check { clock in MyTransport(clock: clock) }
+///     try await rule.check { time in MyTransport(time: time) }
 /// }
 /// ```
 /// Time moves only when a rule advances the clock, so a transport that measures its time limits by another clock fails those
@@ -24,17 +24,17 @@ public import Interceptors
 /// ```swift
 /// @Test(.timeLimit(.minutes(1)), arguments: TransportConformance.rulesInMemory)
 /// func keepsThePromisesOfATransport(rule: TransportConformance.Rule) async throws {
-///     try await rule.check(inMemory: { clock, answer in StubTransport(clock: clock, answer) })
+///     try await rule.check(inMemory: { time, answer in StubTransport(time: time, answer) })
 /// }
 /// ```
 public enum TransportConformance {
-    /// Creates the transport under test. Its time limits must use the given clock.
-    public typealias Factory = @Sendable (_ clock: any Clock<Duration>) throws -> any Transport
+    /// Creates the transport under test. Its time limits must use the given clock (``Transport/TimeSource/clock``).
+    public typealias Factory = @Sendable (_ time: TimeSource) throws -> any Transport
 
-    /// Creates a transport that answers in memory through the given closure. Its time limits must use the given clock.
+    /// Creates a transport that answers in memory through the given closure. Its time limits must use the given clock (``Transport/TimeSource/clock``).
     public typealias MemoryFactory =
         @Sendable (
-            _ clock: any Clock<Duration>,
+            _ time: TimeSource,
             _ answer: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse
         ) throws -> any Transport
 
@@ -53,7 +53,7 @@ public enum TransportConformance {
             let clock = ManualClock()
             let server = try MockServer()
             defer { server.stop() }
-            try await body(Bench(server: server, clock: clock, transport: try make(clock)))
+            try await body(Bench(server: server, clock: clock, transport: try make(.manual(clock))))
         }
 
         /// Checks that a transport without connections keeps the promise.
@@ -68,7 +68,7 @@ public enum TransportConformance {
             let server = try MockServer()
             defer { server.stop() }
             let peer = server.memoryPeer
-            let transport = try make(clock) { try await peer.answer($0) }
+            let transport = try make(.manual(clock)) { try await peer.answer($0) }
             try await body(Bench(server: server, clock: clock, transport: transport))
             try TransportConformance.expect(server.connectionsOpened, is: 0, "connections of a transport in memory")
         }

@@ -52,11 +52,11 @@ public final class MockServer: Sendable {
     /// Starts a server.
     ///
     /// - Parameters:
-    ///   - clock: the clock that measures the pauses in responses.
     ///   - limits: the limits on requests.
+    ///   - time: its clock measures the pauses in responses.
     /// - Throws: ``MockServerError`` if the system provides no socket or no thread.
-    public convenience init(clock: any Clock<Duration> = ContinuousClock(), limits: Limits = Limits()) throws {
-        try self.init(scheme: "http", ServerCore(clock: clock, limits: limits) { PlainStream($0) })
+    public convenience init(limits: Limits = Limits(), time: TimeSource = .system) throws {
+        try self.init(scheme: "http", ServerCore(clock: time.clock, limits: limits) { PlainStream($0) })
     }
 
     init(

@@ -34,17 +34,17 @@ extension MockServer {
     /// ```
     /// - Parameters:
     ///   - tls: the server's certificate, and the client certificates it requires.
-    ///   - clock: the clock that measures the pauses in responses.
     ///   - limits: the limits on requests.
+    ///   - time: its clock measures the pauses in responses.
     /// - Throws: ``MockServerError`` if the system provides no socket or no thread, and `TLSConfigurationError` if OpenSSL
     ///   can't be used.
     public convenience init(
         tls: TLS,
-        clock: any Clock<Duration> = ContinuousClock(),
-        limits: Limits = Limits()
+        limits: Limits = Limits(),
+        time: TimeSource = .system
     ) throws {
         let server = try ServerTLS(tls)
-        try self.init(scheme: "https", ServerCore(clock: clock, limits: limits) { server.stream($0) }) {
+        try self.init(scheme: "https", ServerCore(clock: time.clock, limits: limits) { server.stream($0) }) {
             server.handshakes
         }
     }

@@ -180,7 +180,7 @@ struct NginxTLSTests {
         try await run(fixture, listen: "ssl http2", server: directives) { server in
             var configuration = CurlTransport.Configuration()
             configuration.tls = fixture.tls
-            configuration.clock = clock
+            configuration.time = .manual(clock)
             // Only the silent calls set an alarm.
             configuration.timeouts = Timeouts(idle: nil)
             let transport = CurlTransport(configuration)
@@ -211,10 +211,10 @@ struct NginxTLSTests {
         try await run(fixture, listen: "ssl http2", server: directives) { server in
             var configuration = CurlTransport.Configuration()
             configuration.tls = fixture.tls
-            configuration.clock = clock
+            configuration.time = .manual(clock)
             configuration.timeouts = Timeouts(idle: nil)
             let transport = CurlTransport(configuration)
-            let chain = InterceptorChain([.timeout(.seconds(2), clock: clock)], transport: transport)
+            let chain = InterceptorChain([.timeout(.seconds(2), time: .manual(clock))], transport: transport)
             let silent = HTTPRequest(url: try server.url("/silent", scheme: "https", host: "localhost"))
             let before = try await NginxTests.text(transport.send(about(server))).split(separator: " ")
             let call = Task { try await chain.send(silent) }

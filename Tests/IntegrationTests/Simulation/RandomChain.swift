@@ -118,7 +118,7 @@ struct RandomChain {
         case .logging: addLogging()
         case .metrics: addMetrics()
         case .headers: add(.headers(["X-Client": "simulated"]), "headers")
-        case .tracing: add(.tracing(random: world.random), "tracing")
+        case .tracing: add(.tracing(time: world.time), "tracing")
         case .transactionID:
             let identify: TransactionIDInterceptor = .transactionID(named: "X-Transaction") { [world] in
                 "\(world.nextID())"
@@ -128,8 +128,7 @@ struct RandomChain {
         case .cache:
             let cache = CacheInterceptor(
                 store: MemoryCacheStore(),
-                clock: world.clock,
-                now: { [world] in world.now },
+                time: world.time,
                 report: { _ in }
             )
             add(cache, "cache", sends: 2)
@@ -141,7 +140,7 @@ struct RandomChain {
         let milliseconds = Int.random(in: 1...20_000, using: &random)
         let limit: Duration? = Int.random(in: 0..<5, using: &random) == 0 ? nil : .milliseconds(milliseconds)
         if isOutermost { (isWholeTimed, wholeLimit) = (true, limit) }
-        add(.timeout(limit, clock: world.clock), "timeout(\(limit.map { "\($0)" } ?? ""))")
+        add(.timeout(limit, time: world.time), "timeout(\(limit.map { "\($0)" } ?? ""))")
     }
 
     private mutating func addRetry(_ random: inout SeededGenerator) {
@@ -154,10 +153,8 @@ struct RandomChain {
         let retry = RetryInterceptor(
             policy,
             budget: isBudgeted ? budget : nil,
-            idempotencyKey: makesKeys ? makeKey : nil,
-            clock: world.clock,
-            random: world.random,
-            now: { [world] in world.now }
+            time: world.time,
+            idempotencyKey: makesKeys ? makeKey : nil
         )
         add(retry, "retry(\(attempts)\(makesKeys ? ", with keys" : ""))", sends: max(1, attempts))
     }
@@ -189,7 +186,7 @@ struct RandomChain {
                     username: "ada",
                     password: "digest-password",
                     origins: [origin],
-                    random: world.random
+                    time: world.time
                 )
             self.digest = digest
             add(digest, "digestAuth", sends: 3)
@@ -199,7 +196,7 @@ struct RandomChain {
     private func store(of account: String?) -> TokenStore { stores[account == "bob" ? 1 : 0] }
 
     private func makeCookies(of account: String?) -> any Interceptor {
-        let jar = CookieJar(now: { [world] in world.now })
+        let jar = CookieJar(time: world.time)
         let setSession: @Sendable (String?) -> Void = { [world] account in
             jar.removeAll()
             guard let account else { return }
@@ -218,7 +215,7 @@ struct RandomChain {
             world.keep(secret: secret, of: origin.description)
             if account != "nobody" { world.keep(credential: secret, of: account) }
         }
-        let sign: SignInterceptor = .sign(origins: [origin], now: { [world] in world.now }) { [accounts] request, _ in
+        let sign: SignInterceptor = .sign(origins: [origin], time: world.time) { [accounts] request, _ in
             let account = accounts.account(of: request) ?? "nobody"
             request.headerFields["Signature"] = "signature-secret-\(account)-end"
         }
@@ -239,7 +236,7 @@ struct RandomChain {
 
     private mutating func addMetrics() {
         let events = Shared<[UInt64: [String]]>([:])
-        let metrics: MetricsInterceptor = .metrics(clock: world.clock) { event in
+        let metrics: MetricsInterceptor = .metrics(time: world.time) { event in
             switch event {
             case .began(let start): events.change { $0[start.number, default: []].append("began") }
             case .ended(let end): events.change { $0[end.start.number, default: []].append("ended") }
@@ -269,7 +266,7 @@ final class Refresher: Sendable {
         let store = TokenStore(
             account.map { .init(world.makeToken(of: $0), account: $0) },
             origins: [origin],
-            now: { [world] in world.now },
+            time: world.time,
             refresh: { [self, world] rejected in
                 let owner = Accounts.names.first { world.secrets(of: $0).contains(rejected?.value ?? "") }
                 guard let owner else { throw Refused() }

@@ -49,7 +49,7 @@ extension RandomChain {
             perHost: isPerHost,
             maxQueued: Int.random(in: 0..<4, using: &random) == 0 ? 2 : nil,
             maxWait: Int.random(in: 0..<4, using: &random) == 0 ? .seconds(3) : nil,
-            clock: world.clock
+            time: world.time
         )
         add(limit, "rateLimit(\(count) per \(period), burst \(burst))")
         let passed = Shared<[String: [Duration]]>([:])
@@ -89,7 +89,7 @@ extension RandomChain {
             trip,
             openFor: openFor,
             probes: Int.random(in: 1...2, using: &random),
-            clock: world.clock
+            time: world.time
         ) { change in states.change { $0[change.origin] = change.to } }
         add(breaker, "circuitBreaker(\(openFor))")
         watch { [world] request, next in
@@ -114,7 +114,7 @@ extension RandomChain {
     mutating func addHedge(_ random: inout SeededGenerator) {
         let delay = Duration.milliseconds(Int.random(in: 0...2_000, using: &random))
         let budget = Bool.random(using: &random) ? RetryBudget(share: 0.5, reserve: 1) : nil
-        add(.hedge(after: delay, budget: budget, clock: world.clock), "hedge(\(delay))", sends: 2)
+        add(.hedge(after: delay, budget: budget, time: world.time), "hedge(\(delay))", sends: 2)
     }
 
     mutating func addCoalesce() {

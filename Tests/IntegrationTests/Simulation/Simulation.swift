@@ -182,7 +182,7 @@ extension Simulation {
         if Int.random(in: 0..<100, using: &random) < 20 {
             let limit = Duration.milliseconds(Int.random(in: 1...20_000, using: &random))
             state.deadline = limit
-            request.context.deadline = Deadline(after: limit, clock: world.clock)
+            request.context.deadline = Deadline(after: limit, time: world.time)
         }
         if Int.random(in: 0..<100, using: &random) < 40 {
             let key = Int.random(in: 1...2, using: &random)

@@ -35,6 +35,9 @@ final class World: Sendable {
 
     init(seed: UInt64) { random = .seeded(seed) }
 
+    /// The clock, the wall clock and the randomness of every simulated interceptor.
+    var time: TimeSource { TimeSource(clock: clock, now: { [self] in now }, random: random) }
+
     var now: Date { Date(timeIntervalSince1970: 1_700_000_000 + Self.seconds(clock.now.elapsed)) }
 
     private static func seconds(_ duration: Duration) -> Double {

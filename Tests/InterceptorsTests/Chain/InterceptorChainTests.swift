@@ -238,7 +238,7 @@ private struct Plain: Interceptor {
 
     @Test func cancellationReachesTheTransportAndComesBackUnwrapped() async throws {
         let clock = ManualClock()
-        let stub = StubTransport(clock: clock)
+        let stub = StubTransport(time: .manual(clock))
         stub.enqueue(.status(200).delayed(by: .seconds(3600)))
         let interceptors = ["a", "b"].map { Tracing(name: $0, trace: trace) }
         let chain = InterceptorChain(interceptors, transport: stub)

@@ -86,8 +86,8 @@ import TransportTesting
     @Test func aConditionOfTheCacheHolds() async throws {
         let cache = CacheInterceptor.cache(
             world.store,
-            stores: { $0.headerFields["X-Degraded"] == nil && $0.body.bytes != Data("bad".utf8) },
-            report: { _ in }
+            report: { _ in },
+            stores: { $0.headerFields["X-Degraded"] == nil && $0.body.bytes != Data("bad".utf8) }
         )
         let chain = InterceptorChain([cache], transport: world.stub)
         for (fields, body) in [(["X-Degraded: 1"], "good"), ([], "bad")] {

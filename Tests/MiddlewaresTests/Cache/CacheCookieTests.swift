@@ -130,7 +130,7 @@ import TransportTesting
         #expect(try await get("feed") == .miss)
         #expect(session == "2")
         jar.removeAll()
-        let outer = CacheInterceptor(store: MemoryCacheStore(), clock: world.clock, report: { _ in })
+        let outer = CacheInterceptor(store: MemoryCacheStore(), time: TimeSource(clock: world.clock), report: { _ in })
         let chain = InterceptorChain([.cookies(jar), outer, world.cache], transport: world.stub)
         let response = try await chain.send(try world.request(path: "feed", partition: "ada"))
         #expect(response.context.cacheOutcome?.result == .miss)

@@ -61,7 +61,7 @@ import TransportTesting
         fail(TransportError(.cannotConnect, "Failed."))
         let put = try world.request([], .put)
         await #expect(throws: TransportError.self) {
-            try await chain(.retry(.constant(.zero, maxAttempts: 2), clock: world.clock)).send(put)
+            try await chain(.retry(.constant(.zero, maxAttempts: 2), time: .manual(world.clock))).send(put)
         }
         #expect(world.stub.requests.count == 3)
         #expect(try await world.entries().isEmpty == !isKept)
@@ -106,7 +106,7 @@ import TransportTesting
     // MARK: Stale responses
 
     @Test func behindAnOpenCircuitAStaleResponseIsServed() async throws {
-        let chain = chain(.circuitBreaker(.consecutiveFailures(1), clock: world.clock))
+        let chain = chain(.circuitBreaker(.consecutiveFailures(1), time: .manual(world.clock)))
         world.answer(["Cache-Control: max-age=5"], "one")
         let get = try world.request()
         _ = try await chain.send(get)
@@ -166,7 +166,11 @@ import TransportTesting
 
     @Test func whatADisconnectionIsCanBeSaidOtherwise() async throws {
         struct Unplugged: Error {}
-        let cache = CacheInterceptor.cache(MemoryCacheStore(), clock: world.clock, isDisconnection: { $0 is Unplugged })
+        let cache = CacheInterceptor.cache(
+            MemoryCacheStore(),
+            time: TimeSource(clock: world.clock),
+            isDisconnection: { $0 is Unplugged }
+        )
         let chain = InterceptorChain([cache], transport: world.stub)
         let get = try world.request()
         world.answer(["Cache-Control: max-age=0"], "one")

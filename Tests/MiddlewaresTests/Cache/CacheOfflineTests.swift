@@ -67,7 +67,7 @@ import TransportTesting
         let tokens = TokenStore(
             .init("token", expiresAt: Date(timeIntervalSince1970: 1_000)),
             origins: [apiOrigin],
-            now: { now.value }
+            time: TimeSource(now: { now.value })
         ) { _ in
             refreshes.count()
             return .new

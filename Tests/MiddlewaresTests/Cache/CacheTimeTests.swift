@@ -10,7 +10,7 @@ import TransportTesting
     @Test(arguments: [0.0, 1.0, 1e9])
     func wholeSecondsThatPassAreWholeSeconds(now: Double) {
         let clock = ManualClock()
-        let time = CacheTime(clock: clock, now: { Date(timeIntervalSince1970: now) })
+        let time = CacheTime(TimeSource(clock: clock, now: { Date(timeIntervalSince1970: now) }))
         var expected = time.read().steady
         #expect(expected == Int64(now))
         for seconds in [1, 8, 1, 10, 60, 3600, 86_400, 31_536_000] {
@@ -22,7 +22,7 @@ import TransportTesting
 
     @Test func aTimeFarAheadIsBounded() {
         let clock = ManualClock()
-        let time = CacheTime(clock: clock, now: { Date(timeIntervalSince1970: 1e300) })
+        let time = CacheTime(TimeSource(clock: clock, now: { Date(timeIntervalSince1970: 1e300) }))
         for _ in 0..<3 {
             clock.advance(by: .seconds(Int64.max / 8))
             let reading = time.read()

@@ -79,11 +79,8 @@ import TransportTesting
             let world = CacheWorld()
             let cache = CacheInterceptor.cache(
                 MemoryCacheStore(),
-                clock: world.clock,
-                now: { [clock = world.clock] in
-                    Date(timeIntervalSince1970: Double(start + clock.now.elapsed.components.seconds))
-                },
                 maximumStaleness: .seconds(bound),
+                time: .manual(world.clock, startingAt: Date(timeIntervalSince1970: Double(start))),
                 report: { _ in }
             )
             let chain = InterceptorChain([cache], transport: world.stub)
@@ -141,7 +138,7 @@ import TransportTesting
         let tokens = TokenStore(
             .init("token", expiresAt: Date(timeIntervalSince1970: 1_000)),
             origins: [Origin(try url("https://a.example"))!],
-            now: { now.value }
+            time: TimeSource(now: { now.value })
         ) { _ in
             Issue.record("A refresh was begun.")
             return .new

@@ -23,15 +23,17 @@ final class CacheWorld: Sendable {
         let box = Box()
         let clock = clock
         self.store = store
-        stub = StubTransport(clock: clock)
+        stub = StubTransport(time: .manual(clock))
         wallOffset = box
         cache = CacheInterceptor(
             store: store,
-            clock: clock,
-            now: {
-                let elapsed = Double(clock.now.elapsed.components.seconds)
-                return Date(timeIntervalSince1970: Double(start) + elapsed + box.value.withLock { $0 })
-            },
+            time: TimeSource(
+                clock: clock,
+                now: {
+                    let elapsed = Double(clock.now.elapsed.components.seconds)
+                    return Date(timeIntervalSince1970: Double(start) + elapsed + box.value.withLock { $0 })
+                }
+            ),
             report: { error in box.reports.withLock { $0.append("\(error)") } }
         )
     }

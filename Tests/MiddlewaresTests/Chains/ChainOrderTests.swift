@@ -235,12 +235,11 @@ import TransportTesting
         let plain = Recorder { _ in
             HTTPResponse(status: 200, headerFields: [.cacheControl: "max-age=1, stale-while-revalidate=60"])
         }
-        _ = try await InterceptorChain([.cache(store, clock: clock)], transport: plain).get()
+        _ = try await InterceptorChain([.cache(store, time: TimeSource(clock: clock))], transport: plain).get()
         let reports = Shared<[String]>([])
         let cache = CacheInterceptor(
             store: store,
-            clock: clock,
-            now: { Date(timeIntervalSinceNow: 5) },
+            time: TimeSource(clock: clock, now: { Date(timeIntervalSinceNow: 5) }),
             report: { error in reports.change { $0.append("\(error)") } }
         )
         #expect(try await InterceptorChain([cache, .bearerAuth(tokens)], transport: plain).get() == 200)

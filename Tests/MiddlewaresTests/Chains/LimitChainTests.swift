@@ -11,7 +11,7 @@ struct LimitChainTests {
     private let clock = ManualClock()
 
     private func retry(_ maxAttempts: Int = 3) -> RetryInterceptor {
-        .retry(.constant(.zero, maxAttempts: maxAttempts), clock: clock)
+        .retry(.constant(.zero, maxAttempts: maxAttempts), time: .manual(clock))
     }
 
     @Test(arguments: [true, false])
@@ -48,7 +48,7 @@ struct LimitChainTests {
             try await clock.sleep(for: .seconds(100))
             return HTTPResponse(status: 200)
         }
-        let chain = InterceptorChain([.timeout(.seconds(5), clock: clock), limit], transport: server)
+        let chain = InterceptorChain([.timeout(.seconds(5), time: .manual(clock)), limit], transport: server)
         let tasks = (0..<20).map { _ in Task { try await chain.get() } }
         // Twenty timers, and the transport of the one request that was sent.
         await clock.sleepers(21)
@@ -64,7 +64,7 @@ struct LimitChainTests {
     @Test func rateLimitDoesNotLetARequestWaitBeyondTheTimeoutOutside() async throws {
         let server = Recorder()
         let chain = InterceptorChain(
-            [.timeout(.seconds(5), clock: clock), .rateLimit(1, per: .seconds(10), clock: clock)],
+            [.timeout(.seconds(5), time: .manual(clock)), .rateLimit(1, per: .seconds(10), time: .manual(clock))],
             transport: server
         )
         #expect(try await chain.get() == 200)
@@ -77,7 +77,7 @@ struct LimitChainTests {
     @Test func openCircuitEndsTheRetries() async throws {
         let server = Recorder { _ in HTTPResponse(status: 503) }
         let chain = InterceptorChain(
-            [retry(10), .circuitBreaker(.consecutiveFailures(3), clock: clock)],
+            [retry(10), .circuitBreaker(.consecutiveFailures(3), time: .manual(clock))],
             transport: server
         )
         let error = await #expect(throws: CircuitOpenError.self) { try await chain.get() }
@@ -90,8 +90,8 @@ struct LimitChainTests {
             try await clock.sleep(for: .seconds(100))
             return HTTPResponse(status: 200)
         }
-        let timeout: TimeoutInterceptor = .timeout(.seconds(1), clock: clock)
-        let breaker: CircuitBreakerInterceptor = .circuitBreaker(.consecutiveFailures(1), clock: clock)
+        let timeout: TimeoutInterceptor = .timeout(.seconds(1), time: .manual(clock))
+        let breaker: CircuitBreakerInterceptor = .circuitBreaker(.consecutiveFailures(1), time: .manual(clock))
         for interceptors: [any Interceptor] in [[timeout, breaker], [breaker, timeout]] {
             let chain = InterceptorChain(interceptors, transport: server)
             let task = Task { try await chain.get() }
@@ -192,14 +192,14 @@ struct LimitChainTests {
             }
         })
         let (latest, limit) = (LatestWinsInterceptor(), LimitConcurrencyInterceptor(5))
-        let rate: RateLimitInterceptor = .rateLimit(50, per: .seconds(1), perHost: true, clock: clock)
+        let rate: RateLimitInterceptor = .rateLimit(50, per: .seconds(1), perHost: true, time: .manual(clock))
         let chain = InterceptorChain(
             [
-                latest, .timeout(.seconds(60), clock: clock), coalesce,
-                .retry(.exponential(maxAttempts: 4), clock: clock, random: random),
-                .hedge(after: .seconds(1), clock: clock), rate, limit,
-                .circuitBreaker(.failureRate(0.9, within: .seconds(5)), openFor: .seconds(1), clock: clock),
-                .timeout(.seconds(5), clock: clock),
+                latest, .timeout(.seconds(60), time: .manual(clock)), coalesce,
+                .retry(.exponential(maxAttempts: 4), time: TimeSource(clock: clock, random: random)),
+                .hedge(after: .seconds(1), time: .manual(clock)), rate, limit,
+                .circuitBreaker(.failureRate(0.9, within: .seconds(5)), openFor: .seconds(1), time: .manual(clock)),
+                .timeout(.seconds(5), time: .manual(clock)),
             ],
             transport: server
         )

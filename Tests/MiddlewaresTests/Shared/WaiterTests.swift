@@ -25,7 +25,7 @@ struct WaiterTests {
 
     @Test func waitEndsAtTheDeadlineAndItsTimerEndsWithTheWait() async {
         let clock = ManualClock()
-        let deadline = Deadline(after: .seconds(5), clock: clock)
+        let deadline = Deadline(after: .seconds(5), time: .manual(clock))
         let waiter = Waiter<WaitAbandonment?>()
         let late = Task { await waiter.outcome(before: deadline) { waiter.resume(with: $0) } }
         await clock.sleepers(1)
@@ -34,7 +34,7 @@ struct WaiterTests {
 
         let other = Waiter<WaitAbandonment?>()
         let inTime = Task {
-            await other.outcome(before: Deadline(after: .seconds(5), clock: clock)) { other.resume(with: $0) }
+            await other.outcome(before: Deadline(after: .seconds(5), time: .manual(clock))) { other.resume(with: $0) }
         }
         await clock.sleepers(1)
         other.resume(with: nil)
@@ -44,7 +44,7 @@ struct WaiterTests {
 
     @Test func enforcedDeadlineNeedsNoTimerOfItsOwn() async {
         let clock = ManualClock()
-        var deadline = Deadline(after: .seconds(5), clock: clock)
+        var deadline = Deadline(after: .seconds(5), time: .manual(clock))
         deadline.isEnforced = true
         let waiter = Waiter<WaitAbandonment?>()
         let task = Task { [deadline] in await waiter.outcome(before: deadline) { waiter.resume(with: $0) } }

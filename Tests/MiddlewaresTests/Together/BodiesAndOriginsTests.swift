@@ -60,14 +60,17 @@ struct BodiesAndOriginsTests {
         }
         let chain = InterceptorChain(
             [
-                .latestWins(), .validateStatus(), .transactionID(), .tracing(), .timeout(.seconds(1), clock: clock),
+                .latestWins(), .validateStatus(), .transactionID(), .tracing(),
+                .timeout(.seconds(1), time: .manual(clock)),
                 .followRedirects(),
                 .retryOnUnauthorized(tokens), .bearerAuth(tokens),
                 .digestAuth(username: "ada", password: "x", origins: Self.origins), .cookies(), .coalesce(),
-                .cache(.memory(), clock: clock), .retry(clock: clock), .hedge(after: .zero, clock: clock),
-                .rateLimit(1, per: .seconds(1), clock: clock), .limitConcurrency(1), .circuitBreaker(clock: clock),
+                .cache(.memory(), time: .manual(clock)), .retry(time: .manual(clock)),
+                .hedge(after: .zero, time: .manual(clock)),
+                .rateLimit(1, per: .seconds(1), time: .manual(clock)), .limitConcurrency(1),
+                .circuitBreaker(time: .manual(clock)),
                 .sign(origins: Self.origins) { request, _ in request.headerFields["Signature"] = "s" },
-                .metrics(clock: clock) { _ in }, .logging(.body, to: LogSink { _ in }),
+                .metrics(time: .manual(clock)) { _ in }, .logging(.body, to: LogSink { _ in }),
             ],
             transport: transport
         )

@@ -57,7 +57,7 @@ struct RefreshTogetherTests {
         let limit = LimitConcurrencyInterceptor(2)
         let inner: [any Interceptor] = [limit, .retryOnUnauthorized(tokens), .bearerAuth(tokens)]
         let server = TokenServer(accepting: ["new"])
-        let impatient = InterceptorChain([.timeout(.seconds(1), clock: clock)] + inner, transport: server)
+        let impatient = InterceptorChain([.timeout(.seconds(1), time: .manual(clock))] + inner, transport: server)
         let patient = InterceptorChain(inner, transport: server)
         let first = Task { try await impatient.get() }
         await clock.sleepers(1)
@@ -84,7 +84,7 @@ struct RefreshTogetherTests {
         }
         let chain = InterceptorChain(
             [
-                .timeout(.seconds(100), clock: clock), .retry(.constant(.zero), clock: clock),
+                .timeout(.seconds(100), time: .manual(clock)), .retry(.constant(.zero), time: .manual(clock)),
                 .retryOnUnauthorized(tokens), .bearerAuth(tokens), .limitConcurrency(64, perHost: 32),
             ],
             transport: server(failing: .max)
@@ -105,7 +105,7 @@ struct RefreshTogetherTests {
             return HTTPResponse(status: 200)
         }
         let slow = InterceptorChain([limit], transport: transport)
-        let quick = InterceptorChain([.timeout(.seconds(1), clock: clock), limit], transport: transport)
+        let quick = InterceptorChain([.timeout(.seconds(1), time: .manual(clock)), limit], transport: transport)
         let holder = Task { try await slow.get() }
         await clock.sleepers(1)
         let waiter = Task { try await quick.get() }

@@ -126,7 +126,7 @@ import TransportTesting
 
     @Test func aDelayedResponseWaitsOnTheClock() async throws {
         let clock = ManualClock()
-        let server = try MockServer(clock: clock)
+        let server = try MockServer(time: .manual(clock))
         server.enqueue(MockResponse(body: "late").delayed(by: .seconds(3600)))
         let client = try RawClient(port: server.port)
         try await client.send(Wire.get())
@@ -138,7 +138,7 @@ import TransportTesting
 
     @Test func aSlowContentComesPieceByPiece() async throws {
         let clock = ManualClock()
-        let server = try MockServer(clock: clock)
+        let server = try MockServer(time: .manual(clock))
         server.enqueue(.slow([Data("one".utf8), Data("two".utf8)], every: .seconds(5)))
         let client = try RawClient(port: server.port)
         try await client.send(Wire.get())
@@ -152,7 +152,7 @@ import TransportTesting
 
     @Test func aSlowHeadComesPieceByPiece() async throws {
         let clock = ManualClock()
-        let server = try MockServer(clock: clock)
+        let server = try MockServer(time: .manual(clock))
         server.enqueue(.slowHead(bytesAtATime: 20, every: .seconds(1), body: "ok"))
         let client = try RawClient(port: server.port)
         try await client.send(Wire.get())

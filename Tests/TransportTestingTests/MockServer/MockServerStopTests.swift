@@ -47,7 +47,7 @@ import Glibc
             let clock = ManualClock()
             for _ in 0..<3 {
                 let before = OwnProcess.socketsAndPipes
-                let server = try MockServer(clock: clock)
+                let server = try MockServer(time: .manual(clock))
                 let clients = try await Self.occupy(server, clock: clock)
                 #expect(OwnProcess.threads(named: "mock:\(server.port)") == 1 + clients.count)
                 server.stop()
@@ -65,7 +65,7 @@ import Glibc
         await #expect(processExitsWith: .success) {
             let clock = ManualClock()
             let before = OwnProcess.socketsAndPipes
-            var server: MockServer? = try MockServer(clock: clock)
+            var server: MockServer? = try MockServer(time: .manual(clock))
             let port = try #require(server?.port)
             let clients = try await Self.occupy(try #require(server), clock: clock)
             server = nil

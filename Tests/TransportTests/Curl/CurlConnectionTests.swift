@@ -104,7 +104,7 @@ import TransportTesting
         let silent = try SilentServer()
         let clock = ManualClock()
         let transport = transport {
-            $0.clock = clock
+            $0.time = .manual(clock)
             $0.timeouts = Timeouts(connect: .seconds(3), idle: nil)
         }
         // The system accepts the connection, and nobody answers the TLS handshake.
@@ -167,7 +167,7 @@ import TransportTesting
         let clock = ManualClock()
         let server = try MockServer()
         let transport = transport {
-            $0.clock = clock
+            $0.time = .manual(clock)
             $0.timeouts = Timeouts(idle: nil, whole: .seconds(10))
         }
         server.on(.get, "/", MockResponse(body: "ok"))
@@ -264,7 +264,7 @@ import TransportTesting
         }
         server.on(.get, "/small", MockResponse(body: "ok"))
         let transport = transport {
-            $0.clock = clock
+            $0.time = .manual(clock)
             $0.timeouts = Timeouts(idle: nil)
         }
         let timeouts = Timeouts(idle: .seconds(1))
@@ -298,7 +298,7 @@ import TransportTesting
         }
         server.on(.get, "/small", MockResponse(body: "ok"))
         let transport = transport {
-            $0.clock = clock
+            $0.time = .manual(clock)
             $0.timeouts = Timeouts(idle: nil)
         }
         let timeouts = Timeouts(idle: nil, whole: .seconds(5))

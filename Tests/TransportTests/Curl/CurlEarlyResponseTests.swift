@@ -9,7 +9,7 @@ import TransportTesting
 @Suite(.againstHanging) struct CurlEarlyResponseTests {
     private static func transport(_ clock: ManualClock, _ timeouts: Timeouts) -> CurlTransport {
         var configuration = CurlTransport.Configuration()
-        configuration.clock = clock
+        configuration.time = .manual(clock)
         configuration.timeouts = timeouts
         return CurlTransport(configuration)
     }

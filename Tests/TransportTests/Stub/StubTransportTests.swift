@@ -167,7 +167,7 @@ import TransportTesting
 
     @Test func limitOfTheWholeCallCoversAllPausesOfAStream() async throws {
         let clock = ManualClock()
-        let stub = StubTransport(clock: clock)
+        let stub = StubTransport(time: .manual(clock))
         stub.on(nil, "**", .chunks(Array(repeating: Data("a".utf8), count: 4), every: .seconds(1)))
         var request = try stubRequest()
         request.context.timeouts = Timeouts(idle: nil, whole: .milliseconds(2_500))

@@ -8,7 +8,7 @@ import TransportTesting
     let clock = ManualClock()
     let stub: StubTransport
 
-    init() { stub = StubTransport(clock: clock) }
+    init() { stub = StubTransport(time: .manual(clock)) }
 
     @Test func anInvalidRequestIsRefusedAndNotRecorded() async throws {
         stub.on(nil, "**", .status(200))
@@ -165,7 +165,7 @@ import TransportTesting
     let clock = ManualClock()
     let stub: StubTransport
 
-    init() { stub = StubTransport(clock: clock) }
+    init() { stub = StubTransport(time: .manual(clock)) }
 
     @Test func aDelayPassesOnTheInjectedClock() async throws {
         stub.enqueue(.status(200).delayed(by: .seconds(3600)).with(status: 201).delayed(by: .seconds(1)))

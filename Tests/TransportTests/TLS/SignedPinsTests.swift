@@ -51,8 +51,7 @@ import TransportTesting
                 keys: keys ?? [key],
                 keptIn: folder.file("kept.json"),
                 over: stub,
-                clock: clock,
-                now: now
+                time: TimeSource(clock: clock, now: now)
             )
         }
     }
@@ -243,7 +242,7 @@ extension SignedPinsTests {
             keys: [fixture.key],
             keptIn: nil,
             over: slow,
-            now: { Self.today }
+            time: TimeSource(now: { Self.today })
         )
         let first = Task { try await pins.refresh() }
         for await _ in arrivals { break }
@@ -263,7 +262,7 @@ extension SignedPinsTests.Fixture {
             keys: [key],
             keptIn: nil,
             over: stub,
-            now: { Date(timeIntervalSince1970: 1_900_000_000) }
+            time: TimeSource(now: { Date(timeIntervalSince1970: 1_900_000_000) })
         )
     }
 }

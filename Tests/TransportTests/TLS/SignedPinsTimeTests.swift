@@ -20,8 +20,7 @@ extension SignedPinsTests {
             keys: [fixture.key],
             keptIn: nil,
             over: transport,
-            clock: clock,
-            now: { Self.today }
+            time: TimeSource(clock: clock, now: { Self.today })
         )
     }
 
@@ -30,14 +29,14 @@ extension SignedPinsTests {
         var settings = TLSConfiguration.pinned(["localhost": [CurlPinningTests.otherPin]], trust: tls.trust)
         settings.signedPins = pins
         var configuration = CurlTransport.Configuration(tls: settings)
-        configuration.clock = clock
+        configuration.time = .manual(clock)
         configuration.timeouts = Timeouts(idle: nil, whole: .seconds(5))
         return CurlTransport(configuration)
     }
 
     @Test func listThatDoesNotComeIsGivenUp() async throws {
         let (fixture, clock) = (try await Fixture(), ManualClock())
-        let silent = StubTransport(clock: clock) { _ in
+        let silent = StubTransport(time: .manual(clock)) { _ in
             try await ManualClock().sleep(for: .seconds(1))
             return HTTPResponse(status: 200)
         }
@@ -53,7 +52,7 @@ extension SignedPinsTests {
     @Test func callWaitsForTheListNoLongerThanItsLimit() async throws {
         let (tls, fixture, clock) = (try TLSFixture(), try await Fixture(), ManualClock())
         let asked = Gate()
-        let silent = StubTransport(clock: ManualClock()) { _ in
+        let silent = StubTransport(time: .manual(ManualClock())) { _ in
             asked.open()
             try await ManualClock().sleep(for: .seconds(1))
             return HTTPResponse(status: 200)
@@ -77,7 +76,7 @@ extension SignedPinsTests {
         tls.server.on(.get, "/**", .neverAnswer)
         let list = fixture.list(pin: tls.identity.chain[1].publicKeyPin.description)
         let signature = try await fixture.sign(list)
-        let slow = StubTransport(clock: ManualClock()) { request in
+        let slow = StubTransport(time: .manual(ManualClock())) { request in
             if request.url.path.hasSuffix(".sig") { return HTTPResponse(status: 200, body: HTTPBody(signature)) }
             clock.advance(by: .seconds(3))
             return HTTPResponse(status: 200, body: HTTPBody(list))
@@ -98,7 +97,7 @@ extension SignedPinsTests {
         let (tls, fixture, clock) = (try TLSFixture(), try await Fixture(), ManualClock())
         let list = fixture.list(pin: tls.identity.chain[1].publicKeyPin.description)
         let signature = try await fixture.sign(list)
-        let late = StubTransport(clock: ManualClock()) { request in
+        let late = StubTransport(time: .manual(ManualClock())) { request in
             if request.url.path.hasSuffix(".sig") { return HTTPResponse(status: 200, body: HTTPBody(signature)) }
             clock.advance(by: .seconds(6))
             return HTTPResponse(status: 200, body: HTTPBody(list))

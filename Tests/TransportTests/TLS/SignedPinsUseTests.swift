@@ -46,8 +46,7 @@ extension SignedPinsTests {
             keptIn: fixture.folder.file("key.pub").appendingPathComponent("kept.json"),
             over: fixture.stub,
             minimumInterval: .zero,
-            clock: fixture.clock,
-            now: { Self.today }
+            time: TimeSource(clock: fixture.clock, now: { Self.today })
         )
         #expect(await code(pins) == .notKept)
         #expect(try await pins.update(for: "localhost") == nil)

@@ -16,7 +16,7 @@ import Glibc
 
     init() throws {
         server = try MockServer()
-        transport = URLSessionTransport(timeouts: Timeouts(idle: nil), clock: clock)
+        transport = URLSessionTransport(timeouts: Timeouts(idle: nil), time: .manual(clock))
     }
 
     private static let head = MockResponse.Step.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
@@ -84,7 +84,10 @@ import Glibc
     }
 
     @Test func theRequestsLimitsReplaceTheTransports() async throws {
-        let transport = URLSessionTransport(timeouts: Timeouts(idle: .seconds(1), whole: .seconds(1)), clock: clock)
+        let transport = URLSessionTransport(
+            timeouts: Timeouts(idle: .seconds(1), whole: .seconds(1)),
+            time: .manual(clock)
+        )
         server.on(.get, "/", .neverAnswer)
         let short = Task { try await transport.send(makeRequest(server)) }
         let long = Task {

@@ -1,4 +1,4 @@
-public import Foundation
+internal import Foundation
 
 /// Holds the access token of one account, refreshes it once for all waiting requests, and sends it only to its origins.
 ///
@@ -81,8 +81,7 @@ public final class TokenStore: Sendable {
     ///     without a token.
     ///   - pause: the time after a refresh in which a rejection of the new token starts no other refresh; 10 seconds by
     ///     default, `.zero` for no pause. ``TokenStore`` says when it ends early. ``signIn(_:)`` ends the pause.
-    ///   - clock: measures the pause.
-    ///   - now: the wall clock that expiries are compared with.
+    ///   - time: measures the pause, and has the wall clock that expiries are compared with.
     ///   - persist: called with the token after each change, and with `nil` after a sign-out. The calls are serial, in the
     ///     order of the changes, and never contain a discarded token. No request waits for them.
     ///   - refresh: returns a token to replace the rejected or expired one; called with `nil` if there is no token. If the
@@ -93,8 +92,7 @@ public final class TokenStore: Sendable {
         leeway: Duration = .seconds(30),
         fetchesFirstToken: Bool = false,
         pause: Duration = CredentialRefresh.defaultPause,
-        clock: any Clock<Duration> = ContinuousClock(),
-        now: @escaping @Sendable () -> Date = { Date() },
+        time: TimeSource = .system,
         persist: (@Sendable (Token?) async -> Void)? = nil,
         refresh: @escaping @Sendable (_ rejected: Token?) async throws -> Token
     ) {
@@ -104,8 +102,7 @@ public final class TokenStore: Sendable {
             leeway: leeway,
             fetchesFirstToken: fetchesFirstToken,
             pause: pause,
-            clock: clock,
-            now: now,
+            time: time,
             persist: persist,
             observe: { _ in },
             refresh: refresh
@@ -119,8 +116,7 @@ public final class TokenStore: Sendable {
         leeway: Duration = .seconds(30),
         fetchesFirstToken: Bool = false,
         pause: Duration = CredentialRefresh.defaultPause,
-        clock: any Clock<Duration> = ContinuousClock(),
-        now: @escaping @Sendable () -> Date = { Date() },
+        time: TimeSource = .system,
         persist: (@Sendable (Token?) async -> Void)? = nil,
         observe: @escaping @Sendable (RefreshEvent) -> Void,
         refresh: @escaping @Sendable (_ rejected: Token?) async throws -> Token
@@ -128,20 +124,20 @@ public final class TokenStore: Sendable {
         self.origins = origins.map(Array.init)
         self.leeway = leeway
         self.fetchesFirstToken = fetchesFirstToken
-        self.now = now
+        now = time.now
         let persistence = persist.map(SerialPersister.init)
         self.persistence = persistence
         refresher = CredentialRefresher(
             HeldToken(initial, leeway: leeway),
             pause: pause,
-            clock: clock,
+            clock: time.clock,
             onChange: { persistence?.enqueue($0.token) },
             observe: observe,
             refresh: { rejected in
                 var token = try await refresh(rejected.token)
                 token.refreshToken = token.refreshToken ?? rejected.token?.refreshToken
                 token.account = token.account ?? rejected.token?.account
-                return HeldToken(received: token, at: now(), leeway: leeway)
+                return HeldToken(received: token, at: time.now(), leeway: leeway)
             }
         )
     }

@@ -33,7 +33,7 @@ public final class CookieJar: Sendable {
     ///   - cookies: the cookies to start with. Invalid cookies (``Cookie/isValid``) are dropped.
     ///   - limit: the maximum number of cookies, 3,000 by default. Beyond it, the jar drops the least recently used cookies.
     ///   - limitPerDomain: the maximum number of cookies per domain, 50 by default.
-    ///   - now: the wall clock that expiries are compared with.
+    ///   - time: its wall clock is what expiries are compared with.
     ///   - persist: called after a change with all cookies that have not expired. The calls are serial, and changes made
     ///     during a call lead to one further call. A cookie that is set again unchanged, or that expires, is not a change. No
     ///     request waits for a call.
@@ -43,16 +43,16 @@ public final class CookieJar: Sendable {
         _ cookies: [Cookie] = [],
         limit: Int = 3000,
         limitPerDomain: Int = 50,
-        now: @escaping @Sendable () -> Date = { Date() },
+        time: TimeSource = .system,
         persist: (@Sendable ([Cookie]) async -> Void)? = nil,
         isPublicSuffix: @escaping @Sendable (String) -> Bool = { !$0.contains(".") }
     ) {
         var store = CookieStore(limit: limit, limitPerDomain: limitPerDomain, isPublicSuffix: isPublicSuffix)
-        for cookie in cookies where cookie.isValid { store.insert(cookie, at: now()) }
+        for cookie in cookies where cookie.isValid { store.insert(cookie, at: time.now()) }
         let held = HeldCookies(store)
         self.held = held
-        self.now = now
-        persistence = persist.map { persist in SerialPersister { await persist(held.takeChanges(at: now())) } }
+        now = time.now
+        persistence = persist.map { persist in SerialPersister { await persist(held.takeChanges(at: time.now())) } }
     }
 
     /// All cookies that have not expired, oldest first.

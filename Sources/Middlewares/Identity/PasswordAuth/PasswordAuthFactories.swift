@@ -6,15 +6,15 @@ extension Interceptor where Self == PasswordAuthInterceptor {
     ///   - schemes: the schemes that it may use.
     ///   - origins: the origins whose challenges are answered; `nil` for the origin of the base URL of the client that sends
     ///     a request.
-    ///   - random: the source of a digest's client nonces.
+    ///   - time: the source of a digest's client nonces.
     ///   - credentials: called once for each challenge to answer.
     public static func passwordAuth(
         schemes: Set<PasswordAuthInterceptor.Scheme> = [.digest, .basic],
         origins: Set<Origin>? = nil,
-        random: RandomSource = .system,
+        time: TimeSource = .system,
         credentials: @escaping PasswordAuthInterceptor.Credentials
     ) -> Self {
-        Self(schemes: schemes, origins: origins, random: random, credentials: credentials)
+        Self(schemes: schemes, origins: origins, random: time.random, credentials: credentials)
     }
 
     /// Answers a proxy's challenges (407) to requests over plain http.
@@ -39,15 +39,15 @@ extension Interceptor where Self == PasswordAuthInterceptor {
     /// - Parameters:
     ///   - proxy: scheme, host and port of the proxy, which are passed to the closure.
     ///   - schemes: the schemes that it may use.
-    ///   - random: the source of a digest's client nonces.
+    ///   - time: the source of a digest's client nonces.
     ///   - credentials: called once for each challenge to answer.
     public static func passwordAuth(
         proxy: Origin,
         schemes: Set<PasswordAuthInterceptor.Scheme> = [.digest],
-        random: RandomSource = .system,
+        time: TimeSource = .system,
         credentials: @escaping PasswordAuthInterceptor.Credentials
     ) -> Self {
-        Self(schemes: schemes, origins: nil, random: random, challenger: .proxy(proxy), credentials: credentials)
+        Self(schemes: schemes, origins: nil, random: time.random, challenger: .proxy(proxy), credentials: credentials)
     }
 
     /// Answers digest challenges (RFC 7616) with this name and password: see ``PasswordAuthInterceptor``.
@@ -57,15 +57,15 @@ extension Interceptor where Self == PasswordAuthInterceptor {
     ///   - password: the password, which is never sent, only its digest.
     ///   - origins: the origins whose challenges are answered; `nil` for the origin of the base URL of the client that sends
     ///     a request.
-    ///   - random: the source of the client nonces.
+    ///   - time: the source of the client nonces.
     public static func digestAuth(
         username: String,
         password: String,
         origins: Set<Origin>? = nil,
-        random: RandomSource = .system
+        time: TimeSource = .system
     ) -> Self {
         let credential = PasswordCredential(username: username, password: password)
-        return Self(schemes: [.digest], origins: origins, random: random, credentials: { _, _ in credential })
+        return Self(schemes: [.digest], origins: origins, random: time.random, credentials: { _, _ in credential })
     }
 
     /// Answers basic challenges (RFC 7617) with this name and password, in UTF-8: see ``PasswordAuthInterceptor``.

@@ -45,10 +45,10 @@ public struct RetryOnUnauthorizedInterceptor: Interceptor {
         origins: Set<Origin>? = nil,
         when condition: UnauthorizedCondition = .status(401),
         pause: Duration = CredentialRefresh.defaultPause,
-        clock: any Clock<Duration> = ContinuousClock(),
+        time: TimeSource = .system,
         logIn: @escaping @Sendable () async throws -> Void
     ) {
-        self.init(SessionSource(origins: origins, pause: pause, clock: clock, logIn: logIn), when: condition)
+        self.init(SessionSource(origins: origins, pause: pause, time: time, logIn: logIn), when: condition)
     }
 
     init(_ source: any UnauthorizedSource, when condition: UnauthorizedCondition = .status(401)) {
@@ -145,15 +145,15 @@ extension Interceptor where Self == RetryOnUnauthorizedInterceptor {
     ///   - condition: the outcomes that reject the session.
     ///   - pause: the time after a log-in in which a rejection of the new session starts no other log-in, unless a server has
     ///     accepted the session; 10 seconds by default, `.zero` for no pause.
-    ///   - clock: measures the pause.
+    ///   - time: measures the pause.
     ///   - logIn: logs in. The closure may send requests through the same chain, where their rejections pass through.
     public static func retryOnUnauthorized(
         origins: Set<Origin>? = nil,
         when condition: UnauthorizedCondition = .status(401),
         pause: Duration = CredentialRefresh.defaultPause,
-        clock: any Clock<Duration> = ContinuousClock(),
+        time: TimeSource = .system,
         logIn: @escaping @Sendable () async throws -> Void
     ) -> Self {
-        Self(origins: origins, when: condition, pause: pause, clock: clock, logIn: logIn)
+        Self(origins: origins, when: condition, pause: pause, time: time, logIn: logIn)
     }
 }

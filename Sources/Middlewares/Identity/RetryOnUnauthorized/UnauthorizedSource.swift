@@ -69,12 +69,13 @@ struct SessionSource: UnauthorizedSource {
     init(
         origins: Set<Origin>?,
         pause: Duration = CredentialRefresh.defaultPause,
-        clock: any Clock<Duration> = ContinuousClock(),
+        time: TimeSource = .system,
         observe: @escaping @Sendable (RefreshEvent) -> Void = { _ in },
         logIn: @escaping @Sendable () async throws -> Void
     ) {
         self.origins = origins
-        refresher = CredentialRefresher((), pause: pause, clock: clock, observe: observe) { _ in try await logIn() }
+        refresher = CredentialRefresher((), pause: pause, clock: time.clock, observe: observe) { _ in try await logIn()
+        }
     }
 
     func track(_ request: inout HTTPRequest) throws -> AuthorizationRecord? {

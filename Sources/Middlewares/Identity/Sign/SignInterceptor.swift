@@ -55,14 +55,14 @@ public struct SignInterceptor: Interceptor {
         _ signer: any RequestSigner,
         origins: Set<Origin>? = nil,
         identifiesCaller: Bool = true,
-        now: @escaping @Sendable () -> Date = { Date() },
+        time: TimeSource = .system,
         where isSigned: @escaping @Sendable (HTTPRequest) -> Bool = { _ in true }
     ) {
         self.signer = signer
         self.origins = origins
         self.identifiesCaller = identifiesCaller
         self.isSigned = isSigned
-        self.now = now
+        now = time.now
     }
 
     /// Signs the request if its origin is chosen, and passes the request on.
@@ -111,27 +111,27 @@ extension Interceptor where Self == SignInterceptor {
     ///   - origins: the origins whose requests are signed; `nil`, the default, for the origin of the client's base URL.
     ///   - identifiesCaller: whether the key identifies a user, so that an outer `cache` or `coalesce` must not share responses
     ///     between users; `true` by default. Pass `false` for a key that all users of the program share.
-    ///   - now: the wall clock that dates the signatures.
+    ///   - time: its wall clock dates the signatures.
     ///   - isSigned: selects which of the requests to these origins to sign; by default all.
     public static func sign(
         _ signer: any RequestSigner,
         origins: Set<Origin>? = nil,
         identifiesCaller: Bool = true,
-        now: @escaping @Sendable () -> Date = { Date() },
+        time: TimeSource = .system,
         where isSigned: @escaping @Sendable (HTTPRequest) -> Bool = { _ in true }
     ) -> Self {
-        Self(signer, origins: origins, identifiesCaller: identifiesCaller, now: now, where: isSigned)
+        Self(signer, origins: origins, identifiesCaller: identifiesCaller, time: time, where: isSigned)
     }
 
     /// Signs requests with a closure, which adds fields or query parameters to the final request.
     ///
-    /// As ``sign(_:origins:identifiesCaller:now:where:)`` with a ``ClosureSigner``.
+    /// As ``sign(_:origins:identifiesCaller:time:where:)`` with a ``ClosureSigner``.
     public static func sign(
         origins: Set<Origin>? = nil,
         identifiesCaller: Bool = true,
-        now: @escaping @Sendable () -> Date = { Date() },
+        time: TimeSource = .system,
         with sign: @escaping @Sendable (inout HTTPRequest, Date) async throws -> Void
     ) -> Self {
-        Self(ClosureSigner(sign), origins: origins, identifiesCaller: identifiesCaller, now: now)
+        Self(ClosureSigner(sign), origins: origins, identifiesCaller: identifiesCaller, time: time)
     }
 }

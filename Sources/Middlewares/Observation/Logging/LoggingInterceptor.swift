@@ -45,7 +45,7 @@ public struct LoggingInterceptor: Interceptor {
         prettyJSON: Bool = true,
         curl: Bool = false,
         redaction: Redaction = .standard,
-        clock: any Clock<Duration> = ContinuousClock()
+        time: TimeSource = .system
     ) {
         guard level != .off else {
             log = nil
@@ -53,7 +53,7 @@ public struct LoggingInterceptor: Interceptor {
         }
         let body = LoggedBody(limit: bodyLimit, isPretty: prettyJSON, redaction: redaction)
         let text = LogEntryText(level: level, label: label, curl: curl, body: body, redaction: redaction)
-        log = ExchangeLog(text: text, sink: sink, clock: clock)
+        log = ExchangeLog(text: text, sink: sink, clock: time.clock)
     }
 
     /// Logs the request, passes it on, and logs the outcome.
@@ -100,7 +100,7 @@ extension Interceptor where Self == LoggingInterceptor {
     ///   - curl: whether to add a curl command that sends an equivalent request. At every level, the command includes the
     ///     fields and the body, with secrets redacted.
     ///   - redaction: decides which values are secrets.
-    ///   - clock: measures the durations.
+    ///   - time: measures the durations.
     public static func logging(
         _ level: LogLevel = .basic,
         to sink: LogSink = .standardError,
@@ -109,7 +109,7 @@ extension Interceptor where Self == LoggingInterceptor {
         prettyJSON: Bool = true,
         curl: Bool = false,
         redaction: Redaction = .standard,
-        clock: any Clock<Duration> = ContinuousClock()
+        time: TimeSource = .system
     ) -> Self {
         Self(
             level,
@@ -119,7 +119,7 @@ extension Interceptor where Self == LoggingInterceptor {
             prettyJSON: prettyJSON,
             curl: curl,
             redaction: redaction,
-            clock: clock
+            time: time
         )
     }
 }

@@ -31,11 +31,11 @@ public struct MetricsInterceptor: Interceptor {
     private let shared = Shared()
 
     init(
-        clock: any Clock<Duration> = ContinuousClock(),
+        time: TimeSource = .system,
         report: @escaping @Sendable (ExchangeEvent) -> Void
     ) {
         self.report = report
-        elapsed = Stopwatch.starting(clock).elapsed
+        elapsed = time.stopwatch().elapsed
     }
 
     /// Reports the start, passes the request on, and reports the end when it comes.
@@ -79,12 +79,12 @@ extension Interceptor where Self == MetricsInterceptor {
     /// Reports the start and the end of each exchange to a closure. See ``MetricsInterceptor``.
     ///
     /// - Parameters:
-    ///   - clock: measures the durations.
+    ///   - time: measures the durations.
     ///   - report: called on any thread for each event. The exchange waits for the closure, so it must return quickly.
     public static func metrics(
-        clock: any Clock<Duration> = ContinuousClock(),
+        time: TimeSource = .system,
         report: @escaping @Sendable (ExchangeEvent) -> Void
     ) -> Self {
-        Self(clock: clock, report: report)
+        Self(time: time, report: report)
     }
 }

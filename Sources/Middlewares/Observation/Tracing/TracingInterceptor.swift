@@ -24,10 +24,10 @@ public struct TracingInterceptor: Interceptor {
     private let origins: Set<Origin>?
     private let random: RandomSource
 
-    init(sampling: Double = 1, origins: Set<Origin>? = nil, random: RandomSource = .system) {
+    init(sampling: Double = 1, origins: Set<Origin>? = nil, time: TimeSource = .system) {
         self.sampling = sampling
         self.origins = origins
-        self.random = random
+        random = time.random
     }
 
     /// Passes the request on as a new span.
@@ -81,12 +81,12 @@ extension Interceptor where Self == TracingInterceptor {
     ///   - sampling: the share of new traces to record, from 0 to 1; by default all.
     ///   - origins: the origins that receive the fields; `nil`, the default, for all. The fields are removed from requests to
     ///     other origins.
-    ///   - random: the source of IDs and of the sampling decision.
+    ///   - time: the source of IDs and of the sampling decision.
     public static func tracing(
         sampling: Double = 1,
         origins: Set<Origin>? = nil,
-        random: RandomSource = .system
+        time: TimeSource = .system
     ) -> Self {
-        Self(sampling: sampling, origins: origins, random: random)
+        Self(sampling: sampling, origins: origins, time: time)
     }
 }

@@ -3,9 +3,9 @@
 /// ```swift
 /// interceptors: [
 ///     .retry(.exponential(maxAttempts: 3)),
-///     .circuitBreaker(.consecutiveFailures(5), openFor: .seconds(30), onChange: { change in
+///     .circuitBreaker(.consecutiveFailures(5), openFor: .seconds(30)) { change in
 ///         print(change)                                   // https://api.example.com:443: closed -> open
-///     }),
+///     },
 ///     .timeout(.seconds(10), of: "one attempt"),
 /// ]
 /// ```
@@ -39,13 +39,13 @@ public struct CircuitBreakerInterceptor: Interceptor {
         _ trip: CircuitTrip = .consecutiveFailures(5),
         openFor: Duration = .seconds(30),
         probes: Int = 1,
-        verdict: @escaping @Sendable (Result<HTTPResponse, any Error>) -> CircuitVerdict = CircuitVerdict.standard,
-        clock: any Clock<Duration> = ContinuousClock(),
-        onChange: @escaping @Sendable (CircuitChange) -> Void = { _ in }
+        time: TimeSource = .system,
+        onChange: @escaping @Sendable (CircuitChange) -> Void = { _ in },
+        verdict: @escaping @Sendable (Result<HTTPResponse, any Error>) -> CircuitVerdict = CircuitVerdict.standard
     ) {
         let openFor = min(max(.zero, openFor), Stopwatch.farthest)
         let rules = Circuit.Rules(trip: trip, openFor: openFor, probes: max(1, probes))
-        breaker = CircuitBreaker(rules, clock: clock, onChange: onChange)
+        breaker = CircuitBreaker(rules, clock: time.clock, onChange: onChange)
         judge = verdict
     }
 
@@ -79,18 +79,18 @@ extension Interceptor where Self == CircuitBreakerInterceptor {
     ///   - openFor: the time from opening to the first probe, 30 s by default.
     ///   - probes: the number of probes that must succeed to close the circuit, and the maximum sent at once; at least 1, and 1
     ///     by default.
+    ///   - time: measures the time.
+    ///   - onChange: called for each change of state, in order and outside any lock. The closure must return quickly.
     ///   - verdict: judges the host by an outcome. The closure must not consume the response's body, and never sees
     ///     cancellations.
-    ///   - clock: measures the time.
-    ///   - onChange: called for each change of state, in order and outside any lock. The closure must return quickly.
     public static func circuitBreaker(
         _ trip: CircuitTrip = .consecutiveFailures(5),
         openFor: Duration = .seconds(30),
         probes: Int = 1,
-        verdict: @escaping @Sendable (Result<HTTPResponse, any Error>) -> CircuitVerdict = CircuitVerdict.standard,
-        clock: any Clock<Duration> = ContinuousClock(),
-        onChange: @escaping @Sendable (CircuitChange) -> Void = { _ in }
+        time: TimeSource = .system,
+        onChange: @escaping @Sendable (CircuitChange) -> Void = { _ in },
+        verdict: @escaping @Sendable (Result<HTTPResponse, any Error>) -> CircuitVerdict = CircuitVerdict.standard
     ) -> Self {
-        Self(trip, openFor: openFor, probes: probes, verdict: verdict, clock: clock, onChange: onChange)
+        Self(trip, openFor: openFor, probes: probes, time: time, onChange: onChange, verdict: verdict)
     }
 }

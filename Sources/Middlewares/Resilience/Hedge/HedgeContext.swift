@@ -22,15 +22,15 @@ extension Interceptor where Self == HedgeInterceptor {
     ///   - delay: the time to wait for a response before the second attempt.
     ///   - budget: a limit on the second attempts of many requests together: each request that may get a second attempt
     ///     deposits its share, and each second attempt withdraws one. No limit by default.
+    ///   - time: measures the delay.
     ///   - isGood: whether an outcome may win; by default any response except a 429 or 5xx. The closure must not consume the
     ///     response's body.
-    ///   - clock: measures the delay.
     public static func hedge(
         after delay: Duration,
         budget: RetryBudget? = nil,
-        isGood: @escaping @Sendable (Result<HTTPResponse, any Error>) -> Bool = HedgeInterceptor.isUsual,
-        clock: any Clock<Duration> = ContinuousClock()
+        time: TimeSource = .system,
+        isGood: @escaping @Sendable (Result<HTTPResponse, any Error>) -> Bool = HedgeInterceptor.isUsual
     ) -> Self {
-        Self(after: delay, budget: budget, isGood: isGood, clock: clock)
+        Self(after: delay, budget: budget, time: time, isGood: isGood)
     }
 }

@@ -51,13 +51,13 @@ public struct HedgeInterceptor: Interceptor {
     init(
         after delay: Duration,
         budget: RetryBudget? = nil,
-        isGood: @escaping @Sendable (Result<HTTPResponse, any Error>) -> Bool = HedgeInterceptor.isUsual,
-        clock: any Clock<Duration> = ContinuousClock()
+        time: TimeSource = .system,
+        isGood: @escaping @Sendable (Result<HTTPResponse, any Error>) -> Bool = HedgeInterceptor.isUsual
     ) {
         self.delay = min(delay, Stopwatch.farthest)
         self.budget = budget
         self.isGood = isGood
-        self.clock = clock
+        clock = time.clock
     }
 
     /// The default of `isGood`: accepts any response except a 429 or 5xx, also one that an inner `validateStatus` turned into

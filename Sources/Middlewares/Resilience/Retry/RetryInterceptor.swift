@@ -1,5 +1,3 @@
-public import Foundation
-
 /// Sends a request again if its outcome is worth another attempt.
 ///
 /// ```swift
@@ -33,24 +31,18 @@ public struct RetryInterceptor: Interceptor {
     private let policy: RetryPolicy
     private let budget: RetryBudget?
     private let makeKey: (@Sendable () -> String)?
-    private let clock: any Clock<Duration>
-    private let random: RandomSource
-    private let now: @Sendable () -> Date
+    private let time: TimeSource
 
     init(
         _ policy: RetryPolicy = RetryPolicy(),
         budget: RetryBudget? = nil,
-        idempotencyKey: (@Sendable () -> String)? = nil,
-        clock: any Clock<Duration> = ContinuousClock(),
-        random: RandomSource = .system,
-        now: @escaping @Sendable () -> Date = { Date() }
+        time: TimeSource = .system,
+        idempotencyKey: (@Sendable () -> String)? = nil
     ) {
         self.policy = policy
         self.budget = budget
         makeKey = idempotencyKey
-        self.clock = clock
-        self.random = random
-        self.now = now
+        self.time = time
     }
 
     /// Passes the request on, again and again, until the policy accepts an outcome or allows no further attempt.
@@ -89,7 +81,7 @@ public struct RetryInterceptor: Interceptor {
                 if case .success(let response) = answer { response.body.discard() }
                 attempts.append(RetryAttempt(number: number, answer: answer, wait: wait))
                 do {
-                    if wait > .zero { try await clock.sleep(for: wait) }
+                    if wait > .zero { try await time.clock.sleep(for: wait) }
                     try Task.checkCancellation()
                 } catch {
                     notes?.change { $0.attempts = attempts }
@@ -104,7 +96,7 @@ public struct RetryInterceptor: Interceptor {
         _ answer: Result<HTTPResponse, any Error>,
         to request: borrowing HTTPRequest
     ) -> RetryDecision {
-        let decision = policy.decision(after: attempt, answer, to: copy request, random: random, now: now())
+        let decision = policy.decision(after: attempt, answer, to: copy request, random: time.random, now: time.now())
         guard case .retry(let wait) = decision else { return decision }
         if let deadline = request.context.deadline {
             // A request refused because its permit would come after the deadline would be refused again.
@@ -128,20 +120,17 @@ extension Interceptor where Self == RetryInterceptor {
     /// - Parameters:
     ///   - policy: decides which requests to repeat, how often, and after which wait.
     ///   - budget: a limit on the retries of many requests together; no limit by default.
+    ///   - time: measures the waits, is the source of jitter, and has the wall clock with which dates in `Retry-After` are
+    ///     compared.
     ///   - idempotencyKey: makes a key for each request that isn't idempotent and has no key. The key is sent as
     ///     `Idempotency-Key`, identical in all attempts, and makes the request eligible for retries. Use only with servers that
     ///     honour the field. None by default.
-    ///   - clock: measures the waits.
-    ///   - random: the source of jitter.
-    ///   - now: the wall clock, against which dates in `Retry-After` are compared.
     public static func retry(
         _ policy: RetryPolicy = RetryPolicy(),
         budget: RetryBudget? = nil,
-        idempotencyKey: (@Sendable () -> String)? = nil,
-        clock: any Clock<Duration> = ContinuousClock(),
-        random: RandomSource = .system,
-        now: @escaping @Sendable () -> Date = { Date() }
+        time: TimeSource = .system,
+        idempotencyKey: (@Sendable () -> String)? = nil
     ) -> Self {
-        Self(policy, budget: budget, idempotencyKey: idempotencyKey, clock: clock, random: random, now: now)
+        Self(policy, budget: budget, time: time, idempotencyKey: idempotencyKey)
     }
 }

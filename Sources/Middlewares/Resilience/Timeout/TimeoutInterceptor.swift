@@ -27,12 +27,12 @@
 public struct TimeoutInterceptor: Interceptor {
     private let limit: Duration?
     private let name: String?
-    private let clock: any Clock<Duration>
+    private let time: TimeSource
 
-    init(_ limit: Duration? = nil, of name: String? = nil, clock: any Clock<Duration> = ContinuousClock()) {
+    init(_ limit: Duration? = nil, of name: String? = nil, time: TimeSource = .system) {
         self.limit = limit.flatMap { $0 < Stopwatch.farthest ? $0 : nil }
         self.name = name
-        self.clock = clock
+        self.time = time
     }
 
     /// Passes the request on with its deadline, and cancels the rest of the chain when the deadline passes.
@@ -40,7 +40,7 @@ public struct TimeoutInterceptor: Interceptor {
     /// - Throws: ``TransportError`` with ``TransportError/Code/timedOut``; `CancellationError`; errors of the rest of the
     ///   chain.
     public func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
-        let own = limit.map { Deadline(after: $0, clock: clock) }
+        let own = limit.map { Deadline(after: $0, time: time) }
         let given = request.context.deadline
         // If an outer timeout set the deadline, it also enforces the deadline.
         let callers = given.flatMap { $0.isEnforced ? nil : $0 }
@@ -122,12 +122,12 @@ extension Interceptor where Self == TimeoutInterceptor {
     ///   - limit: the maximum time from a request's arrival here to its response. Zero or less fails every request unsent.
     ///     `nil`, the default, or more than about thirty years, enforces only the request's own deadline.
     ///   - name: the name of the limited part, for the error's message.
-    ///   - clock: measures the time.
+    ///   - time: measures the time.
     public static func timeout(
         _ limit: Duration? = nil,
         of name: String? = nil,
-        clock: any Clock<Duration> = ContinuousClock()
+        time: TimeSource = .system
     ) -> Self {
-        Self(limit, of: name, clock: clock)
+        Self(limit, of: name, time: time)
     }
 }

@@ -33,10 +33,10 @@ public struct RateLimitInterceptor: Interceptor {
 
     init(
         _ limits: RateLimiter.Limits,
-        clock: any Clock<Duration>,
+        time: TimeSource,
         observe: @escaping @Sendable (_ waiting: Int) -> Void = { _ in }
     ) {
-        limiter = RateLimiter(limits, clock: clock, observe: observe)
+        limiter = RateLimiter(limits, clock: time.clock, observe: observe)
     }
 
     // These bounds keep every sum of durations from overflowing.
@@ -71,7 +71,7 @@ extension Interceptor where Self == RateLimitInterceptor {
     ///   - maxQueued: the maximum number of waiting requests, counted per host if `perHost` is set; `nil`, the default, for no
     ///     limit.
     ///   - maxWait: the maximum time that a request may have to wait; `nil`, the default, for no limit.
-    ///   - clock: measures the time.
+    ///   - time: measures the time.
     public static func rateLimit(
         _ count: Int,
         per period: Duration,
@@ -79,10 +79,10 @@ extension Interceptor where Self == RateLimitInterceptor {
         perHost: Bool = false,
         maxQueued: Int? = nil,
         maxWait: Duration? = nil,
-        clock: any Clock<Duration> = ContinuousClock()
+        time: TimeSource = .system
     ) -> Self {
         let bucket = Self.bucket(count, per: period, burst: burst)
         let limits = RateLimiter.Limits(bucket: bucket, isPerHost: perHost, maxQueued: maxQueued, maxWait: maxWait)
-        return Self(limits, clock: clock)
+        return Self(limits, time: time)
     }
 }

@@ -60,16 +60,14 @@ public final class SignedPins: Sendable {
     ///     restart. A file that no key has signed is ignored.
     ///   - transport: the transport that fetches the list.
     ///   - minimumInterval: the shortest time between two automatic fetches. By default 60 seconds.
-    ///   - clock: the clock that measures `minimumInterval`.
-    ///   - now: returns the current date, which is compared with the list's expiry.
+    ///   - time: measures `minimumInterval`, and has the wall clock with which the list's expiry is compared.
     public init(
         url: URL,
         keys: [PinListKey],
         keptIn file: URL?,
         over transport: any Transport,
         minimumInterval: Duration = .seconds(60),
-        clock: any Clock<Duration> = ContinuousClock(),
-        now: @escaping @Sendable () -> Date = { Date() }
+        time: TimeSource = .system
     ) {
         self.url = url
         signatureURL = Self.signatureURL(of: url)
@@ -77,8 +75,8 @@ public final class SignedPins: Sendable {
         self.file = file.map { PinListFile(url: $0) }
         self.transport = transport
         self.minimumInterval = minimumInterval
-        self.now = now
-        elapsed = Stopwatch.starting(clock).elapsed
+        now = time.now
+        elapsed = time.stopwatch().elapsed
         if let list = self.file?.read(keys: keys) {
             state.withLock {
                 $0.list = list

@@ -187,7 +187,7 @@ import Testing
     @Test func theLeastRecentlyUsedGoesFirstAlsoAfterARestart() async throws {
         let time = Mutex(Date(timeIntervalSince1970: 1_000))
         func open() -> DiskCacheStore {
-            DiskCacheStore(at: directory.url, entryLimit: 3) { time.withLock { $0 } }
+            DiskCacheStore(at: directory.url, entryLimit: 3, time: TimeSource(now: { time.withLock { $0 } }))
         }
         let first = open()
         for name in ["a", "b", "c"] { try await first.put(Data(), try diskKey(name)) }
@@ -207,7 +207,7 @@ import Testing
     @Test func filesOfARunWithTheClockAheadGoFirst() async throws {
         let time = Mutex(Date(timeIntervalSince1970: 1_000_000))
         func open() -> DiskCacheStore {
-            DiskCacheStore(at: directory.url, entryLimit: 40) { time.withLock { $0 } }
+            DiskCacheStore(at: directory.url, entryLimit: 40, time: TimeSource(now: { time.withLock { $0 } }))
         }
         let ahead = open()
         for number in 0..<40 { try await ahead.put(Data(), try diskKey("ahead\(number)")) }

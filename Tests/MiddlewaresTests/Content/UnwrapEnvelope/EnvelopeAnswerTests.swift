@@ -57,7 +57,7 @@ struct EnvelopeAnswerTests {
     @Test func statusOfAnEnvelopeOfFailureIsTriedAgainAndItsRetryAfterIsWaitedFor() async throws {
         let (clock, tally) = (ManualClock(), Tally())
         let chain = InterceptorChain(
-            [.retry(.constant(.zero), clock: clock), .unwrapEnvelope(payload: "object")],
+            [.retry(.constant(.zero), time: .manual(clock)), .unwrapEnvelope(payload: "object")],
             transport: Recorder { _ in
                 tally.count() == 1 ? response(429, [.retryAfter: "7"]) : HTTPResponse(status: 204)
             }

@@ -100,7 +100,8 @@ struct BearerAuthInterceptorTests {
         let server = TokenServer(accepting: ["old", "new"])
         let now = Shared(Date(timeIntervalSince1970: 0))
         let token = TokenStore.Token("old", expiresAt: Date(timeIntervalSince1970: 100))
-        let tokens = TokenStore(token, origins: [apiOrigin], leeway: .seconds(30), now: { now.value }) { rejected in
+        let tokens = TokenStore(token, origins: [apiOrigin], leeway: .seconds(30), time: TimeSource(now: { now.value }))
+        { rejected in
             #expect(rejected == token)
             return .new
         }

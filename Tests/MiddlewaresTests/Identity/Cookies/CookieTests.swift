@@ -106,7 +106,7 @@ import Testing
         CookieJar(
             limit: limit,
             limitPerDomain: limitPerDomain,
-            now: { [now] in now.value },
+            time: TimeSource(now: { [now] in now.value }),
             isPublicSuffix: isPublicSuffix
         )
     }
@@ -314,7 +314,10 @@ import Testing
             from: "https://www.example.com/"
         )
         let stored = try JSONEncoder().encode(first.cookies)
-        let second = CookieJar(try JSONDecoder().decode([Cookie].self, from: stored), now: { [now] in now.value })
+        let second = CookieJar(
+            try JSONDecoder().decode([Cookie].self, from: stored),
+            time: TimeSource(now: { [now] in now.value })
+        )
         #expect(second.cookies == first.cookies)
         let bridged = first.cookies.compactMap(\.httpCookie).map(Cookie.init)
         #expect(bridged.map(\.domain) == ["example.com", "www.example.com"])

@@ -14,7 +14,7 @@ import Testing
             username: "u",
             password: password,
             origins: [Self.origin],
-            random: .seeded(1)
+            time: TimeSource(random: .seeded(1))
         )
         return InterceptorChain([auth], transport: server)
     }

@@ -16,7 +16,8 @@ import TransportTesting
         _ schemes: Set<PasswordAuthInterceptor.Scheme> = [.digest],
         password: String = "p"
     ) -> PasswordAuthInterceptor {
-        .passwordAuth(proxy: Self.proxy, schemes: schemes, random: .seeded(1)) { [asked] realm, origin in
+        .passwordAuth(proxy: Self.proxy, schemes: schemes, time: TimeSource(random: .seeded(1))) {
+            [asked] realm, origin in
             asked.change { $0.append("\(realm) \(origin)") }
             return PasswordCredential(username: "u", password: password)
         }

@@ -14,7 +14,7 @@ import TransportTesting
         _ initial: TokenStore.Token? = .old,
         pause: Duration = CredentialRefresh.defaultPause
     ) -> TokenStore {
-        TokenStore(initial, origins: [apiOrigin], pause: pause, clock: clock) { [refreshes] _ in
+        TokenStore(initial, origins: [apiOrigin], pause: pause, time: .manual(clock)) { [refreshes] _ in
             .init("new-\(refreshes.count())")
         }
     }
@@ -148,7 +148,7 @@ import TransportTesting
     }
 
     @Test func aRefreshThatFailsBeginsNoPause() async throws {
-        let failing = TokenStore(.old, origins: [apiOrigin], clock: clock) { [refreshes] _ in
+        let failing = TokenStore(.old, origins: [apiOrigin], time: .manual(clock)) { [refreshes] _ in
             throw RefreshRefused(attempt: refreshes.count())
         }
         let chain = authenticatingChain(failing, TokenServer(accepting: []))
@@ -161,7 +161,7 @@ import TransportTesting
         let status = Shared(HTTPResponse.Status(401))
         let server = Recorder { HTTPResponse(status: status.value, url: $0.url) }
         let chain = InterceptorChain(
-            [.retryOnUnauthorized(clock: clock) { [refreshes] in refreshes.count() }],
+            [.retryOnUnauthorized(time: .manual(clock)) { [refreshes] in refreshes.count() }],
             transport: server
         )
         for _ in 0..<20 { #expect(try await chain.get() == 401) }

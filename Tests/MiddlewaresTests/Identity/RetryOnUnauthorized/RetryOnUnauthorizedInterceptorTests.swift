@@ -135,7 +135,7 @@ struct RetryOnUnauthorizedInterceptorTests {
         let server = TokenServer(accepting: [])
         let refreshes = Tally()
         let clock = ManualClock()
-        let tokens = TokenStore(.old, origins: [apiOrigin], clock: clock) { _ in
+        let tokens = TokenStore(.old, origins: [apiOrigin], time: .manual(clock)) { _ in
             .init("token \(refreshes.count())".filter { $0 != " " })
         }
         let chain = authenticatingChain(tokens, server)
@@ -178,7 +178,8 @@ struct RetryOnUnauthorizedInterceptorTests {
     @Test func tokenThatTheServerRejectsIsRefreshedThoughTheClockThinksItValid() async throws {
         let server = TokenServer(accepting: ["new"])
         let valid = TokenStore.Token("old", expiresAt: Date(timeIntervalSince1970: 1_000_000))
-        let tokens = TokenStore(valid, origins: [apiOrigin], now: { Date(timeIntervalSince1970: 0) }) { rejected in
+        let tokens = TokenStore(valid, origins: [apiOrigin], time: TimeSource(now: { Date(timeIntervalSince1970: 0) }))
+        { rejected in
             #expect(rejected == valid)
             return .new
         }

@@ -187,7 +187,7 @@ struct SignatureVector: Sendable, CustomTestStringConvertible {
         at date: Date = Self.suiteDate
     ) async throws -> HTTPRequest {
         let recorder = Recorder()
-        let interceptor = SignInterceptor(signer, origins: [Origin(request.url)!], now: { date })
+        let interceptor = SignInterceptor(signer, origins: [Origin(request.url)!], time: TimeSource(now: { date }))
         _ = try await InterceptorChain([interceptor], transport: recorder).send(request)
         return try #require(recorder.requests.first)
     }

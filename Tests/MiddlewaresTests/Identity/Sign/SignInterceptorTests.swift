@@ -16,7 +16,7 @@ import Testing
 
     @Test func hookSeesTheFinalRequestAndAddsFieldsAndParameters() async throws {
         let date = Date(timeIntervalSince1970: 1_000)
-        let sign = SignInterceptor.sign(origins: [Origin(home)!], now: { date }) { request, date in
+        let sign = SignInterceptor.sign(origins: [Origin(home)!], time: TimeSource(now: { date })) { request, date in
             let digest = try await request.body.sha256().hexadecimal
             let text =
                 "\(request.method) \(request.headerFields[.accept] ?? "") \(digest) \(date.timeIntervalSince1970)"

@@ -15,7 +15,7 @@ import TransportTesting
             HTTPResponse(status: 200, url: request.url)
         }
     ) async throws -> HTTPResponse {
-        let logger: LoggingInterceptor = .logging(level, to: log.sink, clock: ManualClock())
+        let logger: LoggingInterceptor = .logging(level, to: log.sink, time: .manual(ManualClock()))
         return try await InterceptorChain([logger] + inner, transport: Recorder(answer)).send(request)
     }
 
@@ -167,7 +167,7 @@ import TransportTesting
 
     @Test func aCancelledCallIsLoggedAsCancelledAndNotAsFailed() async throws {
         let clock = ManualClock()
-        let logger: LoggingInterceptor = .logging(.body, to: log.sink, clock: clock)
+        let logger: LoggingInterceptor = .logging(.body, to: log.sink, time: .manual(clock))
         let chain = InterceptorChain(
             [logger],
             transport: Recorder { _ in
@@ -240,7 +240,7 @@ import TransportTesting
     @Test func theTimeIsThatOfTheRestOfTheChainOnTheInjectedClock() async throws {
         let clock = ManualClock()
         clock.advance(by: .seconds(1_000))
-        let logger: LoggingInterceptor = .logging(.basic, to: log.sink, clock: clock)
+        let logger: LoggingInterceptor = .logging(.basic, to: log.sink, time: .manual(clock))
         let chain = InterceptorChain(
             [logger],
             transport: Recorder { _ in

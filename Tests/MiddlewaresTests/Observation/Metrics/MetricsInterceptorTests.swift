@@ -44,7 +44,7 @@ struct MetricsInterceptorTests {
         _ request: HTTPRequest? = nil,
         _ answer: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse
     ) async throws -> HTTPResponse {
-        let chain = InterceptorChain([.metrics(clock: clock, report: log.report)], transport: Recorder(answer))
+        let chain = InterceptorChain([.metrics(time: .manual(clock), report: log.report)], transport: Recorder(answer))
         return try await chain.send(try request ?? HTTPRequest(url: url("https://e.com/")))
     }
 

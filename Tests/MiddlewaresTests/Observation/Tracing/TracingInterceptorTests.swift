@@ -101,10 +101,10 @@ import Testing
     }
 
     @Test func sourceOfChanceIsInjected() async throws {
-        let first = try traces(try await send([.tracing(random: .seeded(1))]))
-        let second = try traces(try await send([.tracing(random: .seeded(1))]))
+        let first = try traces(try await send([.tracing(time: TimeSource(random: .seeded(1)))]))
+        let second = try traces(try await send([.tracing(time: TimeSource(random: .seeded(1)))]))
         #expect(first == second)
-        let zeros = try traces(try await send([.tracing(random: RandomSource { 0 })]))[0]
+        let zeros = try traces(try await send([.tracing(time: TimeSource(random: RandomSource { 0 }))]))[0]
         #expect(zeros.spanID == "0000000000000001")
     }
 
@@ -151,7 +151,7 @@ import Testing
     }
 
     @Test func shareOfTheTracesIsSampled() async throws {
-        let interceptor = TracingInterceptor.tracing(sampling: 0.25, random: .seeded(9))
+        let interceptor = TracingInterceptor.tracing(sampling: 0.25, time: TimeSource(random: .seeded(9)))
         var sampled = 0
         for _ in 0..<400 where try traces(try await send([interceptor]))[0].isSampled { sampled += 1 }
         #expect(70...130 ~= sampled)
@@ -174,7 +174,7 @@ import Testing
 
     @Test func concurrentRequestsGetSpansOfTheirOwn() async throws {
         let recorder = Recorder()
-        let chain = InterceptorChain([.tracing(random: .seeded(5))], transport: recorder)
+        let chain = InterceptorChain([.tracing(time: TimeSource(random: .seeded(5)))], transport: recorder)
         let request = HTTPRequest(url: try url("https://e.com/"))
         try await withThrowingTaskGroup { group in
             for _ in 0..<500 { group.addTask { _ = try await chain.send(request) } }

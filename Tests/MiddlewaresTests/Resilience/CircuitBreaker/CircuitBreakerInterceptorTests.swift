@@ -11,7 +11,8 @@ struct CircuitBreakerInterceptorTests {
     private let changes = Shared<[String]>([])
 
     private func breaker(_ trip: CircuitTrip = .consecutiveFailures(2), probes: Int = 1) -> CircuitBreakerInterceptor {
-        CircuitBreakerInterceptor(trip, openFor: .seconds(30), probes: probes, clock: clock) { [changes] change in
+        CircuitBreakerInterceptor(trip, openFor: .seconds(30), probes: probes, time: .manual(clock)) {
+            [changes] change in
             changes.change { $0.append("\(change)") }
         }
     }
@@ -141,11 +142,11 @@ struct CircuitBreakerInterceptorTests {
     @Test func whatCountsIsTheCallersChoice() async throws {
         let breaker: CircuitBreakerInterceptor = .circuitBreaker(
             .consecutiveFailures(1),
+            time: .manual(clock),
             verdict: { answer in
                 if case .success(let response) = answer, response.status == 418 { return .failure }
                 return .standard(answer)
-            },
-            clock: clock
+            }
         )
         let stub = StubTransport()
         stub.enqueue(.status(418))
@@ -157,7 +158,7 @@ struct CircuitBreakerInterceptorTests {
     @Test func closureThatIsToldOfAChangeMayUseTheChain() async throws {
         let chain = Shared<InterceptorChain?>(nil)
         let told = Tally()
-        let breaker = CircuitBreakerInterceptor(.consecutiveFailures(1), clock: clock) { _ in
+        let breaker = CircuitBreakerInterceptor(.consecutiveFailures(1), time: .manual(clock)) { _ in
             told.count()
             Task { try? await chain.value?.get() }
         }

@@ -33,7 +33,7 @@ struct HedgeInterceptorTests {
         _ request: HTTPRequest = HTTPRequest(url: apiURL),
         budget: RetryBudget? = nil
     ) -> Task<HTTPResponse, any Error> {
-        let hedge: HedgeInterceptor = .hedge(after: .seconds(1), budget: budget, clock: clock)
+        let hedge: HedgeInterceptor = .hedge(after: .seconds(1), budget: budget, time: .manual(clock))
         return Task { try await InterceptorChain([hedge], transport: transport).send(request) }
     }
 
@@ -208,7 +208,7 @@ struct HedgeInterceptorTests {
     @Test func deadlineThatLeavesNoTimeLeavesOutTheSecondTry() async throws {
         let (server, _) = server(5, 1)
         var request = HTTPRequest(url: apiURL)
-        request.context.deadline = Deadline(after: .seconds(1), clock: clock)
+        request.context.deadline = Deadline(after: .seconds(1), time: .manual(clock))
         let task = send(server, request)
         await clock.sleepers(1)
         #expect(clock.pendingSleeps == 1)
@@ -270,7 +270,7 @@ struct HedgeInterceptorTests {
     @Test func withOnePermitTheSecondTryWaitsForItAndTheFirstWins() async throws {
         let (server, _) = server(5, 1)
         let limit = LimitConcurrencyInterceptor(1)
-        let chain = InterceptorChain([.hedge(after: .seconds(1), clock: clock), limit], transport: server)
+        let chain = InterceptorChain([.hedge(after: .seconds(1), time: .manual(clock)), limit], transport: server)
         let task = Task { try await chain.send(HTTPRequest(url: apiURL)) }
         await clock.sleepers(2)
         clock.advance(by: .seconds(1))
@@ -288,7 +288,7 @@ struct HedgeInterceptorTests {
         }
         let waiting = Tally()
         let limit = LimitConcurrencyInterceptor(1) { _ in waiting.count() }
-        let chain = InterceptorChain([.hedge(after: .seconds(1), clock: clock), limit], transport: server)
+        let chain = InterceptorChain([.hedge(after: .seconds(1), time: .manual(clock)), limit], transport: server)
         let task = Task { try await chain.send(HTTPRequest(url: apiURL)) }
         await clock.sleepers(2)
         clock.advance(by: .seconds(1))
@@ -305,7 +305,7 @@ struct HedgeInterceptorTests {
 
     @Test func hundredsAtOnceEachEndOnceWithTwoTriesAtMost() async throws {
         let (server, cancelled) = server(100, 1)
-        let chain = InterceptorChain([.hedge(after: .seconds(1), clock: clock)], transport: server)
+        let chain = InterceptorChain([.hedge(after: .seconds(1), time: .manual(clock))], transport: server)
         let tasks = (0..<200).map { _ in Task { try await chain.send(HTTPRequest(url: apiURL)) } }
         await clock.sleepers(400)
         for task in tasks[..<50] { task.cancel() }

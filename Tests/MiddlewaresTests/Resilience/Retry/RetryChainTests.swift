@@ -34,7 +34,10 @@ struct RetryChainTests {
             tally.count() == 1
                 ? HTTPResponse(status: 503, headerFields: [.retryAfter: "7"]) : HTTPResponse(status: 500)
         }
-        let chain = InterceptorChain([.retry(.constant(.zero), clock: clock), .validateStatus()], transport: transport)
+        let chain = InterceptorChain(
+            [.retry(.constant(.zero), time: .manual(clock)), .validateStatus()],
+            transport: transport
+        )
         // A POST isn't idempotent. The 503 asks for another attempt with Retry-After; the 500 doesn't.
         let task = Task { try await chain.send(HTTPRequest(method: .post, url: apiURL)) }
         await clock.sleepers(1)
@@ -91,9 +94,9 @@ struct RetryChainTests {
         }
         let chain = InterceptorChain(
             [
-                .timeout(.seconds(25), of: "the whole call", clock: clock),
-                .retry(.constant(.seconds(4), maxAttempts: 10), clock: clock),
-                .timeout(.seconds(10), of: "one attempt", clock: clock),
+                .timeout(.seconds(25), of: "the whole call", time: .manual(clock)),
+                .retry(.constant(.seconds(4), maxAttempts: 10), time: .manual(clock)),
+                .timeout(.seconds(10), of: "one attempt", time: .manual(clock)),
             ],
             transport: transport
         )
@@ -124,8 +127,8 @@ struct RetryChainTests {
         let other = ManualClock()
         let chain = InterceptorChain(
             [
-                .timeout(.seconds(25), of: "the whole call", clock: clock),
-                .retry(.constant(.seconds(4), maxAttempts: 10), clock: other),
+                .timeout(.seconds(25), of: "the whole call", time: .manual(clock)),
+                .retry(.constant(.seconds(4), maxAttempts: 10), time: .manual(other)),
             ],
             transport: transport
         )
@@ -147,8 +150,9 @@ struct RetryChainTests {
         }
         let chain = InterceptorChain(
             [
-                .timeout(.seconds(25), of: "the whole call", clock: clock), .timeout(.seconds(30), clock: clock),
-                .retry(.constant(.zero), clock: clock), .timeout(.seconds(60), clock: clock),
+                .timeout(.seconds(25), of: "the whole call", time: .manual(clock)),
+                .timeout(.seconds(30), time: .manual(clock)),
+                .retry(.constant(.zero), time: .manual(clock)), .timeout(.seconds(60), time: .manual(clock)),
             ],
             transport: transport
         )
@@ -165,9 +169,9 @@ struct RetryChainTests {
     func whoseTurnComesAfterTheDeadlineIsNotTriedAgain(seconds: Int, stops: [RetryStop?]) async throws {
         // A call with too little time for one attempt may have enough for the next, so the transport always refuses.
         let transport = Recorder { throw UnsentError.timedOut(waitingFor: "a turn", $0, wait: .seconds(5)) }
-        let chain = InterceptorChain([.retry(.constant(.zero), clock: clock)], transport: transport)
+        let chain = InterceptorChain([.retry(.constant(.zero), time: .manual(clock))], transport: transport)
         var request = HTTPRequest(url: apiURL)
-        request.context.deadline = Deadline(after: .seconds(seconds), clock: clock)
+        request.context.deadline = Deadline(after: .seconds(seconds), time: .manual(clock))
         let call = request
         let error = await #expect(throws: TransportError.self) { try await chain.send(call) }
         #expect(error?.context.attempts.map(\.stop) == stops)

@@ -23,7 +23,7 @@ struct RetryInterceptorTests {
 
     @Test func goodFirstAnswerCostsNothing() async throws {
         let transport = Recorder()
-        let response = try await chain(.retry(clock: clock), transport).send(HTTPRequest(url: apiURL))
+        let response = try await chain(.retry(time: .manual(clock)), transport).send(HTTPRequest(url: apiURL))
         #expect(response.context.isEmpty)
         #expect(transport.requests.count == 1)
     }
@@ -35,7 +35,7 @@ struct RetryInterceptorTests {
             backoff: .exponential(base: .seconds(1), cap: .seconds(20), hasJitter: false)
         )
         let task = Task { [clock] in
-            try await chain(.retry(policy, clock: clock), transport).send(HTTPRequest(url: apiURL))
+            try await chain(.retry(policy, time: .manual(clock)), transport).send(HTTPRequest(url: apiURL))
         }
         for wait in [1, 2, 4] {
             await clock.sleepers(1)
@@ -115,7 +115,7 @@ struct RetryInterceptorTests {
             HTTPResponse(status: 503, body: .oneShot(Chunks(["x"]), onDiscard: { discarded.count() }))
         }
         let task = Task { [clock] in
-            try await chain(.retry(.constant(.seconds(1), maxAttempts: 2), clock: clock), transport)
+            try await chain(.retry(.constant(.seconds(1), maxAttempts: 2), time: .manual(clock)), transport)
                 .send(HTTPRequest(url: apiURL))
         }
         await clock.sleepers(1)
@@ -129,7 +129,9 @@ struct RetryInterceptorTests {
     @Test func cancellingDuringABackoffReturnsAtOnce() async throws {
         let transport = answering([busy])
         let task = Task { [clock] in
-            try await chain(.retry(.constant(.seconds(3_600)), clock: clock), transport).send(HTTPRequest(url: apiURL))
+            try await chain(.retry(.constant(.seconds(3_600)), time: .manual(clock)), transport).send(
+                HTTPRequest(url: apiURL)
+            )
         }
         await clock.sleepers(1)
         task.cancel()
@@ -160,7 +162,7 @@ struct RetryInterceptorTests {
             return HTTPResponse(status: 503, headerFields: [.retryAfter: "0"])
         }
         let task = Task { [clock] in
-            try await chain(.retry(.constant(.zero, maxAttempts: 3), clock: clock), transport)
+            try await chain(.retry(.constant(.zero, maxAttempts: 3), time: .manual(clock)), transport)
                 .send(HTTPRequest(url: apiURL))
         }
         await #expect(throws: CancellationError.self) { try await task.value }
@@ -241,9 +243,11 @@ struct RetryInterceptorTests {
             let clock = ManualClock()
             let transport = answering([busy])
             var request = HTTPRequest(url: apiURL)
-            request.context.deadline = Deadline(after: left, clock: clock)
+            request.context.deadline = Deadline(after: left, time: .manual(clock))
             let task = Task { [request] in
-                try await chain(.retry(.constant(.seconds(3), maxAttempts: 2), clock: clock), transport).send(request)
+                try await chain(.retry(.constant(.seconds(3), maxAttempts: 2), time: .manual(clock)), transport).send(
+                    request
+                )
             }
             if requests == 2 {
                 await clock.sleepers(1)
@@ -259,8 +263,7 @@ struct RetryInterceptorTests {
         let transport = answering([.success(asked), ok])
         let retry: RetryInterceptor = .retry(
             .constant(.zero),
-            clock: clock,
-            now: { Date(timeIntervalSince1970: 784_111_777) }
+            time: TimeSource(clock: clock, now: { Date(timeIntervalSince1970: 784_111_777) })
         )
         let task = Task { try await chain(retry, transport).send(HTTPRequest(method: .post, url: apiURL)) }
         await clock.sleepers(1)
@@ -272,7 +275,10 @@ struct RetryInterceptorTests {
     @Test func jitterComesFromTheInjectedSource() async throws {
         let expected = RandomSource.seeded(9)
         let transport = answering([busy, ok])
-        let retry: RetryInterceptor = .retry(.exponential(base: .seconds(8)), clock: clock, random: .seeded(9))
+        let retry: RetryInterceptor = .retry(
+            .exponential(base: .seconds(8)),
+            time: TimeSource(clock: clock, random: .seeded(9))
+        )
         let task = Task { try await chain(retry, transport).send(HTTPRequest(url: apiURL)) }
         await clock.sleepers(1)
         #expect(clock.nextDeadline?.elapsed == .seconds(8 * expected.unit()))

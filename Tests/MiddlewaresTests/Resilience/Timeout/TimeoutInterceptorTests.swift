@@ -20,13 +20,13 @@ struct TimeoutInterceptorTests {
     }
 
     @Test func answerInTimeIsGivenAndTheTimerEnds() async throws {
-        let response = try await send([.timeout(.seconds(1), clock: clock)], Recorder()).value
+        let response = try await send([.timeout(.seconds(1), time: .manual(clock))], Recorder()).value
         #expect(response.status == 200)
         #expect(clock.pendingSleeps == 0)
     }
 
     @Test func errorInTimeIsGivenAsItIs() async throws {
-        let task = send([.timeout(.seconds(1), clock: clock)], Recorder { _ in throw Refused() })
+        let task = send([.timeout(.seconds(1), time: .manual(clock))], Recorder { _ in throw Refused() })
         await #expect(throws: Refused.self) { try await task.value }
         #expect(clock.pendingSleeps == 0)
     }
@@ -38,7 +38,7 @@ struct TimeoutInterceptorTests {
             try await clock.sleep(for: .seconds(100))
             return HTTPResponse(status: 200)
         }
-        let task = send([.timeout(.seconds(10), of: "one attempt", clock: clock)], transport)
+        let task = send([.timeout(.seconds(10), of: "one attempt", time: .manual(clock))], transport)
         await clock.sleepers(2)
         clock.advance(by: .seconds(10))
         let error = await #expect(throws: TransportError.self) { try await task.value }
@@ -54,7 +54,7 @@ struct TimeoutInterceptorTests {
             try await clock.sleep(for: .seconds(10))
             return HTTPResponse(status: 204)
         }
-        let task = send([.timeout(.milliseconds(10_001), clock: clock)], transport)
+        let task = send([.timeout(.milliseconds(10_001), time: .manual(clock))], transport)
         await clock.sleepers(2)
         clock.advance(by: .seconds(10))
         #expect(try await task.value.status == 204)
@@ -64,7 +64,7 @@ struct TimeoutInterceptorTests {
         let transport = Recorder { [clock] _ in
             HTTPResponse(status: 200, body: .oneShot(LateChunk(clock: clock, after: .seconds(100))))
         }
-        let response = try await send([.timeout(.seconds(1), clock: clock)], transport).value
+        let response = try await send([.timeout(.seconds(1), time: .manual(clock))], transport).value
         #expect(clock.pendingSleeps == 0, "The timer has ended.")
         let content = Task { try await response.body.collect(upTo: 100) }
         await clock.sleepers(1)
@@ -83,7 +83,7 @@ struct TimeoutInterceptorTests {
             }
             return HTTPResponse(status: 200, body: .oneShot(Chunks(["x"]), onDiscard: { discarded.count() }))
         }
-        let task = send([.timeout(.seconds(1), clock: clock)], transport)
+        let task = send([.timeout(.seconds(1), time: .manual(clock))], transport)
         await clock.sleepers(1)
         clock.advance(by: .seconds(1))
         let error = await #expect(throws: TransportError.self) { try await task.value }
@@ -96,7 +96,7 @@ struct TimeoutInterceptorTests {
             try await clock.sleep(for: .seconds(100))
             return HTTPResponse(status: 200)
         }
-        let task = send([.timeout(.seconds(10), clock: clock)], transport)
+        let task = send([.timeout(.seconds(10), time: .manual(clock))], transport)
         await clock.sleepers(2)
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
@@ -112,7 +112,7 @@ struct TimeoutInterceptorTests {
             await release.opened()
             throw Refused()
         }
-        let task = send([.timeout(.seconds(10), clock: clock)], transport)
+        let task = send([.timeout(.seconds(10), time: .manual(clock))], transport)
         await clock.sleepers(2)
         clock.advance(by: .seconds(10))
         await isCancelled.opened()
@@ -124,7 +124,7 @@ struct TimeoutInterceptorTests {
     @Test func limitThatLeavesNoTimeSendsNothing() async throws {
         for limit in [Duration.zero, .seconds(-1), .seconds(Int64.min)] {
             let transport = Recorder()
-            let task = send([.timeout(limit, clock: clock)], transport)
+            let task = send([.timeout(limit, time: .manual(clock))], transport)
             let error = await #expect(throws: TransportError.self) { try await task.value }
             #expect(error?.code == .timedOut)
             #expect(transport.requests.isEmpty)
@@ -142,8 +142,8 @@ struct TimeoutInterceptorTests {
         let transport = Recorder()
         _ = try await send(
             [
-                .timeout(.seconds(10), clock: clock), .timeout(.seconds(3), clock: clock),
-                .timeout(.seconds(7), clock: clock),
+                .timeout(.seconds(10), time: .manual(clock)), .timeout(.seconds(3), time: .manual(clock)),
+                .timeout(.seconds(7), time: .manual(clock)),
             ],
             transport
         ).value
@@ -156,9 +156,12 @@ struct TimeoutInterceptorTests {
             return HTTPResponse(status: 200)
         }
         var context = HTTPContext()
-        context.deadline = Deadline(after: .seconds(5), clock: clock)
+        context.deadline = Deadline(after: .seconds(5), time: .manual(clock))
         let task = send(
-            [.timeout(clock: clock), .timeout(clock: clock), .timeout(.seconds(9), clock: clock)],
+            [
+                .timeout(time: .manual(clock)), .timeout(time: .manual(clock)),
+                .timeout(.seconds(9), time: .manual(clock)),
+            ],
             transport,
             context: context
         )
@@ -177,8 +180,8 @@ struct TimeoutInterceptorTests {
             return HTTPResponse(status: 200)
         }
         var context = HTTPContext()
-        context.deadline = Deadline(after: .seconds(5), clock: clock)
-        let task = send([.timeout(.seconds(2), clock: clock)], transport, context: context)
+        context.deadline = Deadline(after: .seconds(5), time: .manual(clock))
+        let task = send([.timeout(.seconds(2), time: .manual(clock))], transport, context: context)
         await clock.sleepers(2)
         clock.advance(by: .seconds(2))
         let error = await #expect(throws: TransportError.self) { try await task.value }
@@ -196,7 +199,7 @@ struct TimeoutInterceptorTests {
             return .new
         }
         let authentication: [any Interceptor] = [.retryOnUnauthorized(tokens), .bearerAuth(tokens)]
-        let timeout: TimeoutInterceptor = .timeout(.seconds(1), clock: clock)
+        let timeout: TimeoutInterceptor = .timeout(.seconds(1), time: .manual(clock))
         let impatient = send([timeout] + authentication, server)
         let patient = send(authentication, server)
         await waiting.reached(2)
@@ -216,7 +219,7 @@ struct TimeoutInterceptorTests {
             if isSlow { try await clock.sleep(for: .seconds(100)) }
             return HTTPResponse(status: 200)
         }
-        let chain = InterceptorChain([.timeout(.seconds(10), clock: clock)], transport: transport)
+        let chain = InterceptorChain([.timeout(.seconds(10), time: .manual(clock))], transport: transport)
         let (slow, fast) = (try url("https://h/slow"), try url("https://h/fast"))
         let answered = await withTaskGroup(of: Bool.self) { group in
             for _ in 0..<200 { group.addTask { (try? await chain.send(HTTPRequest(url: slow))) != nil } }

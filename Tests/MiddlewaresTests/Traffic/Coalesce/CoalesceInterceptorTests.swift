@@ -251,7 +251,7 @@ struct CoalesceInterceptorTests {
 extension CoalesceInterceptorTests {
     private func request(deadlineAfter duration: Duration?) -> HTTPRequest {
         var request = HTTPRequest(url: apiURL)
-        request.context.deadline = duration.map { Deadline(after: $0, clock: clock) }
+        request.context.deadline = duration.map { Deadline(after: $0, time: .manual(clock)) }
         return request
     }
 
@@ -282,7 +282,7 @@ extension CoalesceInterceptorTests {
     }
 
     @Test func sleepUntilTheLatestDeadlineFollowsThoseWhoJoin() async throws {
-        let deadlines = Shared<[Deadline?]>([Deadline(after: .seconds(1), clock: clock)])
+        let deadlines = Shared<[Deadline?]>([Deadline(after: .seconds(1), time: .manual(clock))])
         let latest = Deadline.latest { deadlines.value }
         let woken = Tally()
         let sleeper = Task {
@@ -290,7 +290,7 @@ extension CoalesceInterceptorTests {
             woken.count()
         }
         await clock.sleepers(1)
-        deadlines.change { $0.append(Deadline(after: .seconds(3), clock: clock)) }
+        deadlines.change { $0.append(Deadline(after: .seconds(3), time: .manual(clock))) }
         clock.advance(by: .seconds(1))
         await clock.sleepers(1)
         #expect(woken.value == 0)

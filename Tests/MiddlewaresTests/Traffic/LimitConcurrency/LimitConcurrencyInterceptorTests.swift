@@ -157,7 +157,7 @@ struct LimitConcurrencyInterceptorTests {
         let holder = Task { try await chain.get() }
         await server.arrivals.reached(1)
         var request = HTTPRequest(url: apiURL)
-        request.context.deadline = Deadline(after: .seconds(5), clock: clock)
+        request.context.deadline = Deadline(after: .seconds(5), time: .manual(clock))
         let waiter = Task { [request] in try await chain.send(request) }
         await clock.sleepers(1)
         clock.advance(by: .seconds(5))
@@ -174,7 +174,7 @@ struct LimitConcurrencyInterceptorTests {
     @Test func deadlineIsNoMatterOnceTheRequestIsSent() async throws {
         let chain = InterceptorChain([limit(1, Tally())], transport: Recorder())
         var request = HTTPRequest(url: apiURL)
-        request.context.deadline = Deadline(after: .zero, clock: clock)
+        request.context.deadline = Deadline(after: .zero, time: .manual(clock))
         #expect(try await chain.send(request).status == 200)
         #expect(clock.pendingSleeps == 0)
     }

@@ -19,7 +19,7 @@ struct RateLimitInterceptorTests {
     ) -> RateLimitInterceptor {
         let bucket = RateLimitInterceptor.bucket(count, per: .seconds(1), burst: burst)
         let limits = RateLimiter.Limits(bucket: bucket, isPerHost: perHost, maxQueued: maxQueued, maxWait: maxWait)
-        return RateLimitInterceptor(limits, clock: clock) { [line] _ in line.count() }
+        return RateLimitInterceptor(limits, time: .manual(clock)) { [line] _ in line.count() }
     }
 
     /// A transport that records the time of each request.
@@ -104,7 +104,10 @@ struct RateLimitInterceptorTests {
     @Test func leaderThatIsCancelledAsItsTokenIsDueTakesNone() async throws {
         let (transport, log, _) = server()
         let bucket = RateLimitInterceptor.bucket(1, per: .seconds(1), burst: 1)
-        let limit = RateLimitInterceptor(RateLimiter.Limits(bucket: bucket), clock: CancellingClock(clock)) { _ in }
+        let limit = RateLimitInterceptor(
+            RateLimiter.Limits(bucket: bucket),
+            time: TimeSource(clock: CancellingClock(clock))
+        ) { _ in }
         let chain = InterceptorChain([limit], transport: transport)
         _ = try await get(chain, "https://h/0").value
         let leader = get(chain, "https://h/1")
@@ -156,13 +159,13 @@ struct RateLimitInterceptorTests {
         let limit = limit()
         let chain = InterceptorChain([limit], transport: transport)
         _ = try await get(chain, "https://h/0").value
-        let early = get(chain, "https://h/1", deadline: Deadline(after: .milliseconds(999), clock: clock))
+        let early = get(chain, "https://h/1", deadline: Deadline(after: .milliseconds(999), time: .manual(clock)))
         let error = await #expect(throws: TransportError.self) { try await early.value }
         #expect(error?.code == .timedOut)
         #expect(error?.message.contains("its turn of rateLimit") == true)
         #expect(arrivals.value == 1)
         #expect(limit.limiter.counts.waiting == 0)
-        let inTime = get(chain, "https://h/2", deadline: Deadline(after: .seconds(1), clock: clock))
+        let inTime = get(chain, "https://h/2", deadline: Deadline(after: .seconds(1), time: .manual(clock)))
         await clock.sleepers(1)
         clock.advance(by: .seconds(1))
         #expect(try await inTime.value == 200)
@@ -172,11 +175,11 @@ struct RateLimitInterceptorTests {
         let (transport, _, arrivals) = server()
         let budget = RetryBudget(share: 0, reserve: 10)
         let chain = InterceptorChain(
-            [.retry(.constant(.zero, maxAttempts: 5), budget: budget, clock: clock), limit()],
+            [.retry(.constant(.zero, maxAttempts: 5), budget: budget, time: .manual(clock)), limit()],
             transport: transport
         )
         _ = try await get(chain, "https://h/0").value
-        let deadline = Deadline(after: .milliseconds(999), clock: clock)
+        let deadline = Deadline(after: .milliseconds(999), time: .manual(clock))
         let error = await #expect(throws: TransportError.self) {
             try await get(chain, "https://h/1", deadline: deadline).value
         }
@@ -192,7 +195,7 @@ struct RateLimitInterceptorTests {
         let leader = get(chain, "https://h/1")
         await clock.sleepers(1)
         let fast = ManualClock()
-        let waiter = get(chain, "https://h/2", deadline: Deadline(after: .seconds(5), clock: fast))
+        let waiter = get(chain, "https://h/2", deadline: Deadline(after: .seconds(5), time: .manual(fast)))
         await fast.sleepers(1)
         fast.advance(by: .seconds(5))
         let error = await #expect(throws: TransportError.self) { try await waiter.value }

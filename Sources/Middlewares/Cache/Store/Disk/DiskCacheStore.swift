@@ -47,15 +47,15 @@ public final class DiskCacheStore: CacheStore {
     ///     by default.
     ///   - entryLimit: the maximum number of URLs; all variants of a URL count as one. 100,000 by default.
     ///   - entryByteLimit: the longest body in bytes; by default a quarter of `byteLimit`.
-    ///   - now: the wall clock, which decides what was used least recently.
+    ///   - time: its wall clock decides what was used least recently.
     public convenience init(
         at directory: URL,
         byteLimit: Int64 = 512 << 20,
         entryLimit: Int = 100_000,
         entryByteLimit: Int64? = nil,
-        now: @escaping @Sendable () -> Date = { Date() }
+        time: TimeSource = .system
     ) {
-        self.init(directory, byteLimit, entryLimit, entryByteLimit, DiskProtection(), now)
+        self.init(directory, byteLimit, entryLimit, entryByteLimit, DiskProtection(), time.now)
     }
 
     #if canImport(Darwin)
@@ -72,7 +72,7 @@ public final class DiskCacheStore: CacheStore {
     ///   - protection: the protection class of new files. macOS has no such classes: FileVault protects the whole disk. A file
     ///     that a locked device refuses to open is a miss, and is kept.
     ///   - isExcludedFromBackup: whether the directory is excluded from backups; `true` by default.
-    ///   - now: the wall clock, which decides what was used least recently.
+    ///   - time: its wall clock decides what was used least recently.
     public convenience init(
         at directory: URL,
         byteLimit: Int64 = 512 << 20,
@@ -80,10 +80,10 @@ public final class DiskCacheStore: CacheStore {
         entryByteLimit: Int64? = nil,
         protection: FileProtectionType,
         isExcludedFromBackup: Bool = true,
-        now: @escaping @Sendable () -> Date = { Date() }
+        time: TimeSource = .system
     ) {
         let protection = DiskProtection(type: protection, isExcludedFromBackup: isExcludedFromBackup)
-        self.init(directory, byteLimit, entryLimit, entryByteLimit, protection, now)
+        self.init(directory, byteLimit, entryLimit, entryByteLimit, protection, time.now)
     }
     #endif
 
@@ -175,20 +175,20 @@ public final class DiskCacheStore: CacheStore {
 }
 
 extension CacheStore where Self == DiskCacheStore {
-    /// A store in the files of a directory: see ``DiskCacheStore/init(at:byteLimit:entryLimit:entryByteLimit:now:)``.
+    /// A store in the files of a directory: see ``DiskCacheStore/init(at:byteLimit:entryLimit:entryByteLimit:time:)``.
     public static func disk(
         at directory: URL,
         byteLimit: Int64 = 512 << 20,
         entryLimit: Int = 100_000,
         entryByteLimit: Int64? = nil,
-        now: @escaping @Sendable () -> Date = { Date() }
+        time: TimeSource = .system
     ) -> Self {
         DiskCacheStore(
             at: directory,
             byteLimit: byteLimit,
             entryLimit: entryLimit,
             entryByteLimit: entryByteLimit,
-            now: now
+            time: time
         )
     }
 }

@@ -3,7 +3,7 @@ internal import Synchronization
 /// The source of randomness for jitter and sampling, injected so that a test can repeat its numbers.
 ///
 /// ```swift
-/// .retry(.exponential(maxAttempts: 3), random: .seeded(42))    // in a test: the same waits each time
+/// .tracing(time: TimeSource(random: .seeded(42)))     // in a test: the same IDs each time
 /// ```
 /// Any number of tasks can share a source. Use a source to spread load, never to make keys: the numbers of ``seeded(_:)`` are
 /// predictable.
@@ -33,17 +33,18 @@ public struct RandomSource: Sendable {
 
 /// SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014). Its state is a counter, so one
 /// atomic addition is enough to serve several tasks at once.
-final class SplitMix: Sendable {
+package final class SplitMix: Sendable {
     private let state: Atomic<UInt64>
 
-    init(_ seed: UInt64) { state = Atomic(seed) }
+    package init(_ seed: UInt64) { state = Atomic(seed) }
 
-    func next() -> UInt64 {
+    package func next() -> UInt64 {
         Self.mixed(state.wrappingAdd(0x9E37_79B9_7F4A_7C15, ordering: .relaxed).newValue)
     }
 
     /// The finaliser: different counts have different results.
-    static func mixed(_ count: UInt64) -> UInt64 {
+    @inlinable
+    package static func mixed(_ count: UInt64) -> UInt64 {
         var mixed = count
         mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
         mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB

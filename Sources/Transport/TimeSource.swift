@@ -1,0 +1,50 @@
+public import Foundation
+
+/// The clock, the wall clock and the randomness that a value takes from outside, so that a test can control all three.
+///
+/// Every interceptor, store and transport that waits, dates or rolls dice has a parameter `time`. The default is ``system``. A
+/// test passes `.manual(clock)` from `TransportTesting`, and nothing sleeps for real:
+///
+/// ```swift
+/// let clock = ManualClock()
+/// let api = Client(
+///     baseURL: url,
+///     interceptors: [.cache(.memory(), time: .manual(clock)), .retry(time: .manual(clock))],
+///     transport: stub
+/// )
+/// ```
+/// To replace one of the three, name it: `TimeSource(clock: SuspendingClock())`.
+public struct TimeSource: Sendable {
+    /// Measures durations and waits: time limits, backoff, ages.
+    public var clock: any Clock<Duration>
+    /// Returns the wall clock's time, with which dates in messages are compared: `Retry-After`, `Date`, a token's expiry.
+    public var now: @Sendable () -> Date
+    /// The source of jitter, of samples and of IDs.
+    public var random: RandomSource
+
+    /// Creates a source.
+    ///
+    /// - Parameters:
+    ///   - clock: measures durations and waits; by default a `ContinuousClock`.
+    ///   - now: returns the wall clock's time; by default the system's.
+    ///   - random: the source of jitter; by default the system's generator.
+    public init(
+        clock: any Clock<Duration> = ContinuousClock(),
+        now: @escaping @Sendable () -> Date = { Date() },
+        random: RandomSource = .system
+    ) {
+        self.clock = clock
+        self.now = now
+        self.random = random
+    }
+
+    /// A `ContinuousClock`, the system's date and the system's generator.
+    public static let system = TimeSource()
+
+    /// A stopwatch that starts now.
+    package func stopwatch() -> Stopwatch {
+        // The compiler opens the existential of a local value, but not of a property.
+        let clock = clock
+        return .starting(clock)
+    }
+}

@@ -1,0 +1,42 @@
+// Interceptors in a chain, with the compiler's answers. Scripts/check-diagnostics compiles each block separately.
+
+// The closure of a cache receives errors.
+// compiles
+let chain: [any Interceptor] = [.cache(store) { (error: any Error) in print(error) }, .cache(.memory()) { print($0) }]
+
+// The closure of a signer selects requests.
+// compiles
+let signer: any RequestSigner = .awsV4(region: "eu", service: "s3", credentials: credentials)
+let chain: [any Interceptor] = [.sign(signer) { $0.method == .post }]
+
+// The closure of a breaker hears of changes, and a second one judges.
+// compiles
+let chain: [any Interceptor] = [
+    .circuitBreaker { print($0.origin, $0.to) },
+    .circuitBreaker(.consecutiveFailures(3)) {
+        print($0)
+    } verdict: {
+        .standard($0)
+    },
+]
+
+// Nobody judges by the first closure of a breaker.
+// error: to expected argument type '@Sendable (CircuitChange) -> Void'
+let breaker: CircuitBreakerInterceptor = .circuitBreaker { (answer: Result<HTTPResponse, any Error>) in
+    .standard(answer)
+}
+
+// The other closures, and the time of a test.
+// compiles
+let chain: [any Interceptor] = [
+    .metrics(time: .manual(clock)) { print($0) },
+    .retry(time: .manual(clock)),
+    .retryOnUnauthorized(time: .manual(clock)) { try await logIn() },
+    .hedge(after: .seconds(1), time: .manual(clock)) { (try? $0.get())?.status == 200 },
+    .cache(.memory(), time: .manual(clock)) { print($0) },
+    .timeout(.seconds(3), time: TimeSource(clock: SuspendingClock())),
+]
+
+// A clock is part of a time.
+// error: cannot convert value of type 'ContinuousClock' to expected argument type 'TimeSource'
+let interceptor: RetryInterceptor = .retry(time: ContinuousClock())
