@@ -1,7 +1,7 @@
 /// Thrown when a request gets no response, or when a body can't be read.
 ///
 /// The description names the request, with secrets redacted. A cancelled call throws `CancellationError` instead.
-public struct TransportError: ContextualError, Sendable {
+public struct TransportError: HTTPError {
     /// The kind of failure. An open set: handle the codes you know, and keep a default.
     public struct Code: OpenSet {
         /// The name of the code, such as `timedOut`.
@@ -14,10 +14,8 @@ public struct TransportError: ContextualError, Sendable {
     public let code: Code
     /// A message for a person: the failure, and a remedy.
     public let message: String
-    /// The request's method.
-    public let method: HTTPRequest.Method?
-    /// The request's URL, with secrets redacted.
-    public let url: String?
+    /// The method and the redacted URL of the request, if known.
+    public let request: HTTPRequest.Summary?
     /// The error that caused this one, if it adds information.
     public let underlying: (any Error)?
     /// Details about the failed call, such as the attempts made.
@@ -38,8 +36,7 @@ public struct TransportError: ContextualError, Sendable {
     ) {
         self.code = code
         self.message = message
-        self.method = request?.method
-        self.url = request.map { Redaction.standard.string(for: $0.url) }
+        self.request = request?.summary
         self.underlying = underlying
     }
 }
@@ -106,10 +103,22 @@ extension TransportError {
     }
 }
 
-extension TransportError: DescribedError {
-    /// The code, the message and the request, without secrets.
-    public var description: String {
-        let text = Self.line(code, message, method, url)
-        return underlying.map { "\(text) Cause: \($0)" } ?? text
+extension TransportError {
+    /// The name of the code, such as `TransportError.timedOut`.
+    public var codeName: String { "TransportError.\(code)" }
+
+    /// Whether the code proves that nothing was sent, or the deadline of the call passed while the request waited to be sent.
+    ///
+    /// ``Code/tlsFailed`` proves nothing, because a server may reject a client certificate after it received the request.
+    public var sentNothing: Bool { Self.unsentCodes.contains(code) || underlying is UnsentError }
+
+    private static let unsentCodes: Set<Code> = [
+        .cannotFindHost, .cannotConnect, .invalidRequest, .sendingForbidden, .unsupportedURL,
+    ]
+
+    /// A short English sentence for people, such as "The server can't be reached."
+    public var errorDescription: String? {
+        if isOffline || isTimeout { return ErrorSentence.about(self) }
+        return ErrorSentence.about(code) ?? ErrorSentence.about(self)
     }
 }

@@ -72,7 +72,7 @@ import TransportTesting
         let client = makeClient(makeTokens("fresh"))
         let error = await #expect(throws: EnvelopeError.self) { let _: User = try await client.get("/users/7") }
         #expect(error?.code == 404)
-        #expect(error?.message == "No such user.")
+        #expect(error?.serverMessage == "No such user.")
     }
 
     @Test func aValueGoesThereAndComesBack() async throws {
@@ -102,8 +102,8 @@ import TransportTesting
         server.on(.get, "/v1/garbage", .garbage)
         let client = makeClient(makeTokens("fresh"))
         let error = await #expect(throws: TransportError.self) { let _: User = try await client.get("/garbage") }
-        #expect(error?.url?.hasSuffix("/v1/garbage") == true)
-        #expect(error?.method == .get)
+        #expect(error?.request?.url.hasSuffix("/v1/garbage") == true)
+        #expect(error?.request?.method == .get)
     }
 
     @Test func aCancelledCallIsLoggedAsCancelledAndLetsItsConnectionGo() async throws {

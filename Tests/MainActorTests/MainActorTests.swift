@@ -33,6 +33,11 @@ nonisolated struct LanguageInterceptor: Interceptor {
     }
 }
 
+nonisolated struct QuotaError: HTTPError {
+    let message = "The quota is used up."
+    var context = HTTPContext()
+}
+
 final class Model {
     private let api: Client
     private(set) var users: [User] = []

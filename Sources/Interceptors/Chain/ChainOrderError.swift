@@ -1,5 +1,5 @@
 /// Thrown before sending, when the interceptors of a chain are in an order that can't work.
-public struct ChainOrderError: ContextualError, Sendable {
+public struct ChainOrderError: HTTPError {
     /// The kind of mistake in the order. An open set: handle the codes you know, and keep a default.
     public struct Code: OpenSet {
         /// The name of the code, such as `sharedResponse`.
@@ -15,10 +15,8 @@ public struct ChainOrderError: ContextualError, Sendable {
     public let code: Code
     /// A message for a person: the mistake, and the right order.
     public let message: String
-    /// The request's method.
-    public let method: HTTPRequest.Method?
-    /// The request's URL, with secrets redacted.
-    public let url: String?
+    /// The method and the redacted URL of the request, if known.
+    public let request: HTTPRequest.Summary?
     /// Details about the failed call, such as its attempts.
     public var context = HTTPContext()
 
@@ -31,8 +29,7 @@ public struct ChainOrderError: ContextualError, Sendable {
     public init(_ code: Code, _ message: String, request: HTTPRequest? = nil) {
         self.code = code
         self.message = message
-        self.method = request?.method
-        self.url = request.map { Redaction.standard.string(for: $0.url) }
+        self.request = request?.summary
     }
 }
 
@@ -78,7 +75,10 @@ extension ChainOrderError {
     }
 }
 
-extension ChainOrderError: DescribedError {
-    /// The code, the message and the request, without secrets.
-    public var description: String { Self.line(code, message, method, url) }
+extension ChainOrderError {
+    /// The name of the code, such as `ChainOrderError.sharedResponse`.
+    public var codeName: String { "ChainOrderError.\(code)" }
+
+    /// `true`: the order is checked before the request is sent.
+    public var sentNothing: Bool { true }
 }

@@ -1,14 +1,15 @@
-internal import Foundation
+public import Foundation
 
-/// Thrown when the response to a typed call can't become a value.
+/// Thrown when the response to a typed call can't become a value: it can't be decoded, or its status isn't a success and no
+/// interceptor checked it.
 ///
 /// ```text
 /// DecodingFailure.undecodable: User can't be decoded at friends[3].name: expected String, but found a number.
 /// 200 OK, application/json, 5120 bytes (GET https://api.example.com/v1/users/42). Body: {"id":42,"friends":[{"na…
 /// ```
 /// The printed text is bounded and free of secrets: values under sensitive names are redacted. If the content has any, the
-/// decoder's own message is left out, because it might quote them.
-public struct DecodingFailure: Error, Sendable {
+/// decoder's own message is left out, because it might quote them. ``response`` and ``body`` are unredacted.
+public struct DecodingFailure: HTTPError {
     /// The kind of failure. An open set: handle the codes you know, and keep a default.
     public struct Code: OpenSet {
         /// The name of the code, such as `empty`.
@@ -28,68 +29,102 @@ public struct DecodingFailure: Error, Sendable {
     public let code: Code
     /// A message for a person, without secrets.
     public let message: String
-    /// The status of the response.
-    public let status: HTTPResponse.Status
-    /// The response's `Content-Type` field.
-    public let contentType: String?
+    private var answer: HTTPResponse
+    /// The content of the response, up to 64 KiB, possibly with secrets.
+    public let body: Data
+    /// Whether ``body`` is the complete content. `false` if the content was longer, or couldn't be read to its end.
+    public let isBodyComplete: Bool
     /// The path to the value that can't be decoded. Empty if the failure concerns the whole content.
     public let codingPath: [any CodingKey]
-    /// The beginning of the content, at most 1,024 bytes, with secrets redacted.
-    public let excerpt: String
     /// The length of the content in bytes. For a streamed error page of unknown length, the number of bytes read.
     public let length: Int
-    /// The method of the request.
-    public let method: HTTPRequest.Method
-    /// The URL that responded, with secrets redacted.
-    public let url: String
+    /// The method of the request, and the redacted URL that responded.
+    public let request: HTTPRequest.Summary?
     /// The decoder's error. Its text may quote the content, including secrets: print this failure instead.
     public let underlying: (any Error)?
 
-    static let excerptLimit = 1024
+    static let bodyLimit = 64 << 10
 
     init(
         _ code: Code,
         type: Any.Type,
         response: HTTPResponse,
-        body: Data,
-        request: HTTPRequest,
+        body: (bytes: Data, isComplete: Bool),
+        request: (method: HTTPRequest.Method, url: URL),
         underlying: (any Error)?,
         isJSON: Bool
     ) {
-        let reason = DecodingReason(underlying, body: body, isJSON: isJSON)
+        let reason = DecodingReason(underlying, body: body.bytes, isJSON: isJSON)
         self.code = code
-        self.status = response.status
-        self.contentType = response.headerFields[.contentType]
+        let kept = HTTPBody.beginning(of: body.bytes, upTo: Self.bodyLimit)
+        self.body = kept.bytes
+        self.isBodyComplete = kept.isComplete && body.isComplete
+        self.length = max(body.bytes.count, response.body.length.map { Int(clamping: $0) } ?? 0)
+        var answer = response
+        answer.body = HTTPBody(kept.bytes)
+        self.answer = answer
         self.codingPath = reason.path
-        self.excerpt = Redaction.standard.excerpt(of: body, limit: Self.excerptLimit)
-        self.length = max(body.count, response.body.length.map { Int(clamping: $0) } ?? 0)
-        self.method = request.method
-        self.url = Redaction.standard.string(for: request.url)
+        self.request = HTTPRequest.Summary(method: request.method, url: request.url)
         self.underlying = underlying
         message =
             switch code {
             case .empty:
                 "The response has no content to decode \(type) from. Ask for an optional if there may be none."
-            case .unsuccessfulStatus:
-                "The response is no success, so it isn't decoded as \(type). Use send to get it as it is."
+            case .unsuccessfulStatus: Self.message(for: response, from: request.url)
             default:
                 PrintableText.line("\(type) can't be decoded\(reason.place): \(reason.text)")
             }
     }
 }
 
-extension DecodingFailure: DescribedError, CustomReflectable {
+extension DecodingFailure {
+    private static func message(for response: HTTPResponse, from url: URL) -> String {
+        let status = PrintableText.line(String("\(response.status)".prefix(100)))
+        let remedy = "and nothing followed it. To follow it, add .followRedirects() to the chain."
+        let text = UnfollowedRedirect.text(response, from: url, remedy: remedy)
+        return text.map { "The server answered \(status), which \($0)" }
+            ?? "The server answered \(status), and no interceptor checked the status. Add .validateStatus() to the chain to get a"
+            + " StatusError, or call send(_:) to get every response as it is."
+    }
+
+    /// The name of the code, such as `DecodingFailure.undecodable`.
+    public var codeName: String { "DecodingFailure.\(code)" }
+
+    /// The response, never `nil`, with its body in memory, up to 64 KiB (see ``body``).
+    public var response: HTTPResponse? { answer }
+
+    /// The status of the response.
+    public var status: HTTPResponse.Status { answer.status }
+
+    /// The header fields of ``response``.
+    public var headerFields: HTTPFields { answer.headerFields }
+
+    /// The response's `Content-Type` field.
+    public var contentType: String? { answer.headerFields[.contentType] }
+
+    /// The beginning of the content, at most 1,024 bytes, with secrets redacted.
+    public var excerpt: String { Redaction.standard.excerpt(of: body, isComplete: isBodyComplete) }
+
+    /// The context of ``response``: facts about the call, such as its attempts.
+    public var context: HTTPContext {
+        get { answer.context }
+        set { answer.context = newValue }
+    }
+
+    /// A short English sentence for people.
+    public var errorDescription: String? {
+        status.kind == .successful ? "The server's response can't be read." : generalSentence
+    }
+
     /// All parts of the failure on two lines, without secrets.
     public var description: String {
         // Sanitized, so that text chosen by the server can't forge a log line.
         let type = contentType.map { PrintableText.line(String($0.unicodeScalars.prefix(100))) } ?? "no Content-Type"
         var text =
-            "DecodingFailure.\(code): \(message)\n\(PrintableText.line(String("\(status)".prefix(100)))), \(type)"
-        text += ", \(length) bytes (\(method) \(url))."
+            (["\(codeName): \(message)"] + context.notes).joined(separator: " ")
+            + "\n\(PrintableText.line(String("\(status)".prefix(100)))), \(type), \(length) bytes"
+        if let request { text += " (\(request))." }
         if !excerpt.isEmpty { text += " Body: \(PrintableText.line(excerpt))" }
         return text
     }
-
-    /// A mirror that shows only ``description``, so that a dump doesn't show the decoder's error either.
-    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }

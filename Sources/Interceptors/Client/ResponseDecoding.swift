@@ -36,7 +36,12 @@ struct ResponseDecoding: Sendable {
 
     private func requireSuccess(_ type: Any.Type, _ response: HTTPResponse) async throws {
         guard response.status.kind == .successful || response.context.isStatusAccepted else {
-            throw failure(.unsuccessfulStatus, type, response, body: try await beginning(of: response.body))
+            throw failure(
+                .unsuccessfulStatus,
+                type,
+                response,
+                body: try await response.body.beginning(upTo: DecodingFailure.bodyLimit)
+            )
         }
     }
 
@@ -58,36 +63,18 @@ struct ResponseDecoding: Sendable {
         if body.isEmpty, type != Data.self {
             guard let optional = type as? any ExpressibleByNilLiteral.Type,
                 let none = optional.init(nilLiteral: ()) as? Value
-            else { throw failure(.empty, type, response, body: body) }
+            else { throw failure(.empty, type, response, body: (body, true)) }
             return none
         }
         if let bytes = body as? Value { return bytes }
         return try await decode(type, from: body, of: response)
     }
 
-    // Reads no more of a streamed error page than its excerpt needs.
-    private func beginning(of body: HTTPBody) async throws -> Data {
-        if let bytes = body.bytes { return bytes }
-        defer { body.discard() }
-        var beginning = Data()
-        do {
-            for try await chunk in body {
-                beginning.append(chunk)
-                if beginning.count > DecodingFailure.excerptLimit { break }
-            }
-        } catch is CancellationError {
-            throw CancellationError()
-        } catch {
-            // The status is the failure to report, even if reading the page failed too.
-        }
-        return beginning
-    }
-
     private func collect(_ response: HTTPResponse) async throws -> Data {
         if let bytes = response.body.bytes { return bytes }
         do {
             return try await response.body.collect(upTo: Self.streamLimit)
-        } catch let error as TransportError where error.url == nil {
+        } catch let error as TransportError where error.request == nil {
             let request = HTTPRequest(method: method, url: response.url ?? url)
             throw TransportError(error.code, error.message, request: request, underlying: error.underlying)
         }
@@ -105,7 +92,7 @@ struct ResponseDecoding: Sendable {
         } catch is CancellationError {
             throw CancellationError()
         } catch {
-            throw failure(.undecodable, type, response, body: body, underlying: error)
+            throw failure(.undecodable, type, response, body: (body, true), underlying: error)
         }
     }
 
@@ -113,7 +100,7 @@ struct ResponseDecoding: Sendable {
         _ code: DecodingFailure.Code,
         _ type: Any.Type,
         _ response: HTTPResponse,
-        body: Data,
+        body: (bytes: Data, isComplete: Bool),
         underlying: (any Error)? = nil
     ) -> DecodingFailure {
         DecodingFailure(
@@ -121,7 +108,7 @@ struct ResponseDecoding: Sendable {
             type: type,
             response: response,
             body: body,
-            request: HTTPRequest(method: method, url: response.url ?? url),
+            request: (method, response.url ?? url),
             underlying: underlying,
             isJSON: decoder is JSONDecoder
         )

@@ -95,6 +95,7 @@ enum CacheAnswers {
         cause: (any Error)? = nil
     ) -> HTTPResponse {
         var response = HTTPResponse(status: 504, url: request.url)
+        response.context.isMadeLocally = true
         if let cause { response.context.underlyingError = cause }
         mark(&response, outcome)
         return response

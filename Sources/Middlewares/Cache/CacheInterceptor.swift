@@ -127,11 +127,14 @@ public struct CacheInterceptor: Interceptor {
     public static func reportWhileDebugging(_ error: any Error) { DebugReport.cache(error) }
 
     /// Whether an error means that the server can't be reached: a ``Transport/TransportError`` about the host, the connection
-    /// or a time limit, or a ``CircuitOpenError``.
+    /// or a time limit, a ``CircuitOpenError``, or an error that one of these caused (``HTTPError/underlying``).
     public static func isDisconnection(_ error: any Error) -> Bool {
-        if let error = error as? any RefusedRequestError { return error.saysOutOfReach }
-        guard let error = error as? TransportError else { return false }
-        return [.cannotFindHost, .cannotConnect, .connectionLost, .timedOut].contains(error.code)
+        error.isOrIsCausedBy { error in
+            if let error = error as? TransportError {
+                return [.cannotFindHost, .cannotConnect, .connectionLost, .timedOut].contains(error.code)
+            }
+            return error is any ServerOutOfReach
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 /// The reason a request could not be authenticated. An error that a refresh closure throws is not wrapped: the caller gets it
 /// unchanged.
-public struct AuthenticationError: ContextualError, Sendable {
+public struct AuthenticationError: HTTPError {
     /// The kind of failure. An open set: handle the codes you know, and keep a default.
     public struct Code: OpenSet {
         /// The name of the code, such as `signedOut`.
@@ -26,10 +26,8 @@ public struct AuthenticationError: ContextualError, Sendable {
     public let code: Code
     /// A description of the failure and its remedy, for a person to read.
     public let message: String
-    /// The method of the request.
-    public let method: HTTPRequest.Method?
-    /// The URL of the request, with secrets redacted.
-    public let url: String?
+    /// The method and the redacted URL of the request, if known.
+    public let request: HTTPRequest.Summary?
     /// Further facts about the failed call, such as the attempts made.
     public var context = HTTPContext()
 
@@ -42,8 +40,7 @@ public struct AuthenticationError: ContextualError, Sendable {
     public init(_ code: Code, _ message: String, request: HTTPRequest? = nil) {
         self.code = code
         self.message = message
-        self.method = request?.method
-        self.url = request.map { Redaction.standard.string(for: $0.url) }
+        self.request = request?.summary
     }
 }
 
@@ -110,7 +107,16 @@ extension AuthenticationError {
     }
 }
 
-extension AuthenticationError: DescribedError {
-    /// Code, message and request, without secrets.
-    public var description: String { Self.line(code, message, method, url) }
+extension AuthenticationError {
+    /// The name of the code, such as `AuthenticationError.signedOut`.
+    public var codeName: String { "AuthenticationError.\(code)" }
+
+    /// Whether the code proves that nothing was sent. After a sign-out or with an invalid new token, an earlier attempt may have
+    /// been sent and rejected.
+    public var sentNothing: Bool { [.unknownOrigin, .wrongOrder, .unknownAccount].contains(code) }
+
+    /// A short English sentence for people.
+    public var errorDescription: String? {
+        code == .signedOut ? "You need to sign in." : "The request could not be authenticated."
+    }
 }

@@ -49,6 +49,38 @@ extension Redirect: CustomStringConvertible, CustomDebugStringConvertible, Custo
     public var customMirror: Mirror { Mirror(self, children: ["redirect": description]) }
 }
 
+/// The redirects of a call, for the description of its error.
+private struct Redirects: ContextNote {
+    var all: [Redirect] = []
+
+    var note: String? {
+        all.isEmpty ? nil : "Redirected \(all.count == 1 ? "once" : "\(all.count) times"): \(Redirect.path(all))."
+    }
+}
+
+extension Redirect {
+    /// The redirects on one line, such as `302 https://h/a -> 301 https://h/b -> https://h/c`, with secrets redacted. Of many, the
+    /// ones in the middle are left out, and the ends of long URLs.
+    static func path(_ redirects: [Redirect]) -> String {
+        var stops = redirects.map { "\($0.status.code) \(shown($0.url))" }
+        if let last = redirects.last { stops.append(shown(last.target)) }
+        return stops.shortened(" -> ")
+    }
+
+    private static func shown(_ url: URL) -> String {
+        let text = Redaction.standard.string(for: url)
+        return text.utf8.count <= 160 ? text : text.prefix(160) + "…"
+    }
+}
+
+extension [String] {
+    /// The elements, joined. Of more than five, the first two and the last two are shown, and how many lie between them.
+    func shortened(_ separator: String) -> String {
+        guard count > 5 else { return joined(separator: separator) }
+        return (prefix(2) + ["… \(count - 4) more …"] + suffix(2)).joined(separator: separator)
+    }
+}
+
 /// A redirect that a policy decides about before it is followed.
 public struct RedirectProposal: Sendable {
     /// The redirect.
@@ -83,12 +115,12 @@ public struct RedirectDecision: Sendable {
 }
 
 extension HTTPContext {
-    private enum RedirectsKey: HTTPContextKey { static var defaultValue: [Redirect] { [] } }
+    private enum RedirectsKey: HTTPContextKey { static var defaultValue: Redirects { Redirects() } }
 
     /// On a response or an error: the redirects that led to it, in order; empty if there were none.
     public var redirects: [Redirect] {
-        get { self[RedirectsKey.self] }
-        set { self[RedirectsKey.self] = newValue }
+        get { self[RedirectsKey.self].all }
+        set { self[RedirectsKey.self] = Redirects(all: newValue) }
     }
 
     /// Whether the server acted on the original request and then redirected to a retrieval. The response or error is then

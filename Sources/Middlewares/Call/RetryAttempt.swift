@@ -23,17 +23,18 @@ public struct RetryAttempt: Sendable {
 extension RetryAttempt: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The attempt on one line, without secrets, such as `attempt 1: 503 Service Unavailable, next after 0.2 seconds`.
     public var description: String {
-        let status = status.map { PrintableText.line($0.description) }
-        let answer =
-            switch error {
-            case nil: status ?? "-"
-            case let error as any ResponseError where error.isToldByStatus: status ?? "-"
-            case let error as TransportError: "TransportError.\(error.code)"
-            case let error?: "\(type(of: error))" + (status.map { " (\($0))" } ?? "")
-            }
-        let text = "attempt \(number): \(answer)"
+        let text = "attempt \(number): \(outcome)"
         if let wait { return text + ", next after \(wait)" }
         return stop.map { text + ", not tried again: \($0)" } ?? text
+    }
+
+    fileprivate var outcome: String {
+        let status = status.map { PrintableText.line($0.description) }
+        return switch error {
+        case nil: status ?? "-"
+        case let error as any HTTPError: error.codeName + (status.map { " (\($0))" } ?? "")
+        case let error?: "\(type(of: error))"
+        }
     }
 
     /// Equal to ``description``.
@@ -41,6 +42,26 @@ extension RetryAttempt: CustomStringConvertible, CustomDebugStringConvertible, C
 
     /// A mirror of ``description``, so that `dump` prints no secrets.
     public var customMirror: Mirror { Mirror(self, children: ["attempt": description]) }
+}
+
+/// The attempts of a call, for the description of its error.
+private struct RetryAttempts: ContextNote {
+    var all: [RetryAttempt] = []
+
+    var note: String? {
+        guard let last = all.last else { return nil }
+        let outcomes = all.map { $0.status.map { "\($0.code)" } ?? $0.outcome }
+        let stop = last.stop.map { ", not tried again: \($0)" } ?? ""
+        return "After \(all.count == 1 ? "1 attempt" : "\(all.count) attempts") (\(outcomes.shortened(", ")))\(stop)."
+    }
+}
+
+extension HTTPError {
+    /// How often the chain tried to send the request: 1 unless `retry` repeated it. ``HTTPContext/attempts`` describes each
+    /// attempt.
+    ///
+    /// An attempt counts even if it sent nothing: see ``HTTPError/sentNothing``.
+    public var attempts: Int { max(1, context.attempts.count) }
 }
 
 /// The reason a call was not retried. An open set: handle the reasons you know, and keep a default.
@@ -67,14 +88,14 @@ public struct RetryStop: OpenSet {
 }
 
 extension HTTPContext {
-    private enum AttemptsKey: HTTPContextKey { static var defaultValue: [RetryAttempt] { [] } }
+    private enum AttemptsKey: HTTPContextKey { static var defaultValue: RetryAttempts { RetryAttempts() } }
     private enum RetrySafetyKey: HTTPContextKey { static var defaultValue: Bool? { nil } }
 
-    /// On a response or an error (``ContextualError``): the attempts that `retry` made, in order. Empty if the first outcome
+    /// On a response or an error (``HTTPError``): the attempts that `retry` made, in order. Empty if the first outcome
     /// was accepted.
     public var attempts: [RetryAttempt] {
-        get { self[AttemptsKey.self] }
-        set { self[AttemptsKey.self] = newValue }
+        get { self[AttemptsKey.self].all }
+        set { self[AttemptsKey.self] = RetryAttempts(all: newValue) }
     }
 
     /// On a request: whether sending it several times has the same effect as sending it once. `nil` to decide by its method and
@@ -93,7 +114,7 @@ extension Result where Success == HTTPResponse, Failure == any Error {
             if !attempts.isEmpty { response.context.attempts = attempts }
             return response
         case .failure(let error):
-            guard !attempts.isEmpty, var contextual = error as? any ContextualError else { throw error }
+            guard !attempts.isEmpty, var contextual = error as? any HTTPError else { throw error }
             contextual.context.attempts = attempts
             throw contextual
         }

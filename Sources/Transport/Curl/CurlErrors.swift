@@ -65,7 +65,14 @@ extension CurlTransfer {
             return TransportError(.connectionLost, message)
         }
         return Self.refusalByServer(meaning, detail)
-            ?? TransportError(meaning, "\(detail).\(Self.advice(meaning, detail))")
+            ?? TransportError(meaning, "\(detail).\(Self.advice(meaning, detail))", underlying: missingNetwork(meaning))
+    }
+
+    /// The system's error if it has no network to connect through.
+    private func missingNetwork(_ meaning: TransportError.Code) -> (any Error)? {
+        guard meaning == .cannotConnect else { return nil }
+        let code = POSIXErrorCode(rawValue: Int32(truncatingIfNeeded: easy.long(CCURLINFO_OS_ERRNO)))
+        return code.flatMap { [.ENETDOWN, .ENETUNREACH].contains($0) ? POSIXError($0) : nil }
     }
 
     /// libcurl's description of the failure, or a general text if libcurl's may contain a secret.

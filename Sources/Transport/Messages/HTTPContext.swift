@@ -103,6 +103,9 @@ public struct HTTPContext: Sendable {
 
     final var count: Int { 1 + (rest?.count ?? 0) }
 
+    /// The sentence that the value adds to the description of an error, if any.
+    @usableFromInline var note: String? { nil }
+
     /// A copy of this entry in front of another list.
     @usableFromInline func copy(before rest: HTTPContextEntry?) -> HTTPContextEntry {
         preconditionFailure("An entry has a value.")
@@ -118,22 +121,9 @@ public struct HTTPContext: Sendable {
         super.init(key, before: rest)
     }
 
+    @usableFromInline override var note: String? { (value as? any ContextNote)?.note }
+
     @usableFromInline override func copy(before rest: HTTPContextEntry?) -> HTTPContextEntry {
         HTTPContextValue(value, under: key, before: rest)
     }
-}
-
-/// An error with a context, as a response has. Interceptors thereby report facts about a call to the caller when the call fails
-/// too.
-///
-/// ```swift
-/// do {
-///     try await api.delete("/users/42")
-/// } catch let error as any ContextualError {
-///     print(error.context.attempts)
-/// }
-/// ```
-public protocol ContextualError: Error {
-    /// Details about the failed call, such as its attempts.
-    var context: HTTPContext { get set }
 }

@@ -1,7 +1,7 @@
 /// Thrown when a server's trusted chain contains none of its host's pins. Nothing of the request was sent.
 ///
 /// The error is the ``TransportError/underlying`` of a ``TransportError`` with ``TransportError/Code/tlsFailed``.
-public struct PinningError: Error, Sendable, Hashable {
+public struct PinningError: HTTPError, Hashable {
     /// The host that was called.
     public let host: String
     /// The host's pins. The chain had to contain at least one.
@@ -17,9 +17,21 @@ public struct PinningError: Error, Sendable, Hashable {
     }
 }
 
-extension PinningError: DescribedError {
+extension PinningError {
+    /// Equal to ``message``.
+    public var description: String { message }
+
+    /// A short English sentence for people.
+    public var errorDescription: String? { ErrorSentence.insecure }
+
+    /// Always empty: the ``TransportError`` around this error has the context of the call.
+    public var context: HTTPContext {
+        get { HTTPContext() }
+        set {}
+    }
+
     /// The host, the expected pins and the chain's pins, so that the right pin can be copied.
-    public var description: String {
+    public var message: String {
         let wanted = expected.isEmpty ? "  (none: an empty list matches nothing)" : Self.list(expected)
         let note =
             "If the server's key was changed on purpose, pin one of these; if not, somebody may be reading along."

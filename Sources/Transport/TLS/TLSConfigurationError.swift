@@ -1,6 +1,6 @@
 /// Thrown when TLS settings can't be used. The error is thrown when they are created, before any request. For an invalid
 /// literal, which can't throw, the error is each call's ``TransportError/underlying`` error.
-public struct TLSConfigurationError: Error, Sendable, Hashable {
+public struct TLSConfigurationError: HTTPError, Hashable {
     /// The kind of mistake. An open set: handle the codes you know, and keep a default.
     public struct Code: OpenSet {
         /// The name of the code, such as `notACertificate`.
@@ -42,7 +42,16 @@ public struct TLSConfigurationError: Error, Sendable, Hashable {
     }
 }
 
-extension TLSConfigurationError: DescribedError {
-    /// The code and the message.
-    public var description: String { "TLSConfigurationError.\(code): \(message)" }
+extension TLSConfigurationError {
+    /// The name of the code, such as `TLSConfigurationError.keyMismatch`.
+    public var codeName: String { "TLSConfigurationError.\(code)" }
+
+    /// A short English sentence for people.
+    public var errorDescription: String? { ErrorSentence.insecure }
+
+    /// Always empty: a ``TransportError`` around this error has the context of the call.
+    public var context: HTTPContext {
+        get { HTTPContext() }
+        set {}
+    }
 }

@@ -70,7 +70,7 @@ import Testing
             try await get([KeepsTheLast(), APIKeyInterceptor(key: "s3cr3t", origin: origin)])
         }
         #expect(error?.code == .sharedResponse)
-        #expect(error?.method == .get)
+        #expect(error?.request?.method == .get)
         let text = "\(try #require(error))"
         #expect(text.contains("keepsTheLast is outside of apiKey"))
         #expect(text.contains("[.apiKey(…), .keepsTheLast(…)]"))

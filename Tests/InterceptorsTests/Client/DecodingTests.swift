@@ -138,7 +138,7 @@ import Testing
         let stub = StubTransport { _ in HTTPResponse(status: 500) }
         let error = await #expect(throws: DecodingFailure.self) { try await makeClient(stub).delete("/x") }
         #expect(error?.status == 500)
-        #expect(error?.method == .delete)
+        #expect(error?.request?.method == .delete)
     }
 
     @Test func statusThatAnInterceptorAcceptedIsDecoded() async throws {
@@ -194,7 +194,7 @@ import Testing
             try await client.get("https://h/x", as: Data.self)
         }
         #expect(error?.code == .bodyTooLarge)
-        #expect(error?.url == "https://h/x")
+        #expect(error?.request?.url == "https://h/x")
         #expect(discarded.load(ordering: .relaxed) == 1)
     }
 

@@ -28,7 +28,7 @@ import TransportTesting
         #expect(try await stub.send(upload).status == 200)
         let error = await #expect(throws: TransportError.self) { try await stub.send(upload) }
         #expect(error?.code == .bodyNotReplayable)
-        #expect(error?.url == "https://api.example.com/upload")
+        #expect(error?.request?.url == "https://api.example.com/upload")
         #expect(stub.requests.count == 1)
     }
 
@@ -75,7 +75,7 @@ import TransportTesting
         limited.context.responseBody = .buffered(upTo: 9)
         let error = await #expect(throws: TransportError.self) { try await stub.send(limited) }
         #expect(error?.code == .bodyTooLarge)
-        #expect(error?.url == "https://api.example.com/")
+        #expect(error?.request?.url == "https://api.example.com/")
     }
 
     @Test func chunksAreBufferedUnlessStreamed() async throws {

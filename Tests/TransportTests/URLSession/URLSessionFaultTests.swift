@@ -183,8 +183,8 @@ import TransportTesting
                 String(reflecting: error), dumped, "\(error as NSError)", "\((error as NSError).userInfo)",
             ]
             for text in texts { for secret in secrets { #expect(!text.contains(secret), "\(text)") } }
-            #expect(error.method == .get)
-            #expect(error.url?.contains("x=1") == true)
+            #expect(error.request?.method == .get)
+            #expect(error.request?.url.contains("x=1") == true)
         }
     }
 

@@ -44,9 +44,8 @@ extension CachePolicy {
     /// Whether an error is equivalent to such a status from a gateway: the server failed, rather than the caller or the
     /// server's certificate.
     static func isServerFailure(_ error: any Error) -> Bool {
-        if let response = (error as? any ResponseError)?.response { return isServerFailure(response.status) }
-        guard let code = (error as? TransportError)?.code else { return false }
-        return failures.contains(code)
+        if let response = (error as? any HTTPError)?.response { return isServerFailure(response.status) }
+        return error.isOrIsCausedBy { ($0 as? TransportError).map { failures.contains($0.code) } ?? false }
     }
 
     private static let failures: Set<TransportError.Code> = [

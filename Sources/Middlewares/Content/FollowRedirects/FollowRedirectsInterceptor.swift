@@ -132,7 +132,7 @@ public struct FollowRedirectsInterceptor: Interceptor {
 
     /// Adds the redirects to the error's context, because outer interceptors need to know which request the error is about.
     private static func noting(_ hops: [Redirect], in error: any Error) -> any Error {
-        guard !hops.isEmpty, var error = error as? any ContextualError else { return error }
+        guard !hops.isEmpty, var error = error as? any HTTPError else { return error }
         error.context.redirects = hops + error.context.redirects
         return error
     }

@@ -1,7 +1,7 @@
 /// The error of a redirect that was not followed.
 ///
 /// The descriptions show the redirects with secrets redacted.
-public struct RedirectError: ContextualError, Sendable {
+public struct RedirectError: HTTPError {
     /// The kind of failure. An open set: handle the codes you know, and keep a default.
     public struct Code: OpenSet {
         /// The name of the code, such as `tooManyRedirects`.
@@ -27,10 +27,8 @@ public struct RedirectError: ContextualError, Sendable {
     public let redirects: [Redirect]
     /// The status of the redirect that was not followed.
     public let status: HTTPResponse.Status
-    /// The method of the last request.
-    public let method: HTTPRequest.Method
-    /// The URL of the last request, with secrets redacted.
-    public let url: String
+    /// The method and the redacted URL of the last request.
+    public let request: HTTPRequest.Summary?
     /// Further facts about the failed call, such as its attempts.
     public var context = HTTPContext()
 
@@ -38,8 +36,7 @@ public struct RedirectError: ContextualError, Sendable {
         self.code = code
         self.redirects = redirects
         self.status = status
-        method = request.method
-        url = Redaction.standard.string(for: request.url)
+        self.request = request.summary
         message =
             switch code {
             case .tooManyRedirects:
@@ -52,11 +49,21 @@ public struct RedirectError: ContextualError, Sendable {
     }
 }
 
-extension RedirectError: DescribedError {
-    /// The code, message, request and redirects on one line, without secrets.
+extension RedirectError {
+    /// The name of the code, such as `RedirectError.tooManyRedirects`.
+    public var codeName: String { "RedirectError.\(code)" }
+
+    /// The code, message, request and redirects on one line, without secrets. Of many redirects, the ones in the middle are
+    /// left out.
     public var description: String {
-        let text = "RedirectError.\(code): \(message) (\(status.code) for \(method) \(url))"
-        guard !redirects.isEmpty else { return text }
-        return text + " Hops: " + redirects.map(\.description).joined(separator: "; ")
+        let text = line(nil, "\(status.code)")
+        return redirects.isEmpty ? text : "\(text) Redirects: \(Redirect.path(redirects))."
+    }
+
+    /// A short English sentence for people.
+    public var errorDescription: String? {
+        code == .tooManyRedirects
+            ? "The server redirected the request too often."
+            : "The server redirected the request to an address that can't be used."
     }
 }

@@ -6,13 +6,13 @@ public import Foundation
 /// do {
 ///     let user: User = try await api.get("/users/42")
 /// } catch let error as EnvelopeError where error.code == 1005 {
-///     show(error.message)
+///     show(error.serverMessage)
 /// }
 /// ```
-/// The descriptions are for developers: to show users the server's text, use ``message``. They show the request's URL and the
+/// The descriptions are for developers: to show users the server's text, use ``serverMessage``. They show the request's URL and the
 /// start of the body with secrets redacted; ``response`` and ``body`` are unredacted. An outer interceptor that
 /// checks statuses, such as a retry, sees the status of ``response``.
-public struct EnvelopeError: ContextualError, Sendable {
+public struct EnvelopeError: HTTPError {
     /// The kind of failure. An open set: handle the reasons you know, and keep a default.
     public struct Reason: OpenSet {
         /// The name of the reason, such as `refused`.
@@ -33,83 +33,73 @@ public struct EnvelopeError: ContextualError, Sendable {
     /// The envelope's code, if there is one.
     public let code: Envelope.Code?
     /// The server's message, if there is one.
-    public let message: String?
-    /// A description of the failure for developers, without secrets.
-    public let explanation: String
-    /// The response as received, with its body in memory (see ``body``).
-    public internal(set) var response: HTTPResponse
+    public let serverMessage: String?
+    /// The cause, for developers, without secrets.
+    public let message: String
+    private var answer: HTTPResponse
     /// The response's body as received, possibly with secrets.
     public let body: Data
     /// Whether ``body`` is the complete body. A stream can exceed the interceptor's limit or break off.
     public let isBodyComplete: Bool
-    /// The method of the request.
-    public let method: HTTPRequest.Method?
-    /// The URL of the response, with secrets redacted.
-    public let url: String?
+    /// The method of the request, and the redacted URL of the response, if known.
+    public let request: HTTPRequest.Summary?
+
+    /// The response as received, never `nil`, with its body in memory (see ``body``).
+    public var response: HTTPResponse? { answer }
 
     /// The status of ``response``.
-    public var status: HTTPResponse.Status { response.status }
+    public var status: HTTPResponse.Status { answer.status }
+
+    /// The header fields of ``response``.
+    public var headerFields: HTTPFields { answer.headerFields }
 
     /// The context of ``response``: facts about the call, such as its attempts.
     public var context: HTTPContext {
-        get { response.context }
-        set { response.context = newValue }
+        get { answer.context }
+        set { answer.context = newValue }
     }
 
     /// Creates an error about a response with this status, these fields and this body.
     public init(
         _ reason: Reason,
         code: Envelope.Code? = nil,
-        message: String? = nil,
-        explanation: String = "The envelope reports that the call failed.",
+        serverMessage: String? = nil,
+        message: String = "The envelope reports that the call failed.",
         status: HTTPResponse.Status = 200,
         headerFields: HTTPFields = HTTPFields(),
         body: Data = Data(),
         isBodyComplete: Bool = true,
-        method: HTTPRequest.Method? = nil,
+        method: HTTPRequest.Method = .get,
         url: URL? = nil
     ) {
         self.reason = reason
         self.code = code
+        self.serverMessage = serverMessage
         self.message = message
-        self.explanation = explanation
         let body = body.startIndex == 0 ? body : Data(body)
         self.body = body
-        self.response = HTTPResponse(status: status, headerFields: headerFields, body: HTTPBody(body), url: url)
+        answer = HTTPResponse(status: status, headerFields: headerFields, body: HTTPBody(body), url: url)
         self.isBodyComplete = isBodyComplete
-        self.method = method
-        self.url = url.map { Redaction.standard.string(for: $0) }
+        request = url.map { HTTPRequest.Summary(method: method, url: $0) }
     }
 }
 
-extension EnvelopeError: ResponseError {}
+extension EnvelopeError {
+    /// The name of the reason, such as `EnvelopeError.refused`.
+    public var codeName: String { "EnvelopeError.\(reason)" }
 
-extension EnvelopeError: DescribedError, CustomReflectable {
-    /// The reason, code, message, request and start of the body on one line, with secrets redacted.
-    public var description: String {
-        var text = "EnvelopeError.\(reason): \(explanation)"
-        if let code { text += " Code: \(Self.shown(code.text, limit: 64))." }
-        if let message { text += " Message: \"\(Self.shown(message, limit: 256))\"." }
-        let request = [method.map { PrintableText.line($0.rawValue) }, url].compactMap { $0 }.joined(separator: " ")
-        let status = PrintableText.line("HTTP \(status)")
-        text += request.isEmpty ? " (\(status))" : " (\(request), \(status))"
-        if !body.isEmpty { text += " Body: \(excerpt)" }
-        return text
+    /// A short English sentence for people. It doesn't quote ``serverMessage``, which may not be meant for them.
+    public var errorDescription: String? {
+        reason == .refused || status.kind != .successful ? generalSentence : "The server's response can't be read."
     }
 
-    /// The parts of ``description``, so that `dump` prints no secret either.
-    public var customMirror: Mirror {
-        let children: KeyValuePairs<String, Any> = [
-            "reason": reason.rawValue,
-            "code": code.map { Self.shown($0.text, limit: 64) } as Any,
-            "message": message.map { Self.shown($0, limit: 256) } as Any,
-            "explanation": explanation,
-            "status": status.code,
-            "body": excerpt,
-            "method": method?.rawValue as Any,
-            "url": url as Any,
-        ]
-        return Mirror(self, children: children)
+    /// The reason, code, message, request and start of the body on one line, with secrets redacted.
+    public var description: String {
+        var text = "\(codeName): \(message)"
+        if let code { text += " Code: \(Self.shown(code.text, limit: 64))." }
+        if let serverMessage { text += " Message: \"\(Self.shown(serverMessage, limit: 256))\"." }
+        text = line(text, PrintableText.line("HTTP \(status)"))
+        return body.isEmpty ? text : text + " Body: \(excerpt)"
     }
 
     private var excerpt: String { PrintableText.line(Redaction.standard.excerpt(of: body, limit: 256)) }

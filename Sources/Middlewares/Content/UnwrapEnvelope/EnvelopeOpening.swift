@@ -148,7 +148,7 @@ extension EnvelopeError {
         self.init(
             .refused,
             code: envelope.code,
-            message: envelope.message,
+            serverMessage: envelope.message,
             status: response.status,
             headerFields: response.headerFields,
             body: body.0,
@@ -168,7 +168,7 @@ extension EnvelopeError {
     ) {
         self.init(
             reason,
-            explanation: explanation,
+            message: explanation,
             status: response.status,
             headerFields: response.headerFields,
             body: body.0,

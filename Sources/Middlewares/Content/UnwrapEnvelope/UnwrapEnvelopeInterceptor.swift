@@ -124,7 +124,7 @@ public struct UnwrapEnvelopeInterceptor: Interceptor {
         do {
             return HTTPBody(try await body.collect(upTo: limit))
         } catch {
-            guard let error = error as? TransportError, error.url == nil else { throw error }
+            guard let error = error as? TransportError, error.request == nil else { throw error }
             // The reader of a body doesn't know the request, so name it here.
             let request = HTTPRequest(method: origin.method, url: origin.url)
             throw TransportError(error.code, error.message, request: request, underlying: error.underlying)

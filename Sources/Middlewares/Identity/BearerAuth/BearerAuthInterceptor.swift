@@ -20,8 +20,31 @@ public struct BearerAuthInterceptor: Interceptor {
     /// Adds the token, after a refresh if the token has expired, and passes the request on.
     @inline(__always)
     public func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
-        try await tokens.authorize(&request)
-        return try await next(request)
+        if let withheld = try await tokens.addToken(to: &request) {
+            return try await send(request, without: withheld, next)
+        }
+        var response = try await next(request)
+        if response.status.code == 401 { response.context.hasSentToken = true }
+        return response
+    }
+
+    // A developer who sees the 401 looks for the missing token.
+    private func send(
+        _ request: consuming HTTPRequest,
+        without withheld: WithheldToken,
+        _ next: Next
+    ) async throws -> HTTPResponse {
+        do {
+            var response = try await next(request)
+            if response.status.code == 401, !response.context.hasSentToken { response.context.withheldToken = withheld }
+            return response
+        } catch {
+            guard var contextual = error as? any HTTPError, let response = contextual.response,
+                response.status.code == 401, !response.context.hasSentToken
+            else { throw error }
+            contextual.context.withheldToken = withheld
+            throw contextual
+        }
     }
 }
 

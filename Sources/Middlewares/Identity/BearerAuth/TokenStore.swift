@@ -185,17 +185,24 @@ extension TokenStore {
     /// - Throws: ``AuthenticationError`` with ``AuthenticationError/Code/unknownOrigin`` if neither the store nor the
     ///   request's client names an origin, ``AuthenticationError/Code/signedOut``, ``AuthenticationError/Code/invalidToken``;
     ///   ``ChainOrderError`` inside `cache` or `coalesce`; the refresh's error; `CancellationError`.
-    public func authorize(_ request: inout HTTPRequest) async throws {
+    public func authorize(_ request: inout HTTPRequest) async throws { _ = try await addToken(to: &request) }
+
+    /// Does what ``authorize(_:)`` does. Returns a note if the request goes to an origin that the token is not for.
+    func addToken(to request: inout HTTPRequest) async throws -> WithheldToken? {
         let id = ObjectIdentifier(self)
         guard !refresher.isRefreshedByCurrentTask, request.context.authorizers.first(where: { $0 == id }) == nil else {
-            return
+            return nil
         }
         request.context.authorizers.append(id)
         let record = request.context.authorizationRecord(of: self)
         record?.note(.withheld)
-        guard !request.headerFields.contains(.authorization), request.context.authorization != .omitted,
-            try isForRequest(request)
-        else { return }
+        guard !request.headerFields.contains(.authorization), request.context.authorization != .omitted else {
+            return nil
+        }
+        guard try isForRequest(request) else {
+            let allowed = origins ?? [request.context.clientOrigin].compactMap(\.self)
+            return WithheldToken(origin: Origin(request.url), allowed: allowed)
+        }
         try request.requireUnshared(by: "bearerAuth")
 
         let (credential, isRefreshing, isClosed) = refresher.state
@@ -210,6 +217,7 @@ extension TokenStore {
         } else {
             try add(credential, to: &request, record)
         }
+        return nil
     }
 
     private func add(

@@ -23,8 +23,8 @@ public struct UnauthorizedCondition: Sendable {
         Self(others: [isUnauthorized])
     }
 
-    /// Matches a response with one of these statuses, and the ``StatusError`` or ``EnvelopeError`` that an inner interceptor
-    /// made from such a response.
+    /// Matches a response with one of these statuses, and an error that an inner interceptor made from such a response
+    /// (``HTTPError/response``).
     public static func status(_ statuses: HTTPResponse.Status...) -> Self {
         Self(AnswerCriteria(statuses: statuses))
     }

@@ -1,5 +1,5 @@
 /// The error of a request that could not be signed and was not sent.
-public struct SigningError: ContextualError, RefusedRequestError, Sendable {
+public struct SigningError: HTTPError {
     /// The kind of failure. An open set: handle the codes you know, and keep a default.
     public struct Code: OpenSet {
         /// The name of the code, such as `unknownOrigin`.
@@ -21,14 +21,10 @@ public struct SigningError: ContextualError, RefusedRequestError, Sendable {
     public let code: Code
     /// A message for people: the cause and the remedy.
     public let message: String
-    /// The method of the request.
-    public let method: HTTPRequest.Method?
-    /// The URL of the request, with secrets redacted.
-    public let url: String?
+    /// The method and the redacted URL of the request, if known.
+    public let request: HTTPRequest.Summary?
     /// Further facts about the failed call, such as its attempts.
     public var context = HTTPContext()
-
-    var refusedMethod: HTTPRequest.Method? { method }
 
     /// Creates an error about a request.
     ///
@@ -39,8 +35,7 @@ public struct SigningError: ContextualError, RefusedRequestError, Sendable {
     public init(_ code: Code, _ message: String, request: HTTPRequest? = nil) {
         self.code = code
         self.message = message
-        self.method = request?.method
-        self.url = request.map { Redaction.standard.string(for: $0.url) }
+        self.request = request?.summary
     }
 }
 
@@ -66,7 +61,10 @@ extension SigningError {
     }
 }
 
-extension SigningError: DescribedError {
-    /// The code, message and request on one line, without secrets.
-    public var description: String { Self.line(code, message, method, url) }
+extension SigningError {
+    /// The name of the code, such as `SigningError.unknownOrigin`.
+    public var codeName: String { "SigningError.\(code)" }
+
+    /// `true`: the request is signed before it is sent.
+    public var sentNothing: Bool { true }
 }

@@ -34,8 +34,8 @@ public struct RetryCondition: Sendable {
         Self(others: [isRetried])
     }
 
-    /// A response with one of these statuses, or a ``StatusError`` or ``EnvelopeError`` that an inner interceptor threw for
-    /// such a response.
+    /// A response with one of these statuses, or an error that an inner interceptor made from such a response
+    /// (``HTTPError/response``).
     public static func status(_ statuses: HTTPResponse.Status...) -> Self {
         Self(AnswerCriteria(statuses: statuses))
     }

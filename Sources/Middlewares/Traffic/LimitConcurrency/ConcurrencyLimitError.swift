@@ -1,5 +1,5 @@
 /// The error of a request that ``LimitConcurrencyInterceptor`` refused to send.
-public struct ConcurrencyLimitError: ContextualError, RefusedRequestError, Sendable {
+public struct ConcurrencyLimitError: HTTPError {
     /// The reason for a refusal. An open set: handle the codes you know, and keep a default.
     public struct Code: OpenSet {
         /// The name of the code, such as `queueFull`.
@@ -15,20 +15,15 @@ public struct ConcurrencyLimitError: ContextualError, RefusedRequestError, Senda
     public let code: Code
     /// A message for people: the cause and the remedy.
     public let message: String
-    /// The method of the request.
-    public let method: HTTPRequest.Method
-    /// The URL of the request, with secrets redacted.
-    public let url: String
+    /// The method and the redacted URL of the request.
+    public let request: HTTPRequest.Summary?
     /// Further facts about the failed call, such as its attempts.
     public var context = HTTPContext()
-
-    var refusedMethod: HTTPRequest.Method? { method }
 
     init(_ code: Code, _ message: String, request: borrowing HTTPRequest) {
         self.code = code
         self.message = message
-        self.method = request.method
-        self.url = Redaction.standard.string(for: request.url)
+        self.request = HTTPRequest.Summary(method: request.method, url: request.url)
     }
 
     static func queueFull(waiting: Int, request: borrowing HTTPRequest) -> Self {
@@ -41,7 +36,13 @@ public struct ConcurrencyLimitError: ContextualError, RefusedRequestError, Senda
     }
 }
 
-extension ConcurrencyLimitError: DescribedError {
-    /// The code, message and request on one line, without secrets.
-    public var description: String { Self.line(code, message, method, url) }
+extension ConcurrencyLimitError {
+    /// The name of the code, such as `ConcurrencyLimitError.queueFull`.
+    public var codeName: String { "ConcurrencyLimitError.\(code)" }
+
+    /// `true`: the request was refused before it was sent.
+    public var sentNothing: Bool { true }
+
+    /// A short English sentence for people.
+    public var errorDescription: String? { "There were too many requests at once. Please try again later." }
 }

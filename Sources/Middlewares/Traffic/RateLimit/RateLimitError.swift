@@ -1,5 +1,5 @@
 /// The error of a request that ``RateLimitInterceptor`` refused to send.
-public struct RateLimitError: ContextualError, RefusedRequestError, Sendable {
+public struct RateLimitError: HTTPError {
     /// The reason for a refusal. An open set: handle the codes you know, and keep a default.
     public struct Code: OpenSet {
         /// The name of the code, such as `waitTooLong`.
@@ -19,21 +19,16 @@ public struct RateLimitError: ContextualError, RefusedRequestError, Sendable {
     public let message: String
     /// The time the request would have had to wait, if the code is ``RateLimitError/Code/waitTooLong``.
     public let wait: Duration?
-    /// The method of the request.
-    public let method: HTTPRequest.Method
-    /// The URL of the request, with secrets redacted.
-    public let url: String
+    /// The method and the redacted URL of the request.
+    public let request: HTTPRequest.Summary?
     /// Further facts about the failed call, such as its attempts.
     public var context = HTTPContext()
-
-    var refusedMethod: HTTPRequest.Method? { method }
 
     private init(_ code: Code, _ message: String, wait: Duration? = nil, request: borrowing HTTPRequest) {
         self.code = code
         self.message = message
         self.wait = wait
-        self.method = request.method
-        self.url = Redaction.standard.string(for: request.url)
+        self.request = HTTPRequest.Summary(method: request.method, url: request.url)
     }
 
     static func queueFull(waiting: Int, request: borrowing HTTPRequest) -> Self {
@@ -56,7 +51,13 @@ public struct RateLimitError: ContextualError, RefusedRequestError, Sendable {
     }
 }
 
-extension RateLimitError: DescribedError {
-    /// The code, message and request on one line, without secrets.
-    public var description: String { Self.line(code, message, method, url) }
+extension RateLimitError {
+    /// The name of the code, such as `RateLimitError.queueFull`.
+    public var codeName: String { "RateLimitError.\(code)" }
+
+    /// `true`: the request was refused before it was sent.
+    public var sentNothing: Bool { true }
+
+    /// A short English sentence for people.
+    public var errorDescription: String? { "There were too many requests at once. Please try again later." }
 }

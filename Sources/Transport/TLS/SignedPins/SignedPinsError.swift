@@ -1,5 +1,5 @@
 /// Thrown when a signed list of pins isn't accepted.
-public struct SignedPinsError: Error, Sendable, Hashable {
+public struct SignedPinsError: HTTPError, Hashable {
     /// The kind of failure. An open set: handle the codes you know, and keep a default.
     public struct Code: OpenSet {
         /// The name of the code, such as `expired`.
@@ -34,7 +34,16 @@ public struct SignedPinsError: Error, Sendable, Hashable {
     }
 }
 
-extension SignedPinsError: DescribedError {
-    /// The code and the message.
-    public var description: String { "SignedPinsError.\(code): \(message)" }
+extension SignedPinsError {
+    /// The name of the code, such as `SignedPinsError.expired`.
+    public var codeName: String { "SignedPinsError.\(code)" }
+
+    /// A short English sentence for people.
+    public var errorDescription: String? { ErrorSentence.insecure }
+
+    /// Always empty: a ``TransportError`` around this error has the context of the call.
+    public var context: HTTPContext {
+        get { HTTPContext() }
+        set {}
+    }
 }

@@ -81,7 +81,7 @@ struct FollowRedirectsInterceptorTests {
         #expect(error?.redirects.count == 4)
         #expect(site.requests.count == 4)
         let text = try #require(error?.description)
-        #expect(text.contains("303 GET https://h/b -> https://h/a?token=<redacted>"))
+        #expect(text.contains("303 https://h/b -> https://h/a?token=<redacted>"))
         var dumped = ""
         dump(error, to: &dumped)
         for shown in [text, String(reflecting: error), dumped] { #expect(!shown.contains("hunter2")) }

@@ -20,10 +20,10 @@ struct EnvelopeAnswerTests {
             transport: Recorder { _ in response(503, [.retryAfter: "7", "X-Request-ID": "r1"]) }
         )
         let error = await #expect(throws: EnvelopeError.self) { try await chain.get() }
-        #expect(error?.status == 503 && error?.response.status == 503)
-        #expect(error?.response.headerFields["X-Request-ID"] == "r1")
-        #expect(error?.response.body.bytes == Data(refusal.utf8) && error?.body == Data(refusal.utf8))
-        #expect(error?.response.url == apiURL)
+        #expect(error?.status == 503 && error?.response?.status == 503)
+        #expect(error?.response?.headerFields["X-Request-ID"] == "r1")
+        #expect(error?.response?.body.bytes == Data(refusal.utf8) && error?.body == Data(refusal.utf8))
+        #expect(error?.response?.url == apiURL)
     }
 
     @Test(arguments: [Envelope.NonEnvelopePolicy.fail, .pass]) func attemptsThatWereMadeAreInTheError(
@@ -70,7 +70,8 @@ struct EnvelopeAnswerTests {
         #expect(answer.status == 204)
         #expect(
             answer.context.attempts.map(\.description) == [
-                "attempt 1: EnvelopeError (429 Too Many Requests), next after 7.0 seconds", "attempt 2: 204 No Content",
+                "attempt 1: EnvelopeError.refused (429 Too Many Requests), next after 7.0 seconds",
+                "attempt 2: 204 No Content",
             ]
         )
     }

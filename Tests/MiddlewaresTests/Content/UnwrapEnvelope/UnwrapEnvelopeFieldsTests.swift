@@ -24,7 +24,7 @@ import Testing
         let error = try await #require(throws: EnvelopeError.self) {
             try await send(["success": "false", "status": "1005", "message": "No such user"], body: "detail")
         }
-        #expect(error.reason == .refused && error.code == 1005 && error.message == "No such user")
+        #expect(error.reason == .refused && error.code == 1005 && error.serverMessage == "No such user")
         #expect(error.body == Data("detail".utf8) && error.status == 200)
     }
 
@@ -37,7 +37,7 @@ import Testing
         let error = try await #require(throws: EnvelopeError.self) {
             try await send(["X-OK": "0", "x-code": "E7", "x-text": "No"], through: interceptor)
         }
-        #expect(error.code == "E7" && error.message == "No")
+        #expect(error.code == "E7" && error.serverMessage == "No")
     }
 
     @Test func theCodeMayDecide() async throws {
@@ -73,7 +73,7 @@ import Testing
     @Test func withoutTheFieldsItPassesOrFailsAsConfigured() async throws {
         let error = try await #require(throws: EnvelopeError.self) { try await send(["message": "OK"]) }
         #expect(error.reason == .notAnEnvelope)
-        #expect(error.explanation.contains("success"))
+        #expect(error.message.contains("success"))
         _ = try await send([:], through: .unwrapEnvelope(headers: .standard, otherwise: .pass))
     }
 
@@ -134,7 +134,7 @@ import Testing
             let chunks = Chunks(["ab"], failure: TransportError(.truncated, "Cut."))
             return try await send(["success": "false", "message": "No"], body: .oneShot(chunks))
         }
-        #expect(error.message == "No" && error.body == Data("ab".utf8) && !error.isBodyComplete)
+        #expect(error.serverMessage == "No" && error.body == Data("ab".utf8) && !error.isBodyComplete)
     }
 
     @Test func cancellingWhileAFailuresBodyIsReadThrowsCancellationError() async throws {

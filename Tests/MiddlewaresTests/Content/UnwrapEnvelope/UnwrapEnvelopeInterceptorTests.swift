@@ -133,10 +133,10 @@ import Testing
         let error = try await error(of: body)
         #expect(error.reason == .refused)
         #expect(error.code == 1005 && error.code?.number == 1005 && error.code?.text == "1005")
-        #expect(error.message == "No such user")
+        #expect(error.serverMessage == "No such user")
         #expect(error.body == Data(body.utf8) && error.isBodyComplete)
-        #expect(error.status == 200 && error.method == .get)
-        #expect(error.url == "https://api.example.com/users?token=<redacted>")
+        #expect(error.status == 200 && error.request?.method == .get)
+        #expect(error.request?.url == "https://api.example.com/users?token=<redacted>")
     }
 
     @Test func theErrorNamesTheURLThatAnswered() async throws {
@@ -144,7 +144,7 @@ import Testing
         let error = try await #require(throws: EnvelopeError.self) {
             try await send(response, through: .unwrapEnvelope(payload: "object"))
         }
-        #expect(error.url == "https://b.example.com/moved")
+        #expect(error.request?.url == "https://b.example.com/moved")
     }
 
     @Test(arguments: [
@@ -153,7 +153,7 @@ import Testing
         (#""message":"\ud800 \ud83d\ude00""#, "\u{FFFD} 😀"),
     ])
     func aMessageOfAnyKindHasADefinedText(member: String, message: String?) async throws {
-        #expect(try await error(of: "{\"code\":1,\(member)}").message == message)
+        #expect(try await error(of: "{\"code\":1,\(member)}").serverMessage == message)
     }
 
     @Test func aMessageThatIsNotUTF8IsRepaired() async throws {
@@ -164,7 +164,7 @@ import Testing
                 through: .unwrapEnvelope(payload: "object")
             )
         }
-        #expect(error.message == "a\u{FFFD}")
+        #expect(error.serverMessage == "a\u{FFFD}")
     }
 
     // MARK: What decides
@@ -193,7 +193,7 @@ import Testing
     @Test func aPayloadWithoutACodeIsNoEnvelope() async throws {
         let error = try await error(of: #"{"object":{"id":42}}"#)
         #expect(error.reason == .notAnEnvelope)
-        #expect(error.explanation.contains("at code"))
+        #expect(error.message.contains("at code"))
     }
 
     @Test func ofCodesWithTheSameNameTheLastCounts() async throws {
@@ -321,7 +321,7 @@ import Testing
 
     @Test func anEnvelopeOfFailureWithAStatusOfFailureIsAnErrorWithBoth() async throws {
         let error = try await error(of: #"{"code":50012,"message":"Down"}"#, status: 503)
-        #expect(error.status == 503 && error.code == 50012 && error.message == "Down")
+        #expect(error.status == 503 && error.code == 50012 && error.serverMessage == "Down")
     }
 
     @Test(arguments: ["<html>", "{}", "{\"code\":", #"{"code":200,"object":1}"#])
@@ -346,7 +346,7 @@ import Testing
         )
         #expect(try await api.get("/users/42", as: [String: Int].self) == ["id": 42])
         let error = try await #require(throws: EnvelopeError.self) { try await api.get("/users/7", as: Int.self) }
-        #expect(error.code == 1005 && error.message == "No such user")
+        #expect(error.code == 1005 && error.serverMessage == "No such user")
     }
 
     @Test func whoStandsOutsideCanTakeA401HiddenInA200ForOne() async throws {

@@ -48,7 +48,7 @@ extension UnwrapEnvelopeInterceptorTests {
         let error = try await #require(throws: TransportError.self) {
             try await send(response, through: .unwrapEnvelope(payload: "object", limit: 45))
         }
-        #expect(error.method == .get && error.url?.hasPrefix("https://") == true, "\(error)")
+        #expect(error.request?.method == .get && error.request?.url.hasPrefix("https://") == true, "\(error)")
     }
 
     @Test func cancellingWhileAStreamIsCollectedThrowsCancellationError() async throws {

@@ -43,8 +43,8 @@ struct RetryChainTests {
         await clock.sleepers(1)
         clock.advance(by: .seconds(7))
         let error = await #expect(throws: StatusError.self) { try await task.value }
-        #expect(error?.response.context.attempts.map(\.status) == [503, 500])
-        #expect(error?.response.context.attempts.last?.stop == .notIdempotent)
+        #expect(error?.context.attempts.map(\.status) == [503, 500])
+        #expect(error?.context.attempts.last?.stop == .notIdempotent)
     }
 
     @Test func retryInsideARefreshSendsTheSameTokenWithEachAttempt() async throws {
@@ -248,7 +248,7 @@ struct RetryChainTests {
         }
         #expect(transport.requests.map(\.method) == [.post, .get])
         #expect(logIns.value == 0)
-        #expect(error?.response.context.redirects.map(\.status) == [303])
+        #expect(error?.context.redirects.map(\.status) == [303])
     }
 
     @Test func eachHopOfARedirectGetsAttemptsOfItsOwn() async throws {

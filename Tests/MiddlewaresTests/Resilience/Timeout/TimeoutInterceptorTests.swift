@@ -45,7 +45,7 @@ struct TimeoutInterceptorTests {
         #expect(ended.value == 1)
         #expect(error?.code == .timedOut)
         #expect(error?.message.contains("10.0 seconds, the limit of one attempt") == true)
-        #expect(error?.url == apiURL.absoluteString)
+        #expect(error?.request?.url == apiURL.absoluteString)
         #expect(clock.pendingSleeps == 0)
     }
 

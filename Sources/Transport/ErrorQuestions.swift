@@ -1,0 +1,77 @@
+internal import Foundation
+
+#if canImport(FoundationNetworking)
+internal import FoundationNetworking
+#endif
+
+// The questions are on `Error`, not only on `HTTPError`, so that a plain `catch` can ask them, and because a cancellation is
+// always an unwrapped `CancellationError`. A property of the same name in an error type, or in an app's own extension of
+// `Error`, takes precedence over these.
+extension Error {
+    /// Whether the device has no connection to a network. A server that is down doesn't count.
+    ///
+    /// On Apple platforms the system reports this. On Linux only an unreachable network counts, because the system can't tell a
+    /// missing network from a wrong host name.
+    public var isOffline: Bool { isOrIsCausedBy { $0.saysOffline } }
+
+    /// Whether a time limit passed: the transport's, the system's or that of the call.
+    public var isTimeout: Bool {
+        isOrIsCausedBy {
+            ($0 as? TransportError)?.code == .timedOut || ($0 as? URLError)?.code == .timedOut
+                || $0.isPOSIX([ETIMEDOUT])
+        }
+    }
+
+    /// Whether the call was cancelled: a `CancellationError`, or the similar error of URLSession.
+    ///
+    /// Calls of this package throw `CancellationError` itself, never wrapped in another error.
+    public var isCancelled: Bool {
+        isOrIsCausedBy { $0 is CancellationError || ($0 as? URLError)?.code == .cancelled }
+    }
+
+    /// Whether the server demands credentials: the response is a 401.
+    public var isUnauthorized: Bool { (self as? any HTTPError)?.response?.status.code == 401 }
+
+    /// Whether the server failed: the response has a status from 500 to 599. The 504 that a cache makes while the server can't
+    /// be reached doesn't count.
+    public var isServerFault: Bool {
+        guard let response = (self as? any HTTPError)?.response, !response.context.isMadeLocally else { return false }
+        return response.status.kind == .serverError
+    }
+}
+
+extension Error {
+    /// Whether a condition holds for this error or for one of the errors that caused it.
+    package func isOrIsCausedBy(_ condition: (any Error) -> Bool) -> Bool {
+        causes.contains(where: condition)
+    }
+
+    /// This error, its cause, the cause's cause and so on.
+    package var causes: [any Error] {
+        // Limited, because an error that is a class may be its own cause.
+        Array(sequence(first: self as any Error) { ($0 as? any HTTPError)?.underlying }.prefix(16))
+    }
+
+    fileprivate var saysOffline: Bool {
+        switch (self as? URLError)?.code {
+        case .notConnectedToInternet, .internationalRoamingOff, .callIsActive, .dataNotAllowed: true
+        default: isPOSIX([ENETDOWN, ENETUNREACH])
+        }
+    }
+
+    fileprivate func isPOSIX(_ codes: Set<Int32>) -> Bool {
+        guard !(self is any HTTPError) else { return false }
+        let error = self as NSError
+        return error.domain == NSPOSIXErrorDomain && codes.contains(Int32(truncatingIfNeeded: error.code))
+    }
+}
+
+extension HTTPContext {
+    private enum MadeLocallyKey: HTTPContextKey { static var defaultValue: Bool { false } }
+
+    /// On a response: whether this program made the response because no server could or may be asked.
+    package var isMadeLocally: Bool {
+        get { self[MadeLocallyKey.self] }
+        set { self[MadeLocallyKey.self] = newValue }
+    }
+}

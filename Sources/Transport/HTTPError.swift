@@ -1,0 +1,127 @@
+public import Foundation
+
+/// An error of a call. Every error that this package throws from a call conforms, except `CancellationError`.
+///
+/// ## Handle one
+/// ```swift
+/// do {
+///     try await api.delete("/users/42")
+/// } catch let error as any HTTPError {
+///     show(error.localizedDescription)            // for people: "The server can't be reached."
+///     logger.warning(error.description)           // for developers: cause, remedy, request, attempts
+///     latency.record(.zero, labels: [error.codeName])     // for metrics: "TransportError.cannotConnect"
+/// }
+/// ```
+/// The questions that apps ask are on every `Error`: ``Swift/Error/isOffline``, ``Swift/Error/isTimeout``,
+/// ``Swift/Error/isCancelled``, ``Swift/Error/isUnauthorized`` and ``Swift/Error/isServerFault``.
+///
+/// ## Write one
+/// A message and a context are all that is required:
+///
+/// ```swift
+/// struct QuotaError: HTTPError {
+///     let message = "The quota of today is used up. Ask the operator for more."
+///     let request: HTTPRequest.Summary?
+///     let sentNothing = true                      // thrown before `next` was called: even a POST may be sent again
+///     var context = HTTPContext()
+/// }
+/// ```
+/// Interceptors treat such an error like the package's own. `retry` may repeat a POST that certainly wasn't sent. An error with
+/// a ``response`` counts by its status: `retryOnUnauthorized` refreshes the token for a 401, `circuitBreaker` counts a 503.
+///
+/// The descriptions, and the output of `dump`, show only what this protocol requires. Keep secrets out of ``message`` and
+/// ``codeName``; the other parts are redacted.
+public protocol HTTPError:
+    LocalizedError, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable, Sendable
+{
+    /// The cause and the remedy, in sentences for a developer, without secrets.
+    var message: String { get }
+    /// The failure in one word, for metrics and logs, such as `TransportError.timedOut`. By default the name of the type.
+    ///
+    /// Concrete types have typed codes, under the name `code`.
+    var codeName: String { get }
+    /// The method and the redacted URL of the request, if known; `nil` by default.
+    var request: HTTPRequest.Summary? { get }
+    /// The response that the error was made from; by default that of ``underlying``, if any.
+    ///
+    /// Its body is in memory, up to a limit, or empty. Its fields and its body may hold secrets.
+    var response: HTTPResponse? { get }
+    /// The error that caused this one, if it adds information; `nil` by default.
+    var underlying: (any Error)? { get }
+    /// Whether certainly no server has seen any part of the request; `false` by default.
+    ///
+    /// The value is about the last attempt. `retry` looks at all attempts in the ``context`` before it repeats a request that
+    /// isn't idempotent.
+    var sentNothing: Bool { get }
+    /// Details about the failed call, such as its attempts and redirects. Interceptors on the way to the caller add them.
+    var context: HTTPContext { get set }
+    /// One line for a developer, without secrets: ``codeName``, ``message``, ``request``, the attempts and redirects of the call,
+    /// and the cause. An implementation is provided.
+    var description: String { get }
+    /// A short sentence for people, without code or URL, such as "The server can't be reached." `localizedDescription` shows it.
+    /// An implementation is provided, with English sentences.
+    var errorDescription: String? { get }
+}
+
+extension HTTPError {
+    /// The name of the type.
+    public var codeName: String { "\(Self.self)" }
+
+    /// `nil`: no request is known.
+    public var request: HTTPRequest.Summary? { nil }
+
+    /// The response of the ``underlying`` error, if any.
+    public var response: HTTPResponse? { (underlying as? any HTTPError)?.response }
+
+    /// `nil`: nothing else caused the error.
+    public var underlying: (any Error)? { nil }
+
+    /// `false`: the server may have seen the request.
+    public var sentNothing: Bool { false }
+
+    /// One line for a developer, made from the other properties.
+    public var description: String { line() }
+
+    /// Equal to `description`.
+    public var debugDescription: String { description }
+
+    /// A mirror of `description`, so that `dump` prints no secrets.
+    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
+
+    /// A short English sentence, by the status of the response or by the cause.
+    public var errorDescription: String? { ErrorSentence.about(self) }
+
+    /// `nil`, because `errorDescription` is for people and `description` says the rest.
+    public var failureReason: String? { nil }
+
+    /// `nil`, because `errorDescription` is for people and `description` says the rest.
+    public var recoverySuggestion: String? { nil }
+
+    /// `nil`, because there is no help book.
+    public var helpAnchor: String? { nil }
+}
+
+extension HTTPError {
+    /// The text of `description`.
+    ///
+    /// - Parameters:
+    ///   - opening: the beginning; by default the code name and the message.
+    ///   - detail: a word to put behind the request, such as the status.
+    package func line(_ opening: String? = nil, _ detail: String? = nil) -> String {
+        var text = opening ?? "\(codeName): \(message)"
+        let about = [request?.description, detail].compactMap { $0 }.joined(separator: ", ")
+        if !about.isEmpty { text += " (\(about))" }
+        for note in context.notes { text += " " + note }
+        guard let underlying else { return text }
+        return text + " Cause: " + Self.shown(underlying)
+    }
+
+    /// The sentence for people about an error without a sentence for its code.
+    package var generalSentence: String { ErrorSentence.about(self) }
+
+    // An error of a different kind, such as a `URLError`, may quote the whole URL.
+    private static func shown(_ cause: any Error) -> String {
+        if let cause = cause as? any HTTPError { return cause.description }
+        return PrintableText.line(Redaction.standard.excerpt(of: Data("\(cause)".utf8)))
+    }
+}

@@ -1,0 +1,33 @@
+package import Foundation
+
+extension HTTPBody {
+    /// Reads the bytes up to a limit, for an error that keeps them, and discards the rest.
+    ///
+    /// A body that can't be read must not replace the error with another one, so a failure only makes the bytes incomplete.
+    ///
+    /// - Throws: `CancellationError` if the task is cancelled.
+    package func beginning(upTo limit: Int) async throws -> (bytes: Data, isComplete: Bool) {
+        if let bytes { return Self.beginning(of: bytes, upTo: limit) }
+        var collected = Data()
+        do {
+            for try await chunk in self {
+                let room = limit - collected.count
+                collected.append(chunk.prefix(room))
+                guard chunk.count <= room else {
+                    discard()
+                    return (collected, false)
+                }
+            }
+            return (collected, true)
+        } catch {
+            discard()
+            if error is CancellationError || Task.isCancelled { throw CancellationError() }
+            return (collected, false)
+        }
+    }
+
+    /// The bytes up to a limit. Cut ones are copied, so that a small excerpt doesn't keep a large buffer alive.
+    package static func beginning(of bytes: Data, upTo limit: Int) -> (bytes: Data, isComplete: Bool) {
+        bytes.count <= limit ? (bytes, true) : (bytes.prefix(limit).withUnsafeBytes { Data($0) }, false)
+    }
+}

@@ -1,0 +1,94 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Middlewares
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+extension Error {
+    // An app may have had such a property before it used this package.
+    fileprivate var isServerFault: String { "the app's own" }
+}
+
+@Suite(.againstHanging) struct ErrorQuestionsTests {
+    private struct Wrapper: HTTPError {
+        let message = "It failed."
+        let underlying: (any Error)?
+        var context = HTTPContext()
+    }
+
+    private struct Plain: Error {}
+
+    private func error(_ code: TransportError.Code, _ cause: (any Error)? = nil) -> TransportError {
+        TransportError(code, "It failed.", underlying: cause)
+    }
+
+    private func answers(_ error: any Error) -> [Bool] {
+        [error.isOffline, error.isTimeout, error.isCancelled, error.isUnauthorized]
+    }
+
+    @Test func eachQuestionIsAnsweredByTheErrorOrItsCauses() throws {
+        let none = [false, false, false, false]
+        let (offline, timeout, cancelled) = (
+            [true, false, false, false], [false, true, false, false], [false, false, true, false]
+        )
+        let rows: [(any Error, [Bool])] = [
+            (Plain(), none), (error(.cannotConnect), none), (error(.cannotFindHost), none),
+            (URLError(.notConnectedToInternet), offline), (URLError(.dataNotAllowed), offline),
+            (error(.cannotConnect, URLError(.notConnectedToInternet)), offline),
+            (error(.cannotConnect, POSIXError(.ENETUNREACH)), offline),
+            (error(.connectionLost, NSError(domain: NSPOSIXErrorDomain, code: Int(ENETDOWN))), offline),
+            (error(.cannotConnect, POSIXError(.ECONNREFUSED)), none),
+            (error(.timedOut), timeout), (URLError(.timedOut), timeout), (POSIXError(.ETIMEDOUT), timeout),
+            (CancellationError(), cancelled), (URLError(.cancelled), cancelled),
+            (AuthenticationError.refreshCancelled, none),
+        ]
+        for (error, expected) in rows {
+            #expect(answers(error) == expected, "\(error)")
+            #expect(answers(Wrapper(underlying: Wrapper(underlying: error))) == expected, "\(error)")
+        }
+    }
+
+    @Test func aWrappedErrorIsDescribedByItsCause() {
+        let offline = Wrapper(underlying: error(.cannotConnect, URLError(.notConnectedToInternet)))
+        #expect(offline.localizedDescription == "The Internet connection appears to be offline.")
+        #expect(Wrapper(underlying: error(.timedOut)).localizedDescription == "The request timed out.")
+        #expect(Wrapper(underlying: error(.tlsFailed)).localizedDescription.contains("secure connection"))
+        #expect(Wrapper(underlying: Plain()).localizedDescription == "The request failed.")
+    }
+
+    @Test func aCausesOwnDescriptionIsShown() {
+        let cause = PinningError(host: "h", expected: [], chain: [])
+        #expect(cause.description.hasPrefix("The chain of h"))
+        #expect(Wrapper(underlying: cause).description == "Wrapper: It failed. Cause: \(cause)")
+    }
+
+    @Test func aCauseThatIsItsOwnCauseEnds() {
+        final class Circle: HTTPError {
+            let message = "Round and round."
+            var underlying: (any Error)? { self }
+            var response: HTTPResponse? { nil }
+            var context: HTTPContext {
+                get { HTTPContext() }
+                set {}
+            }
+        }
+        #expect(!Circle().isOffline)
+    }
+
+    @Test func anAppsOwnPropertyTakesPrecedence() {
+        #expect(Plain().isServerFault == "the app's own")
+    }
+
+    @Test func aCauseOfAnotherKindIsRedacted() throws {
+        let url = try url("https://ada:hush@h.example/?token=hush")
+        let cause = URLError(
+            .badURL,
+            userInfo: [NSURLErrorFailingURLErrorKey: url, "NSErrorFailingURLStringKey": "\(url)"]
+        )
+        #expect(!Wrapper(underlying: cause).description.contains("hush"))
+    }
+}

@@ -1,0 +1,201 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Middlewares
+@testable import Transport
+
+/// One error of each public type, each about a request with secrets.
+@Suite(.againstHanging) struct PublicErrorsTests {
+    private static let secretURL = URL(string: "https://ada:hush-1@api.example.com/a?token=hush-2&page=2#hush-3")!
+    private static let secretRequest = HTTPRequest(
+        method: .post,
+        url: secretURL,
+        headerFields: [.authorization: "Bearer hush-4"],
+        body: #"{"password":"hush-5"}"#
+    )
+    private static let secretBody = #"{"access_token":"hush-6","id":7}"#
+
+    private static func errors() async throws -> [any HTTPError] {
+        let pin = try CertificatePin(parsing: "sha256/47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=")
+        return [
+            TransportError(.cannotConnect, "No connection.", request: secretRequest),
+            PinningError(host: "api.example.com", expected: [pin], chain: []),
+            TLSConfigurationError(.keyMismatch, "The key doesn't belong to the certificate."),
+            SignedPinsError(.expired, "The list has expired."),
+            ChainOrderError(.sharedResponse, "The order is wrong.", request: secretRequest),
+            AuthenticationError(.signedOut, "Sign in first.", request: secretRequest),
+            SigningError(.unknownOrigin, "No origin.", request: secretRequest),
+            ConcurrencyLimitError.queueFull(waiting: 3, request: secretRequest),
+            RateLimitError.waitTooLong(.seconds(3), limit: .seconds(1), request: secretRequest),
+            CircuitOpenError(apiOrigin, state: .open, nextProbe: .seconds(3), request: secretRequest),
+            RedirectError(
+                .tooManyRedirects,
+                limit: 1,
+                redirects: [Redirect(status: 302, method: .get, url: secretURL, target: secretURL)],
+                status: 302,
+                request: secretRequest
+            ),
+            EnvelopeError(
+                .refused,
+                code: 1005,
+                serverMessage: "password=hush-7",
+                body: Data(secretBody.utf8),
+                method: .post,
+                url: secretURL
+            ),
+            try await statusError(401),
+            try await failure(200), try await failure(500),
+        ]
+    }
+
+    private static func response(_ status: HTTPResponse.Status) -> HTTPResponse {
+        HTTPResponse(
+            status: status,
+            headerFields: [.setCookie: "sid=hush-8"],
+            body: HTTPBody(secretBody),
+            url: secretURL
+        )
+    }
+
+    private static func statusError(_ status: HTTPResponse.Status) async throws -> StatusError {
+        try await StatusError(response(status), method: .post, url: secretURL, bodyLimit: 100)
+    }
+
+    private static func failure(_ status: HTTPResponse.Status) async throws -> DecodingFailure {
+        let client = Client(interceptors: [], transport: Recorder { _ in response(status) })
+        return try #require(
+            await #expect(throws: DecodingFailure.self) { try await client.get(apiURL, as: [String: Int].self) }
+        )
+    }
+
+    // These can't be the error of a call: a store reports its failures, and the others belong to tests.
+    private static let notOfACall: Set<String> = ["CacheStoreError", "MockServerError", "Violation"]
+
+    @Test func everyPublicErrorOfACallIsInTheTable() async throws {
+        let declaration = /public (?:final )?(?:struct|enum|class|actor) (\w+)(?:<[^>]*>)?:([^{]*)\{/
+        let sources = Repository.root.appending(path: "Sources")
+        let files = try #require(FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil))
+        var names: Set<String> = []
+        for case let file as URL in files where file.pathExtension == "swift" {
+            for match in try String(contentsOf: file, encoding: .utf8).matches(of: declaration) {
+                let conformances = match.2.split { !$0.isLetter }
+                let isError = ["Error", "HTTPError", "LocalizedError"].contains { conformances.contains($0) }
+                if isError || match.1.hasSuffix("Error") || match.1.hasSuffix("Failure") {
+                    names.insert(String(match.1))
+                }
+            }
+        }
+        let table = Set(try await Self.errors().map { "\(type(of: $0))" })
+        #expect(table.count >= 14)
+        #expect(names.subtracting(Self.notOfACall) == table)
+    }
+
+    @Test func noTextShowsASecret() async throws {
+        for var error in try await Self.errors() {
+            error.context.redirects = [
+                Redirect(status: 307, method: .get, url: Self.secretURL, target: Self.secretURL)
+            ]
+            error.context.attempts = [RetryAttempt(number: 1, answer: .failure(try await Self.statusError(503)))]
+            var (dumped, dumpedOptional) = ("", "")
+            dump(error, to: &dumped)
+            dump(Optional(error as any Error), to: &dumpedOptional)
+            let texts = [
+                error.description, error.debugDescription, "\(error)", String(reflecting: error), error.message,
+                error.codeName, error.localizedDescription, error.errorDescription ?? "", "\([error])", dumped,
+                dumpedOptional, "\(String(describing: error.request))", error.context.attempts.description,
+            ]
+            for text in texts { #expect(!text.contains("hush"), "\(text)") }
+        }
+    }
+
+    @Test func theSentenceForPeopleIsShortAndHasNoCodeAndNoURL() async throws {
+        for error in try await Self.errors() {
+            let sentence = error.localizedDescription
+            #expect(sentence == error.errorDescription)
+            #expect(sentence.hasSuffix(".") && sentence.count < 80, "\(sentence)")
+            for part in ["Error", "Failure", "://", "example", "_", "(", "page=2"] {
+                #expect(!sentence.contains(part), "\(sentence)")
+            }
+        }
+    }
+
+    @Test func theSentencesOfOneServerAreTheSameForAStatusErrorAndAnUncheckedStatus() async throws {
+        let sentences: [(HTTPResponse.Status, String)] = [
+            (401, "You need to sign in."), (403, "You are not allowed to do this."), (404, "This could not be found."),
+            (429, "There were too many requests. Please try again later."),
+            (503, "The server has a problem. Please try again later."),
+            (418, "The server did not accept the request."),
+        ]
+        for (status, sentence) in sentences {
+            #expect(try await Self.statusError(status).localizedDescription == sentence)
+            #expect(try await Self.failure(status).localizedDescription == sentence)
+        }
+    }
+
+    @Test func theCodeNameBeginsWithTheTypeAndIsOneWord() async throws {
+        for error in try await Self.errors() {
+            #expect(error.codeName.hasPrefix("\(type(of: error))"))
+            #expect(error.codeName.wholeMatch(of: /[A-Za-z0-9.]+/) != nil, "\(error.codeName)")
+        }
+        #expect(try await Self.statusError(404).codeName == "StatusError.404")
+        #expect(TransportError(.timedOut, "Late.").codeName == "TransportError.timedOut")
+    }
+
+    @Test func descriptionNamesTheRequestTheAttemptsAndTheRedirects() async throws {
+        let causes: [any HTTPError.Type] = [PinningError.self, TLSConfigurationError.self, SignedPinsError.self]
+        for var error in try await Self.errors() where !causes.contains(where: { $0 == type(of: error) }) {
+            let hops = (0..<20).map { number in
+                Redirect(
+                    status: 302,
+                    method: .get,
+                    url: apiURL.appending(path: "\(number)"),
+                    target: apiURL.appending(path: "\(number + 1)")
+                )
+            }
+            error.context.redirects = hops
+            error.context.attempts = (1...3).map { number in
+                RetryAttempt(
+                    number: number,
+                    answer: .success(HTTPResponse(status: 503)),
+                    stop: number == 3 ? .attemptsUsedUp : nil
+                )
+            }
+            let text = error.description
+            #expect(error.attempts == 3)
+            #expect(text.contains("After 3 attempts (503, 503, 503), not tried again: attemptsUsedUp."), "\(text)")
+            #expect(
+                text.contains("Redirected 20 times: 302 \(apiURL)/0 -> 302 \(apiURL)/1 -> … 17 more … -> "),
+                "\(text)"
+            )
+            #expect(text.contains("/20.") && !text.contains("/10 "), "\(text)")
+            let request = try #require(error.request)
+            #expect(text.contains("\(request)"))
+        }
+    }
+
+    @Test func aCallThatWasNotRepeatedHasOneAttempt() {
+        #expect(TransportError(.cannotConnect, "No connection.").attempts == 1)
+    }
+
+    @Test func onlyAnErrorFromBeforeTheSendingSaysThatNothingWasSent() async throws {
+        let unsent = try await Self.errors().filter(\.sentNothing).map(\.codeName)
+        #expect(
+            unsent == [
+                "TransportError.cannotConnect", "ChainOrderError.sharedResponse", "SigningError.unknownOrigin",
+                "ConcurrencyLimitError.queueFull", "RateLimitError.waitTooLong", "CircuitOpenError",
+            ]
+        )
+        #expect(UnsentError.timedOut(waitingFor: "a permit", Self.secretRequest).sentNothing)
+        let sent: [TransportError.Code] = [.timedOut, .tlsFailed, .connectionLost, .truncated, .other]
+        for code in sent { #expect(!TransportError(code, "It failed.").sentNothing) }
+    }
+
+    @Test func errorsOfAResponseHoldIt() async throws {
+        for error in try await Self.errors() where error.response != nil {
+            #expect(error is StatusError || error is EnvelopeError || error is DecodingFailure)
+            #expect(error.response?.body.bytes == Data(Self.secretBody.utf8))
+        }
+        #expect(try await Self.errors().filter { $0.response != nil }.count == 4)
+    }
+}
