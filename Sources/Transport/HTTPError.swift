@@ -122,6 +122,6 @@ extension HTTPError {
     // An error of a different kind, such as a `URLError`, may quote the whole URL.
     private static func shown(_ cause: any Error) -> String {
         if let cause = cause as? any HTTPError { return cause.description }
-        return PrintableText.line(Redaction.standard.excerpt(of: Data("\(cause)".utf8)))
+        return PrintableText.line(Redaction.standard.excerpt(of: Data(ErrorText.description(of: cause).utf8)))
     }
 }

@@ -22,6 +22,8 @@ extension Error {
 
     private struct Plain: Error {}
 
+    private enum Refusal: Error { case token(String) }
+
     private func error(_ code: TransportError.Code, _ cause: (any Error)? = nil) -> TransportError {
         TransportError(code, "It failed.", underlying: cause)
     }
@@ -90,5 +92,6 @@ extension Error {
             userInfo: [NSURLErrorFailingURLErrorKey: url, "NSErrorFailingURLStringKey": "\(url)"]
         )
         #expect(!Wrapper(underlying: cause).description.contains("hush"))
+        #expect(Wrapper(underlying: Refusal.token("hush")).description.hasSuffix(" Cause: Refusal.token(…)"))
     }
 }

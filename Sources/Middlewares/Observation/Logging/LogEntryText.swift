@@ -95,7 +95,7 @@ struct LogEntryText: Sendable {
     }
 
     func failed(_ number: UInt64, with error: any Error, after time: Duration) -> String {
-        let cause = redaction.text(Self.description(of: error))
+        let cause = redaction.text(ErrorText.description(of: error))
         let isLong = cause.utf8.count > Self.longestError
         let shown = isLong ? String(decoding: cause.utf8.prefix(Self.longestError), as: UTF8.self) + "…" : cause
         let lines = PrintableText.lines(shown, indent: Self.indent).utf8.dropFirst(Self.indent.utf8.count)
@@ -106,20 +106,6 @@ struct LogEntryText: Sendable {
             text.append(literal: ": ")
             text.append(String(Substring(lines)))
         }
-    }
-
-    /// The text of an error. For an enum without a description, only the case's name: redaction finds secrets by their names,
-    /// and an associated value may have none.
-    static func description(of error: any Error) -> String {
-        // Checks the type, because the value of any error can be cast to these protocols where it is bridged to `NSError`.
-        let type = type(of: error)
-        if type is any CustomStringConvertible.Type || type is any CustomDebugStringConvertible.Type {
-            return String(describing: error)
-        }
-        let mirror = Mirror(reflecting: error)
-        guard mirror.displayStyle == .enum else { return String(describing: error) }
-        let name = mirror.children.first?.label.map { $0 + "(…)" } ?? String(describing: error)
-        return "\(type).\(name)"
     }
 
     // MARK: Parts
