@@ -42,7 +42,7 @@ import TransportTesting
                 .retryOnUnauthorized(tokens),
                 .bearerAuth(tokens),
                 .cache(.disk(at: cachesDirectory)),
-                .retry(.exponential(maxAttempts: 3)),
+                .retry(3),
                 .logging(.headers, to: LogSink { _ in }),
             ],
             transport: stub

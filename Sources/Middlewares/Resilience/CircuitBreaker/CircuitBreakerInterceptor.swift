@@ -2,7 +2,7 @@
 ///
 /// ```swift
 /// interceptors: [
-///     .retry(.exponential(maxAttempts: 3)),
+///     .retry(3),
 ///     .circuitBreaker(.consecutiveFailures(5), openFor: .seconds(30)) { change in
 ///         print(change)                                   // https://api.example.com:443: closed -> open
 ///     },

@@ -3,7 +3,7 @@
 /// ```swift
 /// interceptors: [
 ///     .cache(.memory()),
-///     .retry(.exponential(maxAttempts: 3)),
+///     .retry(3),
 ///     .hedge(after: .milliseconds(300), budget: RetryBudget(share: 0.05)),
 ///     .limitConcurrency(32, perHost: 6),
 ///     .timeout(.seconds(10), of: "one attempt"),

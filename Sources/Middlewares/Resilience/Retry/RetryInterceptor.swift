@@ -4,7 +4,7 @@
 /// interceptors: [
 ///     .timeout(.seconds(30)),                             // of all attempts, and the waits between them
 ///     .retryOnUnauthorized(tokens), .bearerAuth(tokens),
-///     .retry(.exponential(maxAttempts: 3)),
+///     .retry(3),
 ///     .timeout(.seconds(10)),                             // of one attempt
 /// ]
 /// ```

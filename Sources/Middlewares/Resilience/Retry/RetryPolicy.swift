@@ -3,7 +3,8 @@ public import Foundation
 /// The rules for retries, as a value that decides and has no side effects.
 ///
 /// ```swift
-/// .retry(.exponential(maxAttempts: 3))
+/// .retry(3)                                           // three attempts
+/// .retry(.exponential(maxAttempts: 5, base: .seconds(1)))
 /// .retry(.constant(.seconds(1), maxAttempts: 5, condition: .status(409)))
 /// .retry(.custom(maxAttempts: 4) { attempt, _ in .seconds(attempt * attempt) })
 /// ```
@@ -126,6 +127,12 @@ public enum RetryDecision: Sendable, Hashable {
     case stop(RetryStop)
     /// Try again after a wait.
     case retry(after: Duration)
+}
+
+extension RetryPolicy: ExpressibleByIntegerLiteral {
+    /// Creates the policy of a number of attempts, including the first, with the usual backoff: `.retry(3)` is
+    /// `.retry(.exponential(maxAttempts: 3))`.
+    public init(integerLiteral maxAttempts: Int) { self.init(maxAttempts: maxAttempts) }
 }
 
 extension RetryPolicy {

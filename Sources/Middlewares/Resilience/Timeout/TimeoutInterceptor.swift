@@ -3,7 +3,7 @@
 /// ```swift
 /// interceptors: [
 ///     .timeout(.seconds(30), of: "the whole call"),       // with every attempt, and the waits between them
-///     .retry(.exponential(maxAttempts: 3)),
+///     .retry(3),
 ///     .timeout(.seconds(10), of: "one attempt"),
 /// ]
 /// ```

@@ -5,7 +5,7 @@
 ///     .retryOnUnauthorized(tokens), .bearerAuth(tokens),
 ///     .coalesce(),                                        // sees who asks
 ///     .cache(.memory()),
-///     .retry(.exponential(maxAttempts: 3)),
+///     .retry(3),
 /// ]
 /// ```
 /// ## Order

@@ -4,7 +4,7 @@
 /// interceptors: [
 ///     .retryOnUnauthorized(tokens), .bearerAuth(tokens),
 ///     .cache(.memory()),
-///     .retry(.exponential(maxAttempts: 3)),
+///     .retry(3),
 ///     .limitConcurrency(32, perHost: 6),                  // of what goes over the wire
 ///     .timeout(.seconds(10), of: "one attempt"),          // its time doesn't run while it waits
 /// ]

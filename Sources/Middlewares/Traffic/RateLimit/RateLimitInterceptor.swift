@@ -2,7 +2,7 @@
 ///
 /// ```swift
 /// interceptors: [
-///     .retry(.exponential(maxAttempts: 3)),
+///     .retry(3),
 ///     .rateLimit(100, per: .seconds(60), burst: 10, perHost: true),
 ///     .timeout(.seconds(10), of: "one attempt"),          // its time doesn't run while it waits
 /// ]

@@ -21,6 +21,24 @@ struct RetryInterceptorTests {
         InterceptorChain([interceptor], transport: transport)
     }
 
+    @Test func numberIsThatOfTheAttempts() async throws {
+        let policy: RetryPolicy = 3
+        #expect(policy.maxAttempts == 3)
+        #expect(policy.retryAfter == RetryPolicy().retryAfter)
+        for (retry, attempts): (RetryInterceptor, Int) in [
+            (.retry(3, time: .manual(clock)), 3), (.retry(1, time: .manual(clock)), 1), (.retry(0), 1), (.retry(-1), 1),
+        ] {
+            let server = answering([busy])
+            let task = Task { try await chain(retry, server).send(HTTPRequest(url: apiURL)) }
+            for _ in 1..<attempts {
+                await clock.sleepers(1)
+                clock.advance(by: .seconds(20))
+            }
+            #expect(try await task.value.status == 503)
+            #expect(server.requests.count == attempts)
+        }
+    }
+
     @Test func goodFirstAnswerCostsNothing() async throws {
         let transport = Recorder()
         let response = try await chain(.retry(time: .manual(clock)), transport).send(HTTPRequest(url: apiURL))
