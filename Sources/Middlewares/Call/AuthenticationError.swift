@@ -101,7 +101,7 @@ extension AuthenticationError {
         Self(
             .invalidToken,
             "The request was not sent, because the token is empty or contains a space or a control character, which a bearer"
-                + " token can't contain (RFC 6750 §2.1). Check the value that the refresh returns.",
+                + " token can't contain (RFC 6750 §2.1). Check the text that bearerAuth or the refresh gets.",
             request: request
         )
     }

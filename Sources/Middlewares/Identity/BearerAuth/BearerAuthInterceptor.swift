@@ -1,8 +1,11 @@
-/// Sends the token of a ``TokenStore`` as `Authorization: Bearer …` (RFC 6750 §2.1), to the token's origins only.
+/// Sends a token as `Authorization: Bearer …` (RFC 6750 §2.1), to the token's origins only.
 ///
 /// ```swift
-/// interceptors: [.followRedirects(), .retryOnUnauthorized(tokens), .bearerAuth(tokens), .retry(…)]
+/// interceptors: [.followRedirects(), .retryOnUnauthorized(tokens), .bearerAuth(tokens), .retry(3)]
+/// interceptors: [.bearerAuth { await keychain.token }]        // asked for each request
+/// interceptors: [.bearerAuth("a1b2c3")]                       // always the same
 /// ```
+/// A ``TokenStore`` also refreshes its token, once for all waiting requests.
 ///
 /// ## Order
 /// Put `bearerAuth` inside every interceptor that sends a request again with another token or to another URL
@@ -13,14 +16,26 @@
 /// A request that already has an `Authorization` field keeps that field. To send a request without a token, set
 /// ``Interceptors/HTTPContext/authorization`` in its context.
 public struct BearerAuthInterceptor: Interceptor {
-    private let tokens: TokenStore
+    private enum Source: Sendable {
+        case store(TokenStore)
+        case token(BearerToken)
+    }
 
-    init(_ tokens: TokenStore) { self.tokens = tokens }
+    private let source: Source
+
+    init(_ tokens: TokenStore) { source = .store(tokens) }
+
+    init(_ token: BearerToken) { source = .token(token) }
 
     /// Adds the token, after a refresh if the token has expired, and passes the request on.
     @inline(__always)
     public func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
-        if let withheld = try await tokens.addToken(to: &request) {
+        let withheld: WithheldToken?
+        switch source {
+        case .store(let tokens): withheld = try await tokens.addToken(to: &request)
+        case .token(let token): withheld = try await token.add(to: &request)
+        }
+        if let withheld {
             return try await send(request, without: withheld, next)
         }
         var response = try await next(request)

@@ -91,11 +91,7 @@ final class HeldToken: Sendable {
         self.token = token
         self.refreshAt = refreshAt
         isToken = token != nil
-        field = token.flatMap { token in
-            let field = HTTPField(unchecked: .authorization, "Bearer \(token.value)")
-            let isToken = !token.value.isEmpty && !token.value.contains(where: \.isWhitespace)
-            return field.isValid && isToken ? field : nil
-        }
+        field = token.flatMap { HTTPField.bearer($0.value) }
     }
 
     func isDue(at date: @autoclosure () -> Date) -> Bool { refreshAt.map { $0 <= date() } ?? false }

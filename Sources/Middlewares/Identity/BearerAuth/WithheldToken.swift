@@ -6,13 +6,15 @@ struct WithheldToken: ContextNote {
     let origin: Origin?
     /// The origins that may get the token.
     let allowed: [Origin]
+    /// The parameter that names the origins.
+    var parameter = "TokenStore(origins:)"
 
     var note: String? {
         let target = origin.map { "\($0)" } ?? "this URL"
         let origins = allowed.map { "\($0)" }.sorted().shortened(", ")
         return
             "bearerAuth added no token for \(target), because its tokens are for \(origins.isEmpty ? "no origin" : origins)."
-            + " TokenStore(origins:) names the origins."
+            + " \(parameter) names the origins."
     }
 }
 

@@ -1,0 +1,126 @@
+internal import Synchronization
+
+/// A bearer token without a ``TokenStore``: a constant, or the result of a closure that is asked for each request.
+final class BearerToken: Sendable {
+    private enum Value: Sendable {
+        /// The finished field; `nil` for a text that no field can carry.
+        case constant(HTTPField?)
+        case asked(@Sendable () async throws -> String?)
+    }
+
+    /// A call of the closure. Tasks that the closure leaves behind stop counting when it returns.
+    private final class Question: Sendable {
+        let isOpen = Atomic(true)
+    }
+
+    private let value: Value
+    private let origins: Set<Origin>?
+
+    init(_ token: String, for origins: [Origin]) {
+        value = .constant(HTTPField.bearer(token))
+        self.origins = origins.isEmpty ? nil : Set(origins)
+    }
+
+    init(for origins: [Origin], asking token: @escaping @Sendable () async throws -> String?) {
+        value = .asked(token)
+        self.origins = origins.isEmpty ? nil : Set(origins)
+    }
+
+    /// Adds the token to a request for one of the token's origins, as ``TokenStore/addToken(to:)`` does. Returns a note if the
+    /// request goes to an origin that the token is not for.
+    func add(to request: inout HTTPRequest) async throws -> WithheldToken? {
+        guard !CredentialRefresh.isCurrent(of: self), !request.headerFields.contains(.authorization),
+            request.context.authorization != .omitted
+        else { return nil }
+        let (allowed, origin) = (try origins(for: request), Origin(request.url))
+        guard let origin, allowed.contains(origin) else {
+            return WithheldToken(origin: origin, allowed: Array(allowed), parameter: "bearerAuth(_:for:)")
+        }
+        try request.requireUnshared(by: "bearerAuth")
+        let field: HTTPField?
+        switch value {
+        case .constant(let constant): field = constant
+        case .asked(let ask):
+            guard let token = try await answer(of: ask) else { return nil }
+            field = HTTPField.bearer(token)
+        }
+        guard let field else { throw AuthenticationError.invalidToken(for: request) }
+        request.headerFields.append(field)
+        return nil
+    }
+
+    /// The requests of the closure count as those of a refresh: they go through the same chain without a token and wait for no
+    /// permit. Otherwise each of them would ask the closure again, without end.
+    private func answer(of ask: @Sendable () async throws -> String?) async throws -> String? {
+        let question = Question()
+        defer { question.isOpen.store(false, ordering: .relaxed) }
+        let flight = CredentialRefresh.Flight(owner: ObjectIdentifier(self)) {
+            question.isOpen.load(ordering: .relaxed)
+        }
+        return try await CredentialRefresh.$flights.withValue(CredentialRefresh.flights + [flight]) {
+            try await ask()
+        }
+    }
+
+    private func origins(for request: HTTPRequest) throws -> Set<Origin> {
+        if let allowed = origins ?? request.context.clientOrigin.map({ [$0] }) { return allowed }
+        throw AuthenticationError(
+            .unknownOrigin,
+            "The request was not sent, because no origin is named that may receive the token. Give the Client a base URL, or"
+                + " name the origin: .bearerAuth(token, for: origin).",
+            request: request
+        )
+    }
+}
+
+extension HTTPField {
+    /// The `Authorization` field of a bearer token; `nil` if a field can't carry the text (RFC 6750 §2.1).
+    static func bearer(_ token: String) -> HTTPField? {
+        let field = HTTPField(unchecked: .authorization, "Bearer \(token)")
+        return field.isValid && !token.isEmpty && !token.contains(where: \.isWhitespace) ? field : nil
+    }
+}
+
+extension Interceptor where Self == BearerAuthInterceptor {
+    /// Sends a constant token as `Authorization: Bearer …`, to the named origins only.
+    ///
+    /// ```swift
+    /// .bearerAuth("a1b2c3")                           // to the origin of the client's base URL
+    /// .bearerAuth("a1b2c3", for: Origin(baseURL)!)
+    /// ```
+    /// A request to another origin, or with an `Authorization` field, passes unchanged. A cache belongs inside, as with every
+    /// credential. For a token that expires, use ``bearerAuth(_:)`` with a ``TokenStore``, which refreshes it.
+    ///
+    /// - Parameters:
+    ///   - token: the token. If it is empty or contains whitespace, each request to these origins fails with
+    ///     ``AuthenticationError/Code/invalidToken``.
+    ///   - origins: the origins that get the token; without any, the origin of the base URL of the client that sends a
+    ///     request.
+    public static func bearerAuth(_ token: String, for origins: Origin...) -> Self {
+        Self(BearerToken(token, for: origins))
+    }
+
+    /// Sends the token that a closure returns as `Authorization: Bearer …`, to the named origins only.
+    ///
+    /// ```swift
+    /// .bearerAuth { await keychain.token }
+    /// .bearerAuth(for: origin) { try await session.token() }
+    /// ```
+    /// For an app that already keeps its tokens fresh. The closure is asked for each request to these origins that has no
+    /// `Authorization` field. If the closure throws, the request fails with its error, unsent. Requests that the closure sends
+    /// through the same chain carry no token.
+    ///
+    /// A cache belongs inside, where it tells users apart by their tokens. A cache outside needs the account as the request's
+    /// partition (``Interceptors/HTTPContext/cachePartition``); otherwise the request fails with a ``ChainOrderError``.
+    ///
+    /// - Parameters:
+    ///   - origins: the origins that get the token; without any, the origin of the base URL of the client that sends a
+    ///     request.
+    ///   - token: returns the token, or `nil` to send the request without one, for instance while nobody is signed in.
+    public static func bearerAuth(
+        for origins: Origin...,
+        token: @escaping @Sendable () async throws -> String?
+    ) -> Self {
+        Self(BearerToken(for: origins, asking: token))
+    }
+}
