@@ -14,6 +14,12 @@ final class LatestCall: Sendable {
         case superseded
     }
 
+    /// The time that a call waits for a later one.
+    struct Wait: Sendable {
+        let duration: Duration
+        let clock: any Clock<Duration>
+    }
+
     private let state = Mutex(State.idle)
 
     var isSuperseded: Bool {
@@ -36,8 +42,11 @@ final class LatestCall: Sendable {
     /// Runs the rest of the chain in a separate task, which can be cancelled without cancelling the caller's task.
     ///
     /// - Throws: `CancellationError` if the call was superseded, whatever its outcome; errors of the rest of the chain.
-    func run(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
-        let work = Task { try await next(request) }
+    func run(_ request: HTTPRequest, after wait: Wait?, next: Next) async throws -> HTTPResponse {
+        let work = Task {
+            if let wait { try await wait.clock.sleep(for: wait.duration) }
+            return try await next(request)
+        }
         if !advance(to: .running(work)) { work.cancel() }
         let answer = await withTaskCancellationHandler {
             await work.result

@@ -8,6 +8,9 @@ internal import Synchronization
 /// context.latestKey = LatestKey(cell.id)
 /// let picture: Data = try await api.get("/pictures/7", context: context)
 /// ```
+/// With `.latestWins(debounce: .milliseconds(300))`, a request with a key is sent only when no other with that key has arrived
+/// for this time: a search then waits until the user pauses.
+///
 /// The earlier call throws `CancellationError`, as if its task had been cancelled, but the task itself isn't. A request without
 /// a key is passed on, and cancels nothing.
 ///
@@ -23,6 +26,7 @@ internal import Synchronization
 /// - A streamed response can be superseded until it is read to the end. A later call discards its body, and further reads
 ///   throw `CancellationError`.
 /// - A key is forgotten when its last call ends.
+/// - The debounce counts towards a `timeout` and a deadline further outside. A request without a key doesn't wait.
 ///
 /// The call runs in a separate task, with the priority and the task-local values of the caller's.
 public struct LatestWinsInterceptor: Interceptor {
@@ -42,6 +46,12 @@ public struct LatestWinsInterceptor: Interceptor {
     }
 
     let calls = Calls()
+    private let debounce: LatestCall.Wait?
+
+    init(debounce: Duration = .zero, time: TimeSource = .system) {
+        let wait = LatestCall.Wait(duration: min(debounce, Stopwatch.farthest), clock: time.clock)
+        self.debounce = debounce > .zero ? wait : nil
+    }
 
     /// Passes the request on, and cancels the running call with the same key.
     ///
@@ -52,7 +62,7 @@ public struct LatestWinsInterceptor: Interceptor {
         calls.begin(call, key)?.supersede()
         var response: HTTPResponse
         do {
-            response = try await call.run(request, next: next)
+            response = try await call.run(request, after: debounce, next: next)
         } catch {
             calls.end(call, key)
             throw error
@@ -97,5 +107,11 @@ extension HTTPContext {
 
 extension Interceptor where Self == LatestWinsInterceptor {
     /// Cancels a call when a later one with the same key (``HTTPContext/latestKey``) arrives. See ``LatestWinsInterceptor``.
-    public static func latestWins() -> Self { Self() }
+    ///
+    /// - Parameters:
+    ///   - debounce: how long each request with a key waits for a later one before it is sent; by default not at all.
+    ///   - time: measures the wait.
+    public static func latestWins(debounce: Duration = .zero, time: TimeSource = .system) -> Self {
+        Self(debounce: debounce, time: time)
+    }
 }

@@ -42,6 +42,42 @@ struct LatestWinsInterceptorTests {
         #expect(latest.calls.count == 0)
     }
 
+    @Test func onlyTheLastOfManyIsSentOnceNoOtherCameForAWhile() async throws {
+        let server = Recorder { _ in HTTPResponse(status: 200) }
+        let latest: LatestWinsInterceptor = .latestWins(debounce: .milliseconds(300), time: .manual(clock))
+        let chain = InterceptorChain([latest], transport: server)
+        var tasks: [Task<HTTPResponse, any Error>] = []
+        for _ in 0..<4 {
+            tasks.append(get(chain, "search"))
+            await clock.sleepers(1)
+            if tasks.count > 1 {
+                await #expect(throws: CancellationError.self) { try await tasks[tasks.count - 2].value }
+            }
+            clock.advance(by: .milliseconds(299))
+        }
+        #expect(server.requests.isEmpty)
+        clock.advance(by: .milliseconds(1))
+        #expect(try await tasks[3].value.status == 200)
+        #expect(server.requests.count == 1)
+        #expect(latest.calls.count == 0)
+    }
+
+    @Test func debounceIsForRequestsWithAKeyAndEndsWithItsCaller() async throws {
+        let server = Recorder { _ in HTTPResponse(status: 200) }
+        let chain = InterceptorChain(
+            [.latestWins(debounce: .seconds(Int64.max), time: .manual(clock))],
+            transport: server
+        )
+        #expect(try await get(chain, nil).value.status == 200)
+        let waiting = get(chain, "a")
+        await clock.sleepers(1)
+        waiting.cancel()
+        await #expect(throws: CancellationError.self) { try await waiting.value }
+        #expect(server.requests.count == 1)
+        let none = InterceptorChain([.latestWins(debounce: .zero, time: .manual(clock))], transport: server)
+        #expect(try await get(none, "a").value.status == 200)
+    }
+
     @Test func taskOfACancelledCallGoesOn() async throws {
         let chain = InterceptorChain([.latestWins()], transport: server())
         var request = HTTPRequest(url: apiURL)
