@@ -152,7 +152,11 @@ extension StubTransport {
 
     /// Adds answers for requests that no stub matches. Each answer is used once, in order.
     public func enqueue(_ answers: StubAnswer..., fileID: String = #fileID, line: Int = #line) {
-        state.withLock { $0.enqueue(answers, place: "\(fileID):\(line)") }
+        enqueue(answers, place: "\(fileID):\(line)")
+    }
+
+    func enqueue(_ answers: [StubAnswer], place: String) {
+        state.withLock { $0.enqueue(answers, place: place) }
     }
 }
 
