@@ -6,6 +6,7 @@ public import Foundation
 /// let pin: CertificatePin = "sha256/47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="
 /// let other = try CertificatePin.publicKey(inFile: certificateURL)
 /// let configured = try CertificatePin(parsing: textFromTheServer)
+/// let bundled = try CertificatePin.publicKeys(inFolder: certificatesURL)
 /// ```
 /// Pin public keys rather than certificates, because a renewed certificate can keep its key. A pin may match any certificate of
 /// the chain: the server's own, an intermediate or the root. Always include a backup pin, for a key that isn't in use yet.
@@ -25,19 +26,30 @@ public struct CertificatePin: Sendable, Hashable {
 
     let subject: Subject
     let digest: [UInt8]
-    // The text of an invalid literal. Its digest is empty and so matches no certificate.
+    // The text and the error of an invalid pin. Its digest is empty and so matches no certificate.
     private let invalidText: String?
+    private let failure: TLSConfigurationError?
 
     init(_ subject: Subject, digest: [UInt8]) {
         self.subject = subject
         self.digest = digest
         invalidText = nil
+        failure = nil
+    }
+
+    /// Creates an invalid pin, with which a transport sends nothing.
+    init(invalid text: String, because failure: TLSConfigurationError) {
+        subject = .publicKey
+        digest = []
+        invalidText = text
+        self.failure = failure
     }
 
     /// Creates a pin from text known at run time.
     ///
     /// A public key pin is `sha256/` and the base64 SHA-256 of a SubjectPublicKeyInfo (RFC 7469 §2.4). A certificate pin is
-    /// `certificate-sha256/` and the base64 SHA-256 of a certificate's DER. libcurl's `sha256//` is accepted too.
+    /// `certificate-sha256/` and the base64 SHA-256 of a certificate's DER. libcurl's `sha256//` is accepted too, and the base64
+    /// alone is the pin of a public key.
     ///
     /// - Throws: ``TLSConfigurationError`` with ``TLSConfigurationError/Code/invalidPin``.
     public init(parsing text: String) throws {
@@ -56,18 +68,21 @@ public struct CertificatePin: Sendable, Hashable {
                     self.init(subject, digest: [UInt8](digest))
                     return
                 }
-                return nil
+                break
             }
             self.init(subject, digest: [UInt8](digest))
             return
         }
-        return nil
+        // The base64 alone, which may begin with "sha256/" by chance.
+        guard let digest = Data(base64Encoded: text), digest.count == 32 else { return nil }
+        self.init(.publicKey, digest: [UInt8](digest))
     }
 
-    /// Whether the pin is valid. Only a literal can be invalid: see ``init(stringLiteral:)``.
-    public var isValid: Bool { invalidText == nil }
+    /// Whether the pin is valid. Only a literal (``init(stringLiteral:)``) and the pin of a folder without certificates
+    /// (``TLSConfiguration/pinned(certificatesIn:trust:)-(URL,_)``) can be invalid.
+    public var isValid: Bool { failure == nil }
 
-    var literalError: TLSConfigurationError? { invalidText.map(Self.invalid) }
+    var literalError: TLSConfigurationError? { failure }
 
     private static func invalid(_ text: String) -> TLSConfigurationError {
         TLSConfigurationError(
@@ -105,9 +120,7 @@ extension CertificatePin: ExpressibleByStringLiteral, CustomStringConvertible, C
         if let pin = Self(text: text) {
             self = pin
         } else {
-            subject = .publicKey
-            digest = []
-            invalidText = text
+            self.init(invalid: text, because: Self.invalid(text))
         }
     }
 

@@ -3,6 +3,8 @@
 /// ```swift
 /// // Trust the system's roots, and require one of these keys in the chain:
 /// let transport: some Transport = .platform(tls: .pinned(["sha256/…", "sha256/…"]))
+/// // … or one of the certificates in the app's bundle:
+/// let bundled: some Transport = .platform(tls: .pinned(certificatesIn: .main))
 ///
 /// // Pins for some hosts, a custom root, a client certificate:
 /// var tls = TLSConfiguration(trust: .only(try TLSCertificate.all(in: rootsURL)))

@@ -72,8 +72,17 @@ import Testing
         #expect(try CertificatePin(parsing: pin.description) == pin)
     }
 
+    @Test func base64AloneIsThePinOfAPublicKey() throws {
+        let pin: CertificatePin = "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="
+        #expect(pin.isValid && pin.description == Self.text)
+        // A digest whose base64 begins like the prefix of a pin.
+        let text = "sha256/" + String(repeating: "A", count: 36) + "="
+        let digest = try #require(Data(base64Encoded: text))
+        #expect(try CertificatePin(parsing: text) == CertificatePin(.publicKey, digest: [UInt8](digest)))
+    }
+
     @Test(arguments: [
-        "", "sha256/", "sha256/AAAA", "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=",
+        "", "sha256/", "sha256/AAAA", "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU", "AAAA", "certificate-sha256",
         "sha1/47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=", "sha256/47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU",
         "sha256/47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU=", "sha256/…",
         "sha256/47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFWqqg==",
@@ -99,10 +108,10 @@ import Testing
 
     @Test func invalidLiteralTrapsNotAndMatchesNothing() {
         // In both lines Swift calls the literal initialiser (SE-0213).
-        let pin = CertificatePin("47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=")
+        let pin = CertificatePin("sha1/47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=")
         let pattern = HostPattern("**.x.com")
         #expect(!pin.isValid && !pattern.isValid)
-        #expect(pin.description == "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=")
+        #expect(pin.description == "sha1/47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=")
         #expect(pattern.description == "**.x.com")
         #expect(HostPattern.candidates(for: HostPattern.normalized("**.x.com")).contains(pattern) == false)
         #expect(HostPattern("https://a.example") != HostPattern(stringLiteral: "a.example"))

@@ -1,0 +1,73 @@
+public import Foundation
+
+extension TLSConfiguration {
+    /// Requires the public key of one of a bundle's certificates in the chain of every host.
+    ///
+    /// ```swift
+    /// let transport: some Transport = .platform(tls: .pinned(certificatesIn: .main))
+    /// ```
+    /// As ``pinned(certificatesIn:trust:)-(URL,_)`` with the folder of the bundle's resources.
+    public static func pinned(certificatesIn bundle: Bundle, trust: TLSTrust = .system) -> Self {
+        pinned(certificatesIn: bundle.resourceURL ?? bundle.bundleURL, trust: trust)
+    }
+
+    /// Requires the public key of one of a folder's certificates in the chain of every host.
+    ///
+    /// The certificates are those of ``CertificatePin/publicKeys(inFolder:)``. If that throws, for instance because the folder
+    /// contains no certificate, a transport with these settings sends nothing, and each call fails with
+    /// ``TransportError/Code/unsupported`` and the reason. Missing files never mean that nothing is pinned.
+    ///
+    /// - Parameters:
+    ///   - folder: the folder; its subfolders don't count.
+    ///   - trust: the trusted roots. By default the system's.
+    public static func pinned(certificatesIn folder: URL, trust: TLSTrust = .system) -> Self {
+        do {
+            return pinned(try CertificatePin.publicKeys(inFolder: folder), trust: trust)
+        } catch {
+            return pinned([CertificatePin(invalid: "the certificates in \(folder.path)", because: error)], trust: trust)
+        }
+    }
+}
+
+extension CertificatePin {
+    private static let extensions: Set = ["cer", "crt", "der"]
+
+    /// The public key pins of all certificates in a folder: the files `*.cer`, `*.crt` and `*.der`, in DER or PEM.
+    ///
+    /// Subfolders don't count. The pins come in the order of the files' names.
+    ///
+    /// - Throws: ``TLSConfigurationError`` with ``TLSConfigurationError/Code/unreadableFile`` if the folder can't be read or
+    ///   contains no such file, and with ``TLSConfigurationError/Code/notACertificate`` if one of the files is no certificate.
+    public static func publicKeys(inFolder folder: URL) throws(TLSConfigurationError) -> [CertificatePin] {
+        let names: [String]
+        do {
+            names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        } catch {
+            throw TLSConfigurationError(
+                .unreadableFile,
+                "The folder \(folder.path), which should hold certificates, can't be read."
+            )
+        }
+        let files = names.filter { extensions.contains(($0 as NSString).pathExtension.lowercased()) }.sorted()
+        guard !files.isEmpty else {
+            throw TLSConfigurationError(
+                .unreadableFile,
+                "The folder \(folder.path) holds no certificate: no file ends with .cer, .crt or .der. In Xcode, add the files to"
+                    + " the target's Copy Bundle Resources."
+            )
+        }
+        var pins: [CertificatePin] = []
+        for file in files {
+            let certificates: [TLSCertificate]
+            do {
+                certificates = try TLSCertificate.all(in: folder.appendingPathComponent(file))
+            } catch let error as TLSConfigurationError {
+                throw error
+            } catch {
+                throw TLSConfigurationError(.notACertificate, "\(error)")
+            }
+            for pin in certificates.map(\.publicKeyPin) where !pins.contains(pin) { pins.append(pin) }
+        }
+        return pins
+    }
+}
