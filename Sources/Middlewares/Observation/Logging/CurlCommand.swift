@@ -3,9 +3,10 @@ internal import Foundation
 /// Formats a request as a curl command to paste into a shell (bash, zsh or ksh), with secrets redacted.
 struct CurlCommand: Sendable {
     private let body: LoggedBody
-    private let redaction: Redaction
+    /// Decides which values are secrets; `nil` to show them all.
+    private let redaction: Redaction?
 
-    init(body: LoggedBody, redaction: Redaction) {
+    init(body: LoggedBody, redaction: Redaction?) {
         self.body = body
         self.redaction = redaction
     }
@@ -18,12 +19,12 @@ struct CurlCommand: Sendable {
         }
         var words = ["curl"] + methodOptions(of: request)
         for field in request.headerFields where field.name != .contentLength {
-            let value = redaction.value(of: field)
+            let value = redaction?.value(of: field) ?? field.value
             // curl removes a field written with a colon and no value; a semicolon sends it empty.
             words += ["-H", Self.quoted(value.isEmpty ? "\(field.name);" : "\(field.name): \(value)")]
         }
         words += bodyOptions(of: request) + urlOptions(of: request)
-        words.append(Self.quoted(redaction.string(for: request.url)))
+        words.append(Self.quoted(redaction?.string(for: request.url) ?? request.url.absoluteString))
         return words.joined(separator: " ")
     }
 

@@ -4,9 +4,9 @@ internal import Foundation
 struct LoggedBody: Sendable {
     private let limit: Int
     private let isPretty: Bool
-    private let redaction: Redaction
+    private let redaction: Redaction?
 
-    init(limit: Int, isPretty: Bool, redaction: Redaction) {
+    init(limit: Int, isPretty: Bool, redaction: Redaction?) {
         self.limit = max(0, limit)
         self.isPretty = isPretty
         self.redaction = redaction
@@ -16,7 +16,7 @@ struct LoggedBody: Sendable {
     func text(of body: HTTPBody) -> String {
         guard let bytes = body.bytes else { return "<\(body)>" }
         guard bytes.count <= limit else { return "<\(bytes.count) bytes, over the limit of \(limit)>" }
-        let text = redaction.excerpt(of: bytes, limit: bytes.count)
+        let text = excerpt(of: bytes)
         return isPretty ? JSONIndentation.indented(text) ?? text : text
     }
 
@@ -25,6 +25,10 @@ struct LoggedBody: Sendable {
         guard let bytes = body.bytes, bytes.count <= limit, String(validating: bytes, as: UTF8.self) != nil,
             !bytes.contains(0)
         else { return nil }
-        return redaction.excerpt(of: bytes, limit: bytes.count)
+        return excerpt(of: bytes)
+    }
+
+    private func excerpt(of bytes: Data) -> String {
+        redaction?.excerpt(of: bytes, limit: bytes.count) ?? String(decoding: bytes, as: UTF8.self)
     }
 }

@@ -28,6 +28,22 @@ import Testing
         #expect(try line(fields: ["X-Empty": ""]) == "curl -H 'X-Empty;' 'https://h.example/a'")
     }
 
+    @Test func requestHasItsCommandWithoutSecrets() throws {
+        let request = HTTPRequest(
+            method: .post,
+            url: try url("https://h.example/a?token=hush"),
+            headerFields: [.authorization: "Bearer s3cr3t", .contentType: "application/json"],
+            body: #"{"password":"s3cr3t","title":"x"}"#
+        )
+        let text = request.curlCommand()
+        #expect(text.hasPrefix("curl -X POST -H 'Authorization: <redacted>'"))
+        #expect(text.contains(#""title":"x""#))
+        #expect(!text.contains("s3cr3t") && !text.contains("hush"))
+        let all = request.curlCommand(redaction: nil)
+        #expect(all.contains("Bearer s3cr3t") && all.contains("token=hush") && all.contains(#""password":"s3cr3t""#))
+        #expect(request.curlCommand(bodyLimit: 3).contains("--data-binary @-"))
+    }
+
     @Test func patternsAndStepsInAURLAreNotCurlsToInterpret() throws {
         #expect(try line(.get, "http://[::1]:80/").contains(" --globoff "))
         #expect(try line(.get, "https://h.example/a/../b").contains(" --path-as-is "))
