@@ -1,0 +1,53 @@
+extension CachedResponse: Codable {
+    private enum CodingKeys: String, CodingKey {
+        case status, reasonPhrase, headerFields, selectingFields, initialAge, responseTime, needsValidation
+    }
+
+    /// Decodes a stored response, for a ``CacheStore`` of your own.
+    ///
+    /// - Throws: `DecodingError` if the status hasn't three digits, the age is negative or a field is invalid.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        let code = try container.decode(Int.self, forKey: .status)
+        let phrase = try container.decodeIfPresent(String.self, forKey: .reasonPhrase)
+        guard let status = HTTPResponse.Status(code: code, reasonPhrase: phrase) else {
+            throw DecodingError.dataCorruptedError(
+                forKey: .status,
+                in: container,
+                debugDescription: "\(code) is no status: it has three digits (RFC 9110 §15)."
+            )
+        }
+        let age = try container.decode(Int64.self, forKey: .initialAge)
+        guard age >= 0 else {
+            throw DecodingError.dataCorruptedError(
+                forKey: .initialAge,
+                in: container,
+                debugDescription: "A response is at least 0 seconds old, not \(age)."
+            )
+        }
+        self.init(
+            status: status,
+            headerFields: try container.decode(HTTPFields.self, forKey: .headerFields),
+            selectingFields: try container.decode(HTTPFields.self, forKey: .selectingFields),
+            initialAge: age,
+            responseTime: try container.decode(Int64.self, forKey: .responseTime),
+            needsValidation: try container.decode(Bool.self, forKey: .needsValidation)
+        )
+    }
+
+    /// Encodes every stored property.
+    ///
+    /// - Throws: `EncodingError` if a field isn't valid.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(status.code, forKey: .status)
+        if HTTPResponse.Status(code: status.code)?.reasonPhrase != status.reasonPhrase {
+            try container.encode(status.reasonPhrase, forKey: .reasonPhrase)
+        }
+        try container.encode(headerFields, forKey: .headerFields)
+        try container.encode(selectingFields, forKey: .selectingFields)
+        try container.encode(initialAge, forKey: .initialAge)
+        try container.encode(responseTime, forKey: .responseTime)
+        try container.encode(needsValidation, forKey: .needsValidation)
+    }
+}

@@ -1,0 +1,99 @@
+internal import Foundation
+
+// Messages as values of a file or a queue. What is decoded is untrusted: names, values and methods are checked, and the failure
+// is a `DecodingError`, as for any other value.
+
+extension HTTPField: Codable {
+    /// Decodes a field from its name and its value.
+    ///
+    /// - Throws: `DecodingError` if the name isn't a token, or if the value contains a control character (RFC 9110 §5.5).
+    public init(from decoder: any Decoder) throws {
+        var container = try decoder.unkeyedContainer()
+        let (name, value) = (try container.decode(String.self), try container.decode(String.self))
+        guard let name = Name(name), let field = HTTPField(name: name, value: value), container.isAtEnd else {
+            throw DecodingError.dataCorruptedError(
+                in: container,
+                debugDescription:
+                    "A field is a name and a value: the name a token, the value without control characters."
+            )
+        }
+        self = field
+    }
+
+    /// Encodes the field as an array of its name and its value, secrets included.
+    ///
+    /// - Throws: `EncodingError` if the field isn't ``isValid``, because it could not be decoded.
+    public func encode(to encoder: any Encoder) throws {
+        guard isValid else {
+            let context = EncodingError.Context(
+                codingPath: encoder.codingPath,
+                debugDescription: "The field has an invalid name, or a control character in its value."
+            )
+            throw EncodingError.invalidValue(self, context)
+        }
+        var container = encoder.unkeyedContainer()
+        try container.encode(name.rawName)
+        try container.encode(value)
+    }
+}
+
+extension HTTPFields: Codable {
+    /// Decodes fields from an array of names and values.
+    ///
+    /// - Throws: `DecodingError` if a field is invalid.
+    public init(from decoder: any Decoder) throws {
+        self.init(try decoder.singleValueContainer().decode([HTTPField].self))
+    }
+
+    /// Encodes the fields as an array of pairs, secrets included. The order, duplicates and the spelling of names are kept:
+    ///
+    /// ```json
+    /// [["Accept", "application/json"], ["X-Client", "ios"]]
+    /// ```
+    /// - Throws: `EncodingError` if a field isn't ``HTTPField/isValid``.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(Array(self))
+    }
+}
+
+// `RawRepresentable` supplies the code, and refuses a text that isn't a token.
+extension HTTPRequest.Method: Codable {}
+
+extension HTTPRequest: Codable {
+    private enum CodingKeys: String, CodingKey { case method, url, headerFields, body }
+
+    /// Decodes a request with an empty context.
+    ///
+    /// - Throws: `DecodingError` if the method or a field is invalid. The URL is checked when the request is sent.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(
+            method: try container.decode(Method.self, forKey: .method),
+            url: try container.decode(URL.self, forKey: .url),
+            headerFields: try container.decode(HTTPFields.self, forKey: .headerFields),
+            body: HTTPBody(try container.decodeIfPresent(Data.self, forKey: .body) ?? Data())
+        )
+    }
+
+    /// Encodes method, URL, fields and content, secrets included. The context isn't encoded.
+    ///
+    /// - Throws: `EncodingError` if a field isn't ``HTTPField/isValid``, or if the content isn't in memory. A stream can't be
+    ///   read here, and a file's path could be replaced in the encoded text, to send another file.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(method, forKey: .method)
+        try container.encode(url, forKey: .url)
+        try container.encode(headerFields, forKey: .headerFields)
+        guard !body.isEmpty else { return }
+        guard let bytes = body.bytes else {
+            let context = EncodingError.Context(
+                codingPath: container.codingPath + [CodingKeys.body],
+                debugDescription:
+                    "Only content in memory can be encoded. Read the stream or the file first: collect(upTo:)."
+            )
+            throw EncodingError.invalidValue(body, context)
+        }
+        try container.encode(bytes, forKey: .body)
+    }
+}
