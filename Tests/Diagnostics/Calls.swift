@@ -37,7 +37,7 @@ let client = try await api.get("/orders", as: Client.self)
 let user: User = try await api.get("/orders", qery: [:])
 
 // A number as a target.
-// error: no exact matches in call to instance method 'get'
+// error: Write a literal: "/users/\(id)".
 let user: User = try await api.get(42)
 
 // A value that no URL can hold, in a literal.
@@ -45,8 +45,16 @@ let user: User = try await api.get(42)
 try await api.get("/users/\(account)")
 
 // A text with an appended value.
-// error: no exact matches in call to instance method 'get'
+// error: Write the value into the literal, which encodes it: "/users/\(id)".
 try await api.get("/users/" + name)
+
+// The same, of another verb and between two texts.
+// error: Write the value into the literal, which encodes it: "/users/\(id)".
+try await api.delete("/users/" + id + "/photo")
+
+// A text from elsewhere.
+// error: no exact matches in call to instance method 'get'
+try await api.get(name)
 
 // An optional in a literal.
 // error: value of optional type 'String?' must be unwrapped

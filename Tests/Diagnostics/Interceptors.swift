@@ -40,3 +40,18 @@ let chain: [any Interceptor] = [
 // A clock is part of a time.
 // error: cannot convert value of type 'ContinuousClock' to expected argument type 'TimeSource'
 let interceptor: RetryInterceptor = .retry(time: ContinuousClock())
+
+// The short spellings.
+// compiles
+let chain: [any Interceptor] = [
+    .latestWins(debounce: .milliseconds(300)), .retry(3), .bearerAuth("token"), .bearerAuth("token", for: origin),
+    .bearerAuth { try await session.token() }, .cache(.memory()), .cache(.disk(at: caches)), .logging(),
+]
+let client = Client(baseURL: url, interceptors: chain, transport: .stub(.json("{}"), .status(503)))
+let other = Client(baseURL: url, transport: .stub { _ in HTTPResponse(status: 204) })
+let pinned = Client(baseURL: url, transport: .platform(tls: .pinned(certificatesIn: .main)))
+let problem: Problem = try await api.get("/users/42", context: .with(\.validatesStatus, false))
+
+// A number of attempts that is no literal.
+// error: cannot convert value of type 'Int' to expected argument type 'RetryPolicy'
+let interceptor: RetryInterceptor = .retry(id)

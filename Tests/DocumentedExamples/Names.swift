@@ -31,12 +31,14 @@ struct Storage: Sendable {
     func save(_ token: TokenStore.Token?) async {}
     func save(_ cookies: [Cookie]) async {}
     func credential(for realm: String) async -> PasswordCredential? { some() }
+    var token: String? { get async { some() } }
 }
 struct LogInServer: Sendable {
     func callAsFunction() {}
     func exchange(_ refreshToken: String) async throws -> TokenStore.Token { some() }
     func refresh(_ rejected: TokenStore.Token?) async throws -> TokenStore.Token { some() }
     func credentials() async throws -> AWSCredentials { some() }
+    func token() async throws -> String { some() }
 }
 struct Permits: Sendable {
     func acquire() async throws {}
@@ -62,7 +64,7 @@ func finish(_ completion: some Any) {}
 let url: URL = some()
 let baseURL = url, nextURL = url, newsURL = url, filmURL = url
 let proxyURL = url, photo = url, file = url, cachesDirectory = url, caches = url, downloads = url
-let rootURL = url, rootsURL = url, archiveURL = url, certificateURL = url, keyURL = url
+let rootURL = url, rootsURL = url, archiveURL = url, certificateURL = url, certificatesURL = url, keyURL = url
 let archive: Data = some()
 let (name, password, secret, title, builtInKey): (String, String, String, String, String) = some()
 let id: Int = some()

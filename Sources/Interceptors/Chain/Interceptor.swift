@@ -9,6 +9,8 @@
 /// ```swift
 /// let chain = InterceptorChain([.logging(.basic), .bearerAuth(tokens)], transport: transport)
 /// ```
+/// In a variable, the array needs its type: `let chain: [any Interceptor] = [.retry(3), .logging()]`.
+///
 /// Here the log shows the call as the caller made it, because the token is added further inside. In the other order, the log
 /// would also show the token's field (redacted).
 ///

@@ -98,12 +98,15 @@ public struct Client: Transport {
     /// A relative URL is treated as a path below the base URL.
     public func send(_ request: consuming HTTPRequest) async throws -> HTTPResponse {
         if request.url.scheme == nil { request.url = try url(for: RequestTarget(request.url)) }
-        if request.context.isEmpty {
+        guard !request.context.isEmpty else {
             request.context = context
-        } else if let origin {
-            request.context.clientOrigin = origin
+            return try await chain.send(request)
         }
-        return try await chain.send(request)
+        if let origin { request.context.clientOrigin = origin }
+        let validatesStatus = request.context.validatesStatus
+        var response = try await chain.send(request)
+        if !validatesStatus { response.context.isStatusAccepted = true }
+        return response
     }
 
     /// Sends an endpoint's request and returns the response, whatever the status.

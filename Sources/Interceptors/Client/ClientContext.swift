@@ -1,6 +1,7 @@
 extension HTTPContext {
     private enum ClientOriginKey: HTTPContextKey { static var defaultValue: Origin? { nil } }
     private enum ClientFieldsKey: HTTPContextKey { static var defaultValue: HTTPFields { HTTPFields() } }
+    private enum ValidatesStatusKey: HTTPContextKey { static var defaultValue: Bool { true } }
     private enum StatusAcceptedKey: HTTPContextKey { static var defaultValue: Bool { false } }
     private enum DecodingObserversKey: HTTPContextKey {
         static var defaultValue: [@Sendable (DecodingFailure) -> Void] { [] }
@@ -21,6 +22,15 @@ extension HTTPContext {
     var clientFields: HTTPFields {
         get { self[ClientFieldsKey.self] }
         set { self[ClientFieldsKey.self] = newValue }
+    }
+
+    /// On a request: whether a status that is no success fails the call; `true` by default.
+    ///
+    /// If `false`, `validateStatus` passes every response on, and the typed calls of a ``Client`` decode it whatever its
+    /// status: `context: .with(\.validatesStatus, false)`.
+    public var validatesStatus: Bool {
+        get { self[ValidatesStatusKey.self] }
+        set { self[ValidatesStatusKey.self] = newValue }
     }
 
     /// On a response: whether an interceptor accepted its status as a success although it isn't a 2xx.

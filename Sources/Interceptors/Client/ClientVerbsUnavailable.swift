@@ -1,6 +1,29 @@
 // Calls that don't compile, with the call to write instead. Without these, the compiler's message is about protocols.
 
+extension RequestTarget {
+    /// Unavailable: a value added to a literal would not be percent-encoded.
+    @available(
+        *,
+        unavailable,
+        message:
+            "Write the value into the literal, which encodes it: \"/users/\\(id)\". Text that is a path: .init(text: path)."
+    )
+    public static func + (path: RequestTarget, value: some URLValue) -> RequestTarget {
+        RequestTarget(text: path.text + value.urlText)
+    }
+}
+
 extension Client {
+    /// Unavailable: a number is no path.
+    @available(*, unavailable, message: "Write a literal: \"/users/\\(id)\".")
+    public func get<Value: Decodable & Sendable>(_ id: Int, as type: Value.Type = Value.self) async throws -> Value {
+        try await get("\(id)", as: type)
+    }
+
+    /// Unavailable: a number is no path.
+    @available(*, unavailable, message: "Write a literal: \"/users/\\(id)\".")
+    public func get(_ id: Int) async throws { try await get("\(id)") }
+
     /// Unavailable: a dictionary of `Any` can't be encoded.
     @available(*, unavailable, message: "Write `content: .json([…])`, or encode a type of your own.")
     public func post<Value: Decodable & Sendable>(

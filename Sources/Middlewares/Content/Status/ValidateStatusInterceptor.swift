@@ -18,6 +18,13 @@
 /// (`If-None-Match` or `If-Modified-Since`): a caller that asks for changes gets that response (RFC 9110 §15.4.5). A 304 to a
 /// condition that an inner interceptor added is an error. A range, a set or a closure alone decides about 304.
 ///
+/// ## One call
+/// A call whose caller wants the response whatever its status switches the check off. The ``Client`` then decodes the response
+/// too:
+///
+/// ```swift
+/// let problem: Problem = try await api.get("/users/42", context: .with(\.validatesStatus, false))
+/// ```
 /// ## The body
 /// An accepted response stays unchanged, except that one with a status other than 2xx is marked as accepted
 /// (``HTTPContext/isStatusAccepted``), so that a ``Client`` decodes it. For a rejected response, the error keeps the body up
@@ -36,6 +43,7 @@ public struct ValidateStatusInterceptor: Interceptor {
     /// - Throws: ``StatusError``; `CancellationError` if the task is cancelled while a rejected response's body is read.
     @inline(__always)
     public func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
+        guard request.context.validatesStatus else { return try await next(request) }
         let method = request.method
         let url = request.url
         let isConditional = isAccepted == nil && Self.isConditional(request)

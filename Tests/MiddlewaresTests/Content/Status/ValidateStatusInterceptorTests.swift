@@ -47,6 +47,23 @@ import Testing
         #expect(try await !isAccepted(.validateStatus { _ in false }, 200))
     }
 
+    @Test func aCallCanSwitchItOff() async throws {
+        struct Problem: Decodable { let title: String }
+        let problem = StubAnswer.json(#"{"title":"gone"}"#, status: 404)
+        let chains: [[any Interceptor]] = [[.validateStatus()], [.validateStatus([200])], []]
+        for chain in chains {
+            let api = Client(
+                baseURL: try url("https://example.com"),
+                interceptors: chain,
+                transport: .stub(problem, problem, problem)
+            )
+            let found = try await api.get("/x", as: Problem.self, context: .with(\.validatesStatus, false))
+            #expect(found.title == "gone")
+            try await api.get("/x", context: .with(\.validatesStatus, false))
+            await #expect(throws: (any Error).self) { try await api.get("/x") }
+        }
+    }
+
     @Test func aClientDecodesWhatIsLetThroughAndNothingElse() async throws {
         let stub = StubTransport()
         stub.on(nil, "**", .json("7", status: 404))
