@@ -55,3 +55,10 @@ let problem: Problem = try await api.get("/users/42", context: .with(\.validates
 // A number of attempts that is no literal.
 // error: cannot convert value of type 'Int' to expected argument type 'RetryPolicy'
 let interceptor: RetryInterceptor = .retry(id)
+
+// A store of any type.
+// compiles
+let anyStore: any CacheStore = store
+let chain: [any Interceptor] = [
+    .cache(anyStore), .cache(.memory()), .cache(.disk(at: caches)), .cache(MemoryCacheStore()),
+]

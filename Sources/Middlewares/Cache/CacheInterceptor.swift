@@ -139,6 +139,7 @@ public struct CacheInterceptor: Interceptor {
 }
 
 extension Interceptor where Self == CacheInterceptor {
+    // `any`, not `some`: for a generic parameter, completion after `.cache(.` offers no store.
     /// A private HTTP cache (RFC 9111) over a store: see ``CacheInterceptor``.
     ///
     /// - Parameters:
@@ -157,7 +158,7 @@ extension Interceptor where Self == CacheInterceptor {
     ///     closure must not consume the body, but may read a body that is in memory: ``HTTPBody/bytes``. After a refusal, an
     ///     older stored response stays.
     public static func cache(
-        _ store: some CacheStore,
+        _ store: any CacheStore,
         maximumStaleness: Duration = .seconds(7 * 86_400),
         time: TimeSource = .system,
         report: @escaping @Sendable (any Error) -> Void = CacheInterceptor.reportWhileDebugging,
