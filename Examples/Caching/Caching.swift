@@ -77,11 +77,15 @@ struct Caching {
     private static func makeServer() throws -> MockServer {
         let server = try MockServer()
         server.on(.get, "/news") { request in
-            if request.headerFields[.ifNoneMatch] == "\"1\"" { return MockResponse(status: 304) }
-            return MockResponse(headers: [.eTag: "\"1\"", .cacheControl: "max-age=60"], body: "Nothing happened.")
+            if request.headerFields[.ifNoneMatch] == "\"1\"" { return .status(304) }
+            return .status(
+                200,
+                headers: [.eTag: "\"1\"", .cacheControl: "max-age=60"],
+                body: "Nothing happened."
+            )
         }
-        server.on(.get, "/me", MockResponse(headers: [.cacheControl: "private, max-age=60"], body: "Hello."))
-        server.on(.get, "/secret", MockResponse(headers: [.cacheControl: "max-age=60"], body: "42"))
+        server.on(.get, "/me", .status(200, headers: [.cacheControl: "private, max-age=60"], body: "Hello."))
+        server.on(.get, "/secret", .status(200, headers: [.cacheControl: "max-age=60"], body: "42"))
         return server
     }
 

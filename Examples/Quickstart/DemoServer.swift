@@ -9,7 +9,7 @@ func startDemoServer() throws -> MockServer {
     }
     server.on(.get, "/v1/users/*") { request in
         guard request.headerFields[.authorization] == "Bearer fresh-token" else {
-            return MockResponse(status: 401, headers: [.wwwAuthenticate: #"Bearer error="invalid_token""#])
+            return .status(401, headers: [.wwwAuthenticate: #"Bearer error="invalid_token""#])
         }
         guard request.path.hasSuffix("/42") else {
             return .json(#"{"code":404,"object":null,"message":"There is no such user."}"#)

@@ -19,10 +19,14 @@ struct Resilience {
     private static func tour() async throws {
         let server = try MockServer()
         defer { server.stop() }
-        server.on(.get, "/news", MockResponse(status: 301, headers: Self.moved))
+        server.on(.get, "/news", .status(301, headers: Self.moved))
         server.on(.get, "/headlines") { request in
-            guard request.headerFields[.ifNoneMatch] != "\"1\"" else { return MockResponse(status: 304) }
-            return MockResponse(headers: [.eTag: "\"1\"", .cacheControl: "max-age=60"], body: "Nothing happened.")
+            guard request.headerFields[.ifNoneMatch] != "\"1\"" else { return .status(304) }
+            return .status(
+                200,
+                headers: [.eTag: "\"1\"", .cacheControl: "max-age=60"],
+                body: "Nothing happened."
+            )
         }
         let watch = Watch()
         let client = makeClient(for: server, watch: watch)
@@ -34,7 +38,8 @@ struct Resilience {
 
         let calls = Counter(2)
         server.on(.get, "/busy") { _ in
-            calls.down() ? MockResponse(status: 503, headers: [.retryAfter: "0"]) : MockResponse(body: "At last.")
+            calls.down()
+                ? .status(503, headers: [.retryAfter: "0"]) : .status(200, body: "At last.")
         }
         try await ask(client, "the server is overloaded twice", path: "/busy")
 

@@ -18,7 +18,7 @@ import TransportTesting
     init() throws {
         server = try MockServer()
         server.on(.get, "/v1/users/*") { request in
-            guard request.headerFields[.authorization] == "Bearer fresh" else { return MockResponse(status: 401) }
+            guard request.headerFields[.authorization] == "Bearer fresh" else { return MockResponse.status(401) }
             guard request.path.hasSuffix("/42") else { return .json(#"{"code":404,"message":"No such user."}"#) }
             return .json(#"{"code":200,"object":{"id":42,"name":"Ada"},"message":"OK"}"#)
         }
@@ -110,7 +110,7 @@ import TransportTesting
         server.on(.get, "/v1/never", .neverAnswer)
         let client = makeClient(makeTokens("fresh"))
         let call = Task { let _: User = try await client.get("/never") }
-        _ = await server.received(1)
+        _ = await server.requests(atLeast: 1)
         call.cancel()
         await #expect(throws: CancellationError.self) { try await call.value }
         await server.closedConnections(1)

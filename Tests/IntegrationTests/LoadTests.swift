@@ -18,15 +18,15 @@ import TransportTesting
 
     @Test func everyOneOfManyRequestsEndsOnceAndNothingGrows() async throws {
         let server = try MockServer(limits: .init(keptBody: 0))
-        server.on(.get, "/answered", MockResponse(body: String(repeating: "a", count: 1000)))
-        server.on(.get, "/streamed", .chunked([Data(count: 1000), Data(count: 2000)]))
-        server.on(.post, "/posted", MockResponse(status: 201))
+        server.on(.get, "/answered", .status(200, body: String(repeating: "a", count: 1000)))
+        server.on(.get, "/streamed", .stream([Data(count: 1000), Data(count: 2000)]))
+        server.on(.post, "/posted", .status(201))
         server.on(.get, "/lost", .closeBeforeHead)
         server.on(.get, "/reset", .reset)
         server.on(.get, "/cut", .closeInBody(after: 500, of: 1000))
         server.on(.get, "/garbage", .garbage)
         server.on(.get, "/silent", .neverAnswer)
-        server.on(.get, "/cancelled", MockResponse(body: "a"))
+        server.on(.get, "/cancelled", .status(200, body: "a"))
         try await Self.probe("faults", Self.isFull ? "100000" : "5000", server.url.absoluteString)
         server.stop()
         #expect(server.connectionsOpen == 0)
@@ -51,7 +51,7 @@ import TransportTesting
 
     @Test func uploadOfAnySizeTakesNoMemory() async throws {
         let server = try MockServer(limits: .init(body: 2 << 30, keptBody: 0))
-        server.on(.put, "/") { MockResponse(body: "\($0.bodyLength)") }
+        server.on(.put, "/") { MockResponse.status(200, body: "\($0.bodyLength)") }
         try await Self.probe("upload", "\(Self.isFull ? 1 << 30 : 256 << 20)", server.url.absoluteString + "/")
     }
 }

@@ -39,7 +39,7 @@ import TransportTesting
         try #require(compiled.status == 0, "\(compiled.complaint)")
         try #require(mkfifo(folder.file("begun").path, 0o600) == 0)
         let server = try MockServer()
-        server.on(.get, "/", MockResponse(body: "ok"))
+        server.on(.get, "/", .status(200, body: "ok"))
         let probe = try #require(Program.path(of: "LoadProbe"))
         let result = try await Command.run(
             "/usr/bin/env",

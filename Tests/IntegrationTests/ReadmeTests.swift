@@ -71,7 +71,7 @@ import TransportTesting
 
         #expect(user.id == 42)
         #expect(stub.requests.count == 2)
-        try stub.verifyAllUsed()
+        try stub.verify()
     }
 
     @Test func theExampleOfFilesWorks() async throws {

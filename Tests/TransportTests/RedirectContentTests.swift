@@ -59,7 +59,7 @@ import TransportTesting
 
     private func expectFollowed(_ fault: Fault, over transport: any Transport) async throws {
         server.on(.get, "/a") { _ in MockResponse(steps: fault.steps) }
-        server.on(.get, "/next", MockResponse(body: "next"))
+        server.on(.get, "/next", .status(200, body: "next"))
         let error = try await failure { try await transport.send(request(isFollowed: false)) }
         #expect(error.code == fault.code, "\(error)")
         let response = try await transport.send(request())
@@ -96,13 +96,17 @@ import TransportTesting
 
     @Test func stubsRedirectWhoseContentFailsIsTheResponse() async throws {
         let stub = StubTransport()
-        let failing = StubAnswer.chunks([Data("half")], thenFailing: TransportError(.truncated, "Cut."))
-        stub.on(.get, "/a", failing.with(status: 302).with(headers: [.location: "/next"]))
+        let cut = TransportError(.truncated, "Cut.")
+        stub.on(
+            .get,
+            "/a",
+            .stream([Data("half")], thenFailing: cut, status: 302, headers: [.location: "/next"])
+        )
         #expect(try await failure { try await stub.send(request(isFollowed: false)) }.code == .truncated)
         let response = try await stub.send(request())
         #expect(response.status == 302)
         #expect(try await failure { try await response.body.collect(upTo: 100) }.code == .truncated)
-        stub.on(.get, "/a", failing.with(status: 302))
+        stub.on(.get, "/a", .stream([Data("half")], thenFailing: cut, status: 302))
         #expect(try await failure { try await stub.send(request()) }.code == .truncated)
     }
 }

@@ -15,7 +15,7 @@ import TransportTesting
 
     @Test func userInAURLIsRefusedByEachTransportAndReachesNoRequest() async throws {
         let server = try MockServer()
-        server.on(.get, "/", MockResponse(body: "ok"))
+        server.on(.get, "/", .status(200, body: "ok"))
         let transports = Self.transports
         for transport in transports {
             for user in ["ada:sesame", "ada", "ada:"] {

@@ -4,98 +4,21 @@ public import Foundation
 ///
 /// ```swift
 /// .json(#"{"id":42}"#)
-/// .json(#"{"error":"busy"}"#, status: 503).with(headers: [.retryAfter: "2"]).delayed(by: .seconds(1))
+/// .json(#"{"error":"busy"}"#, status: 503, headers: [.retryAfter: "2"]).delayed(by: .seconds(1))
 /// .failure(TransportError(.timedOut, "Silence."))
 /// ```
+/// The factories have the names and the labels of `MockResponse`, the answer of the module `TransportTesting`'s server. Fields
+/// in `headers:` replace the `Content-Type` that a factory would add.
 public struct StubAnswer: Sendable {
     typealias Make = @Sendable (_ request: HTTPRequest, _ pace: StubPace) async throws -> HTTPResponse
 
     let make: Make
     private(set) var delay: Duration = .zero
-    private(set) var summary: String
+    let summary: String
 
     init(_ summary: String, make: @escaping Make) {
         self.summary = summary
         self.make = make
-    }
-
-    /// A response with a status and, if given, fields and content.
-    public static func status(
-        _ status: HTTPResponse.Status,
-        headers: HTTPFields = [:],
-        body: HTTPBody = .empty
-    ) -> Self {
-        Self("\(status), \(body)") { _, _ in HTTPResponse(status: status, headerFields: headers, body: body) }
-    }
-
-    /// A response with JSON text, sent exactly as given. The text isn't parsed, so it may be malformed on purpose.
-    public static func json(_ text: String, status: HTTPResponse.Status = 200) -> Self {
-        data(Data(text.utf8), contentType: "application/json", status: status)
-    }
-
-    /// A response with a value encoded as JSON. The value is encoded immediately; if that fails, the answered request throws
-    /// the encoder's error.
-    ///
-    /// - Parameter encoder: the encoder. By default it sorts keys, so that the bytes are the same each time.
-    public static func encodable(
-        _ value: some Encodable,
-        encoder: JSONEncoder? = nil,
-        status: HTTPResponse.Status = 200
-    ) -> Self {
-        let chosen = encoder ?? JSONEncoder()
-        if encoder == nil { chosen.outputFormatting = .sortedKeys }
-        do {
-            return data(try chosen.encode(value), contentType: "application/json", status: status)
-        } catch {
-            return failure(error)
-        }
-    }
-
-    /// A response with bytes. It has a `Content-Type` only if one is given.
-    public static func data(_ bytes: Data, contentType: String? = nil, status: HTTPResponse.Status = 200) -> Self {
-        let fields: HTTPFields = contentType.map { [.contentType: $0] } ?? [:]
-        return Self.status(status, headers: fields, body: HTTPBody(bytes))
-    }
-
-    /// A response with the content of a file, read when a request is answered. If the file can't be read, the request fails
-    /// with ``TransportError/Code/unreadableFile``.
-    ///
-    /// - Parameter contentType: the media type. By default derived from a common file extension, and otherwise left out.
-    public static func file(_ url: URL, contentType: String? = nil, status: HTTPResponse.Status = 200) -> Self {
-        let fields: HTTPFields = (contentType ?? Self.contentType(of: url)).map { [.contentType: $0] } ?? [:]
-        return Self("\(status), file \(url.lastPathComponent)") { _, _ in
-            HTTPResponse(status: status, headerFields: fields, body: try HTTPBody(file: url))
-        }
-    }
-
-    /// A response with content of unknown length in chunks, as a server would stream it.
-    ///
-    /// - Parameters:
-    ///   - chunks: the chunks of a streamed response. A buffered response joins them.
-    ///   - pause: the wait before each chunk after the first, on the transport's clock.
-    ///   - error: an error after the last chunk, in place of the content's normal end, such as
-    ///     ``TransportError/Code/truncated``.
-    public static func chunks(
-        _ chunks: [Data],
-        every pause: Duration? = nil,
-        thenFailing error: (any Error)? = nil
-    ) -> Self {
-        Self("200, \(chunks.count) chunks") { _, pace in
-            let stream = StubChunks(chunks: chunks, pause: pause ?? .zero, failure: error, pace: pace)
-            return HTTPResponse(status: 200, body: .restartable { stream })
-        }
-    }
-
-    /// An error instead of a response. The call throws it unchanged.
-    public static func failure(_ error: any Error) -> Self {
-        Self("failure \(type(of: error))") { _, _ in throw error }
-    }
-
-    /// The response or error of a closure, which is called for each request that is answered.
-    ///
-    /// If the request's time limit passes or the call is cancelled, the task that runs the closure is cancelled.
-    public static func answer(_ body: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse) -> Self {
-        Self("a closure") { request, pace in try await pace.limit { try await body(request) } }
     }
 
     /// This answer after an additional wait on the transport's clock.
@@ -106,40 +29,132 @@ public struct StubAnswer: Sendable {
         answer.delay += duration
         return answer
     }
+}
 
-    /// This answer with another status.
-    public func with(status: HTTPResponse.Status) -> Self {
-        changed("status \(status)") { $0.status = status }
+extension StubAnswer {
+    /// A response with a status and, if given, fields and content.
+    public static func status(
+        _ status: HTTPResponse.Status,
+        headers: HTTPFields = [:],
+        body: HTTPBody = .empty
+    ) -> Self {
+        Self("\(status), \(body)") { _, _ in HTTPResponse(status: status, headerFields: headers, body: body) }
     }
 
-    /// This answer with additional fields, which replace fields with the same names.
-    public func with(headers: HTTPFields) -> Self {
-        changed(nil) { $0.headerFields.override(with: headers) }
+    /// A response with text in UTF-8, of the type `text/plain; charset=utf-8`.
+    public static func text(
+        _ text: String,
+        status: HTTPResponse.Status = 200,
+        headers: HTTPFields = [:]
+    ) -> Self {
+        data(Data(text.utf8), contentType: "text/plain; charset=utf-8", status: status, headers: headers)
     }
 
-    private func changed(_ note: String?, _ change: @escaping @Sendable (inout HTTPResponse) -> Void) -> Self {
-        var answer = Self(note.map { "\(summary), \($0)" } ?? summary) { [make] request, pace in
-            var response = try await make(request, pace)
-            change(&response)
-            return response
+    /// A response with JSON text, sent exactly as given. The text isn't parsed, so it may be malformed on purpose.
+    public static func json(
+        _ text: String,
+        status: HTTPResponse.Status = 200,
+        headers: HTTPFields = [:]
+    ) -> Self {
+        data(Data(text.utf8), contentType: "application/json", status: status, headers: headers)
+    }
+
+    /// A response with a value encoded as JSON. The value is encoded immediately; if that fails, the answered request throws
+    /// the encoder's error.
+    ///
+    /// - Parameter encoder: the encoder. By default it sorts keys, so that the bytes are the same each time.
+    public static func json(
+        encoding value: some Encodable,
+        encoder: JSONEncoder? = nil,
+        status: HTTPResponse.Status = 200,
+        headers: HTTPFields = [:]
+    ) -> Self {
+        do {
+            let bytes = try StubContent.json(value, encoder)
+            return data(bytes, contentType: "application/json", status: status, headers: headers)
+        } catch {
+            return failure(error)
         }
-        answer.delay = delay
-        return answer
     }
 
-    private static func contentType(of file: URL) -> String? {
-        switch file.pathExtension.lowercased() {
-        case "json": "application/json"
-        case "txt": "text/plain; charset=utf-8"
-        case "html": "text/html; charset=utf-8"
-        case "xml": "application/xml"
-        case "csv": "text/csv"
-        case "png": "image/png"
-        case "jpg", "jpeg": "image/jpeg"
-        case "gif": "image/gif"
-        case "svg": "image/svg+xml"
-        case "pdf": "application/pdf"
-        default: nil
+    /// A response with bytes. It has a `Content-Type` only if one is given.
+    public static func data(
+        _ bytes: Data,
+        contentType: String? = nil,
+        status: HTTPResponse.Status = 200,
+        headers: HTTPFields = [:]
+    ) -> Self {
+        Self.status(status, headers: StubContent.fields(headers, contentType), body: HTTPBody(bytes))
+    }
+
+    /// A response with the content of a file, read when a request is answered. If the file can't be read, the request fails
+    /// with ``TransportError/Code/unreadableFile``.
+    ///
+    /// - Parameter contentType: the media type. By default derived from a common file extension, and otherwise left out.
+    public static func file(
+        _ url: URL,
+        contentType: String? = nil,
+        status: HTTPResponse.Status = 200,
+        headers: HTTPFields = [:]
+    ) -> Self {
+        let fields = StubContent.fields(headers, contentType ?? StubContent.type(of: url))
+        return Self("\(status), file \(url.lastPathComponent)") { _, _ in
+            HTTPResponse(status: status, headerFields: fields, body: try HTTPBody(file: url))
+        }
+    }
+
+    /// A response with content of unknown length in chunks, as a server would stream it.
+    ///
+    /// - Parameters:
+    ///   - chunks: the chunks of a streamed response. A buffered response joins them.
+    ///   - pause: the wait before each chunk after the first, on the transport's clock. To wait before the first too, begin
+    ///     with an empty chunk.
+    ///   - error: an error after the last chunk, in place of the content's normal end, such as
+    ///     ``TransportError/Code/truncated``.
+    public static func stream(
+        _ chunks: [Data],
+        every pause: Duration? = nil,
+        thenFailing error: (any Error)? = nil,
+        status: HTTPResponse.Status = 200,
+        headers: HTTPFields = [:]
+    ) -> Self {
+        Self("\(status), a stream of \(chunks.count) chunks") { _, pace in
+            let stream = StubChunks(chunks: chunks, pause: pause ?? .zero, failure: error, pace: pace)
+            return HTTPResponse(status: status, headerFields: headers, body: .restartable { stream })
+        }
+    }
+
+    /// An error instead of a response. The call throws it unchanged.
+    public static func failure(_ error: any Error) -> Self {
+        Self("failure \(type(of: error))") { _, _ in throw error }
+    }
+
+    /// Neither a response nor an error: the call waits until it is cancelled or a time limit of its request passes.
+    public static var neverAnswer: Self {
+        Self("never") { _, pace in
+            try await pace.limit {
+                let (silence, end) = AsyncStream.makeStream(of: Never.self)
+                defer { end.finish() }
+                for await _ in silence {}
+                throw CancellationError()
+            }
+        }
+    }
+
+    /// The response or error of a closure, which is called for each request that is answered.
+    ///
+    /// If the request's time limit passes or the call is cancelled, the task that runs the closure is cancelled.
+    public static func answer(_ body: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse) -> Self {
+        Self("a closure") { request, pace in try await pace.limit { try await body(request) } }
+    }
+
+    /// The answer that a closure chooses for each request.
+    static func choosing(_ choose: @escaping @Sendable (HTTPRequest) async throws -> StubAnswer) -> Self {
+        Self("a closure") { request, pace in
+            var pace = pace
+            let answer = try await pace.limit { try await choose(request) }
+            try await pace.wait(answer.delay)
+            return try await answer.make(request, pace)
         }
     }
 }
@@ -168,14 +183,14 @@ struct StubPace: Sendable {
         elapsed += duration
     }
 
-    /// Returns the closure's response, unless a time limit passes first.
-    func limit(_ make: @escaping @Sendable () async throws -> HTTPResponse) async throws -> HTTPResponse {
+    /// Returns the closure's value, unless a time limit passes first.
+    func limit<Value: Sendable>(_ make: @escaping @Sendable () async throws -> Value) async throws -> Value {
         guard let limit else { return try await make() }
-        return try await withThrowingTaskGroup(of: HTTPResponse.self) { group in
+        return try await withThrowingTaskGroup(of: Value.self) { group in
             defer { group.cancelAll() }
             group.addTask { try await make() }
             group.addTask { try await end(after: limit) }
-            while let response = try await group.next() { return response }
+            while let value = try await group.next() { return value }
             throw CancellationError()
         }
     }

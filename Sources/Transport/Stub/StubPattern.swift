@@ -6,13 +6,9 @@ package struct StubPattern: Sendable {
     private let scheme: [UInt8]?
     private let host: Glob?
     private let port: Int?
-    private let segments: [Segment]
-    private let items: [(name: [UInt8], value: Glob?)]
-
-    private enum Segment: Sendable {
-        case rest
-        case one(Glob)
-    }
+    /// The path's segments; `nil` stands for `**`.
+    private let segments: [Glob?]
+    private let items: [(name: [UInt8], value: Glob)]
 
     package init(_ text: String) {
         self.text = text
@@ -20,8 +16,8 @@ package struct StubPattern: Sendable {
         scheme = parts.scheme
         host = parts.host.map { Glob($0) }
         port = parts.port
-        segments = parts.segments.map { $0.elementsEqual("**".utf8) ? .rest : .one(Glob($0)) }
-        items = parts.items.map { ($0.name.percentDecoded, $0.value.map { Glob($0) }) }
+        segments = parts.segments.map { $0.elementsEqual("**".utf8) ? nil : Glob($0) }
+        items = parts.items.map { ($0.name.percentDecoded, Glob($0.value ?? Array("*".utf8))) }
     }
 
     /// Whether a URL matches, given as an absolute URL or as path and query.
@@ -32,36 +28,86 @@ package struct StubPattern: Sendable {
             guard let host, let named = parts.host, host.matches(named) else { return false }
         }
         let sent = parts.items.map { (name: $0.name.percentDecoded, value: ($0.value ?? []).percentDecoded) }
-        let hasItems = items.allSatisfy { item in
-            sent.contains { $0.name == item.name && item.value?.matches($0.value) ?? true }
+        let hasItems = items.allSatisfy { item in sent.contains { $0.name == item.name && item.value.matches($0.value) }
         }
-        return hasItems && matches(path: parts.segments.map(\.percentDecoded))
+        return hasItems && matches(path: parts)
     }
 
-    // Backtracks only to the last `**`: letting an earlier one match more segments never helps.
-    private func matches(path: [[UInt8]]) -> Bool {
-        var inPath = 0
-        var inPattern = 0
-        var rest: (inPath: Int, inPattern: Int)?
-        while inPath < path.count {
-            if inPattern < segments.count, case .rest = segments[inPattern] {
-                inPattern += 1
-                rest = (inPath, inPattern)
-            } else if inPattern < segments.count, case .one(let glob) = segments[inPattern],
-                glob.matchesSegment(path[inPath])
-            {
-                inPath += 1
-                inPattern += 1
-            } else if let last = rest {
-                rest = (last.inPath + 1, last.inPattern)
-                inPath = last.inPath + 1
-                inPattern = last.inPattern
-            } else {
-                return false
-            }
-        }
-        return segments[inPattern...].allSatisfy { if case .rest = $0 { true } else { false } }
+    /// Whether the path of a URL matches, whatever its origin and query.
+    package func matchesPath(of url: String) -> Bool { matches(path: URLParts(url)) }
+
+    private func matches(path parts: URLParts) -> Bool {
+        wildcard(segments, covers: parts.segments.map(\.percentDecoded)) { $0.matchesSegment($1) }
     }
+
+    /// Whether this pattern matches every URL that the other pattern matches.
+    ///
+    /// `false` also where the patterns overlap in ways that a comparison part by part doesn't see, as with `**/*` and `*/**`.
+    package func covers(_ other: Self) -> Bool {
+        if let scheme {
+            guard scheme == other.scheme, port == other.port else { return false }
+            guard let host, let theirs = other.host, host.covers(theirs) else { return false }
+        }
+        let hasItems = items.allSatisfy { item in
+            other.items.contains { $0.name == item.name && item.value.covers($0.value) }
+        }
+        return hasItems && wildcard(segments, covers: other.segments) { $0.coversSegment($1) }
+    }
+}
+
+extension StubPattern {
+    /// The number of bytes to insert, remove or replace until the path of a URL matches.
+    package func distance(toPathOf url: String) -> Int {
+        let path = URLParts(url).segments.map(\.percentDecoded)
+        var row = path.reduce(into: [0]) { $0.append($0[$0.count - 1] + $1.count + 1) }
+        for segment in segments {
+            guard let segment else {
+                var free = [row[0]]
+                for index in path.indices { free.append(min(row[index + 1], free[index])) }
+                row = free
+                continue
+            }
+            var next = [row[0] + segment.length + 1]
+            for (index, sent) in path.enumerated() {
+                let replaced = row[index] + segment.distance(to: sent)
+                next.append(min(replaced, row[index + 1] + segment.length + 1, next[index] + sent.count + 1))
+            }
+            row = next
+        }
+        return row[row.count - 1]
+    }
+
+    /// The number of bytes of a URL's path, the slashes included.
+    package static func pathLength(of url: String) -> Int { URLParts(url).segments.reduce(0) { $0 + $1.count + 1 } }
+}
+
+/// Whether a sequence in which `nil` stands for any number of elements matches everything that another one matches.
+///
+/// Backtracks only to the last `nil`: letting an earlier one match more elements never helps.
+private func wildcard<Wide, Narrow>(
+    _ wide: [Wide?],
+    covers narrow: [Narrow?],
+    by matches: (Wide, Narrow) -> Bool
+) -> Bool {
+    var inWide = 0
+    var inNarrow = 0
+    var rest: (inWide: Int, inNarrow: Int)?
+    while inNarrow < narrow.count {
+        if inWide < wide.count, wide[inWide] == nil {
+            inWide += 1
+            rest = (inWide, inNarrow)
+        } else if inWide < wide.count, let one = wide[inWide], let other = narrow[inNarrow], matches(one, other) {
+            inWide += 1
+            inNarrow += 1
+        } else if let last = rest {
+            rest = (last.inWide, last.inNarrow + 1)
+            inNarrow = last.inNarrow + 1
+            inWide = last.inWide
+        } else {
+            return false
+        }
+    }
+    return wide[inWide...].allSatisfy { $0 == nil }
 }
 
 /// Text in which `*` matches any number of bytes.
@@ -89,6 +135,40 @@ private struct Glob: Sendable {
             rest = rest[found.upperBound...]
         }
         return true
+    }
+
+    /// The bytes; `nil` stands for `*`.
+    private var tokens: [UInt8?] { Array(pieces.map { $0.map(Optional.some) }.joined(separator: [nil])) }
+
+    /// The number of bytes without the stars.
+    var length: Int { pieces.reduce(0) { $0 + $1.count } }
+
+    func covers(_ other: Self) -> Bool { wildcard(tokens, covers: other.tokens, by: ==) }
+
+    func coversSegment(_ other: Self) -> Bool {
+        !(other.pieces == [[]] && pieces.count > 1) && covers(other)
+    }
+
+    /// The number of bytes to insert, remove or replace until a segment matches.
+    func distance(to bytes: [UInt8]) -> Int {
+        if matchesSegment(bytes) { return 0 }
+        let tokens = self.tokens
+        // Long texts are as good as different: the distance costs the product of the lengths.
+        guard tokens.count <= 200, bytes.count <= 200 else { return max(length, bytes.count) }
+        var row = Array(0...bytes.count)
+        for token in tokens {
+            var next = [row[0] + (token == nil ? 0 : 1)]
+            for (index, byte) in bytes.enumerated() {
+                if let token {
+                    next.append(min(row[index] + (token == byte ? 0 : 1), row[index + 1] + 1, next[index] + 1))
+                } else {
+                    next.append(min(row[index + 1], next[index]))
+                }
+            }
+            row = next
+        }
+        // A star that would have to match an empty segment misses one byte.
+        return max(1, row[bytes.count])
     }
 }
 

@@ -4,25 +4,41 @@ struct StubState {
     /// One registered stub.
     struct Stub: Sendable {
         let id: Int
-        let name: String
-        let place: String
+        /// The requests that the stub is for, or `nil` if a closure decides.
+        let scope: StubScope?
+        let location: CodeLocation
         let matches: @Sendable (HTTPRequest) -> Bool
         let answer: StubAnswer
         let times: Int?
         var used = 0
+        /// The stub with the same scope that was registered later.
+        var replacement: CodeLocation?
 
-        var isExhausted: Bool { times.map { used >= $0 } ?? false }
-        var isUnused: Bool { used < (times ?? 1) }
+        var isExhausted: Bool { replacement != nil || times.map { used >= $0 } ?? false }
+        var isUnused: Bool { replacement == nil && used < (times ?? 1) }
 
-        var description: String {
-            let use = times.map { "used \(used) of \($0) times" } ?? "used \(used) times"
-            return "\(name): \(answer.summary) (\(use), \(place))"
+        var use: String {
+            if let replacement { return "replaced at \(replacement)" }
+            return times.map { "used \(used) of \($0) times" } ?? "used \(used) times"
         }
+
+        var name: String { "\(scope?.description ?? "a closure"): \(answer.summary)" }
     }
 
     private struct Queued {
         let answer: StubAnswer
-        let place: String
+        let location: CodeLocation
+    }
+
+    /// A request that has arrived, with its stub's location once a stub answers.
+    struct Exchange {
+        let request: HTTPRequest
+        var location: CodeLocation?
+
+        func problem(_ kind: StubVerificationError.Problem.Kind, _ text: String) -> StubVerificationError.Problem {
+            let url = Redaction.standard.string(for: request.url)
+            return .init(kind: kind, message: "\(request.method) \(url): \(text)", location: location)
+        }
     }
 
     struct Watcher {
@@ -33,7 +49,9 @@ struct StubState {
 
     private(set) var requests: [HTTPRequest] = []
     private(set) var stubs: [Stub] = []
-    private(set) var openBodies: Set<Int> = []
+    /// Requests without a response yet.
+    private var waiting: [Int: Exchange] = [:]
+    private var openBodies: [Int: Exchange] = [:]
     private var queue: ArraySlice<Queued> = []
     private var dequeued = 0
     private var watchers: [Watcher] = []
@@ -46,21 +64,39 @@ struct StubState {
         return lastID
     }
 
+    /// Registers a stub. A stub without a limit replaces an earlier one for the same requests.
     mutating func add(
-        _ name: String,
-        _ place: String,
+        _ scope: StubScope?,
+        _ location: CodeLocation,
         times: Int?,
         answer: StubAnswer,
         matches: @escaping @Sendable (HTTPRequest) -> Bool
     ) {
+        if let scope, times == nil {
+            for index in stubs.indices where stubs[index].times == nil && stubs[index].replacement == nil {
+                guard let earlier = stubs[index].scope, earlier.covers(scope), scope.covers(earlier) else { continue }
+                stubs[index].replacement = location
+            }
+        }
         stubs.append(
-            Stub(id: nextID(), name: name, place: place, matches: matches, answer: answer, times: times)
+            Stub(id: nextID(), scope: scope, location: location, matches: matches, answer: answer, times: times)
         )
     }
 
-    mutating func enqueue(_ answers: [StubAnswer], place: String) {
-        queue += answers.map { Queued(answer: $0, place: place) }
+    mutating func enqueue(_ answers: [StubAnswer], _ location: CodeLocation) {
+        queue += answers.map { Queued(answer: $0, location: location) }
     }
+}
+
+extension StubState {
+    /// Notes a request whose body is read next.
+    mutating func begin(_ request: HTTPRequest) -> Int {
+        let id = nextID()
+        waiting[id] = Exchange(request: request)
+        return id
+    }
+
+    mutating func end(_ id: Int) { waiting[id] = nil }
 
     /// Records a request, and returns the watchers to resume.
     mutating func record(_ request: HTTPRequest) -> [Watcher] {
@@ -70,33 +106,38 @@ struct StubState {
         return due
     }
 
-    /// The stubs in matching order: limited stubs, oldest first, then unlimited stubs, newest first.
-    var candidates: [Stub] {
+    /// The stubs that may answer: limited ones, oldest first, and unlimited ones, newest first.
+    var candidates: (limited: [Stub], unlimited: [Stub]) {
         let open = stubs.filter { !$0.isExhausted }
-        return open.filter { $0.times != nil } + open.filter { $0.times == nil }.reversed()
+        return (open.filter { $0.times != nil }, open.filter { $0.times == nil }.reversed())
     }
 
     /// Uses a stub for one request. Returns `false` if other requests have used it up in the meantime.
-    mutating func claim(_ id: Int) -> Bool {
-        guard let index = stubs.firstIndex(where: { $0.id == id }), !stubs[index].isExhausted else { return false }
+    mutating func claim(_ id: Int, for exchange: Int) -> Bool {
+        // A stub replaced since its request chose it still answers.
+        guard let index = stubs.firstIndex(where: { $0.id == id }) else { return false }
+        if let times = stubs[index].times, stubs[index].used >= times { return false }
         stubs[index].used += 1
+        waiting[exchange]?.location = stubs[index].location
         return true
     }
 
-    mutating func dequeue() -> StubAnswer? {
+    mutating func dequeue(for exchange: Int) -> StubAnswer? {
         guard let next = queue.popFirst() else { return nil }
         dequeued += 1
+        waiting[exchange]?.location = next.location
         return next.answer
     }
 
-    mutating func openBody() -> Int {
-        let id = nextID()
-        openBodies.insert(id)
-        return id
-    }
+    /// Notes the streamed body of a waiting request.
+    mutating func openBody(of exchange: Int) { openBodies[exchange] = waiting[exchange] }
 
-    mutating func closeBody(_ id: Int) { openBodies.remove(id) }
+    mutating func closeBody(of exchange: Int) { openBodies[exchange] = nil }
 
+    var openBodyCount: Int { openBodies.count }
+}
+
+extension StubState {
     /// Adds a watcher. Returns `false` if it was cancelled or its requests have already arrived, so the caller resumes it at
     /// once.
     mutating func add(_ watcher: Watcher) -> Bool {
@@ -114,17 +155,38 @@ struct StubState {
     }
 
     mutating func forgetWatcher(_ id: Int) { cancelledWatchers.remove(id) }
+}
 
+extension StubState {
     /// One line for each stub, and one for the queue if it has run empty.
     var offer: [String] {
         let count = dequeued == 1 ? "1 answer" : "\(dequeued) answers"
         let queued = queue.isEmpty && dequeued > 0 ? ["the queue: empty after \(count)"] : []
-        return stubs.map(\.description) + queued
+        return stubs.map { "\($0.name) (\($0.use), \($0.location))" } + queued
     }
 
-    /// One line for each stub or queued answer that was used less often than registered.
-    var unused: [String] {
-        stubs.filter(\.isUnused).map(\.description)
-            + queue.map { "queued: \($0.answer.summary) (\($0.place))" }
+    /// Everything that a test at its end probably overlooked.
+    var problems: [StubVerificationError.Problem] {
+        let unused = stubs.filter(\.isUnused).map { stub in
+            StubVerificationError.Problem(
+                kind: .unusedStub,
+                message: "\(stub.name): \(stub.use)",
+                location: stub.location
+            )
+        }
+        let queued = queue.map { queued in
+            StubVerificationError.Problem(
+                kind: .unusedAnswer,
+                message: "queued \(queued.answer.summary): not used",
+                location: queued.location
+            )
+        }
+        let waiting = waiting.sorted { $0.key < $1.key }.map {
+            $0.value.problem(.waitingRequest, "has no response yet")
+        }
+        let open = openBodies.sorted { $0.key < $1.key }.map {
+            $0.value.problem(.openBody, "its streamed response was neither read to the end nor discarded")
+        }
+        return unused + queued + waiting + open
     }
 }

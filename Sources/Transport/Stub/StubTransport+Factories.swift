@@ -7,7 +7,7 @@ extension Transport where Self == StubTransport {
     /// Keep the stub in a constant instead if the test asks it for the requests that arrived.
     public static func stub(_ answers: StubAnswer..., fileID: String = #fileID, line: Int = #line) -> Self {
         let stub = StubTransport()
-        stub.enqueue(answers, place: "\(fileID):\(line)")
+        stub.enqueue(answers, CodeLocation(fileID: fileID, line: line))
         return stub
     }
 

@@ -13,18 +13,29 @@ internal import Synchronization
 /// try await client.delete("/users/42")
 ///
 /// #expect(stub.requests.map(\.method) == [.get, .post, .post])
-/// try stub.verifyAllUsed()
+/// try stub.verify()
 /// ```
 ///
 /// ## Order
 /// A request is matched once its body has been read. A stub registered between two requests therefore applies to the second.
 /// The first match in this order answers:
 /// 1. stubs registered with `times:` that aren't used up, oldest first, so that a sequence reads in order;
-/// 2. stubs without a limit, newest first, so that a test overrides its set-up;
+/// 2. stubs without a limit, the most specific first, whatever the order of their registration. One stub is more specific than
+///    another if it matches only some of the other's requests;
 /// 3. the queue of ``enqueue(_:fileID:line:)``;
 /// 4. the closure or the fallback transport given at creation.
 ///
-/// If none of these answers, the request fails with ``TransportError/Code/noStub`` and a message that lists the stubs.
+/// If neither of two stubs without a limit is more specific, the newest answers. A stub for exactly the same requests replaces
+/// the earlier one, so that a test overrides its set-up.
+///
+/// ```swift
+/// stub.on(.get, "/users/42", .json(#"{"id":42}"#))    // answers GET /users/42 …
+/// stub.on(nil, "**", .status(404))                    // … although this stub matches the request too, and is newer
+/// stub.on(.get, "/users/42", .status(503), times: 1)  // answers the first GET /users/42
+/// stub.on(.get, "/users/42", .json("{}"))             // replaces the first line
+/// ```
+/// If nothing answers, the request fails with ``TransportError/Code/noStub``. The message lists the stubs, and says which one
+/// the request probably meant.
 ///
 /// ## Patterns
 /// - `/users/42`: this path, on any host, with any query. Case and a trailing slash matter.
@@ -83,10 +94,13 @@ public final class StubTransport: Transport {
 
     /// The number of streamed responses neither read to the end nor discarded. On a real transport, each would hold a
     /// connection.
-    public var openBodies: Int { state.withLock { $0.openBodies.count } }
+    public var openBodies: Int { state.withLock(\.openBodyCount) }
 
-    /// Waits until this many requests have arrived in total, or until the task is cancelled.
-    public func received(_ count: Int) async {
+    /// Waits until at least this many requests have arrived in total, or until the task is cancelled.
+    ///
+    /// - Returns: the requests that have arrived.
+    @discardableResult
+    public func requests(atLeast count: Int) async -> [HTTPRequest] {
         let id = state.withLock { $0.nextID() }
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -96,16 +110,22 @@ public final class StubTransport: Transport {
         } onCancel: {
             state.withLock { $0.cancelWatcher(id) }?.continuation.resume()
         }
-        state.withLock { $0.forgetWatcher(id) }
+        return state.withLock { state in
+            state.forgetWatcher(id)
+            return state.requests
+        }
     }
 
-    /// Checks that every queued answer was used, and every stub as often as its `times:`, or at least once without a limit.
+    /// Checks at the end of a test that nothing is left over: every queued answer was used, and every stub as often as its
+    /// `times:`, or at least once without a limit; no request waits for its response; and every streamed response was read to
+    /// its end or discarded.
     ///
-    /// - Throws: ``TransportError`` with ``TransportError/Code/unusedStubs`` and a message that lists the unused answers and
-    ///   where they were registered.
-    public func verifyAllUsed() throws {
-        let unused = state.withLock(\.unused)
-        guard unused.isEmpty else { throw TransportError(.unusedStubs, "Not used: " + unused.joined(separator: "; ")) }
+    /// A stub that a later one replaced may be unused.
+    ///
+    /// - Throws: ``StubVerificationError``, which lists everything that is left over, and where each stub was registered.
+    public func verify() throws {
+        let problems = state.withLock(\.problems)
+        guard problems.isEmpty else { throw StubVerificationError(problems: problems) }
     }
 }
 
@@ -125,13 +145,36 @@ extension StubTransport {
         fileID: String = #fileID,
         line: Int = #line
     ) {
-        let parsed = StubPattern(pattern)
-        let name = "\(method?.rawValue ?? "any") \(Redaction.standard.redactingURL(pattern))"
+        let scope = StubScope(method, pattern)
+        let location = CodeLocation(fileID: fileID, line: line)
         state.withLock { state in
-            state.add(name, "\(fileID):\(line)", times: times, answer: answer) { request in
-                (method == nil || request.method == method) && parsed.matches(request.url.absoluteString)
+            state.add(scope, location, times: times, answer: answer) {
+                scope.matches($0.method, $0.url.absoluteString)
             }
         }
+    }
+
+    /// Answers requests with a given method whose URL matches a pattern. A closure chooses the answer to each request.
+    ///
+    /// ```swift
+    /// stub.on(.post, "/users") { request in
+    ///     request.headerFields[.authorization] == nil ? .status(401) : .json(#"{"id":42}"#, status: 201)
+    /// }
+    /// ```
+    /// - Parameters:
+    ///   - method: the method, or `nil` for any.
+    ///   - pattern: a path or a URL, optionally with `*` and `**`. See ``StubTransport``.
+    ///   - times: the number of requests to answer, or `nil` for all.
+    ///   - answer: chooses the answer. If the closure throws, the call throws the same error.
+    public func on(
+        _ method: HTTPRequest.Method?,
+        _ pattern: String,
+        times: Int? = nil,
+        fileID: String = #fileID,
+        line: Int = #line,
+        answer: @escaping @Sendable (HTTPRequest) async throws -> StubAnswer
+    ) {
+        on(method, pattern, .choosing(answer), times: times, fileID: fileID, line: line)
     }
 
     /// Answers requests that a closure accepts.
@@ -147,16 +190,17 @@ extension StubTransport {
         fileID: String = #fileID,
         line: Int = #line
     ) {
-        state.withLock { $0.add("a predicate", "\(fileID):\(line)", times: times, answer: answer, matches: matches) }
+        let location = CodeLocation(fileID: fileID, line: line)
+        state.withLock { $0.add(nil, location, times: times, answer: answer, matches: matches) }
     }
 
     /// Adds answers for requests that no stub matches. Each answer is used once, in order.
     public func enqueue(_ answers: StubAnswer..., fileID: String = #fileID, line: Int = #line) {
-        enqueue(answers, place: "\(fileID):\(line)")
+        enqueue(answers, CodeLocation(fileID: fileID, line: line))
     }
 
-    func enqueue(_ answers: [StubAnswer], place: String) {
-        state.withLock { $0.enqueue(answers, place: place) }
+    func enqueue(_ answers: [StubAnswer], _ location: CodeLocation) {
+        state.withLock { $0.enqueue(answers, location) }
     }
 }
 
@@ -166,9 +210,13 @@ extension StubTransport {
         let request = request
         try Task.checkCancellation()
         try request.validate()
+        let exchange = state.withLock { $0.begin(request) }
+        defer { state.withLock { $0.end(exchange) } }
         let (recorded, isComplete) = try await read(request)
         for watcher in state.withLock({ $0.record(recorded) }) { watcher.continuation.resume() }
-        if let answer = answer(to: recorded) { return try await respond(with: answer, to: recorded) }
+        if let answer = answer(to: recorded, exchange) {
+            return try await respond(with: answer, to: recorded, exchange)
+        }
         guard let fallback else { throw noStub(for: recorded) }
         if request.body.isRestartable { return try await fallback.send(request) }
         guard isComplete else { throw TransportError.bodyTooLarge(limit: Self.recordedBodyLimit, request: request) }
@@ -201,20 +249,33 @@ extension StubTransport {
     }
 
     // Called outside the lock, because the predicates are user code.
-    private func answer(to request: HTTPRequest) -> StubAnswer? {
-        for stub in state.withLock(\.candidates) where stub.matches(request) {
-            if state.withLock({ $0.claim(stub.id) }) { return stub.answer }
+    private func answer(to request: HTTPRequest, _ exchange: Int) -> StubAnswer? {
+        let (limited, unlimited) = state.withLock(\.candidates)
+        for stub in limited where stub.matches(request) {
+            if state.withLock({ $0.claim(stub.id, for: exchange) }) { return stub.answer }
         }
-        return state.withLock { $0.dequeue() } ?? everything
+        if let stub = StubScope.mostSpecific(of: unlimited.filter { $0.matches(request) }, scope: \.scope) {
+            if state.withLock({ $0.claim(stub.id, for: exchange) }) { return stub.answer }
+        }
+        return state.withLock { $0.dequeue(for: exchange) } ?? everything
     }
 
     private func noStub(for request: HTTPRequest) -> TransportError {
-        let offer = state.withLock(\.offer)
-        let message = offer.isEmpty ? "no stub was registered." : "on offer: " + offer.joined(separator: "; ")
-        return TransportError(.noStub, "No stub answers this request; " + message, request: request)
+        let (stubs, offer) = state.withLock { ($0.stubs, $0.offer) }
+        var sentences = ["No stub answers this request."]
+        let scopes = stubs.compactMap(\.scope)
+        if let hint = StubScope.hint(for: request.method, request.url.absoluteString, among: scopes) {
+            sentences.append(hint)
+        }
+        sentences.append(offer.isEmpty ? "No stub was registered." : "On offer: " + offer.joined(separator: "; "))
+        return TransportError(.noStub, sentences.joined(separator: " "), request: request)
     }
 
-    private func respond(with answer: StubAnswer, to request: HTTPRequest) async throws -> HTTPResponse {
+    private func respond(
+        with answer: StubAnswer,
+        to request: HTTPRequest,
+        _ exchange: Int
+    ) async throws -> HTTPResponse {
         var pace = StubPace(clock: clock, request: request)
         try await pace.wait(answer.delay)
         var response = try await answer.make(request, pace)
@@ -226,7 +287,7 @@ extension StubTransport {
         } else if let limit = request.context.responseBody.bufferLimit {
             response.body = try await buffered(response, upTo: limit, for: request)
         } else if !response.body.isEmpty {
-            response.body = streamed(response.body, for: request)
+            response.body = streamed(response.body, for: request, exchange)
         }
         return response
     }
@@ -257,18 +318,13 @@ extension StubTransport {
         }
     }
 
-    private func streamed(_ body: HTTPBody, for request: HTTPRequest) -> HTTPBody {
-        let id = state.withLock { $0.openBody() }
-        let close: @Sendable () -> Void = { [weak self] in self?.state.withLock { $0.closeBody(id) } }
+    private func streamed(_ body: HTTPBody, for request: HTTPRequest, _ exchange: Int) -> HTTPBody {
+        state.withLock { $0.openBody(of: exchange) }
+        let close: @Sendable () -> Void = { [weak self] in self?.state.withLock { $0.closeBody(of: exchange) } }
         let progress = StubProgress(request.context.downloadProgress, total: body.length)
         return .oneShot(StubStream(body: body, progress: progress, close: close), length: body.length) {
             body.discard()
             close()
         }
     }
-}
-
-extension TransportError.Code {
-    /// Some stubs or queued answers of a ``StubTransport`` weren't used.
-    public static let unusedStubs = Self(rawValue: "unusedStubs")
 }

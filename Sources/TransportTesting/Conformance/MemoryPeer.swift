@@ -41,7 +41,7 @@ struct MemoryPeer: Sendable {
         case .message(let message):
             var fields = message.headerFields
             if let length = message.length { fields.addMissing([.contentLength: String(length)]) }
-            return HTTPResponse(status: message.status, headerFields: fields, body: body(message.body))
+            return HTTPResponse(status: message.status, headerFields: fields, body: try body(message.body))
         case .steps(let steps):
             guard case .waitForever? = steps.first?.action else {
                 throw TransportConformance.Violation(description: "The rule needs a connection, and doesn't say so.")
@@ -51,8 +51,9 @@ struct MemoryPeer: Sendable {
         }
     }
 
-    private func body(_ body: MockMessage.Body) -> HTTPBody {
+    private func body(_ body: MockMessage.Body) throws -> HTTPBody {
         switch body {
+        case .file(let file): return try HTTPBody(file: file)
         case .bytes(let bytes), .untilClose(let bytes): return HTTPBody(bytes)
         case .chunks(let chunks, _, _):
             return .restartable {

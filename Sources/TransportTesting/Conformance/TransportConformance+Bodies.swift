@@ -5,7 +5,7 @@ internal import Synchronization
 extension TransportConformance {
     static let bodyRules: [Rule] = [
         rule("sendsStreamsAndFiles") { bench in
-            bench.server.on(.put, "/", MockResponse(status: 204))
+            bench.server.on(.put, "/", .status(204))
             let content = Data(repeating: 0x61, count: 300_000)
             let file = FileManager.default.temporaryDirectory.appending(path: "conformance-\(UUID().uuidString)")
             try content.write(to: file)
@@ -18,13 +18,13 @@ extension TransportConformance {
                 .oneShot(chunks(of: content)),
             ]
             for body in bodies { _ = try await bench.send(try bench.request("/", .put, body: body)) }
-            let received = await bench.server.received(bodies.count)
+            let received = await bench.server.requests(atLeast: bodies.count)
             for (body, request) in zip(bodies, received) {
                 try expect(request.body == content, "\(body) arrived changed")
             }
         },
         rule("anEmptyFileOrStreamIsNoContent") { bench in
-            bench.server.on(nil, "/", MockResponse())
+            bench.server.on(nil, "/", .status(200))
             let file = FileManager.default.temporaryDirectory.appending(path: "conformance-\(UUID().uuidString)")
             try Data().write(to: file)
             defer { try? FileManager.default.removeItem(at: file) }
@@ -40,7 +40,7 @@ extension TransportConformance {
             }
         },
         rule("aOneShotBodyIsNotSentTwice") { bench in
-            bench.server.on(.post, "/", MockResponse())
+            bench.server.on(.post, "/", .status(200))
             let body = HTTPBody.oneShot(chunks(of: Data("once".utf8)))
             _ = try await bench.send(try bench.request("/", .post, body: body))
             try await expectFailure(.bodyNotReplayable) {
@@ -49,7 +49,7 @@ extension TransportConformance {
             try expect(bench.server.requests.count, is: 1, "requests that reached the server")
         },
         rule("aBodyThatFailsFailsTheCall") { bench in
-            bench.server.on(.post, "/", MockResponse())
+            bench.server.on(.post, "/", .status(200))
             struct Broken: Error {}
             let stream = AsyncThrowingStream<Data, any Error> { continuation in
                 continuation.yield(Data("begin".utf8))
@@ -65,7 +65,7 @@ extension TransportConformance {
             throw Violation(description: "The call went on with half a body.")
         },
         rule("aBodyThatIsNotAsLongAsAnnouncedFailsTheCall") { bench in
-            bench.server.on(.post, "/", MockResponse())
+            bench.server.on(.post, "/", .status(200))
             for length in [3, 7] as [Int64] {
                 let body = HTTPBody.oneShot(chunks(of: Data("12345".utf8)), length: length)
                 try await expectFailure(.bodyLengthMismatch) {
@@ -76,18 +76,18 @@ extension TransportConformance {
         },
         rule("chunkedContentIsPutTogether") { bench in
             try await bench.inBothModes { mode in
-                bench.server.enqueue(.chunked([Data("one ".utf8), Data("two ".utf8), Data("three".utf8)]))
+                bench.server.enqueue(.stream([Data("one ".utf8), Data("two ".utf8), Data("three".utf8)]))
                 let response = try await bench.send(try bench.request(mode: mode))
                 try expect(try await bench.text(response), is: "one two three", "content")
             }
         },
         wireRule("whateverCodingIsAskedForIsDecoded") { bench in
-            bench.server.on(.get, "/ask", MockResponse())
+            bench.server.on(.get, "/ask", .status(200))
             _ = try await bench.send(try bench.request("/ask"))
-            let asked = await bench.server.received(1).first?.headerFields[.acceptEncoding] ?? ""
+            let asked = await bench.server.requests(atLeast: 1).first?.headerFields[.acceptEncoding] ?? ""
             for (coding, bytes) in codings where asked.contains(coding) {
                 try await bench.inBothModes { mode in
-                    bench.server.enqueue(MockResponse(headers: [.contentEncoding: coding, "X-A": "b"], body: bytes))
+                    bench.server.enqueue(.status(200, headers: [.contentEncoding: coding, "X-A": "b"], body: bytes))
                     let response = try await bench.send(try bench.request(mode: mode))
                     try expect(try await bench.text(response), is: "hello hello hello", "content in \(coding)")
                     try expect(response.headerFields[.contentEncoding], is: nil, "Content-Encoding")
@@ -97,11 +97,11 @@ extension TransportConformance {
             }
         },
         wireRule("aPartIsAskedForWithoutCoding") { bench in
-            bench.server.on(.get, "/", MockResponse(status: 206, headers: [.contentRange: "bytes 1-2/9"], body: "ar"))
+            bench.server.on(.get, "/", .status(206, headers: [.contentRange: "bytes 1-2/9"], body: "ar"))
             let fields: HTTPFields = [.range: "bytes=1-2"]
             let response = try await bench.send(try bench.request(fields: fields))
             try expect(try await bench.text(response), is: "ar", "content")
-            let asked = await bench.server.received(1).first?.headerFields
+            let asked = await bench.server.requests(atLeast: 1).first?.headerFields
             try expect(asked?[.acceptEncoding], is: "identity", "Accept-Encoding")
             try expect(asked?[.range], is: "bytes=1-2", "Range")
         },
@@ -116,7 +116,7 @@ extension TransportConformance {
             bench.server.enqueue(
                 .wrongContentLength(announced: 2, body: "okHTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil")
             )
-            bench.server.enqueue(MockResponse(body: "good"))
+            bench.server.enqueue(.status(200, body: "good"))
             let first = try await bench.send(try bench.request())
             try expect(try await bench.text(first), is: "ok", "content")
             let second = try await bench.send(try bench.request())
@@ -131,9 +131,11 @@ extension TransportConformance {
             await bench.server.closedConnections(1)
         },
         rule("aBufferedResponseKeepsToItsLimit") { bench in
-            bench.server.enqueue(MockResponse(body: String(repeating: "a", count: 1000)))
+            bench.server.enqueue(.status(200, body: String(repeating: "a", count: 1000)))
             _ = try await bench.send(try bench.request(mode: .buffered(upTo: 1000)))
-            for answer in [MockResponse(body: String(repeating: "a", count: 1001)), .chunked([Data(count: 1001)])] {
+            for answer in [
+                MockResponse.status(200, body: String(repeating: "a", count: 1001)), .stream([Data(count: 1001)]),
+            ] {
                 bench.server.enqueue(answer)
                 try await expectFailure(.bodyTooLarge) {
                     _ = try await bench.send(try bench.request(mode: .buffered(upTo: 1000)))
@@ -157,7 +159,7 @@ extension TransportConformance {
         rule("progressIsTold") { bench in
             for (up, down) in [(150_000, 200_000), (5, 7)] {
                 let seen = Mutex<(up: TransferProgress?, down: TransferProgress?)>((nil, nil))
-                bench.server.on(.put, "/", MockResponse(body: String(repeating: "a", count: down)))
+                bench.server.on(.put, "/", .status(200, body: String(repeating: "a", count: down)))
                 var request = try bench.request("/", .put, body: HTTPBody(Data(count: up)))
                 let shared = Shared(seen)
                 request.context.uploadProgress = { progress in shared.value.withLock { $0.up = progress } }

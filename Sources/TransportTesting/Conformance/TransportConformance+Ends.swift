@@ -41,7 +41,7 @@ extension TransportConformance {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 let request = try bench.request(timeouts: timeouts)
                 group.addTask { _ = try await bench.send(request) }
-                _ = await bench.server.received(1)
+                _ = await bench.server.requests(atLeast: 1)
                 await bench.clock.sleepers(1)
                 // Slightly past the limit, which may have started a moment after the clock was read.
                 bench.clock.advance(by: limit + .milliseconds(1))
@@ -55,13 +55,13 @@ extension TransportConformance {
             bench.server.on(.get, "/", .neverAnswer)
             let request = try bench.request()
             let call = Task { try await bench.send(request) }
-            _ = await bench.server.received(1)
+            _ = await bench.server.requests(atLeast: 1)
             call.cancel()
             try await expectCancellation { _ = try await call.value }
             await bench.server.closedConnections(1)
         },
         rule("aCallCancelledBeforeItBeginsSendsNothing") { bench in
-            bench.server.on(.get, "/", MockResponse())
+            bench.server.on(.get, "/", .status(200))
             let request = try bench.request()
             let call = Task {
                 withUnsafeCurrentTask { $0?.cancel() }
@@ -86,20 +86,20 @@ extension TransportConformance {
             let gates = (0..<4).map { _ in AsyncStream.makeStream(of: Void.self) }
             bench.server.on(.get, "/*") { request in
                 for await _ in gates[Int(request.path.dropFirst()) ?? 0].stream {}
-                return MockResponse(body: "ok")
+                return MockResponse.status(200, body: "ok")
             }
             let calls = try (0..<4).map { index in
                 let request = try bench.request("/\(index)")
                 return Task { try await bench.text(try await bench.send(request)) }
             }
-            _ = await bench.server.received(4)
+            _ = await bench.server.requests(atLeast: 4)
             calls[0].cancel()
             try await expectCancellation { _ = try await calls[0].value }
             for gate in gates { gate.continuation.finish() }
             for call in calls.dropFirst() { try expect(try await call.value, is: "ok", "content") }
         },
         rule("callsAtTheSameTimeGetTheirOwnAnswers") { bench in
-            bench.server.on(.post, "/echo") { request in MockResponse(body: request.text) }
+            bench.server.on(.post, "/echo") { request in MockResponse.status(200, body: request.text) }
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for index in 0..<100 {
                     let request = try bench.request("/echo", .post, body: HTTPBody("\(index)"))
@@ -112,7 +112,7 @@ extension TransportConformance {
             }
         },
         wireRule("everyOneOfManyCallsEndsOnce") { bench in
-            bench.server.on(.get, "/ok/*", MockResponse(body: "ok"))
+            bench.server.on(.get, "/ok/*", .status(200, body: "ok"))
             bench.server.on(.get, "/lost/*", .closeBeforeHead)
             bench.server.on(.get, "/cut/*", .closeInBody(after: 1, of: 2))
             bench.server.on(.get, "/never/*", .neverAnswer)

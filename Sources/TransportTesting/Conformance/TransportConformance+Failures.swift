@@ -45,7 +45,7 @@ extension TransportConformance {
             try await expectFailure(.cannotFindHost) { _ = try await bench.send(HTTPRequest(url: url)) }
         },
         wireRule("errorsNameTheRequestWithoutItsSecrets") { bench in
-            bench.server.on(.get, "/**", MockResponse.closeBeforeHead)
+            bench.server.on(.get, "/**", .closeBeforeHead)
             let request = try bench.request("/path?token=hush&x=1")
             try await expectNameWithoutSecret { _ = try await bench.send(request) }
         },
@@ -54,14 +54,14 @@ extension TransportConformance {
             try await expectNameWithoutSecret { _ = try await bench.send(request) }
         },
         wireRule("anIdempotentRequestSurvivesAStaleConnection") { bench in
-            bench.server.on(.get, "/", MockResponse(body: "ok"))
+            bench.server.on(.get, "/", .status(200, body: "ok"))
             _ = try await bench.send(try bench.request())
             bench.server.closeConnections()
             let response = try await bench.send(try bench.request())
             try expect(try await bench.text(response), is: "ok", "content")
         },
         wireRule("anIdempotentRequestThatWasUnderWayOnAStaleConnectionIsSentAgain") { bench in
-            bench.server.on(.get, "/*") { $0.number > 1 ? .closeBeforeHead : MockResponse(body: "ok") }
+            bench.server.on(.get, "/*") { $0.number > 1 ? .closeBeforeHead : MockResponse.status(200, body: "ok") }
             for path in ["/first", "/second"] {
                 let response = try await bench.send(try bench.request(path))
                 try expect(try await bench.text(response), is: "ok", "content")
@@ -70,7 +70,7 @@ extension TransportConformance {
             try expect(bench.server.requests.map(\.path), is: ["/first", "/second", "/second"], "paths")
         },
         wireRule("aRequestThatIsNotIdempotentIsNotSentAgain") { bench in
-            bench.server.on(nil, "/") { $0.number > 1 ? .closeBeforeHead : MockResponse(body: "ok") }
+            bench.server.on(nil, "/") { $0.number > 1 ? .closeBeforeHead : MockResponse.status(200, body: "ok") }
             _ = try await bench.send(try bench.request())
             try await expectFailure(.connectionLost) {
                 _ = try await bench.send(try bench.request("/", .post, body: "pay"))
@@ -86,7 +86,7 @@ extension TransportConformance {
             }
         },
         wireRule("aFailureLeavesTheTransportUsable") { bench in
-            bench.server.enqueue(.garbage, .closeInBody(after: 1, of: 2), MockResponse(body: "fine"))
+            bench.server.enqueue(.garbage, .closeInBody(after: 1, of: 2), MockResponse.status(200, body: "fine"))
             for _ in 0..<2 { _ = try? await bench.send(try bench.request()) }
             let response = try await bench.send(try bench.request())
             try expect(try await bench.text(response), is: "fine", "content")

@@ -4,7 +4,7 @@ internal import Interceptors
 extension TransportConformance {
     static let messageRules: [Rule] = [
         rule("sendsMethodTargetFieldsAndBody") { bench in
-            bench.server.enqueue(MockResponse(status: 201, headers: ["X-Answer": "42"], body: "made"))
+            bench.server.enqueue(.status(201, headers: ["X-Answer": "42"], body: "made"))
             let request = try bench.request("/a%20b?x=1&y=%2B", .post, fields: [.contentType: "text/x"], body: "hello")
             let response = try await bench.send(request)
             let received = try await first(bench)
@@ -20,7 +20,7 @@ extension TransportConformance {
         rule("everyStatusIsAResponseWithItsContent") { bench in
             for code in [200, 299, 300, 400, 401, 404, 407, 418, 500, 503, 599, 799, 999] {
                 guard let status = HTTPResponse.Status(code: code) else { continue }
-                bench.server.on(.get, "/status", MockResponse(status: status, body: "content"))
+                bench.server.on(.get, "/status", .status(status, body: "content"))
                 let response = try await bench.send(try bench.request("/status"))
                 try expect(response.status.code, is: code, "status")
                 if code != 300 { try expect(try await bench.text(response), is: "content", "content of \(code)") }
@@ -29,7 +29,7 @@ extension TransportConformance {
         rule("statusesWithoutContentHaveNone") { bench in
             for status in [HTTPResponse.Status(integerLiteral: 204), 205, 304] {
                 try await bench.inBothModes { mode in
-                    bench.server.enqueue(MockResponse(status: status))
+                    bench.server.enqueue(.status(status))
                     let response = try await bench.send(try bench.request(mode: mode))
                     try expect(response.status, is: status, "status")
                     try expect(try await bench.text(response), is: "", "content of \(status)")
@@ -37,7 +37,7 @@ extension TransportConformance {
             }
         },
         rule("headHasFieldsButNoContent") { bench in
-            bench.server.enqueue(MockResponse(headers: ["X-A": "b"], body: "1234567"))
+            bench.server.enqueue(.status(200, headers: ["X-A": "b"], body: "1234567"))
             let response = try await bench.send(try bench.request("/", .head))
             try expect(response.headerFields["X-A"], is: "b", "field")
             try expect(response.headerFields[.contentLength], is: "7", "Content-Length")
@@ -45,7 +45,7 @@ extension TransportConformance {
         },
         wireRule("interimResponsesAreNotTakenForTheFinalOne") { bench in
             bench.server.enqueue(
-                MockResponse(headers: ["X-A": "final"], body: "ok")
+                MockResponse.status(200, headers: ["X-A": "final"], body: "ok")
                     .preceded(byInterim: 103, headers: [.link: "</a.css>"])
                     .preceded(byInterim: 100)
             )
@@ -65,7 +65,7 @@ extension TransportConformance {
         },
         rule("redirectsAreNotFollowed") { bench in
             for status in [HTTPResponse.Status(integerLiteral: 301), 302, 303, 307, 308] {
-                bench.server.enqueue(MockResponse(status: status, headers: [.location: "/next"], body: "moved"))
+                bench.server.enqueue(.status(status, headers: [.location: "/next"], body: "moved"))
                 let response = try await bench.send(try bench.request("/old"))
                 try expect(response.status, is: status, "status")
                 try expect(response.headerFields[.location], is: "/next", "Location")
@@ -77,7 +77,7 @@ extension TransportConformance {
                 let fields: HTTPFields = [
                     .retryAfter: "0", .wwwAuthenticate: "Basic realm=\"a\"", .proxyAuthenticate: "Basic realm=\"a\"",
                 ]
-                bench.server.on(.get, "/", MockResponse(status: status, headers: fields))
+                bench.server.on(.get, "/", .status(status, headers: fields))
                 let before = bench.server.requests.count
                 let response = try await bench.send(try bench.request())
                 try expect(response.status, is: status, "status")
@@ -85,34 +85,34 @@ extension TransportConformance {
             }
         },
         wireRule("trailersAreNotTakenForFields") { bench in
-            bench.server.enqueue(.chunked([Data("ok".utf8)], trailers: ["X-Trailer": "1"], headers: ["X-A": "b"]))
+            bench.server.enqueue(.stream([Data("ok".utf8)], trailers: ["X-Trailer": "1"], headers: ["X-A": "b"]))
             let response = try await bench.send(try bench.request())
             try expect(try await bench.text(response), is: "ok", "content")
             try expect(response.headerFields["X-A"], is: "b", "field")
             try expect(response.headerFields["X-Trailer"], is: nil, "a trailer among the fields")
         },
         wireRule("aFragmentIsNotSent") { bench in
-            bench.server.on(.get, "/**", MockResponse())
+            bench.server.on(.get, "/**", .status(200))
             _ = try await bench.send(try bench.request("/a?b=c#secret"))
             try expect(try await first(bench).target, is: "/a?b=c", "target")
         },
         rule("cookiesAreNotKept") { bench in
-            bench.server.on(.get, "/", MockResponse(headers: [.setCookie: "a=1; Path=/; Max-Age=1000"]))
+            bench.server.on(.get, "/", .status(200, headers: [.setCookie: "a=1; Path=/; Max-Age=1000"]))
             _ = try await bench.send(try bench.request())
             _ = try await bench.send(try bench.request())
-            let received = await bench.server.received(2)
+            let received = await bench.server.requests(atLeast: 2)
             try expect(!received.contains { $0.headerFields.contains(.cookie) }, "a cookie was sent back")
         },
         rule("nothingIsCached") { bench in
-            bench.server.on(.get, "/", MockResponse(headers: [.cacheControl: "max-age=3600", .eTag: "\"a\""]))
+            bench.server.on(.get, "/", .status(200, headers: [.cacheControl: "max-age=3600", .eTag: "\"a\""]))
             _ = try await bench.send(try bench.request())
             _ = try await bench.send(try bench.request())
-            try expect(await bench.server.received(2).count, is: 2, "requests that reached the server")
+            try expect(await bench.server.requests(atLeast: 2).count, is: 2, "requests that reached the server")
         },
         rule("repeatedFieldsStayApart") { bench in
             let sent: HTTPFields = ["X-Many": "1", "X-Other": "x", "X-Many": "2"]
             bench.server.enqueue(
-                MockResponse(headers: [.setCookie: "a=1", "X-Many": "1", .setCookie: "b=2", "X-Many": "2"])
+                MockResponse.status(200, headers: [.setCookie: "a=1", "X-Many": "1", .setCookie: "b=2", "X-Many": "2"])
             )
             let response = try await bench.send(try bench.request(fields: sent))
             let received = try await first(bench)
@@ -138,14 +138,14 @@ extension TransportConformance {
             }
         },
         wireRule("connectionsAreKeptAlive") { bench in
-            bench.server.on(.get, "/", MockResponse(body: "ok"))
+            bench.server.on(.get, "/", .status(200, body: "ok"))
             for _ in 0..<3 { _ = try await bench.send(try bench.request()) }
             try expect(bench.server.connectionsOpened, is: 1, "connections for three requests")
         },
     ]
 
     private static func first(_ bench: Bench) async throws -> MockServer.Request {
-        guard let request = await bench.server.received(1).first else {
+        guard let request = await bench.server.requests(atLeast: 1).first else {
             throw Violation(description: "The server received no request.")
         }
         return request

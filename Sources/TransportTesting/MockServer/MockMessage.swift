@@ -5,6 +5,7 @@ internal import Interceptors
 struct MockMessage: Sendable {
     enum Body: Sendable {
         case bytes(Data)
+        case file(URL)
         case chunks([Data], trailers: HTTPFields, pause: Duration?)
         case repeated(Data, times: Int, chunked: Bool)
         case untilClose(Data)
@@ -24,6 +25,20 @@ struct MockMessage: Sendable {
         self.status = status
         self.headerFields = headerFields
         self.body = body
+    }
+
+    /// This message with the content of its file, or a 500 that says why the file can't be read.
+    func withFileRead() -> Self {
+        guard case .file(let file) = body else { return self }
+        var message = self
+        do {
+            message.body = .bytes(try Data(contentsOf: file))
+        } catch {
+            message.status = 500
+            message.headerFields[.contentType] = "text/plain; charset=utf-8"
+            message.body = .bytes(Data("The file \(file.lastPathComponent) can't be read: \(error)\n".utf8))
+        }
+        return message
     }
 
     func script(
@@ -74,7 +89,7 @@ struct MockMessage: Sendable {
         guard request.version != "1.0" else { return false }
         return switch body {
         case .chunks, .repeated(_, _, chunked: true): true
-        case .bytes, .repeated, .untilClose, .stalled: false
+        case .bytes, .file, .repeated, .untilClose, .stalled: false
         }
     }
 
@@ -85,7 +100,7 @@ struct MockMessage: Sendable {
         case .repeated(let bytes, let times, chunked: false):
             let (length, isOver) = bytes.count.multipliedReportingOverflow(by: times)
             return isOver ? nil : length
-        case .chunks, .repeated, .untilClose: return nil
+        case .chunks, .file, .repeated, .untilClose: return nil
         }
     }
 
@@ -93,6 +108,8 @@ struct MockMessage: Sendable {
         switch body {
         case .bytes(let bytes), .untilClose(let bytes):
             return [.send(bytes)]
+        case .file:
+            return []
         case .stalled(let bytes, _):
             return [.send(bytes), .waitForever]
         case .repeated(let bytes, let times, _):
@@ -100,9 +117,10 @@ struct MockMessage: Sendable {
             return [.send(isChunked ? Self.frame(bytes) : bytes, times: times)]
                 + (isChunked ? [.send(Self.end([:]))] : [])
         case .chunks(let chunks, let trailers, let pause):
-            // An empty chunk would end the content.
-            let pieces = chunks.filter { !$0.isEmpty }.flatMap { chunk in
-                (pause.map { [.wait($0)] } ?? []) + [MockResponse.Step.send(isChunked ? Self.frame(chunk) : chunk)]
+            // An empty chunk would end the content: it is a pause at most.
+            let pieces = chunks.enumerated().flatMap { index, chunk -> [MockResponse.Step] in
+                let before: [MockResponse.Step] = index > 0 ? pause.map { [.wait($0)] } ?? [] : []
+                return before + (chunk.isEmpty ? [] : [.send(isChunked ? Self.frame(chunk) : chunk)])
             }
             return pieces + (isChunked ? [.send(Self.end(trailers))] : [])
         }

@@ -4,11 +4,13 @@ public import Interceptors
 /// A ``MockServer``'s reaction to a request: a proper response, or a fault.
 ///
 /// ```swift
-/// server.enqueue(MockResponse(status: 201, headers: [.location: "/users/42"], body: "made"))
-/// server.enqueue(.json(#"{"name":"Ada"}"#), .chunked([Data("a".utf8), Data("b".utf8)]))
+/// server.enqueue(.status(201, headers: [.location: "/users/42"], body: "made"))
+/// server.enqueue(.json(#"{"name":"Ada"}"#), .stream([Data("a".utf8), Data("b".utf8)]))
 /// server.enqueue(.closeInBody(after: 10, of: 100))
 /// server.enqueue(MockResponse(steps: [.send("HTTP/1.1 200 OK\r\n"), .wait(.seconds(5)), .reset]))
 /// ```
+/// The factories have the names and the labels of `StubAnswer`, the answer of a `StubTransport`. Fields in `headers:` replace
+/// the `Content-Type` that a factory would add.
 ///
 /// The server adds `Content-Length` or `Transfer-Encoding`, unless the fields already contain either of them. Given framing
 /// fields are sent unchanged, right or wrong. The server also adds `Connection: close` if it closes the connection afterwards,
@@ -23,16 +25,6 @@ public struct MockResponse: Sendable {
     let content: Content
     private(set) var before: [Step] = []
 
-    /// Creates a response with text.
-    public init(status: HTTPResponse.Status = 200, headers: HTTPFields = HTTPFields(), body: String = "") {
-        self.init(status: status, headers: headers, body: Data(body.utf8))
-    }
-
-    /// Creates a response with bytes.
-    public init(status: HTTPResponse.Status = 200, headers: HTTPFields = HTTPFields(), body: Data) {
-        self.init(MockMessage(status: status, headerFields: headers, body: .bytes(body)))
-    }
-
     /// Creates a response from steps, performed in order whatever the request is. The connection stays open after the last
     /// step.
     ///
@@ -45,27 +37,100 @@ public struct MockResponse: Sendable {
 }
 
 extension MockResponse {
-    /// A response with JSON text, sent unchanged.
+    /// A response with a status and, if given, fields and text as content.
+    public static func status(
+        _ status: HTTPResponse.Status,
+        headers: HTTPFields = [:],
+        body: String = ""
+    ) -> Self {
+        Self.status(status, headers: headers, body: Data(body.utf8))
+    }
+
+    /// A response with a status, fields and bytes as content.
+    public static func status(_ status: HTTPResponse.Status, headers: HTTPFields = [:], body: Data) -> Self {
+        Self(MockMessage(status: status, headerFields: headers, body: .bytes(body)))
+    }
+
+    /// A response with text in UTF-8, of the type `text/plain; charset=utf-8`.
+    public static func text(
+        _ text: String,
+        status: HTTPResponse.Status = 200,
+        headers: HTTPFields = [:]
+    ) -> Self {
+        data(Data(text.utf8), contentType: "text/plain; charset=utf-8", status: status, headers: headers)
+    }
+
+    /// A response with JSON text, sent exactly as given. The text isn't parsed, so it may be malformed on purpose.
     public static func json(
         _ text: String,
         status: HTTPResponse.Status = 200,
-        headers: HTTPFields = HTTPFields()
+        headers: HTTPFields = [:]
     ) -> Self {
-        var fields = headers
-        fields.addMissing([.contentType: "application/json"])
-        return Self(status: status, headers: fields, body: text)
+        data(Data(text.utf8), contentType: "application/json", status: status, headers: headers)
     }
 
-    /// A response in the chunked coding, with one chunk for each non-empty element (RFC 9112 §7.1).
+    /// A response with a value encoded as JSON. The value is encoded immediately; if that fails, the response is a 500 with the
+    /// encoder's error as text.
+    ///
+    /// - Parameter encoder: the encoder. By default it sorts keys, so that the bytes are the same each time.
+    public static func json(
+        encoding value: some Encodable,
+        encoder: JSONEncoder? = nil,
+        status: HTTPResponse.Status = 200,
+        headers: HTTPFields = [:]
+    ) -> Self {
+        do {
+            let bytes = try StubContent.json(value, encoder)
+            return data(bytes, contentType: "application/json", status: status, headers: headers)
+        } catch {
+            return text("\(type(of: value)) can't be encoded: \(error)\n", status: 500)
+        }
+    }
+
+    /// A response with bytes. It has a `Content-Type` only if one is given.
+    public static func data(
+        _ bytes: Data,
+        contentType: String? = nil,
+        status: HTTPResponse.Status = 200,
+        headers: HTTPFields = [:]
+    ) -> Self {
+        Self.status(status, headers: StubContent.fields(headers, contentType), body: bytes)
+    }
+
+    /// A response with the content of a file, read when a request is answered. If the file can't be read, the response is a 500
+    /// with the error as text.
+    ///
+    /// - Parameter contentType: the media type. By default derived from a common file extension, and otherwise left out.
+    public static func file(
+        _ url: URL,
+        contentType: String? = nil,
+        status: HTTPResponse.Status = 200,
+        headers: HTTPFields = [:]
+    ) -> Self {
+        let fields = StubContent.fields(headers, contentType ?? StubContent.type(of: url))
+        return Self(MockMessage(status: status, headerFields: fields, body: .file(url)))
+    }
+
+    /// A response with content of unknown length in the chunked coding, with one chunk for each non-empty element (RFC 9112
+    /// §7.1).
     ///
     /// An HTTP/1.0 client gets the same bytes without the coding, ended by closing the connection.
-    public static func chunked(
+    ///
+    /// - Parameters:
+    ///   - chunks: the chunks.
+    ///   - pause: the wait before each chunk after the first, on the server's clock. The head and the first chunk are sent at
+    ///     once. To wait before the first too, begin with an empty chunk.
+    ///   - trailers: the fields after the content.
+    public static func stream(
         _ chunks: [Data],
-        trailers: HTTPFields = HTTPFields(),
+        every pause: Duration? = nil,
+        trailers: HTTPFields = [:],
         status: HTTPResponse.Status = 200,
-        headers: HTTPFields = HTTPFields()
+        headers: HTTPFields = [:]
     ) -> Self {
-        Self(MockMessage(status: status, headerFields: headers, body: .chunks(chunks, trailers: trailers, pause: nil)))
+        Self(
+            MockMessage(status: status, headerFields: headers, body: .chunks(chunks, trailers: trailers, pause: pause))
+        )
     }
 
     /// A response that repeats the same bytes: content of any size in little memory.
@@ -76,7 +141,7 @@ extension MockResponse {
         times: Int,
         chunked: Bool = false,
         status: HTTPResponse.Status = 200,
-        headers: HTTPFields = HTTPFields()
+        headers: HTTPFields = [:]
     ) -> Self {
         let body = MockMessage.Body.repeated(bytes, times: max(0, times), chunked: chunked)
         return Self(MockMessage(status: status, headerFields: headers, body: body))
@@ -86,7 +151,7 @@ extension MockResponse {
     public static func untilClose(
         _ body: Data,
         status: HTTPResponse.Status = 200,
-        headers: HTTPFields = HTTPFields()
+        headers: HTTPFields = [:]
     ) -> Self {
         Self(MockMessage(status: status, headerFields: headers, body: .untilClose(body)))
     }
@@ -97,7 +162,7 @@ extension MockResponse {
     public func delayed(by duration: Duration) -> Self { preceded(by: [.wait(duration)]) }
 
     /// This response after an interim response (RFC 9110 §15.2), such as `103` with `Link` fields.
-    public func preceded(byInterim status: HTTPResponse.Status, headers: HTTPFields = HTTPFields()) -> Self {
+    public func preceded(byInterim status: HTTPResponse.Status, headers: HTTPFields = [:]) -> Self {
         preceded(by: [.send(MockMessage.head(status, headers))])
     }
 
@@ -129,7 +194,7 @@ extension MockResponse {
             // Steps close the connection explicitly.
             return (before + steps, true)
         case .message(let message):
-            let script = message.script(for: request, keepsAlive: keepsAlive)
+            let script = message.withFileRead().script(for: request, keepsAlive: keepsAlive)
             return (before + script.steps, script.keepsAlive)
         }
     }

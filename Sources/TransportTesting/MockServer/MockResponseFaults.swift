@@ -6,22 +6,12 @@ extension MockResponse {
     /// Reads the request and never answers. The connection stays open until the client closes it.
     public static var neverAnswer: Self { Self(steps: [.waitForever]) }
 
-    /// Sends the head at once, then each piece of the content as a chunk, after a pause on the server's clock.
-    public static func slow(
-        _ pieces: [Data],
-        every pause: Duration,
-        status: HTTPResponse.Status = 200,
-        headers: HTTPFields = HTTPFields()
-    ) -> Self {
-        Self(MockMessage(status: status, headerFields: headers, body: .chunks(pieces, trailers: [:], pause: pause)))
-    }
-
     /// Sends the head in pieces, each after a pause on the server's clock, then the content at once.
     public static func slowHead(
         bytesAtATime count: Int = 1,
         every pause: Duration,
         status: HTTPResponse.Status = 200,
-        headers: HTTPFields = HTTPFields(),
+        headers: HTTPFields = [:],
         body: String = ""
     ) -> Self {
         var message = MockMessage(status: status, headerFields: headers, body: .bytes(Data(body.utf8)))
@@ -56,7 +46,7 @@ extension MockResponse {
     /// If the content is shorter than announced, the connection is closed after it, so that the client can notice. If the
     /// content is longer, the connection stays open, and the excess bytes precede the next response.
     public static func wrongContentLength(announced: Int, body: Data) -> Self {
-        let answer = Self(headers: [.contentLength: String(announced)], body: body)
+        let answer = Self.status(200, headers: [.contentLength: String(announced)], body: body)
         return body.count < announced ? answer.closing(announced: false) : answer
     }
 

@@ -6,17 +6,18 @@ public import Interceptors
 /// ```swift
 /// let server = try MockServer()
 /// server.on(.get, "/users/*") { request in .json(#"{"name":"Ada"}"#) }
-/// server.enqueue(MockResponse(status: 503), .closeInBody(after: 10, of: 100))   // for requests without a route
+/// server.enqueue(.status(503), .closeInBody(after: 10, of: 100))   // for requests without a route
 ///
 /// let response = try await transport.send(HTTPRequest(url: server.url.appending(path: "users/42")))
 ///
-/// let request = await server.received(1)[0]
+/// let request = await server.requests(atLeast: 1)[0]
 /// #expect(request.headerFields[.accept] == "application/json")
 /// ```
 ///
-/// - The last added route that matches a request answers it. Without a matching route, the next response of the queue does. If
-///   the queue is empty too, the server answers 404 with a text that names the request and the routes. Requests on the same
-///   connection are answered in order.
+/// - The most specific route that matches a request answers it, as with the stubs without a limit of a `StubTransport`, and
+///   else the newest. Without a matching route, the next response of the queue does. If the queue is empty too, the server
+///   answers 404 with a text that names the request, the routes, and the route that the request probably meant. Requests on
+///   the same connection are answered in order.
 /// - A request that isn't strictly HTTP/1.1 or 1.0 gets a 400 with the reason as text, and the connection is closed. Such
 ///   requests aren't recorded.
 /// - A client that closes its sending side during a response counts as gone: the response is abandoned, and its route's task is
@@ -102,22 +103,29 @@ extension MockServer {
         _ method: HTTPRequest.Method?,
         _ pattern: String,
         readsBody: Bool = true,
+        fileID: String = #fileID,
+        line: Int = #line,
         answer: @escaping @Sendable (Request) async throws -> MockResponse
     ) {
-        add(Route(method: method, pattern: StubPattern(pattern), readsBody: readsBody, answer: .closure(answer)))
+        add(StubScope(method, pattern), readsBody, .closure(answer), CodeLocation(fileID: fileID, line: line))
     }
 
     /// Answers all requests with a given method and a matching target with the same response.
     public func on(
         _ method: HTTPRequest.Method?,
         _ pattern: String,
+        _ response: MockResponse,
         readsBody: Bool = true,
-        _ response: MockResponse
+        fileID: String = #fileID,
+        line: Int = #line
     ) {
-        add(Route(method: method, pattern: StubPattern(pattern), readsBody: readsBody, answer: .response(response)))
+        add(StubScope(method, pattern), readsBody, .response(response), CodeLocation(fileID: fileID, line: line))
     }
 
-    private func add(_ route: Route) { core.update { $0.routes.append(route) } }
+    private func add(_ scope: StubScope, _ readsBody: Bool, _ answer: Route.Answer, _ location: CodeLocation) {
+        let route = Route(scope: scope, readsBody: readsBody, answer: answer, location: location)
+        core.update { $0.routes.append(route) }
+    }
 
     /// Adds responses to the queue. Each answers one request that no route matches.
     public func enqueue(_ responses: MockResponse...) { enqueue(responses) }
@@ -148,11 +156,11 @@ extension MockServer {
     /// The number of open connections.
     public var connectionsOpen: Int { core.read(\.connections.count) }
 
-    /// Waits until this many requests have been received in total, the server has stopped, or the task is cancelled.
+    /// Waits until at least this many requests have been received in total, the server has stopped, or the task is cancelled.
     ///
     /// - Returns: the requests received so far.
     @discardableResult
-    public func received(_ count: Int) async -> [Request] {
+    public func requests(atLeast count: Int) async -> [Request] {
         await core.wait { $0.requests.count >= count }
         return requests
     }

@@ -8,16 +8,14 @@ struct Route: Sendable {
         case closure(@Sendable (MockServer.Request) async throws -> MockResponse)
     }
 
-    let method: HTTPRequest.Method?
-    let pattern: StubPattern
+    let scope: StubScope
     let readsBody: Bool
     let answer: Answer
+    let location: CodeLocation
 
-    func matches(_ request: MockServer.Request) -> Bool {
-        (method == nil || method == request.method) && pattern.matches(request.target)
-    }
+    func matches(_ request: MockServer.Request) -> Bool { scope.matches(request.method, request.target) }
 }
 
 extension Route: CustomStringConvertible {
-    var description: String { "\(method?.rawValue ?? "any method") \(pattern.text)" }
+    var description: String { "\(scope) (\(location))" }
 }

@@ -34,7 +34,7 @@ extension ServerConnection {
                     return try await answer(request)
                 } catch {
                     let text = "The route \(route) threw on \(request): \(error)\n"
-                    return MockResponse(status: 500, headers: [.contentType: "text/plain; charset=utf-8"], body: text)
+                    return .text(text, status: 500)
                 }
             }
         }

@@ -82,7 +82,7 @@ final class ServerConnection {
     }
 
     private func refuse(_ reason: BadRequest) -> Ending {
-        let response = MockResponse(status: reason.status, headers: [.connection: "close"], body: reason.reason + "\n")
+        let response = MockResponse.status(reason.status, headers: [.connection: "close"], body: reason.reason + "\n")
         do {
             try perform(response.script(for: RequestHead.unreadable, keepsAlive: false).steps)
             return .done

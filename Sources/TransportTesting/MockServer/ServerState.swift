@@ -25,8 +25,10 @@ struct ServerState: Sendable {
     /// Watchers whose task was cancelled before they were added, or after they were removed.
     private var cancelledWatchers: Set<Int> = []
 
-    /// The last added route that matches, so that a test overrides its set-up.
-    func route(for request: MockServer.Request) -> Route? { routes.last { $0.matches(request) } }
+    /// The route that answers a request: the most specific of those that match, or else the newest.
+    func route(for request: MockServer.Request) -> Route? {
+        StubScope.mostSpecific(of: routes.reversed().filter { $0.matches(request) }, scope: \.scope)
+    }
 
     /// The next response of the queue, or a 404 that lists the routes.
     mutating func takeQueued(for request: MockServer.Request) -> MockResponse {
@@ -36,9 +38,14 @@ struct ServerState: Sendable {
         }
         let offered =
             routes.isEmpty ? "There are no routes." : "No route takes it:\n" + routes.map { "  \($0)\n" }.joined()
-        let text =
-            "No answer for \(request).\n\(offered)\nThe queue is empty; \(queueTaken) of its answers were taken.\n"
-        return MockResponse(status: 404, headers: [.contentType: "text/plain; charset=utf-8"], body: text)
+        let hint = StubScope.hint(for: request.method, request.target, among: routes.map(\.scope))
+        let text = """
+            No answer for \(request).\(hint.map { " " + $0 } ?? "")
+            \(offered)
+            The queue is empty; \(queueTaken) of its answers were taken.
+
+            """
+        return .text(text, status: 404)
     }
 
     mutating func nextWatcherID() -> Int {

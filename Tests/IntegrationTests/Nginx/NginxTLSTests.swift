@@ -189,7 +189,7 @@ struct NginxTLSTests {
             var answers = [try await NginxTests.text(transport.send(about(server)))]
             for isCancelled in [true, false] {
                 let call = Task { [request] in try await transport.send(request) }
-                _ = await upstream.received(answers.count)
+                _ = await upstream.requests(atLeast: answers.count)
                 await clock.sleepers(1)
                 if isCancelled { call.cancel() } else { clock.advance(by: .seconds(2)) }
                 await #expect(throws: (any Error).self) { try await call.value }
@@ -218,7 +218,7 @@ struct NginxTLSTests {
             let silent = HTTPRequest(url: try server.url("/silent", scheme: "https", host: "localhost"))
             let before = try await NginxTests.text(transport.send(about(server))).split(separator: " ")
             let call = Task { try await chain.send(silent) }
-            _ = await upstream.received(1)
+            _ = await upstream.requests(atLeast: 1)
             await clock.sleepers(1)
             clock.advance(by: .seconds(2))
             let error = await #expect(throws: TransportError.self) { try await call.value }

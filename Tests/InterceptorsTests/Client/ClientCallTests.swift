@@ -10,7 +10,7 @@ import TransportTesting
 
     @Test func aGetWithoutAResultDiscardsTheContent() async throws {
         let stub = StubTransport()
-        stub.on(.get, "/v1/ping", .chunks([Data("never".utf8), Data("read".utf8)]))
+        stub.on(.get, "/v1/ping", .stream([Data("never".utf8), Data("read".utf8)]))
         let client = makeClient(stub)
         try await client.get("/ping", context: .with(\.responseBody, .streamed))
         async let ping: Void = client.get("/ping")

@@ -38,7 +38,7 @@ import Testing
         } completion: {
             results.append($0)
         }
-        await stub.received(1)
+        await stub.requests(atLeast: 1)
         task.cancel()
         task.cancel()
         await task.value

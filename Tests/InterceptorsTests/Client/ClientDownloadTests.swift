@@ -40,7 +40,7 @@ import TransportTesting
         let file = folder.file("film.mp4")
         let url = try #require(URL(string: "https://other.example.com/film.mp4"))
         let stub = StubTransport()
-        stub.on(.get, "https://other.example.com/film.mp4", .chunks([Data("abcd".utf8)]))
+        stub.on(.get, "https://other.example.com/film.mp4", .stream([Data("abcd".utf8)]))
         let error = await #expect(throws: TransportError.self) {
             try await makeClient(stub).download(url, to: file, upTo: 3)
         }

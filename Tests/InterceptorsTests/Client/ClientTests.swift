@@ -37,7 +37,7 @@ func makeClient(_ stub: StubTransport, _ interceptors: [any Interceptor] = []) -
 
     @Test func verbsThatAskForNothingDiscardTheContent() async throws {
         let stub = StubTransport()
-        stub.on(nil, "/v1/x", .chunks([Data("never".utf8), Data("read".utf8)]))
+        stub.on(nil, "/v1/x", .stream([Data("never".utf8), Data("read".utf8)]))
         let client = makeClient(stub)
         var context = HTTPContext()
         context.responseBody = .streamed
@@ -238,7 +238,7 @@ func makeClient(_ stub: StubTransport, _ interceptors: [any Interceptor] = []) -
     @Test func withoutATransportItSendsOverTheNetwork() async throws {
         let server = try MockServer()
         defer { server.stop() }
-        server.on(.post, "/v1/users") { request in MockResponse(status: 201, body: request.body) }
+        server.on(.post, "/v1/users") { request in MockResponse.status(201, body: request.body) }
         let client = Client(baseURL: server.url.appending(path: "v1"), interceptors: [WithoutTimeouts()])
         let created: User = try await client.post("/users", body: User(id: 7, name: "Jos\u{E9}"), query: ["q": "a b+c"])
         #expect(created == User(id: 7, name: "Jos\u{E9}"))
@@ -288,7 +288,7 @@ func makeClient(_ stub: StubTransport, _ interceptors: [any Interceptor] = []) -
         stub.on(.get, "**", .json("1").delayed(by: .seconds(3600)))
         let client = makeClient(stub)
         let task = Task { let _: Int = try await client.get("/x") }
-        await stub.received(1)
+        await stub.requests(atLeast: 1)
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
     }

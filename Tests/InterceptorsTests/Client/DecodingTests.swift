@@ -100,8 +100,8 @@ import Testing
     /// An open stream holds a connection.
     @Test func noStreamStaysOpenAfterATypedCall() async throws {
         let stub = StubTransport()
-        stub.on(.get, "/v1/ok", .chunks([Data("\"a".utf8), Data("b\"".utf8)]))
-        stub.on(.get, "/v1/bad", .chunks([Data(count: 600), Data(count: 600), Data(count: 600)]).with(status: 500))
+        stub.on(.get, "/v1/ok", .stream([Data("\"a".utf8), Data("b\"".utf8)]))
+        stub.on(.get, "/v1/bad", .stream([Data(count: 600), Data(count: 600), Data(count: 600)], status: 500))
         let client = makeClient(stub)
         var context = HTTPContext()
         context.responseBody = .streamed
@@ -181,7 +181,7 @@ import Testing
 
     @Test func streamedResponseIsCollected() async throws {
         let chunks = [#"{"id":"#, "1,", #""name":"Ada"}"#].map { Data($0.utf8) }
-        #expect(try await get(.chunks(chunks), as: User.self, streamed: true) == User(id: 1))
+        #expect(try await get(.stream(chunks), as: User.self, streamed: true) == User(id: 1))
     }
 
     @Test func streamBeyondTheLimitIsAnErrorThatNamesTheRequest() async throws {

@@ -68,7 +68,7 @@ private struct UserByID: Endpoint {
         #expect(stub.requests[1].headerFields[.contentType] == "application/json")
         #expect(stub.requests[3].headerFields["X-Confirm"] == "yes")
         #expect(stub.requests[3].headerFields[.accept] == nil)
-        try stub.verifyAllUsed()
+        try stub.verify()
     }
 
     @Test func endpointWithAResponseTypeNeedsNoOther() async throws {

@@ -17,7 +17,7 @@ import TransportTesting
         CacheWorld(store: kind == .memory ? MemoryCacheStore() : DiskCacheStore(at: directory.url))
     }
 
-    private let late = StubAnswer.chunks([Data("late".utf8)]).with(headers: [.cacheControl: "max-age=60"])
+    private let late = StubAnswer.stream([Data("late".utf8)], headers: [.cacheControl: "max-age=60"])
         .delayed(by: .seconds(5))
 
     @Test(arguments: Kind.allCases, [false, true])

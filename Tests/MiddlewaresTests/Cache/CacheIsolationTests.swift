@@ -164,7 +164,7 @@ import TransportTesting
         failure: (any Error)? = nil,
         headers: [String] = ["Cache-Control: max-age=60"]
     ) {
-        world.stub.enqueue(.chunks(chunks.map { Data($0.utf8) }, thenFailing: failure).with(headers: fields(headers)))
+        world.stub.enqueue(.stream(chunks.map { Data($0.utf8) }, thenFailing: failure, headers: fields(headers)))
     }
 
     @Test func aStreamedBodyIsStoredOnceItHasBeenReadToItsEnd() async throws {

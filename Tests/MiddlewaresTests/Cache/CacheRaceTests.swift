@@ -11,7 +11,7 @@ import TransportTesting
 
     private func begin(_ body: String, _ lines: [String] = []) async throws -> HTTPResponse {
         world.stub.enqueue(
-            .chunks([Data(body.utf8)]).with(headers: fields(["Cache-Control: max-age=60", "Vary: A"]))
+            .stream([Data(body.utf8)], headers: fields(["Cache-Control: max-age=60", "Vary: A"]))
         )
         return try await world.chain.send(try world.request(lines, mode: .reload, streamed: true))
     }
@@ -31,9 +31,9 @@ import TransportTesting
     // The newer response was too large to store, but the older one must not take its place.
     @Test func aResponseIsNotStoredAfterANewerOneThatWasTooLarge() async throws {
         let world = CacheWorld(store: MemoryCacheStore(entryByteLimit: 5))
-        world.stub.enqueue(.chunks([Data("old".utf8)]).with(headers: fields(["Cache-Control: max-age=60"])))
+        world.stub.enqueue(.stream([Data("old".utf8)], headers: fields(["Cache-Control: max-age=60"])))
         let old = try await world.chain.send(try world.request(mode: .reload, streamed: true))
-        world.stub.enqueue(.json("[1, 2, 3]").with(headers: fields(["Cache-Control: max-age=60"])))
+        world.stub.enqueue(.json("[1, 2, 3]", headers: fields(["Cache-Control: max-age=60"])))
         _ = try await world.send(mode: .reload)
         try await read(old)
         #expect(try await world.entries().isEmpty)
@@ -45,7 +45,7 @@ import TransportTesting
         _ = try await world.send()
         func begin(_ chunks: String...) async throws -> HTTPResponse {
             let body = chunks.map { Data($0.utf8) }
-            world.stub.enqueue(.chunks(body).with(headers: fields(["Cache-Control: max-age=60"])))
+            world.stub.enqueue(.stream(body, headers: fields(["Cache-Control: max-age=60"])))
             return try await world.chain.send(try world.request(mode: .reload, streamed: true))
         }
         let earlier = try await begin("early")
@@ -62,8 +62,10 @@ import TransportTesting
     @Test(arguments: [false, true])
     func whatIsStoredWhileALargerOneIsAskedForDoesNotOutliveIt(isStreamed: Bool) async throws {
         let world = CacheWorld(store: MemoryCacheStore(entryByteLimit: 5))
-        let large = StubAnswer.chunks([Data("lar".utf8), Data("ger".utf8)])
-        world.stub.enqueue(large.with(headers: fields(["Cache-Control: max-age=60"])).delayed(by: .seconds(5)))
+        let large = [Data("lar".utf8), Data("ger".utf8)]
+        world.stub.enqueue(
+            .stream(large, headers: fields(["Cache-Control: max-age=60"])).delayed(by: .seconds(5))
+        )
         let get = try world.request(mode: .reload, streamed: isStreamed)
         async let response = world.chain.send(get)
         await world.clock.sleepers(1)
@@ -91,7 +93,7 @@ import TransportTesting
     @Test func aResponseThatIsNotStoredRemovesNoLaterOne() async throws {
         let store = SteppedStore(MemoryCacheStore(entryByteLimit: 5))
         let world = CacheWorld(store: store)
-        let tooLarge = StubAnswer.json("[1, 2, 3]").with(headers: fields(["Cache-Control: max-age=60"]))
+        let tooLarge = StubAnswer.json("[1, 2, 3]", headers: fields(["Cache-Control: max-age=60"]))
         world.stub.enqueue(tooLarge.delayed(by: .seconds(5)))
         let get = try world.request(mode: .reload)
         let early = Task { try await world.chain.send(get) }
@@ -169,7 +171,7 @@ import TransportTesting
     @Test func interimResponsesAreNotStored() async throws {
         let server = try MockServer()
         defer { server.stop() }
-        let final = MockResponse(headers: [.cacheControl: "max-age=60", "A": "final"], body: "one")
+        let final = MockResponse.status(200, headers: [.cacheControl: "max-age=60", "A": "final"], body: "one")
         server.enqueue(
             final.preceded(
                 byInterim: 103,

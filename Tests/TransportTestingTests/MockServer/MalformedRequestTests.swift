@@ -58,7 +58,7 @@ import TransportTesting
 
     @Test(arguments: malformed) func whatIsMalformedIsRefusedWithItsReason(_ malformed: Malformed) async throws {
         let server = try MockServer()
-        server.on(nil, "/**", MockResponse())
+        server.on(nil, "/**", .status(200))
         let client = try RawClient(port: server.port)
         try await client.send(malformed.text)
         // After this, a server that waits for the rest of the request closes the connection, so the test fails instead
@@ -101,7 +101,7 @@ import TransportTesting
 
     @Test(arguments: UInt64(1)...8) func noInputBringsTheServerDown(seed: UInt64) async throws {
         let server = try MockServer(limits: .init(head: 4096, body: 4096))
-        server.on(nil, "/**", MockResponse(body: "ok"))
+        server.on(nil, "/**", .status(200, body: "ok"))
         var generator = SeededGenerator(seed: seed)
         for _ in 0..<150 {
             let client = try RawClient(port: server.port)

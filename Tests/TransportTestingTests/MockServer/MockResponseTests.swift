@@ -16,12 +16,12 @@ import TransportTesting
     }
 
     @Test func aConnectionThatIsNotKeptIsAnnounced() async throws {
-        let wire = try await wire(MockResponse(body: "ok"))
+        let wire = try await wire(MockResponse.status(200, body: "ok"))
         #expect(wire == "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok")
     }
 
     @Test func fieldsKeepOrderSpellingAndDuplicates() async throws {
-        let response = MockResponse(headers: ["x-B": "1", "Set-Cookie": "a=1", "SET-COOKIE": "b=2"])
+        let response = MockResponse.status(200, headers: ["x-B": "1", "Set-Cookie": "a=1", "SET-COOKIE": "b=2"])
         let wire = try await wire(response)
         #expect(
             wire.hasPrefix("HTTP/1.1 200 OK\r\nx-B: 1\r\nSet-Cookie: a=1\r\nSET-COOKIE: b=2\r\nContent-Length: 0\r\n")
@@ -29,26 +29,26 @@ import TransportTesting
     }
 
     @Test func anUnregisteredStatusHasAnEmptyPhrase() async throws {
-        #expect(try await wire(MockResponse(status: 799)).hasPrefix("HTTP/1.1 799 \r\n"))
+        #expect(try await wire(MockResponse.status(799)).hasPrefix("HTTP/1.1 799 \r\n"))
     }
 
     @Test func headHasTheFieldsOfGetAndNoContent() async throws {
         let request = Wire.get("/", "Connection: close\r\n", method: "HEAD")
-        let plain = try await wire(MockResponse(body: "12345"), for: request)
+        let plain = try await wire(MockResponse.status(200, body: "12345"), for: request)
         #expect(plain == "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\n")
-        let chunked = try await wire(.chunked([Data("ab".utf8)]), for: request)
+        let chunked = try await wire(.stream([Data("ab".utf8)]), for: request)
         #expect(chunked == "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n")
     }
 
     @Test(arguments: [204, 304]) func aStatusWithoutContentHasNoLengthEither(code: Int) async throws {
         let status = try #require(HTTPResponse.Status(code: code))
-        let wire = try await wire(MockResponse(status: status, body: "dropped"))
+        let wire = try await wire(MockResponse.status(status, body: "dropped"))
         #expect(wire == "HTTP/1.1 \(status)\r\nConnection: close\r\n\r\n")
     }
 
     @Test func chunksAndTrailersAreFramed() async throws {
         let chunks = [Data("ab".utf8), Data(), Data(repeating: UInt8(ascii: "c"), count: 16)]
-        let wire = try await wire(.chunked(chunks, trailers: ["X-Sum": "1"], headers: ["Trailer": "X-Sum"]))
+        let wire = try await wire(.stream(chunks, trailers: ["X-Sum": "1"], headers: ["Trailer": "X-Sum"]))
         #expect(
             wire == """
                 HTTP/1.1 200 OK\r\nTrailer: X-Sum\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n\
@@ -58,7 +58,7 @@ import TransportTesting
     }
 
     @Test func aClientOfHTTP10GetsNoChunkedCoding() async throws {
-        let wire = try await wire(.chunked([Data("ab".utf8), Data("c".utf8)]), for: "GET / HTTP/1.0\r\n\r\n")
+        let wire = try await wire(.stream([Data("ab".utf8), Data("c".utf8)]), for: "GET / HTTP/1.0\r\n\r\n")
         #expect(wire == "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nabc")
     }
 
@@ -105,7 +105,7 @@ import TransportTesting
     }
 
     @Test func fieldsThatFrameTheContentGoOutAsTheyAre() async throws {
-        let response = MockResponse(headers: [.transferEncoding: "chunked"], body: "2\r\nab\r\n0\r\n\r\n")
+        let response = MockResponse.status(200, headers: [.transferEncoding: "chunked"], body: "2\r\nab\r\n0\r\n\r\n")
         let wire = try await wire(response)
         #expect(
             wire == "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n2\r\nab\r\n0\r\n\r\n"
@@ -113,7 +113,7 @@ import TransportTesting
     }
 
     @Test func interimResponsesComeFirst() async throws {
-        let response = MockResponse(body: "ok")
+        let response = MockResponse.status(200, body: "ok")
             .preceded(byInterim: 103, headers: [.link: "</a.css>"])
             .preceded(byInterim: 102)
         let wire = try await wire(response)
@@ -127,7 +127,7 @@ import TransportTesting
     @Test func aDelayedResponseWaitsOnTheClock() async throws {
         let clock = ManualClock()
         let server = try MockServer(time: .manual(clock))
-        server.enqueue(MockResponse(body: "late").delayed(by: .seconds(3600)))
+        server.enqueue(.status(200, body: "late").delayed(by: .seconds(3600)))
         let client = try RawClient(port: server.port)
         try await client.send(Wire.get())
         await clock.sleepers(1)
@@ -139,7 +139,7 @@ import TransportTesting
     @Test func aSlowContentComesPieceByPiece() async throws {
         let clock = ManualClock()
         let server = try MockServer(time: .manual(clock))
-        server.enqueue(.slow([Data("one".utf8), Data("two".utf8)], every: .seconds(5)))
+        server.enqueue(.stream([Data(), Data("one".utf8), Data("two".utf8)], every: .seconds(5)))
         let client = try RawClient(port: server.port)
         try await client.send(Wire.get())
         #expect(try await client.receive(through: "\r\n\r\n").contains("chunked"))
@@ -171,7 +171,7 @@ import TransportTesting
                 .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\no"), .run { for await _ in gate { break } },
                 .send("k"),
             ]),
-            MockResponse(body: "kept")
+            MockResponse.status(200, body: "kept")
         )
         let client = try RawClient(port: server.port)
         try await client.send(Wire.get())
@@ -183,19 +183,19 @@ import TransportTesting
     }
 
     @Test func aCloseMayBeAnnouncedOrNot() async throws {
-        let announced = try await wire(MockResponse(body: "a").closing(), for: Wire.get())
+        let announced = try await wire(MockResponse.status(200, body: "a").closing(), for: Wire.get())
         #expect(announced == "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nConnection: close\r\n\r\na")
-        let silent = try await wire(MockResponse(body: "a").closing(announced: false), for: Wire.get())
+        let silent = try await wire(MockResponse.status(200, body: "a").closing(announced: false), for: Wire.get())
         #expect(silent == "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\na")
         let steps = try await wire(MockResponse(steps: [.send("x")]).closing(), for: Wire.get())
         #expect(steps == "x")
-        let field = try await wire(MockResponse(headers: [.connection: "Close"]), for: Wire.get())
+        let field = try await wire(MockResponse.status(200, headers: [.connection: "Close"]), for: Wire.get())
         #expect(field == "HTTP/1.1 200 OK\r\nConnection: Close\r\nContent-Length: 0\r\n\r\n")
     }
 
     @Test func aResponseThatClosesKeepsWhatComesBeforeIt() async throws {
         let steps: [MockResponse.Step] = [.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")]
-        for response in [MockResponse(body: "ok"), MockResponse(steps: steps)] {
+        for response in [MockResponse.status(200, body: "ok"), MockResponse(steps: steps)] {
             for isAnnounced in [true, false] {
                 let wire = try await wire(response.preceded(byInterim: 103).closing(announced: isAnnounced))
                 #expect(wire.hasPrefix("HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 200 OK\r\n"))

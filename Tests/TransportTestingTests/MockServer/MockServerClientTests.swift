@@ -11,8 +11,8 @@ import FoundationNetworking
     @Test func foundationsURLSessionGetsAnswers() async throws {
         let server = try MockServer()
         server.on(.get, "/users/*", .json(#"{"name":"Ada"}"#, headers: ["X-A": "1"]))
-        server.on(.post, "/echo") { MockResponse(status: 201, body: $0.body) }
-        server.on(.get, "/chunked", .chunked([Data("ab".utf8), Data("cd".utf8)]))
+        server.on(.post, "/echo") { MockResponse.status(201, body: $0.body) }
+        server.on(.get, "/chunked", .stream([Data("ab".utf8), Data("cd".utf8)]))
         let session = URLSession(configuration: .ephemeral)
         let (data, response) = try await session.data(from: server.url.appending(path: "users/42"))
         #expect(String(decoding: data, as: UTF8.self) == #"{"name":"Ada"}"#)
@@ -33,7 +33,7 @@ import FoundationNetworking
         server.on(nil, "/**", .neverAnswer)
         let session = URLSession(configuration: .ephemeral)
         let call = Task { try await session.data(from: server.url) }
-        await server.received(1)
+        await server.requests(atLeast: 1)
         call.cancel()
         await server.closedConnections(1)
         await #expect(throws: (any Error).self) { try await call.value }
@@ -42,7 +42,7 @@ import FoundationNetworking
 
     @Test func hundredsOfClientsAreServedAtOnce() async throws {
         let server = try MockServer()
-        server.on(nil, "/**") { MockResponse(body: $0.path) }
+        server.on(nil, "/**") { MockResponse.status(200, body: $0.path) }
         try await withThrowingTaskGroup { group in
             for number in 0..<200 {
                 group.addTask {

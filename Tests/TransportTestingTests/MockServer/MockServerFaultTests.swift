@@ -26,7 +26,7 @@ import Glibc
         server.enqueue(.neverAnswer)
         let client = try RawClient(port: server.port)
         try await client.send(Wire.get())
-        await server.received(1)
+        await server.requests(atLeast: 1)
         #expect(server.connectionsOpen == 1)
         client.close()
         await server.closedConnections(1)
@@ -63,7 +63,7 @@ import Glibc
 
     @Test func whatExceedsTheAnnouncedLengthStandsBeforeTheNextResponse() async throws {
         let server = try MockServer()
-        server.enqueue(.wrongContentLength(announced: 1, body: "abc"), MockResponse(body: "next").closing())
+        server.enqueue(.wrongContentLength(announced: 1, body: "abc"), MockResponse.status(200, body: "next").closing())
         let client = try RawClient(port: server.port)
         #expect(try await client.ask(Wire.get()).body == "a")
         try await client.send(Wire.get())
@@ -93,7 +93,7 @@ import Glibc
 
     @Test func idleConnectionsAreClosedOnDemand() async throws {
         let server = try MockServer()
-        server.on(nil, "/**", MockResponse())
+        server.on(nil, "/**", .status(200))
         let client = try RawClient(port: server.port)
         _ = try await client.ask(Wire.get())
         server.closeConnections()
@@ -104,7 +104,7 @@ import Glibc
 
     @Test func aConnectionUsedAgainMayBeClosedWithoutAByte() async throws {
         let server = try MockServer()
-        server.on(nil, "/**") { $0.number > 1 ? .closeBeforeHead : MockResponse(body: "first") }
+        server.on(nil, "/**") { $0.number > 1 ? .closeBeforeHead : MockResponse.status(200, body: "first") }
         let client = try RawClient(port: server.port)
         #expect(try await client.ask(Wire.get()).body == "first")
         try await client.send(Wire.get())

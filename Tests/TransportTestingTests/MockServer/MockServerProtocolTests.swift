@@ -5,7 +5,7 @@ import TransportTesting
 @Suite(.againstHanging) struct MockServerProtocolTests {
     @Test func aConnectionServesManyRequests() async throws {
         let server = try MockServer()
-        server.on(nil, "/**") { MockResponse(body: $0.path) }
+        server.on(nil, "/**") { MockResponse.status(200, body: $0.path) }
         let client = try RawClient(port: server.port)
         for number in 1...50 {
             #expect(try await client.ask(Wire.get("/\(number)")).body == "/\(number)")
@@ -16,7 +16,7 @@ import TransportTesting
 
     @Test func pipelinedRequestsAreAnsweredInTheirOrder() async throws {
         let server = try MockServer()
-        server.on(nil, "/**") { MockResponse(body: "\($0.path)\($0.text);") }
+        server.on(nil, "/**") { MockResponse.status(200, body: "\($0.path)\($0.text);") }
         let client = try RawClient(port: server.port)
         let requests = (1...100).map { Wire.post("/\($0)", "b\($0)") }.joined()
         try await client.send(requests + Wire.get("/end", "Connection: close\r\n"))
@@ -28,7 +28,7 @@ import TransportTesting
     @Test func aRequestMayComeByteByByte() async throws {
         let server = try MockServer()
         let client = try RawClient(port: server.port)
-        server.enqueue(MockResponse(body: "ok"))
+        server.enqueue(.status(200, body: "ok"))
         for byte in Wire.post("/x", "abc").utf8 { try await client.send(Data([byte])) }
         #expect(try await client.receiveResponse().body == "ok")
         #expect(server.requests.first?.text == "abc")
@@ -36,7 +36,7 @@ import TransportTesting
 
     @Test func chunkedContentIsDecoded() async throws {
         let server = try MockServer()
-        server.on(nil, "/**") { MockResponse(body: $0.text) }
+        server.on(nil, "/**") { MockResponse.status(200, body: $0.text) }
         let client = try RawClient(port: server.port)
         let head = "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: Chunked\r\n\r\n"
         let answer = try await client.ask(head + "3\r\nabc\r\n00A;x=\"y\"\r\n0123456789\r\n0\r\nX-Sum: 7\r\n\r\n")
@@ -48,7 +48,7 @@ import TransportTesting
 
     @Test func emptyLinesBeforeARequestAreSkipped() async throws {
         let server = try MockServer()
-        server.on(nil, "/**", MockResponse(body: "ok"))
+        server.on(nil, "/**", .status(200, body: "ok"))
         let client = try RawClient(port: server.port)
         #expect(try await client.ask("\r\n\r\n" + Wire.get()).body == "ok")
         try await client.send("\r")
@@ -57,7 +57,7 @@ import TransportTesting
 
     @Test func versionsAndConnectionFieldsDecideWhetherAConnectionIsKept() async throws {
         let server = try MockServer()
-        server.on(nil, "/**", MockResponse(body: "ok"))
+        server.on(nil, "/**", .status(200, body: "ok"))
         let old = try RawClient(port: server.port)
         #expect(
             try await old.ask("GET / HTTP/1.0\r\nConnection: Keep-Alive\r\n\r\n").head.contains(
@@ -74,9 +74,9 @@ import TransportTesting
 
     @Test func theOtherFormsOfTargetsAreUnderstood() async throws {
         let server = try MockServer()
-        server.on(.options, "*", MockResponse(body: "asterisk"))
-        server.on(.get, "/a", MockResponse(body: "absolute"))
-        server.on(.get, "/", MockResponse(body: "root"))
+        server.on(.options, "*", .status(200, body: "asterisk"))
+        server.on(.get, "/a", .status(200, body: "absolute"))
+        server.on(.get, "/", .status(200, body: "root"))
         let client = try RawClient(port: server.port)
         #expect(try await client.ask(Wire.get("*", method: "OPTIONS")).body == "asterisk")
         #expect(try await client.ask(Wire.get("http://localhost/a?b=/c")).body == "absolute")
@@ -87,7 +87,7 @@ import TransportTesting
 
     @Test func anExpectationIsMetBeforeTheContentIsSent() async throws {
         let server = try MockServer()
-        server.on(nil, "/**") { MockResponse(body: $0.text) }
+        server.on(nil, "/**") { MockResponse.status(200, body: $0.text) }
         let client = try RawClient(port: server.port)
         let head = "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\nExpect: 100-Continue\r\n\r\n"
         try await client.send(head)
@@ -99,7 +99,7 @@ import TransportTesting
 
     @Test func aRouteMayAnswerBeforeTheContentIsSent() async throws {
         let server = try MockServer()
-        server.on(.put, "/**", readsBody: false) { _ in MockResponse(status: 401, body: "no") }
+        server.on(.put, "/**", readsBody: false) { _ in MockResponse.status(401, body: "no") }
         let client = try RawClient(port: server.port)
         let head = "PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: 300000\r\nExpect: 100-continue\r\n\r\n"
         try await client.send(head)
@@ -121,19 +121,19 @@ import TransportTesting
 
     @Test func anUploadComesToAHaltWhenNobodyReads() async throws {
         let server = try MockServer()
-        server.on(.put, "/**", readsBody: false, .neverAnswer)
+        server.on(.put, "/**", .neverAnswer, readsBody: false)
         let client = try RawClient(port: server.port)
         try await client.send(
             "PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: 300000\r\n\r\n" + String(repeating: "x", count: 200_000)
         )
-        await server.received(1)
+        await server.requests(atLeast: 1)
         client.close(byReset: true)
         await server.closedConnections(1)
     }
 
     @Test func onlyTheBeginningOfABigContentIsKept() async throws {
         let server = try MockServer(limits: .init(keptBody: 5))
-        server.on(nil, "/**", MockResponse(body: "ok"))
+        server.on(nil, "/**", .status(200, body: "ok"))
         let client = try RawClient(port: server.port)
         #expect(try await client.ask(Wire.post("/", "0123456789")).body == "ok")
         #expect(server.requests[0].text == "01234")
@@ -142,7 +142,7 @@ import TransportTesting
 
     @Test func sizesAreBounded() async throws {
         let server = try MockServer(limits: .init(head: 200, body: 10))
-        server.on(nil, "/**", MockResponse())
+        server.on(nil, "/**", .status(200))
         let cases = [
             (Wire.get("/" + String(repeating: "a", count: 300)), 431),
             (Wire.get("/", "X: " + String(repeating: "a", count: 200) + "\r\n"), 431),
@@ -174,7 +174,7 @@ import TransportTesting
 
     @Test func aValueThatIsNotUTF8IsReadAsLatin1() async throws {
         let server = try MockServer()
-        server.on(nil, "/**", MockResponse())
+        server.on(nil, "/**", .status(200))
         let client = try RawClient(port: server.port)
         try await client.send(
             Data("GET / HTTP/1.1\r\nHost: h\r\nX-Name: ".utf8) + [0xE9] + Data("\r\nX-UTF: é\r\n\r\n".utf8)

@@ -16,12 +16,12 @@ import Glibc
         server.on(.get, "/never", .neverAnswer)
         server.on(.get, "/route") { _ in
             try await clock.sleep(for: .seconds(1))
-            return MockResponse()
+            return MockResponse.status(200)
         }
-        server.on(.get, "/slow", .slow([Data("x".utf8)], every: .seconds(1)))
+        server.on(.get, "/slow", .stream([Data(), Data("x".utf8)], every: .seconds(1)))
         server.on(.get, "/endless", .repeating(Data(repeating: 0, count: 1 << 20), times: 1 << 10))
-        server.on(.get, "/done", MockResponse().closing())
-        server.on(.get, "/idle", MockResponse())
+        server.on(.get, "/done", .status(200).closing())
+        server.on(.get, "/idle", .status(200))
         var clients: [RawClient] = []
         for path in ["/never", "/route", "/slow", "/endless", "/done", "/idle"] {
             let client = try RawClient(port: server.port)
@@ -34,7 +34,7 @@ import Glibc
         let halfBody = try RawClient(port: server.port)
         try await halfBody.send("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\nabc")
         clients += [silent, halfHead, halfBody]
-        await server.received(6)
+        await server.requests(atLeast: 6)
         await server.openedConnections(clients.count)
         await clock.sleepers(2)
         return clients
@@ -78,7 +78,7 @@ import Glibc
     @Test func endedConnectionsLeaveNoThreadAndNoDescriptor() async {
         await #expect(processExitsWith: .success) {
             let server = try MockServer()
-            server.on(nil, "/**", MockResponse())
+            server.on(nil, "/**", .status(200))
             let before = OwnProcess.socketsAndPipes
             for count in 1...200 {
                 let client = try RawClient(port: server.port)
@@ -123,7 +123,7 @@ import Glibc
 
     @Test func whatWasReceivedCanStillBeRead() async throws {
         let server = try MockServer()
-        server.on(nil, "/**", MockResponse())
+        server.on(nil, "/**", .status(200))
         _ = try await RawClient(port: server.port).ask(Wire.get("/a"))
         server.stop()
         #expect(server.requests.map(\.path) == ["/a"])
@@ -139,7 +139,7 @@ import Glibc
             } catch is CancellationError {
                 end.yield(true)
             }
-            return MockResponse()
+            return MockResponse.status(200)
         }
         let client = try RawClient(port: server.port)
         try await client.send(Wire.get())
@@ -153,7 +153,7 @@ import Glibc
         let clock = ManualClock()
         server.on(.get, "/") { _ in
             try await clock.sleep(for: .seconds(1))
-            return MockResponse()
+            return MockResponse.status(200)
         }
         let client = try RawClient(port: server.port)
         try await client.send(Wire.get())
@@ -171,11 +171,11 @@ import Glibc
             // An unstructured task isn't cancelled with the route's task.
             await Task { for await _ in gate { break } }.value
             end.yield()
-            return MockResponse()
+            return MockResponse.status(200)
         }
         let client = try RawClient(port: server.port)
         try await client.send(Wire.get())
-        await server.received(1)
+        await server.requests(atLeast: 1)
         server.stop()
         open.yield()
         // The route's late answer finds a closed connection.
@@ -186,7 +186,7 @@ import Glibc
         let server = try MockServer()
         server.on(.get, "/") { [weak server] _ in
             server?.stop()
-            return MockResponse()
+            return MockResponse.status(200)
         }
         let client = try RawClient(port: server.port)
         try await client.send(Wire.get())
@@ -201,11 +201,11 @@ import Glibc
         let clock = ManualClock()
         server.on(nil, "/**") { _ in
             try await clock.sleep(for: .seconds(1))
-            return MockResponse()
+            return MockResponse.status(200)
         }
         let clients = try (0..<20).map { _ in try RawClient(port: server.port) }
         for client in clients { try await client.send(Wire.get()) }
-        await server.received(20)
+        await server.requests(atLeast: 20)
         await withTaskGroup { group in
             for _ in 0..<20 {
                 group.addTask {
@@ -220,17 +220,17 @@ import Glibc
     @Test func waitsEndWithTheServer() async throws {
         let server = try MockServer()
         await withTaskGroup { group in
-            group.addTask { #expect(await server.received(1).isEmpty) }
+            group.addTask { #expect(await server.requests(atLeast: 1).isEmpty) }
             group.addTask { await server.closedConnections(1) }
             group.addTask { await server.openedConnections(1) }
             group.addTask { server.stop() }
         }
-        await server.received(1)
+        await server.requests(atLeast: 1)
     }
 
     @Test func waitsEndWithTheirTask() async throws {
         let server = try MockServer()
-        let waits = (0..<100).map { _ in Task { await server.received(1) } }
+        let waits = (0..<100).map { _ in Task { await server.requests(atLeast: 1) } }
         for wait in waits { wait.cancel() }
         for wait in waits { #expect(await wait.value.isEmpty) }
     }

@@ -13,7 +13,7 @@ import TransportTesting
 
     @Test func answersFromTheQueueInItsOrder() async throws {
         let server = try MockServer()
-        server.enqueue(MockResponse(body: "first"), MockResponse(status: 201, headers: ["X-Kind": "b"], body: "second"))
+        server.enqueue(.status(200, body: "first"), MockResponse.status(201, headers: ["X-Kind": "b"], body: "second"))
         let client = try RawClient(port: server.port)
         let first = try await client.ask(Wire.get("/a"))
         #expect(first.head == "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n")
@@ -24,14 +24,14 @@ import TransportTesting
         #expect(server.queuedResponses == 0)
     }
 
-    @Test func theRouteAddedLastWins() async throws {
+    @Test func mostSpecificRouteAnswersAndElseTheNewest() async throws {
         let server = try MockServer()
-        server.on(nil, "/**", MockResponse(body: "any"))
         server.on(.get, "/users/*") { request in .json("user \(request.path)") }
+        server.on(nil, "/**", .text("any"))
         let client = try RawClient(port: server.port)
         #expect(try await client.ask(Wire.get("/users/42")).body == "user /users/42")
         #expect(try await client.ask(Wire.get("/users/42/name")).body == "any")
-        server.on(.get, "/users/42", .json(#"{"a":1}"#))
+        server.on(.get, "/*/42", .json(#"{"a":1}"#))
         let answer = try await client.ask(Wire.get("/users/42?x=1"))
         #expect(answer.head.contains("Content-Type: application/json\r\n"))
         #expect(answer.body == #"{"a":1}"#)
@@ -39,7 +39,7 @@ import TransportTesting
 
     @Test func recordsRequestsAsTheyCame() async throws {
         let server = try MockServer()
-        server.on(nil, "/**", MockResponse())
+        server.on(nil, "/**", .status(200))
         let client = try RawClient(port: server.port)
         _ = try await client.ask(
             "POST /a%20b?x=1&y=a+b%26 HTTP/1.1\r\nhOST: h\r\nX-One: 1\r\nx-one:  2 \r\nContent-Length: 3\r\n\r\nabc"
@@ -47,7 +47,7 @@ import TransportTesting
         _ = try await client.ask(Wire.get("/second"))
         let other = try RawClient(port: server.port)
         _ = try await other.ask(Wire.get("/third"))
-        let requests = await server.received(3)
+        let requests = await server.requests(atLeast: 3)
         let first = requests[0]
         #expect(first.method == .post)
         #expect(first.target == "/a%20b?x=1&y=a+b%26")
@@ -65,9 +65,9 @@ import TransportTesting
 
     @Test func anUnmatchedRequestNamesItselfAndWhatWasOnOffer() async throws {
         let server = try MockServer()
-        server.on(.get, "/users/*", MockResponse())
-        server.on(nil, "/any", MockResponse())
-        server.enqueue(MockResponse(body: "taken"))
+        server.on(.get, "/users/*", .status(200))
+        server.on(nil, "/any", .status(200))
+        server.enqueue(.status(200, body: "taken"))
         let client = try RawClient(port: server.port)
         _ = try await client.ask(Wire.get("/1"))
         let answer = try await client.ask("DELETE /users/42?a=1 HTTP/1.1\r\nHost: h\r\n\r\n")
@@ -75,6 +75,8 @@ import TransportTesting
         #expect(answer.body.contains("DELETE /users/42?a=1"))
         #expect(answer.body.contains("GET /users/*"))
         #expect(answer.body.contains("any method /any"))
+        #expect(answer.body.contains("Did you mean GET /users/*? This request's method is DELETE."))
+        #expect(answer.body.contains("MockServerTests.swift:"))
         #expect(answer.body.contains("The queue is empty; 1 of its answers were taken."))
     }
 

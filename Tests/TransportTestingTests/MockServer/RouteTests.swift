@@ -3,6 +3,15 @@ import Testing
 @testable import TransportTesting
 
 @Suite(.againstHanging) struct RouteTests {
+    private func route(_ method: HTTPRequest.Method?, _ pattern: String) -> Route {
+        Route(
+            scope: StubScope(method, pattern),
+            readsBody: true,
+            answer: .response(.status(200)),
+            location: CodeLocation(fileID: #fileID, line: #line)
+        )
+    }
+
     @Test(arguments: [
         ("/users/*", "/users/42", true),
         ("/users/*", "/users", false),
@@ -35,25 +44,13 @@ import Testing
     ])
     func aPatternMatchesTargets(pattern: String, target: String, matches: Bool) throws {
         let head = try RequestHead(Array(Wire.get(target).utf8))
-        let route = Route(
-            method: nil,
-            pattern: StubPattern(pattern),
-            readsBody: true,
-            answer: .response(MockResponse())
-        )
-        #expect(route.matches(head.request) == matches)
+        #expect(route(nil, pattern).matches(head.request) == matches)
     }
 
     @Test func aMethodMatchesExactly() throws {
         let get = try RequestHead(Array(Wire.get("/a").utf8)).request
         for (method, matches) in [(HTTPRequest.Method.get, true), ("get", false), (.post, false)] {
-            let route = Route(
-                method: method,
-                pattern: StubPattern("/a"),
-                readsBody: true,
-                answer: .response(MockResponse())
-            )
-            #expect(route.matches(get) == matches)
+            #expect(route(method, "/a").matches(get) == matches)
         }
     }
 }

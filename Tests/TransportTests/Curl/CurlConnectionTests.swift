@@ -18,7 +18,7 @@ import TransportTesting
         let gates = (0..<10).map { _ in AsyncStream.makeStream(of: Void.self) }
         server.on(.get, "/*") { request in
             for await _ in gates[Int(request.path.dropFirst()) ?? 0].stream {}
-            return MockResponse(body: "ok")
+            return MockResponse.status(200, body: "ok")
         }
         let transport = transport { $0.connectionLimits = .init(perHost: perHost, total: total) }
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -31,7 +31,7 @@ import TransportTesting
             }
             // Two requests at a time: the next can only arrive after one of the earlier two has ended.
             for count in 2...10 {
-                let received = await server.received(count)
+                let received = await server.requests(atLeast: count)
                 try #require(received.count >= count)
                 let first = received[count - 2].path.dropFirst()
                 gates[try #require(Int(first))].continuation.finish()
@@ -45,7 +45,7 @@ import TransportTesting
     @Test func idleConnectionsBeyondTheLimitAreClosed() async throws {
         let servers = try (0..<4).map { _ in
             let server = try MockServer()
-            server.on(.get, "/", MockResponse(body: "ok"))
+            server.on(.get, "/", .status(200, body: "ok"))
             return server
         }
         let transport = transport { $0.connectionLimits = .init(idle: 1) }
@@ -62,7 +62,7 @@ import TransportTesting
     /// A handle keeps the URL that it has parsed for the next request.
     @Test func eachRequestGoesToItsOwnURLOverOneConnection() async throws {
         let (server, other) = (try MockServer(), try MockServer())
-        for server in [server, other] { server.on(.get, "/*") { MockResponse(body: $0.target) } }
+        for server in [server, other] { server.on(.get, "/*") { MockResponse.status(200, body: $0.target) } }
         let transport = transport { $0.connectionLimits = .init(perHost: 1) }
         for path in ["/a", "/a", "/b", "/a?x=1", "/a", "/c", "/a#fragment", "/b"] {
             for server in [server, other] {
@@ -76,7 +76,7 @@ import TransportTesting
 
     @Test func timingsTellTheStepsInTheirOrder() async throws {
         let server = try MockServer()
-        server.on(.get, "/", MockResponse(body: "ok"))
+        server.on(.get, "/", .status(200, body: "ok"))
         let transport = CurlTransport()
         let first = try #require(try await transport.send(HTTPRequest(url: server.url)).context.timings)
         #expect(!first.reusedConnection)
@@ -120,7 +120,7 @@ import TransportTesting
 
     @Test func putOfAStreamOnAStaleConnectionIsMadeAnew() async throws {
         let server = try MockServer()
-        server.on(nil, "/") { $0.number > 1 ? .closeBeforeHead : MockResponse(body: $0.text) }
+        server.on(nil, "/") { $0.number > 1 ? .closeBeforeHead : MockResponse.status(200, body: $0.text) }
         let transport = CurlTransport()
         let text = String(repeating: "0123456789", count: 20_000)
         let body = HTTPBody.restartable { [Data(text)].async }
@@ -143,7 +143,7 @@ import TransportTesting
         let server = try MockServer()
         let transport = CurlTransport()
         server.on(nil, "/") { request in
-            guard request.number > 1 else { return MockResponse(body: "ok") }
+            guard request.number > 1 else { return MockResponse.status(200, body: "ok") }
             server.stop()
             return .closeBeforeHead
         }
@@ -156,7 +156,7 @@ import TransportTesting
     /// libcurl gives up after five stale connections on one handle, and many requests share a handle.
     @Test func anyNumberOfStaleConnectionsIsSurvived() async throws {
         let server = try MockServer()
-        server.on(.get, "/") { $0.number > 1 ? .closeBeforeHead : MockResponse(body: "ok") }
+        server.on(.get, "/") { $0.number > 1 ? .closeBeforeHead : MockResponse.status(200, body: "ok") }
         let transport = CurlTransport()
         for _ in 0..<20 { #expect(try await transport.send(HTTPRequest(url: server.url)).status == 200) }
         #expect(server.connectionsOpened == 20)
@@ -170,7 +170,7 @@ import TransportTesting
             $0.time = .manual(clock)
             $0.timeouts = Timeouts(idle: nil, whole: .seconds(10))
         }
-        server.on(.get, "/", MockResponse(body: "ok"))
+        server.on(.get, "/", .status(200, body: "ok"))
         _ = try await transport.send(HTTPRequest(url: server.url))
         server.on(.put, "/") { request in
             guard request.number > 1 else { return .neverAnswer }
@@ -180,7 +180,7 @@ import TransportTesting
         let body = HTTPBody.restartable { [Data(repeating: 0, count: 200_000)].async }
         let request = try makeRequest(server, "/", .put, body: body)
         async let call = transport.send(request)
-        #expect(await server.received(3).count == 3)
+        #expect(await server.requests(atLeast: 3).count == 3)
         await clock.sleepers(1)
         clock.advance(by: .seconds(4))
         do {
@@ -195,7 +195,7 @@ import TransportTesting
 
     @Test func pathIsSentAsItIs() async throws {
         let server = try MockServer()
-        server.on(.get, "/**", MockResponse())
+        server.on(.get, "/**", .status(200))
         let target = "/a/../b/./c%2F..?q=../d"
         let url = try #require(URL(string: "http://127.0.0.1:\(server.port)\(target)"))
         _ = try await CurlTransport().send(HTTPRequest(url: url))
@@ -208,7 +208,7 @@ import TransportTesting
             "X-B": "1", "x-A": "2", "X-B": "3", "ACCEPT": "*/*", "X-Empty": "", "Cookie": "a=1", "x-b": "4",
             "Cookie": "b=2",
         ]
-        server.on(.get, "/", MockResponse(headers: fields))
+        server.on(.get, "/", .status(200, headers: fields))
         let response = try await CurlTransport().send(makeRequest(server, fields: fields))
         let received = try #require(server.requests.first).headerFields
         for sides in [received, response.headerFields] {
@@ -224,7 +224,7 @@ import TransportTesting
         let server = try MockServer()
         let part = Data([0x1F, 0x8B, 0x08])
         let fields: HTTPFields = [.contentEncoding: "gzip", .contentRange: "bytes 0-2/40"]
-        server.on(.get, "/", MockResponse(status: 206, headers: fields, body: part))
+        server.on(.get, "/", .status(206, headers: fields, body: part))
         let transport = CurlTransport()
         for mode in [ResponseBodyMode.buffered, .streamed] {
             let request = try makeRequest(server, fields: [.range: "bytes=0-2"], responseBody: mode)
@@ -262,7 +262,7 @@ import TransportTesting
                 .run { sent.continuation.finish() }, .send(Data(count: size - beginning.count)),
             ])
         }
-        server.on(.get, "/small", MockResponse(body: "ok"))
+        server.on(.get, "/small", .status(200, body: "ok"))
         let transport = transport {
             $0.time = .manual(clock)
             $0.timeouts = Timeouts(idle: nil)
@@ -296,7 +296,7 @@ import TransportTesting
                 .run { sent.continuation.finish() },
             ])
         }
-        server.on(.get, "/small", MockResponse(body: "ok"))
+        server.on(.get, "/small", .status(200, body: "ok"))
         let transport = transport {
             $0.time = .manual(clock)
             $0.timeouts = Timeouts(idle: nil)
@@ -324,7 +324,7 @@ import TransportTesting
     @Test func slowReaderDoesNotHoldUpOthers() async throws {
         let server = try MockServer()
         server.on(.get, "/large", .repeating(Data(count: 1 << 20), times: 64))
-        server.on(.get, "/small", MockResponse(body: "ok"))
+        server.on(.get, "/small", .status(200, body: "ok"))
         let transport = CurlTransport()
         let large = try await transport.send(makeRequest(server, "/large", responseBody: .streamed))
         var iterator = large.body.makeAsyncIterator()
@@ -338,7 +338,7 @@ import TransportTesting
     @Test(arguments: [true, false])
     func postOfAStreamOnAStaleConnectionIsMadeAgainWithAnIdempotencyKey(hasKey: Bool) async throws {
         let server = try MockServer()
-        server.on(nil, "/") { $0.number > 1 ? .closeBeforeHead : MockResponse(body: $0.text) }
+        server.on(nil, "/") { $0.number > 1 ? .closeBeforeHead : MockResponse.status(200, body: $0.text) }
         let transport = CurlTransport()
         let text = String(repeating: "0123456789", count: 20_000)
         let body = HTTPBody.restartable { [Data(text)].async }

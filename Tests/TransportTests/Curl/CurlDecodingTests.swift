@@ -22,7 +22,7 @@ import TransportTesting
         let fields: HTTPFields = [.contentEncoding: coding]
         let pieces = stride(from: 0, to: bytes.count, by: 50).map { bytes[$0..<min($0 + 50, bytes.count)] }
         return [
-            MockResponse(headers: fields, body: bytes), .chunked(pieces.map { Data($0) }, headers: fields),
+            MockResponse.status(200, headers: fields, body: bytes), .stream(pieces.map { Data($0) }, headers: fields),
             .untilClose(bytes, headers: fields),
         ]
     }
@@ -59,28 +59,28 @@ import TransportTesting
 
     @Test func membersOfGzipAreOneContent() async throws {
         let fields: HTTPFields = [.contentEncoding: "gzip"]
-        server.enqueue(MockResponse(headers: fields, body: CodedSamples.gzip + CodedSamples.gzip))
+        server.enqueue(.status(200, headers: fields, body: CodedSamples.gzip + CodedSamples.gzip))
         let response = try await transport.send(makeRequest(server))
         #expect(try await content(of: response) == CodedSamples.text + CodedSamples.text)
     }
 
     @Test(arguments: [ResponseBodyMode.buffered, .streamed])
     func contentInAnUnknownCodingIsHandedOnWithItsField(mode: ResponseBodyMode) async throws {
-        server.enqueue(MockResponse(headers: [.contentEncoding: "gzip, unheard-of"], body: CodedSamples.gzip))
+        server.enqueue(.status(200, headers: [.contentEncoding: "gzip, unheard-of"], body: CodedSamples.gzip))
         let response = try await transport.send(makeRequest(server, responseBody: mode))
         #expect(response.headerFields[.contentEncoding] == "gzip, unheard-of")
         #expect(try await response.body.collect(upTo: 1 << 20) == CodedSamples.gzip)
     }
 
     @Test func emptyContentWithACodingIsEmpty() async throws {
-        server.enqueue(MockResponse(headers: [.contentEncoding: "gzip"], body: ""))
+        server.enqueue(.status(200, headers: [.contentEncoding: "gzip"], body: ""))
         #expect(try await content(of: transport.send(makeRequest(server))) == "")
     }
 
     @Test func limitOfAReaderCountsWhatIsDecoded() async throws {
         let folder = try TemporaryFolder()
         let file = folder.file("decoded")
-        server.on(.get, "/", MockResponse(headers: [.contentEncoding: "gzip"], body: CodedSamples.gzip))
+        server.on(.get, "/", .status(200, headers: [.contentEncoding: "gzip"], body: CodedSamples.gzip))
         let limit = CodedSamples.text.utf8.count
         #expect(limit > CodedSamples.gzip.count)
         let whole = try await transport.send(makeRequest(server, responseBody: .streamed))

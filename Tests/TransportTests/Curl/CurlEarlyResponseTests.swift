@@ -101,7 +101,7 @@ import TransportTesting
         let port = try UnusedPort()
         defer { withExtendedLifetime(port) {} }
         let server = try MockServer()
-        server.on(.post, "/") { MockResponse(body: "\($0.bodyLength)") }
+        server.on(.post, "/") { MockResponse.status(200, body: "\($0.bodyLength)") }
         let content = Data(repeating: 0x61, count: 300_000)
         let body = HTTPBody.oneShot(
             AsyncStream {

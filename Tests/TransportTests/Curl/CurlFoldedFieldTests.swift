@@ -18,7 +18,7 @@ import TransportTesting
             let server = try scheme == "https" ? MockServer(tls: .init(identity: root.issue())) : MockServer()
             server.on(.get, "/any/*") { request in
                 let size = Int(request.path.split(separator: "/").last ?? "") ?? 0
-                return MockResponse(headers: ["X-Last": String(repeating: "a", count: size)], body: "ok")
+                return MockResponse.status(200, headers: ["X-Last": String(repeating: "a", count: size)], body: "ok")
             }
             server.on(.get, "/folded/*") { request in
                 let size = Int(request.path.split(separator: "/").last ?? "") ?? 0
@@ -39,7 +39,7 @@ import TransportTesting
     @Test func foldedFirstFieldLinesAmongManyCallsHarmNoMemory() async {
         await #expect(processExitsWith: .success) {
             let server = try MockServer()
-            server.on(.get, "/any", MockResponse(headers: ["X-A": "1", "X-B": "2"], body: "ok"))
+            server.on(.get, "/any", .status(200, headers: ["X-A": "1", "X-B": "2"], body: "ok"))
             server.on(.get, "/folded") { _ in .raw("HTTP/1.1 200 OK\r\n\tx: y\r\nContent-Length: 2\r\n\r\nok") }
             let transport = CurlTransport()
             await withTaskGroup(of: Void.self) { group in

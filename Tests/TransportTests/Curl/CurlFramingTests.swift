@@ -23,7 +23,7 @@ import TransportTesting
         let bytes =
             head.contains("chunked") ? "2\r\nok\r\n0\r\n\r\n" : "okHTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nEVIL"
         server.on(.get, "/bad") { _ in MockResponse(steps: [.send("HTTP/1.1 200 OK\r\n\(head)\r\n\r\n\(bytes)")]) }
-        server.on(.get, "/next", MockResponse(body: "good"))
+        server.on(.get, "/next", .status(200, body: "good"))
         let transport = CurlTransport()
         let request = try makeRequest(server, "/bad", responseBody: mode)
         let error = try await failure { try await transport.send(request) }

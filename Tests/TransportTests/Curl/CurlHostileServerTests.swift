@@ -40,7 +40,7 @@ import TransportTesting
 
     @Test func interimResponsesWithoutAnEndAreBoundedByTheTimeLimit() async throws {
         let server = try MockServer()
-        let interim = MockResponse(body: "ok").preceded(
+        let interim = MockResponse.status(200, body: "ok").preceded(
             by: (0..<10_000).map { _ in .send("HTTP/1.1 102 Wait\r\n\r\n") }
         )
         server.enqueue(interim)
@@ -83,7 +83,7 @@ import TransportTesting
         for head in ["Content-Length: 2\r\nContent-Length: 9", "Content-Length: 2, 9", "Content-Length: -1"] {
             let server = try MockServer()
             server.enqueue(.raw("HTTP/1.1 200 OK\r\n\(head)\r\n\r\nokHTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil"))
-            server.on(.get, "/next", MockResponse(body: "good"))
+            server.on(.get, "/next", .status(200, body: "good"))
             let transport = CurlTransport()
             _ = try? await transport.send(makeRequest(server))
             #expect(try await content(of: transport.send(makeRequest(server, "/next"))) == "good", "\(head)")
@@ -93,7 +93,8 @@ import TransportTesting
     // 1 GB in 32 KB (RFC 8878 §3.1.1.2): blocks that repeat one byte.
     private static func bomb() -> MockResponse {
         let blocks = (0..<8192).flatMap { [$0 == 8191 ? 0x03 : 0x02, 0x00, 0x10, 0x61] as [UInt8] }
-        return MockResponse(
+        return MockResponse.status(
+            200,
             headers: [.contentEncoding: "zstd"],
             body: Data([0x28, 0xB5, 0x2F, 0xFD, 0x00, 0x38] + blocks)
         )

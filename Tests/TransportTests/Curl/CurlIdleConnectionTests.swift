@@ -64,7 +64,7 @@ import TransportTesting
         server.on(sample.method, "/first") { _ in
             MockResponse(steps: [.send(sample.response), .run { await isIdle.opened() }, .send(sample.unsolicited)])
         }
-        server.on(next, "/next", MockResponse(body: "good"))
+        server.on(next, "/next", MockResponse.status(200, body: "good"))
         let transport = CurlTransport(configuration)
         _ = try await transport.send(makeRequest(server, "/first", sample.method))
         isIdle.open()
@@ -91,7 +91,7 @@ import TransportTesting
         server.on(.get, "/first") { _ in
             MockResponse(steps: [.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n"), .send("ok" + Self.evil)])
         }
-        server.on(.get, "/next", MockResponse(body: "good"))
+        server.on(.get, "/next", .status(200, body: "good"))
         let transport = CurlTransport(configuration)
         for _ in 0..<20 {
             #expect(try await content(of: transport.send(makeRequest(server, "/first"))) == "ok")
@@ -103,8 +103,8 @@ import TransportTesting
     @Test(arguments: [false, true])
     func postAfterTheServerClosedAnIdleConnectionGoesOverAFreshOne(isTLS: Bool) async throws {
         let (server, configuration) = try Self.server(isTLS: isTLS)
-        server.on(.get, "/") { _ in MockResponse(body: "ok").closing(announced: false) }
-        server.on(.post, "/") { MockResponse(body: "\($0.bodyLength)") }
+        server.on(.get, "/") { _ in MockResponse.status(200, body: "ok").closing(announced: false) }
+        server.on(.post, "/") { MockResponse.status(200, body: "\($0.bodyLength)") }
         let transport = CurlTransport(configuration)
         let content = Data(repeating: 0x61, count: 100_000)
         for body in [
@@ -132,9 +132,9 @@ import TransportTesting
         server.on(.get, "/") { request in
             if server.requests.count >= 20 { allCame.open() }
             await gate.opened()
-            return MockResponse(body: "ok").closing(announced: false)
+            return MockResponse.status(200, body: "ok").closing(announced: false)
         }
-        server.on(.post, "/") { MockResponse(body: $0.text) }
+        server.on(.post, "/") { MockResponse.status(200, body: $0.text) }
         let transport = CurlTransport(configuration)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<20 { group.addTask { _ = try await transport.send(makeRequest(server)) } }
@@ -179,7 +179,7 @@ import TransportTesting
             let response = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
             return MockResponse(steps: [.send(response), .run { await isIdle.opened() }, .send(Self.evil)])
         }
-        server.on(.get, "/next", MockResponse(body: "good"))
+        server.on(.get, "/next", .status(200, body: "good"))
         var configured = configuration
         configured.proxy = .url(proxy.url)
         let transport = CurlTransport(configured)

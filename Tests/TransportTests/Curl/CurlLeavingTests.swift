@@ -16,10 +16,10 @@ import TransportTesting
         var before = 0
         for round in 0..<rounds {
             let server = try MockServer()
-            server.on(.get, "/ok", MockResponse(body: "ok"))
+            server.on(.get, "/ok", .status(200, body: "ok"))
             server.on(nil, "/never", .neverAnswer)
             server.on(.get, "/stall", .stallInBody(after: Data("abc".utf8), of: 9))
-            server.on(.post, "/deaf", readsBody: false, .neverAnswer)
+            server.on(.post, "/deaf", .neverAnswer, readsBody: false)
             try await scene(server)
             // When a transport has shut down, its thread has done all its work, but may take a moment to disappear.
             await OwnProcess.reaches { OwnProcess.threads(named: threadName) == 0 }
@@ -107,7 +107,7 @@ import TransportTesting
             try await Self.expectNothingLeft { server in
                 let transport = CurlTransport()
                 let calls = (0..<20).map { _ in Task { try await Self.send(transport, server, "/never") } }
-                await server.received(20)
+                await server.requests(atLeast: 20)
                 await transport.shutDown()
                 for call in calls { await Self.expectLost(call) }
                 // Later calls fail, too.
@@ -128,7 +128,7 @@ import TransportTesting
                     try await Self.send(transport, server, "/deaf", .post, body: Self.endlessBody { ended.finish() })
                 }
                 let reading = Task { try await response.body.collect(upTo: 100) }
-                await server.received(2)
+                await server.requests(atLeast: 2)
                 await transport.shutDown()
                 await Self.expectLost(upload)
                 await Self.expectLost(reading)
@@ -160,7 +160,7 @@ import TransportTesting
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             try await Self.expectNothingLeft { server in
                 let size = 2 << 20
-                server.on(.get, "/large", MockResponse(body: Data(count: size)))
+                server.on(.get, "/large", .status(200, body: Data(count: size)))
                 for _ in 0..<10 {
                     let response = try await Self.send(CurlTransport(), server, "/large", mode: .streamed)
                     var count = 0
@@ -177,7 +177,7 @@ import TransportTesting
             try await Self.expectNothingLeft { server in
                 let transport = CurlTransport()
                 let calls = (0..<20).map { _ in Task { try await Self.send(transport, server, "/never") } }
-                await server.received(20)
+                await server.requests(atLeast: 20)
                 for call in calls { call.cancel() }
                 for call in calls {
                     await #expect(throws: CancellationError.self) { try await call.value }

@@ -33,7 +33,7 @@ import TransportTesting
 
     @Test func platformFallsBackToURLSessionWithoutTheLibrary() async throws {
         let server = try MockServer()
-        server.on(.get, "/", MockResponse(body: "hello"))
+        server.on(.get, "/", .status(200, body: "hello"))
         let transport = PlatformTransport(tls: .system, timeouts: Timeouts(), loadCurl: Self.missing)
         #expect(transport.base is URLSessionTransport)
         #expect(try await content(of: transport.send(request(server))) == "hello")

@@ -18,7 +18,7 @@ import TransportTesting
 
     @Test func configuredProxyGetsTheWholeURLAndItsCredentials() async throws {
         let proxy = try MockServer()
-        proxy.on(nil, "/**", MockResponse(body: "by proxy"))
+        proxy.on(nil, "/**", .status(200, body: "by proxy"))
         let url = try #require(URL(string: "http://ada:sesame@127.0.0.1:\(proxy.port)"))
         let transport = Self.transport(.url(url))
         #expect(try await content(of: transport.send(Self.request())) == "by proxy")
@@ -29,7 +29,7 @@ import TransportTesting
 
     @Test func proxyThatRefusesATunnelIsAnErrorThatSaysSo() async throws {
         let proxy = try MockServer()
-        proxy.enqueue(MockResponse(status: 403, headers: ["X-Proxy": "1"], body: "No."))
+        proxy.enqueue(.status(403, headers: ["X-Proxy": "1"], body: "No."))
         let url = try #require(URL(string: "http://ada:sesame@127.0.0.1:\(proxy.port)"))
         let error = try await failure {
             try await Self.transport(.url(url)).send(Self.request("https://elsewhere.invalid/path"))
@@ -145,9 +145,9 @@ import TransportTesting
     // The environment belongs to the whole process, so the test runs in a separate one.
     @Test func environmentNamesTheProxyAndItsExceptions() async throws {
         let proxy = try MockServer()
-        proxy.on(nil, "/**", MockResponse(body: "by proxy"))
+        proxy.on(nil, "/**", .status(200, body: "by proxy"))
         let direct = try MockServer()
-        direct.on(nil, "/**", MockResponse(body: "direct"))
+        direct.on(nil, "/**", .status(200, body: "direct"))
         await #expect(processExitsWith: .success) { [proxy = proxy.port as Int, direct = direct.port as Int] in
             for name in ["http_proxy", "https_proxy", "all_proxy", "no_proxy", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"] {
                 unsetenv(name)

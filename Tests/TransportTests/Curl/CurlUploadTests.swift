@@ -12,7 +12,7 @@ import TransportTesting
     @Test(arguments: [HTTPRequest.Method.put, .head])
     func bodySaidToBeEmptyThatIsNotFailsBeforeAnythingIsSent(method: HTTPRequest.Method) async throws {
         let server = try MockServer()
-        server.on(nil, "/", MockResponse())
+        server.on(nil, "/", .status(200))
         let folder = try TemporaryFolder()
         let file = folder.file("grows")
         try Data().write(to: file)
@@ -29,7 +29,7 @@ import TransportTesting
 
     @Test func emptyOneShotBodyIsNotSentTwice() async throws {
         let server = try MockServer()
-        server.on(.put, "/", MockResponse())
+        server.on(.put, "/", .status(200))
         let request = try makeRequest(server, "/", .put, body: .oneShot(AsyncStream<Data> { $0.finish() }, length: 0))
         let transport = CurlTransport()
         #expect(try await transport.send(request).status == 200)
@@ -74,9 +74,9 @@ import TransportTesting
         let (wakes, wake) = AsyncStream.makeStream(of: Void.self)
         server.on(.put, "/early", readsBody: false) { _ in
             for await _ in wakes {}
-            return MockResponse(status: 413, body: "too large")
+            return MockResponse.status(413, body: "too large")
         }
-        server.on(.get, "/", MockResponse(body: "ok"))
+        server.on(.get, "/", .status(200, body: "ok"))
         // A source that gives a few bytes, and then nothing until it is released.
         let (source, feed) = AsyncStream.makeStream(of: Data.self)
         let (ends, ended) = AsyncStream.makeStream(of: Void.self)

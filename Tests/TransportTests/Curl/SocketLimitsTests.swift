@@ -15,7 +15,7 @@ import TransportTesting
     ])
     func silentConnectionsAreProbedAndThoseThatTakeNothingEnd(idle: Duration?, limit: Int32) async throws {
         let server = try MockServer()
-        server.on(.get, "/", MockResponse())
+        server.on(.get, "/", .status(200))
         var configuration = CurlTransport.Configuration()
         configuration.timeouts = Timeouts(idle: idle)
         let transport = CurlTransport(configuration)
@@ -34,7 +34,7 @@ import TransportTesting
     func childrenInheritNoConnection(scheme: String) async throws {
         let root = try TestAuthority()
         let server = try scheme == "https" ? MockServer(tls: .init(identity: root.issue())) : MockServer()
-        server.on(.get, "/", MockResponse(body: "ok").closing())
+        server.on(.get, "/", .status(200, body: "ok").closing())
         let transport = CurlTransport(.init(tls: TLSConfiguration(trust: .only([root.certificate]))))
         let calls = Task { while !Task.isCancelled { _ = try? await transport.send(makeRequest(server)) } }
         for _ in 0..<20 {
@@ -44,7 +44,7 @@ import TransportTesting
         }
         calls.cancel()
         _ = await calls.value
-        server.on(.get, "/kept", MockResponse(body: "ok"))
+        server.on(.get, "/kept", .status(200, body: "ok"))
         _ = try await transport.send(makeRequest(server, "/kept"))
         let own = Set(OwnConnections.sockets(to: server.port).compactMap(Self.inode(of:)))
         #expect(!own.isEmpty)

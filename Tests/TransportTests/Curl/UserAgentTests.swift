@@ -8,7 +8,7 @@ import TransportTesting
 @Suite(.againstHanging) struct UserAgentTests {
     @Test func requestsNameTheProgramUnlessTheySayWhoSendsThem() async throws {
         let server = try MockServer()
-        server.on(nil, "/", MockResponse())
+        server.on(nil, "/", .status(200))
         let transport = CurlTransport()
         let own = UserAgent.value(program: ProcessInfo.processInfo.processName)
         #expect(own.hasSuffix(" Interceptors"))

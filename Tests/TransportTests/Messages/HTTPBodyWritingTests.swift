@@ -40,7 +40,7 @@ import TransportTesting
     @Test func aResponseIsWrittenAsItArrives() async throws {
         let server = try MockServer()
         let content = Data((0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
-        server.on(.get, "/", MockResponse(body: content))
+        server.on(.get, "/", .status(200, body: content))
         let response = try await URLSessionTransport().send(makeRequest(server, responseBody: .streamed))
         #expect(try await response.body.write(to: file, upTo: 1 << 30) == 3_000_000)
         #expect(try Data(contentsOf: file) == content)

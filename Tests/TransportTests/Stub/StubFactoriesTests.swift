@@ -14,8 +14,8 @@ import Transport
     }
 
     @Test func unusedAnswerNamesItsPlace() {
-        let error = #expect(throws: TransportError.self) { try StubTransport.stub(.status(201)).verifyAllUsed() }
-        #expect(error?.message.contains("StubFactoriesTests.swift") == true)
+        let error = #expect(throws: StubVerificationError.self) { try StubTransport.stub(.status(201)).verify() }
+        #expect(error?.description.contains("StubFactoriesTests.swift") == true)
     }
 
     @Test func closureAnswersEveryRequest() async throws {

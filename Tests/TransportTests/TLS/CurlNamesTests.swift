@@ -11,7 +11,7 @@ import Testing
 @Suite(.againstHanging) struct CurlNamesTests {
     private static func server(_ root: TestAuthority) throws -> MockServer {
         let server = try MockServer(tls: .init(identity: root.issue(commonNameOnly: "localhost")))
-        server.on(nil, "/**", MockResponse(body: "hello"))
+        server.on(nil, "/**", .status(200, body: "hello"))
         return server
     }
 
@@ -45,7 +45,7 @@ import Testing
         let maker = CertificateMaker(name: "localhost", validity: nil, extensions: extensions)
         let identity = TestIdentity(chain: [try maker.make(key: key, issuer: nil, issuerKey: key)], key: key)
         let server = try MockServer(tls: .init(identity: identity))
-        server.on(nil, "/**", MockResponse(body: "hello"))
+        server.on(nil, "/**", .status(200, body: "hello"))
         let request = HTTPRequest(url: try #require(URL(string: "https://localhost:\(server.port)/")))
         let tls = TLSConfiguration(trust: .only(identity.chain))
         let error = try await failure { try await send(request, tls) }
@@ -64,7 +64,7 @@ import Testing
             let text = "-----BEGIN CERTIFICATE-----\n\(pem)\n-----END CERTIFICATE-----\n"
             setenv("SSL_CERT_FILE", try folder.write(Data(text.utf8)).path, 1)
             let (bad, good) = (try Self.server(root), try MockServer(tls: .init(identity: root.issue())))
-            good.on(nil, "/**", MockResponse(body: "hello"))
+            good.on(nil, "/**", .status(200, body: "hello"))
             let transport = CurlTransport()
             for _ in 0..<3 {
                 let url = try #require(URL(string: "https://localhost:\(bad.port)/"))
@@ -84,7 +84,7 @@ import Testing
     func proxyIsNotHeldToThePinsOfTheOrigin(proxyHost: String, host: String) async throws {
         let (root, other) = (try TestAuthority(), try TestAuthority(name: "Other"))
         let server = try MockServer(tls: .init(identity: root.issue(for: [host])))
-        server.on(nil, "/**", MockResponse(body: "hello"))
+        server.on(nil, "/**", .status(200, body: "hello"))
         let proxy = try TLSTunnelProxy(other.issue(for: [proxyHost]))
         let trust = TLSTrust.only([root.certificate, other.certificate])
         func send(_ pins: [HostPattern: [CertificatePin]]) async throws -> HTTPResponse {
@@ -120,7 +120,7 @@ import Testing
                 .run { proxy.release() },
             ])
         }
-        server.on(.get, "/next", MockResponse(body: "good"))
+        server.on(.get, "/next", .status(200, body: "good"))
         for tls in [TLSConfiguration(trust: .only([root.certificate]))] {
             var configuration = CurlTransport.Configuration(tls: tls)
             configuration.proxy = .url(try #require(URL(string: "https://127.0.0.1:\(proxy.port)")))

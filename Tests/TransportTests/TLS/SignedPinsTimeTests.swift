@@ -84,7 +84,7 @@ extension SignedPinsTests {
         let transport = transport(tls, try pins(fixture, over: slow), clock)
         let request = try tls.request()
         let call = Task { try await transport.send(request) }
-        _ = await tls.server.received(1)
+        _ = await tls.server.requests(atLeast: 1)
         await clock.sleepers(1)
         clock.advance(by: .seconds(9))
         let error = try await failure { try await call.value }

@@ -25,7 +25,7 @@ struct TLSFixture {
         server = try MockServer(
             tls: .init(identity: identity, clientRoots: clientRoots, maximumVersion: maximumVersion)
         )
-        server.on(nil, "/**") { _ in MockResponse(body: "hello") }
+        server.on(nil, "/**") { _ in MockResponse.status(200, body: "hello") }
     }
 
     var trust: TLSTrust { .only([root.certificate]) }

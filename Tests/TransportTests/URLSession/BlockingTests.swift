@@ -55,7 +55,7 @@ private final class BlockingStream: InputStream {
 @Suite(.serialized, .againstHanging) struct BusyFoundationTests {
     @Test func foundationsBusyQueueHoldsUpNoTask() async throws {
         let server = try MockServer()
-        server.on(nil, "/**", MockResponse(body: "ok"))
+        server.on(nil, "/**", .status(200, body: "ok"))
         let url = try #require(URL(string: "\(server.url.absoluteString)/stream"))
         let (reading, release) = (Gate(), DispatchSemaphore(value: 0))
         var upload = URLRequest(url: url)

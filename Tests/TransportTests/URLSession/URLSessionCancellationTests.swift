@@ -25,7 +25,7 @@ import TransportTesting
     @Test func cancellingBeforeTheHeadEndsTheCallAndTheConnection() async throws {
         server.enqueue(.neverAnswer)
         let call = Task { try await transport.send(makeRequest(server)) }
-        await server.received(1)
+        await server.requests(atLeast: 1)
         call.cancel()
         await #expect(throws: CancellationError.self) { try await call.value }
         await server.closedConnections(1)
@@ -56,7 +56,7 @@ import TransportTesting
     }
 
     @Test func cancellingAfterTheEndChangesNothing() async throws {
-        server.enqueue(MockResponse(body: "done"))
+        server.enqueue(.status(200, body: "done"))
         let call = Task { try await transport.send(makeRequest(server)) }
         let response = try await call.value
         call.cancel()
@@ -67,13 +67,13 @@ import TransportTesting
         let gate = Gate()
         server.on(.get, "/**") { _ in
             await gate.opened()
-            return MockResponse(body: "ok")
+            return MockResponse.status(200, body: "ok")
         }
         let calls = try (0..<4).map { index in
             let request = try makeRequest(server, "/\(index)")
             return Task { try await transport.send(request) }
         }
-        await server.received(4)
+        await server.requests(atLeast: 4)
         calls[1].cancel()
         await #expect(throws: CancellationError.self) { try await calls[1].value }
         gate.open()
@@ -85,7 +85,8 @@ import TransportTesting
     @Test(arguments: [ResponseBodyMode.buffered, .streamed])
     func eachOfManyCancelledCallsEndsOnce(mode: ResponseBodyMode) async throws {
         let responses: [MockResponse] = [
-            MockResponse(body: "ok"), .neverAnswer, .chunked([Data("a"), Data("b")]), .closeBeforeHead, .reset,
+            MockResponse.status(200, body: "ok"), .neverAnswer, .stream([Data("a"), Data("b")]), .closeBeforeHead,
+            .reset,
             .closeInBody(after: 5, of: 10), .repeating(Data(count: 1000), times: 1000),
         ]
         server.on(.get, "/**") { request in responses[(Int(request.path.dropFirst()) ?? 0) % responses.count] }

@@ -50,7 +50,7 @@ import TransportTesting
     @Test func contentBeyondItsAnnouncedLengthIsCutAndHarmsNoLaterCall() async throws {
         server.enqueue(.wrongContentLength(announced: 3, body: "long HTTP/1.1 500 Bad\r\nContent-Length: 0\r\n\r\n"))
         #expect(try await content(of: transport.send(makeRequest(server))) == "lon")
-        server.enqueue(MockResponse(body: "next"))
+        server.enqueue(.status(200, body: "next"))
         let response = try await transport.send(makeRequest(server))
         #expect(response.status == 200)
         #expect(try await content(of: response) == "next")
@@ -86,7 +86,7 @@ import TransportTesting
 
     @Test func aLongFieldIsRead() async throws {
         let long = String(repeating: "a", count: 50_000)
-        server.enqueue(MockResponse(headers: ["X-Long": long]))
+        server.enqueue(.status(200, headers: ["X-Long": long]))
         #expect(try await transport.send(makeRequest(server)).headerFields["X-Long"] == long)
     }
 
@@ -98,7 +98,7 @@ import TransportTesting
         fields.append("X-Many", "2")
         fields.append("X-Empty", "")
         fields.append("X-Unicode", "caf\u{E9} \u{2603}")
-        server.enqueue(MockResponse(headers: fields))
+        server.enqueue(.status(200, headers: fields))
         let response = try await transport.send(makeRequest(server))
         #expect(response.headerFields[values: .setCookie] == cookies)
         #expect(response.headerFields["X-Many"] == "1, 2")
@@ -148,7 +148,7 @@ import TransportTesting
     }
 
     @Test func aRequestOnAStaleConnectionIsSentAgainIfItHasNoBody() async throws {
-        server.enqueue(MockResponse(body: "1"), .closeBeforeHead, MockResponse(body: "2"))
+        server.enqueue(.status(200, body: "1"), .closeBeforeHead, MockResponse.status(200, body: "2"))
         _ = try await transport.send(makeRequest(server))
         #expect(try await content(of: transport.send(makeRequest(server))) == "2")
         #expect(server.requests.count == 3)
@@ -156,7 +156,7 @@ import TransportTesting
 
     @Test(arguments: [HTTPRequest.Method.post, .put])
     func aBodyOnAStaleConnectionIsConnectionLostAndNotAHang(method: HTTPRequest.Method) async throws {
-        server.enqueue(MockResponse(body: "1"), .closeBeforeHead, MockResponse(body: "2"))
+        server.enqueue(.status(200, body: "1"), .closeBeforeHead, MockResponse.status(200, body: "2"))
         _ = try await transport.send(makeRequest(server))
         let error = try await failure { try await transport.send(makeRequest(server, "/", method, body: "important")) }
         #expect(error.code == .connectionLost)
@@ -169,7 +169,8 @@ import TransportTesting
         let path = "/p?access_token=s3cr3t&password=hunter2&x=1&api_key=k3y"
         let faults: [MockResponse] = [
             .closeBeforeHead, .reset, .garbage, .closeInBody(after: 1, of: 2), .raw("HTTP/1.1 200\r\n\r\n"),
-            MockResponse(headers: [.contentEncoding: "gzip"], body: "no"), MockResponse(body: "too large"),
+            MockResponse.status(200, headers: [.contentEncoding: "gzip"], body: "no"),
+            MockResponse.status(200, body: "too large"),
         ]
         for fault in faults {
             server.enqueue(fault)
@@ -212,7 +213,7 @@ import TransportTesting
 
     @Test func onLinuxFoundationTrapsOnTrailers() async {
         await #expect(processExitsWith: .failure) {
-            try await sendToTrap(.chunked([Data("a")], trailers: ["X-Trailer": "b"]))
+            try await sendToTrap(.stream([Data("a")], trailers: ["X-Trailer": "b"]))
         }
     }
     #endif

@@ -59,7 +59,7 @@ import TransportTesting
     #endif
 
     @Test func streamAnnouncedEmptyIsNotReadAndSoMayHaveNoEnd() async throws {
-        server.on(.put, "/") { MockResponse(body: "\($0.bodyLength)") }
+        server.on(.put, "/") { MockResponse.status(200, body: "\($0.bodyLength)") }
         let body = HTTPBody.restartable(length: 0) { AsyncStream<Data> { _ in } }
         #expect(try await content(of: transport.send(makeRequest(server, "/", .put, body: body))) == "0")
     }

@@ -9,7 +9,7 @@ import TransportTesting
 
     init() throws {
         server = try MockServer()
-        server.on(nil, "/**", MockResponse(body: "ok"))
+        server.on(nil, "/**", .status(200, body: "ok"))
     }
 
     private func sent(
@@ -20,7 +20,7 @@ import TransportTesting
         -> HTTPFields
     {
         _ = try await transport.send(makeRequest(server, "/", method, fields: fields, body: body))
-        return await server.received(1)[0].headerFields
+        return await server.requests(atLeast: 1)[0].headerFields
     }
 
     private func refusal(_ request: HTTPRequest) async throws -> TransportError {
@@ -61,7 +61,7 @@ import TransportTesting
         for body in [HTTPBody("text"), .oneShot(AsyncStream { $0.finish() })] {
             _ = try await transport.send(makeRequest(server, "/", .post, body: body))
         }
-        for request in await server.received(2) {
+        for request in await server.requests(atLeast: 2) {
             #expect(request.headerFields[.contentType] == "application/octet-stream")
         }
     }
@@ -120,6 +120,6 @@ import TransportTesting
 
     @Test func theFragmentStaysHere() async throws {
         _ = try await transport.send(makeRequest(server, "/a?b=c#secret"))
-        #expect(await server.received(1)[0].target == "/a?b=c")
+        #expect(await server.requests(atLeast: 1)[0].target == "/a?b=c")
     }
 }

@@ -51,7 +51,7 @@ import TransportTesting
     }
 
     @Test func aStreamIsReadOnce() async throws {
-        let response = try await stream(MockResponse(body: "once"))
+        let response = try await stream(MockResponse.status(200, body: "once"))
         #expect(!response.body.isRestartable)
         #expect(try await content(of: response) == "once")
         #expect(try await failure { try await content(of: response) }.code == .bodyNotReplayable)
@@ -103,7 +103,7 @@ import TransportTesting
     }
 
     @Test func aReaderThatIsCancelledAlreadyGetsNothing() async throws {
-        let response = try await stream(MockResponse(body: "content"))
+        let response = try await stream(MockResponse.status(200, body: "content"))
         let gate = Gate()
         let reading = Task {
             await gate.opened()
@@ -133,7 +133,7 @@ import TransportTesting
     @Test func downloadProgressTellsWhatHasCome() async throws {
         for mode in [ResponseBodyMode.buffered, .streamed] {
             let notes = Notes<TransferProgress>()
-            server.enqueue(MockResponse(body: String(repeating: "x", count: 100_000)))
+            server.enqueue(.status(200, body: String(repeating: "x", count: 100_000)))
             var request = try makeRequest(server, responseBody: mode)
             request.context.downloadProgress = { notes.add($0) }
             _ = try await content(of: transport.send(request))
@@ -158,7 +158,7 @@ import TransportTesting
     @Test func onLinuxOneChunkLargerThanTheBufferIsStillDelivered() async throws {
         let transport = URLSessionTransport(timeouts: Timeouts(idle: nil), streamBuffer: 10)
         let body = String(repeating: "x", count: 5000)
-        server.enqueue(MockResponse(status: 302, headers: [.location: "/"], body: body))
+        server.enqueue(.status(302, headers: [.location: "/"], body: body))
         let response = try await transport.send(makeRequest(server, responseBody: .streamed))
         #expect(try await content(of: response) == body)
     }

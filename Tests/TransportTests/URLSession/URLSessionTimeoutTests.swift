@@ -55,7 +55,7 @@ import Glibc
     func aServerThatNeverAnswersIsGivenUpAfterEachLimitOfAnyLength(name: String, timeouts: Timeouts) async throws {
         server.enqueue(.neverAnswer)
         let call = begin(try makeRequest(server, timeouts: timeouts))
-        await server.received(1)
+        await server.requests(atLeast: 1)
         await clock.sleepers(1)
         clock.advance(by: .milliseconds(499))
         #expect(clock.pendingSleeps == 1)
@@ -77,7 +77,7 @@ import Glibc
 
     @Test(arguments: [Duration.seconds(Int64.max), .seconds(2_000_000_000)])
     func limitsBeyondAllTimeAreNone(limit: Duration) async throws {
-        server.enqueue(MockResponse(body: "ok"))
+        server.enqueue(.status(200, body: "ok"))
         let timeouts = Timeouts(connect: limit, idle: limit, whole: limit)
         #expect(try await transport.send(makeRequest(server, timeouts: timeouts)).status == 200)
         #expect(clock.pendingSleeps == 0)
@@ -194,7 +194,7 @@ import Glibc
     }
 
     @Test func aStreamThatIsSentCountsAsSignsOfLife() async throws {
-        server.enqueue(MockResponse(body: "ok"))
+        server.enqueue(.status(200, body: "ok"))
         let (stream, continuation) = AsyncStream.makeStream(of: Data.self)
         let timeouts = Timeouts(connect: .seconds(1), idle: .seconds(60))
         let call = begin(try makeRequest(server, "/", .post, body: .oneShot(stream), timeouts: timeouts))
@@ -205,7 +205,7 @@ import Glibc
         }
         continuation.finish()
         #expect(try await call.value.status == 200)
-        #expect(await server.received(1)[0].text == "xxx")
+        #expect(await server.requests(atLeast: 1)[0].text == "xxx")
     }
 
     @Test func aRequestStreamThatFallsSilentEndsTheCall() async throws {
@@ -271,7 +271,7 @@ import Glibc
     #endif
 
     @Test func noTimerIsLeftWhenACallHasEnded() async throws {
-        server.on(.get, "/", MockResponse(body: "ok"))
+        server.on(.get, "/", .status(200, body: "ok"))
         let timeouts = Timeouts(connect: .seconds(1), idle: .seconds(1), whole: .seconds(1))
         for mode in [ResponseBodyMode.buffered, .streamed] {
             _ = try await content(of: transport.send(makeRequest(server, responseBody: mode, timeouts: timeouts)))

@@ -11,7 +11,7 @@ import TransportTesting
     init() throws { server = try MockServer() }
 
     @Test func sendsMethodPathQueryAndBodyAndGivesTheResponse() async throws {
-        server.enqueue(MockResponse(status: 201, headers: ["X-Answer": "42"], body: "made"))
+        server.enqueue(.status(201, headers: ["X-Answer": "42"], body: "made"))
         let request = try makeRequest(
             server,
             "/a%20b/c?x=1&y=%2B",
@@ -25,7 +25,7 @@ import TransportTesting
         #expect(response.headerFields["x-answer"] == "42")
         #expect(response.url == request.url)
         #expect(response.body.bytes == Data("made"))
-        let received = await server.received(1)[0]
+        let received = await server.requests(atLeast: 1)[0]
         #expect(received.method == .post)
         #expect(received.target == "/a%20b/c?x=1&y=%2B")
         #expect(received.headerFields[.contentType] == "text/plain")
@@ -36,10 +36,10 @@ import TransportTesting
         "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "QUERY", "X-CUSTOM", "lower",
     ])
     func everyMethodGoesOutAsItIs(name: String) async throws {
-        server.on(nil, "/**", MockResponse(body: "ok"))
+        server.on(nil, "/**", .status(200, body: "ok"))
         let method = try #require(HTTPRequest.Method(rawValue: name))
         _ = try await transport.send(makeRequest(server, "/", method))
-        #expect(await server.received(1)[0].method == method)
+        #expect(await server.requests(atLeast: 1)[0].method == method)
     }
 
     @Test(arguments: [
@@ -47,7 +47,7 @@ import TransportTesting
     ])
     func everyStatusIsAResponse(code: Int) async throws {
         let status = try #require(HTTPResponse.Status(code: code))
-        server.enqueue(MockResponse(status: status, headers: ["X-A": "b"], body: "content"))
+        server.enqueue(.status(status, headers: ["X-A": "b"], body: "content"))
         let response = try await transport.send(makeRequest(server))
         #expect(response.status == status)
         #expect(response.headerFields["X-A"] == "b")
@@ -58,7 +58,7 @@ import TransportTesting
     func statusesWithoutContentHaveAnEmptyBody(code: Int) async throws {
         let status = try #require(HTTPResponse.Status(code: code))
         for mode in [ResponseBodyMode.buffered, .streamed] {
-            server.enqueue(MockResponse(status: status, headers: [.eTag: "\"a\""]))
+            server.enqueue(.status(status, headers: [.eTag: "\"a\""]))
             let response = try await transport.send(makeRequest(server, responseBody: mode))
             #expect(response.status == status)
             #expect(response.headerFields[.eTag] == "\"a\"")
@@ -68,7 +68,7 @@ import TransportTesting
 
     @Test func headHasFieldsButNoContent() async throws {
         for mode in [ResponseBodyMode.buffered, .streamed] {
-            server.enqueue(MockResponse(headers: [.contentEncoding: "gzip"], body: "1234567"))
+            server.enqueue(.status(200, headers: [.contentEncoding: "gzip"], body: "1234567"))
             let response = try await transport.send(makeRequest(server, "/", .head, responseBody: mode))
             #expect(response.headerFields[.contentLength] == "7")
             #expect(response.headerFields[.contentEncoding] == "gzip")
@@ -78,7 +78,7 @@ import TransportTesting
 
     @Test(arguments: [100, 102, 103]) func interimResponsesNeverShow(code: Int) async throws {
         let status = try #require(HTTPResponse.Status(code: code))
-        let interim = MockResponse(headers: ["X-A": "final"], body: "ok")
+        let interim = MockResponse.status(200, headers: ["X-A": "final"], body: "ok")
             .preceded(byInterim: status, headers: [.link: "</style.css>"])
             .preceded(byInterim: status, headers: ["X-A": "interim"])
         for mode in [ResponseBodyMode.buffered, .streamed] {
@@ -100,10 +100,10 @@ import TransportTesting
         code: Int
     ) async throws {
         let status = try #require(HTTPResponse.Status(code: code))
-        server.on(nil, "/next", MockResponse(body: "followed"))
+        server.on(nil, "/next", .status(200, body: "followed"))
         for mode in [ResponseBodyMode.buffered, .streamed] {
             for method in [HTTPRequest.Method.get, .post] {
-                server.enqueue(MockResponse(status: status, headers: [.location: "/next"], body: "moved"))
+                server.enqueue(.status(status, headers: [.location: "/next"], body: "moved"))
                 let response = try await transport.send(makeRequest(server, "/old", method, responseBody: mode))
                 #expect(response.status == status)
                 #expect(response.headerFields[.location] == "/next")
@@ -117,7 +117,7 @@ import TransportTesting
     @Test(arguments: [301, 302, 303, 307, 308]) func redirectsWithoutALocationAreGiven(code: Int) async throws {
         let status = try #require(HTTPResponse.Status(code: code))
         for location in [nil, "http://[", ""] {
-            server.enqueue(MockResponse(status: status, headers: location.map { [.location: $0] } ?? [:]))
+            server.enqueue(.status(status, headers: location.map { [.location: $0] } ?? [:]))
             let response = try await transport.send(makeRequest(server))
             #expect(response.status == status)
             #expect(response.body.isEmpty)
@@ -126,7 +126,7 @@ import TransportTesting
 
     #if canImport(FoundationNetworking)
     @Test func onLinuxTheContentOfARedirectWithoutLocationIsLostAndNotAnnounced() async throws {
-        server.enqueue(MockResponse(status: 302, headers: ["X-A": "b"], body: "lost"))
+        server.enqueue(.status(302, headers: ["X-A": "b"], body: "lost"))
         let response = try await transport.send(makeRequest(server))
         #expect(response.headerFields["X-A"] == "b")
         #expect(response.headerFields[.contentLength] == nil)
@@ -141,7 +141,7 @@ import TransportTesting
     ])
     func a401IsAResponseWhateverItsChallenge(challenge: String) async throws {
         server.on(.get, "/") { _ in
-            MockResponse(status: 401, headers: [.wwwAuthenticate: challenge], body: "who are you")
+            MockResponse.status(401, headers: [.wwwAuthenticate: challenge], body: "who are you")
         }
         for mode in [ResponseBodyMode.buffered, .streamed] {
             let response = try await transport.send(makeRequest(server, responseBody: mode))
@@ -158,31 +158,31 @@ import TransportTesting
         server.on(.get, "/") { _ in
             var fields = HTTPFields()
             for cookie in cookies { fields.append(.setCookie, cookie) }
-            return MockResponse(headers: fields)
+            return MockResponse.status(200, headers: fields)
         }
         let first = try await transport.send(makeRequest(server))
         #expect(first.headerFields[values: .setCookie] == cookies)
         _ = try await transport.send(makeRequest(server))
         _ = try await URLSessionTransport().send(makeRequest(server))
-        #expect(await server.received(3).allSatisfy { !$0.headerFields.contains(.cookie) })
+        #expect(await server.requests(atLeast: 3).allSatisfy { !$0.headerFields.contains(.cookie) })
     }
 
     @Test func nothingIsCached() async throws {
         server.on(.get, "/") { _ in
-            MockResponse(headers: [.cacheControl: "max-age=3600, public", .eTag: "\"a\""], body: "fresh")
+            MockResponse.status(200, headers: [.cacheControl: "max-age=3600, public", .eTag: "\"a\""], body: "fresh")
         }
         for _ in 0..<3 {
             let response = try await transport.send(makeRequest(server))
             #expect(response.status == 200)
             #expect(try await content(of: response) == "fresh")
         }
-        let received = await server.received(3)
+        let received = await server.requests(atLeast: 3)
         #expect(received.count == 3)
         #expect(!received.contains { $0.headerFields.contains(.ifNoneMatch) })
     }
 
     @Test func connectionsAreKept() async throws {
-        server.on(.get, "/", MockResponse(body: "ok"))
+        server.on(.get, "/", .status(200, body: "ok"))
         for _ in 0..<5 { _ = try await transport.send(makeRequest(server)) }
         #expect(server.connectionsOpened == 1)
     }
@@ -195,7 +195,7 @@ import TransportTesting
 
     @Test func decodedContentLosesItsCodingAndLength() async throws {
         for mode in [ResponseBodyMode.buffered, .streamed] {
-            server.enqueue(MockResponse(headers: [.contentEncoding: "gzip", "X-A": "b"], body: Self.zipped))
+            server.enqueue(.status(200, headers: [.contentEncoding: "gzip", "X-A": "b"], body: Self.zipped))
             let response = try await transport.send(makeRequest(server, responseBody: mode))
             #expect(try await content(of: response) == "hello hello hello")
             #expect(response.headerFields[.contentEncoding] == nil)
@@ -206,7 +206,7 @@ import TransportTesting
     }
 
     @Test func decodedContentIsHeldToTheBufferLimit() async throws {
-        server.enqueue(MockResponse(headers: [.contentEncoding: "gzip"], body: Self.zipped))
+        server.enqueue(.status(200, headers: [.contentEncoding: "gzip"], body: Self.zipped))
         let error = try await failure {
             try await transport.send(makeRequest(server, responseBody: .buffered(upTo: 16)))
         }
@@ -214,14 +214,14 @@ import TransportTesting
     }
 
     @Test func brokenCodingsAreErrors() async throws {
-        server.enqueue(MockResponse(headers: [.contentEncoding: "gzip"], body: "not gzip"))
+        server.enqueue(.status(200, headers: [.contentEncoding: "gzip"], body: "not gzip"))
         #expect(try await failure { try await transport.send(makeRequest(server)) }.code == .invalidResponse)
     }
 
     @Test func chunkedContentIsPutTogether() async throws {
         let pieces = (0..<100).map { Data("piece \($0);") }
         for mode in [ResponseBodyMode.buffered, .streamed] {
-            server.enqueue(.chunked(pieces))
+            server.enqueue(.stream(pieces))
             let response = try await transport.send(makeRequest(server, responseBody: mode))
             #expect(try await response.body.collect(upTo: 1 << 20) == Data(pieces.joined()))
         }
@@ -234,7 +234,7 @@ import TransportTesting
 
     @Test func manyConcurrentCallsEachGetTheirOwnAnswer() async throws {
         server.on(.post, "/echo") { request in
-            MockResponse(headers: ["X-ID": request.queryValue("id") ?? ""], body: request.body)
+            MockResponse.status(200, headers: ["X-ID": request.queryValue("id") ?? ""], body: request.body)
         }
         try await withThrowingTaskGroup(of: Void.self) { group in
             for id in 0..<200 {
@@ -260,7 +260,7 @@ import TransportTesting
     }
 
     @Test func aTransportThatNobodyHoldsClosesItsConnections() async throws {
-        server.on(.get, "/", MockResponse(body: "ok"))
+        server.on(.get, "/", .status(200, body: "ok"))
         for count in 1...10 {
             do {
                 let transport = URLSessionTransport(timeouts: Timeouts(idle: nil))
@@ -272,7 +272,7 @@ import TransportTesting
 
     @Test func staticFactoriesMakeTransports() async throws {
         func send(with transport: some Transport) async throws -> HTTPResponse.Status {
-            server.enqueue(MockResponse(status: 202))
+            server.enqueue(.status(202))
             return try await transport.send(makeRequest(server)).status
         }
         #expect(try await send(with: .urlSession(timeouts: Timeouts(whole: .seconds(60)))) == 202)

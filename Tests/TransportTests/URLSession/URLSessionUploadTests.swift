@@ -13,7 +13,7 @@ import TransportTesting
 
     init() throws {
         server = try MockServer()
-        server.on(.put, "/ok") { request in MockResponse(body: "\(request.bodyLength)") }
+        server.on(.put, "/ok") { request in MockResponse.status(200, body: "\(request.bodyLength)") }
         spool = try TemporaryFolder()
         folder = try TemporaryFolder()
         transport = URLSessionTransport(
@@ -48,7 +48,7 @@ import TransportTesting
 
     @Test func bytesGoOutWithTheirLength() async throws {
         #expect(try await put(HTTPBody(Self.whole)) == "\(Self.whole.count)")
-        let request = await server.received(1)[0]
+        let request = await server.requests(atLeast: 1)[0]
         #expect(request.body == Self.whole)
         #expect(request.headerFields[.contentLength] == "\(Self.whole.count)")
     }
@@ -56,7 +56,7 @@ import TransportTesting
     @Test func filesGoOutWithTheirLength() async throws {
         let url = try file(1_000_003)
         #expect(try await put(HTTPBody(file: url)) == "1000003")
-        #expect(await server.received(1)[0].headerFields[.contentLength] == "1000003")
+        #expect(await server.requests(atLeast: 1)[0].headerFields[.contentLength] == "1000003")
         #expect(FileManager.default.fileExists(atPath: url.path))
     }
 
@@ -67,7 +67,7 @@ import TransportTesting
         try FileManager.default.moveItem(at: url, to: target)
         try FileManager.default.createSymbolicLink(at: url, withDestinationURL: target)
         #expect(try await put(body) == "1003")
-        #expect(await server.received(1)[0].headerFields[.contentLength] == "1003")
+        #expect(await server.requests(atLeast: 1)[0].headerFields[.contentLength] == "1003")
     }
 
     @Test func anEmptyFileIsSent() async throws {
@@ -83,7 +83,7 @@ import TransportTesting
         ]
         for (index, body) in bodies.enumerated() {
             #expect(try await put(body) == "\(length)")
-            #expect(await server.received(index + 1)[index].body == Self.whole)
+            #expect(await server.requests(atLeast: index + 1)[index].body == Self.whole)
         }
         #expect(try leftovers == [])
     }
@@ -137,7 +137,7 @@ import TransportTesting
         }
         server.enqueue(.neverAnswer)
         let call = Task { try await put(.oneShot(Self.source()), "/never") }
-        await server.received(5)
+        await server.requests(atLeast: 5)
         #expect(try leftovers.count == 1)
         call.cancel()
         await #expect(throws: CancellationError.self) { try await call.value }
@@ -217,7 +217,7 @@ import TransportTesting
     }
 
     @Test func anAnswerBeforeTheBodyHasGoneOutIsGiven() async throws {
-        server.on(.put, "/early", readsBody: false) { _ in MockResponse(status: 413, body: "too large") }
+        server.on(.put, "/early", readsBody: false) { _ in MockResponse.status(413, body: "too large") }
         let response = try await transport.send(
             makeRequest(server, "/early", .put, body: HTTPBody(Data(count: 20_000_000)))
         )

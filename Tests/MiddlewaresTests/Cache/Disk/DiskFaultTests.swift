@@ -91,7 +91,7 @@ import TransportTesting
     @Test func aDirectoryThatVanishesUnderABodyOnItsWayIsReported() async throws {
         let world = CacheWorld(store: DiskCacheStore(at: directory.url))
         let chunk = Data(repeating: 7, count: 100_000)
-        world.stub.enqueue(.chunks([chunk, chunk]).with(headers: fields(["Cache-Control: max-age=60"])))
+        world.stub.enqueue(.stream([chunk, chunk], headers: fields(["Cache-Control: max-age=60"])))
         let response = try await world.chain.send(try world.request(streamed: true))
         var count = 0
         for try await part in response.body {

@@ -94,8 +94,8 @@ struct RedirectChainTests {
     /// RFC 9110 §15.4: nobody reads the content of a redirect that is followed.
     private static func redirectWithTooMuchContent() throws -> MockServer {
         let server = try MockServer()
-        server.on(.get, "/a", MockResponse(status: 302, headers: [.location: "/b"], body: "more than ten bytes"))
-        server.on(.get, "/b", MockResponse(body: "followed"))
+        server.on(.get, "/a", .status(302, headers: [.location: "/b"], body: "more than ten bytes"))
+        server.on(.get, "/b", .status(200, body: "followed"))
         return server
     }
 
@@ -110,7 +110,7 @@ struct RedirectChainTests {
         let response = try await Client(baseURL: server.url).send(Self.request(server))
         #expect(response.body.bytes == Data("followed".utf8))
         // A request that a policy creates also follows redirects.
-        server.on(.get, "/c", MockResponse(status: 302, headers: [.location: "/a"]))
+        server.on(.get, "/c", .status(302, headers: [.location: "/a"]))
         let policy: FollowRedirectsInterceptor.Policy = { proposal in
             var request = HTTPRequest(url: proposal.request.url)
             request.context.responseBody = proposal.request.context.responseBody
@@ -146,8 +146,8 @@ struct RedirectChainTests {
             second.stop()
         }
         let target = second.url.appending(path: "b").absoluteString
-        first.on(.post, "/a") { _ in MockResponse(status: 303, headers: [.location: target], body: "moved") }
-        second.on(nil, "/b") { request in MockResponse(status: 200, headers: [:], body: "\(request.method)") }
+        first.on(.post, "/a") { _ in MockResponse.status(303, headers: [.location: target], body: "moved") }
+        second.on(nil, "/b") { request in MockResponse.status(200, headers: [:], body: "\(request.method)") }
         let client = Client(baseURL: first.url)
         let request = HTTPRequest(
             method: .post,

@@ -362,6 +362,6 @@ import Testing
         let chain = InterceptorChain([handler, .unwrapEnvelope(payload: "object")], transport: stub)
         let response = try await chain.send(HTTPRequest(url: url("https://api.example.com")))
         #expect(response.body.bytes == Data("7".utf8))
-        try stub.verifyAllUsed()
+        try stub.verify()
     }
 }

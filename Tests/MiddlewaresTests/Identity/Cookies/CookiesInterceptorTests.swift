@@ -103,14 +103,15 @@ import TransportTesting
         let server = try MockServer()
         defer { server.stop() }
         server.on(.get, "/login") { _ in
-            MockResponse(
+            MockResponse.status(
+                200,
                 headers: [
                     .setCookie: "sid=abc; HttpOnly; Path=/",
                     .setCookie: "theme=dark; Expires=Fri, 01 Jan 2038 00:00:00 GMT",
                 ]
             )
         }
-        server.on(.get, "/me") { request in MockResponse(status: 200, body: request.headerFields[.cookie] ?? "-") }
+        server.on(.get, "/me") { request in MockResponse.status(200, body: request.headerFields[.cookie] ?? "-") }
         let client = Client(baseURL: server.url, interceptors: [.cookies()])
         _ = try await client.send(HTTPRequest(url: try url("/login")))
         let response = try await client.send(HTTPRequest(url: try url("/me")))

@@ -189,8 +189,8 @@ import TransportTesting
         defer { proxy.stop() }
         proxy.on(nil, "/**") { request in
             let isRight = try? Self.isRight(request.headerFields[.proxyAuthorization], "GET", request.target)
-            if isRight == true { return MockResponse(body: "by proxy") }
-            return MockResponse(status: 407, headers: [.proxyAuthenticate: Self.challenge])
+            if isRight == true { return MockResponse.status(200, body: "by proxy") }
+            return MockResponse.status(407, headers: [.proxyAuthenticate: Self.challenge])
         }
         var configuration = CurlTransport.Configuration()
         configuration.proxy = .url(try #require(URL(string: "http://127.0.0.1:\(proxy.port)")))

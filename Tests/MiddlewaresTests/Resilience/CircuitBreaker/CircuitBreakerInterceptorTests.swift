@@ -37,7 +37,7 @@ struct CircuitBreakerInterceptorTests {
         clock.advance(by: .seconds(30))
         #expect(try await chain.get() == 200)
         #expect(try await chain.get() == 404)
-        try stub.verifyAllUsed()
+        try stub.verify()
         let origin = "https://api.example.com:443"
         #expect(
             changes.value == [

@@ -289,8 +289,8 @@ struct RetryChainTests {
         defer { server.stop() }
         server.enqueue(
             .closeInBody(after: 2, of: 10),
-            MockResponse(status: 503),
-            MockResponse(status: 200, body: "at last")
+            MockResponse.status(503),
+            MockResponse.status(200, body: "at last")
         )
         let client = Client(baseURL: server.url, interceptors: [.retry(.constant(.zero))])
         let response = try await client.send(HTTPRequest(url: server.url.appending(path: "x")))
