@@ -10,6 +10,11 @@ internal import Synchronization
 /// await clock.sleepers(1)                        // waits until the retry sleeps
 /// clock.advance(by: .seconds(2))
 /// ```
+/// ``run(sleepers:failingWhenStuck:fileID:line:_:)`` does the last two steps by itself, as often as needed:
+///
+/// ```swift
+/// let response = try await clock.run { try await client.send(request) }
+/// ```
 /// Pass the clock on as a ``Transport/TimeSource``: `.retry(time: .manual(clock))`.
 public final class ManualClock: Clock, Sendable {
     /// A point in time of a ``ManualClock``.
@@ -86,6 +91,9 @@ public final class ManualClock: Clock, Sendable {
     /// The deadline of the next sleeper, or `nil` if nobody sleeps.
     public var nextDeadline: Instant? { state.withLock { $0.sleepers.values.map(\.deadline).min() } }
 
+    /// The deadlines of all sleepers, earliest first.
+    public var deadlines: [Instant] { state.withLock { $0.sleepers.values.map(\.deadline) }.sorted() }
+
     /// Sleeps until the clock has been advanced to the deadline.
     ///
     /// - Throws: `CancellationError`, immediately when the task is cancelled.
@@ -113,8 +121,7 @@ public final class ManualClock: Clock, Sendable {
     /// Moves the time forward and wakes the sleepers whose deadlines it reaches, in the order of their deadlines.
     ///
     /// All woken tasks see the new time, even if their deadline was much earlier, so a task that sleeps again starts from
-    /// there. To step through several consecutive sleeps, alternate between advancing to ``nextDeadline`` and awaiting
-    /// ``sleepers(_:)``.
+    /// there. ``run(sleepers:failingWhenStuck:fileID:line:_:)`` steps through several consecutive sleeps.
     public func advance(by duration: Duration) {
         // A single locked step, so that concurrent calls add up.
         advance { $0.advanced(by: duration) }
@@ -145,7 +152,9 @@ public final class ManualClock: Clock, Sendable {
         await watch { $0 == 0 }
     }
 
-    private func watch(_ isDone: @escaping @Sendable (Int) -> Bool) async {
+    /// Waits until the condition holds for the number of sleepers, or until the waiting task is cancelled. The condition is
+    /// tested when the number changes, and by ``testConditions()``.
+    func watch(_ isDone: @escaping @Sendable (Int) -> Bool) async {
         let id = state.withLock { $0.nextID() }
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -160,6 +169,11 @@ public final class ManualClock: Clock, Sendable {
             cancel(id)
         }
         state.withLock { _ = $0.cancelled.remove(id) }
+    }
+
+    /// Tests the conditions of all waits again, after something else that they depend on has changed.
+    func testConditions() {
+        for watcher in state.withLock({ $0.takeDueWatchers() }) { watcher.continuation.resume() }
     }
 
     // Cancels a sleeper or a watcher; both draw their IDs from the same sequence.

@@ -1,0 +1,146 @@
+internal import Dispatch
+public import Interceptors
+internal import Synchronization
+
+extension ManualClock {
+    /// Runs an operation, and advances the clock to the next deadline whenever the operation can only wait, until it ends.
+    ///
+    /// ```swift
+    /// let clock = ManualClock()
+    /// let chain = InterceptorChain([.retry(time: .manual(clock))], transport: stub)
+    /// let response = try await clock.run { try await chain.send(request) }
+    /// ```
+    /// ## When the clock moves
+    /// The operation and its child tasks (`async let`, task groups) run one at a time on an executor that belongs to this call.
+    /// So the clock knows when none of them can continue. Then, if at least one task sleeps on the clock, it advances to the
+    /// earliest deadline, and no further. Child tasks that work before they sleep therefore can't miss their turn, and
+    /// deadlines are reached in their order.
+    ///
+    /// The clock doesn't see work elsewhere: in unstructured tasks (`Task { … }`), on the main actor or another actor with an
+    /// executor of its choice, in callbacks, in another process. While the operation waits for such work, nothing but the
+    /// sleepers counts: the clock advances as soon as a task sleeps, even if the work would begin an earlier sleep. Where this
+    /// matters, say how many tasks must sleep before each step: with a coalesced request under a time limit, `sleepers: 2`
+    /// waits until the shared task sleeps beside the time limit. Without any sleeper the clock waits as long as the work takes.
+    ///
+    /// When the operation has ended, the clock keeps its time, and tasks that still sleep continue to sleep.
+    ///
+    /// - Parameters:
+    ///   - count: the number of tasks that must sleep before each step.
+    ///   - failsWhenStuck: whether to throw ``StuckError`` at once when the operation and its child tasks can only wait, but
+    ///     too few tasks sleep. Choose `true` if the operation waits for nothing but this clock and its child tasks: then
+    ///     nothing could ever continue it. By default `false`.
+    ///   - operation: the operation. If the task that calls `run` is cancelled, so is the operation.
+    /// - Throws: the operation's error, or ``StuckError``, also in place of the `CancellationError` of an operation cancelled
+    ///   with the task that calls `run`. A test that reaches its time limit is cancelled: it then reports who slept.
+    public func run<Value: Sendable>(
+        sleepers count: Int = 1,
+        failingWhenStuck failsWhenStuck: Bool = false,
+        fileID: String = #fileID,
+        line: Int = #line,
+        _ operation: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        let executor = SteppingExecutor { [self] in testConditions() }
+        let stuck = Mutex<StuckError?>(nil)
+        let location = CodeLocation(fileID: fileID, line: line)
+        return try await withThrowingTaskGroup(of: Value.self) { group in
+            group.addTask(executorPreference: executor) {
+                defer { executor.end() }
+                return try await operation()
+            }
+            // This handler is newer than the group, so it runs before the group's sleepers are cancelled.
+            try await withTaskCancellationHandler {
+                try await step(executor, count, failsWhenStuck, location)
+            } onCancel: {
+                stuck.withLock { $0 = StuckError(now: now, deadlines: deadlines, needed: count, location: location) }
+            }
+            do {
+                guard let value = try await group.next() else { throw CancellationError() }
+                return value
+            } catch is CancellationError {
+                throw stuck.withLock { $0 } ?? CancellationError()
+            }
+        }
+    }
+
+    /// Advances the clock until the operation ends or the task is cancelled.
+    private func step(
+        _ executor: SteppingExecutor,
+        _ count: Int,
+        _ failsWhenStuck: Bool,
+        _ location: CodeLocation
+    ) async throws {
+        while true {
+            await watch { sleeping in
+                executor.hasEnded || executor.isIdle && (sleeping >= max(1, count) || failsWhenStuck)
+            }
+            guard !executor.hasEnded, !Task.isCancelled else { return }
+            let deadlines = deadlines
+            if deadlines.count >= count, let next = deadlines.first {
+                advance(to: next)
+            } else if failsWhenStuck, executor.isIdle {
+                throw StuckError(now: now, deadlines: deadlines, needed: count, location: location)
+            }
+        }
+    }
+
+    /// Thrown by ``run(sleepers:failingWhenStuck:fileID:line:_:)`` when the operation can't end: says who sleeps until when.
+    public struct StuckError: Error, Sendable {
+        /// The clock's time.
+        public let now: Instant
+        /// The deadlines of the tasks that slept on the clock, earliest first.
+        public let deadlines: [Instant]
+        /// The number of sleeping tasks that the next step needed.
+        public let needed: Int
+        /// The call of `run`.
+        public let location: CodeLocation
+    }
+}
+
+extension ManualClock.StuckError: CustomStringConvertible {
+    /// The place of the call, the time, and the deadlines.
+    public var description: String {
+        let sleeping =
+            deadlines.isEmpty
+            ? "No task sleeps on the clock"
+            : "Tasks sleep until " + deadlines.map(\.description).joined(separator: ", ")
+        let missing = deadlines.count < needed ? "; the next step needs \(needed) sleeping" : ""
+        return "ManualClock.StuckError: the operation hasn't ended at \(now). \(sleeping)\(missing) (\(location))"
+    }
+}
+
+/// Runs the jobs of one operation and its child tasks one after another, and knows when there are none.
+private final class SteppingExecutor: TaskExecutor {
+    private struct State {
+        /// The jobs enqueued or running.
+        var jobs = 0
+        var hasEnded = false
+    }
+
+    private let queue = DispatchQueue(label: "ManualClock.run")
+    private let state = Mutex(State())
+    private let onIdle: @Sendable () -> Void
+
+    /// Creates an executor that calls the closure whenever the last job has run.
+    init(onIdle: @escaping @Sendable () -> Void) { self.onIdle = onIdle }
+
+    /// Whether every task of the operation waits, or has ended. A task is resumed by enqueuing its job, so this is exact.
+    var isIdle: Bool { state.withLock { $0.jobs == 0 } }
+
+    var hasEnded: Bool { state.withLock(\.hasEnded) }
+
+    /// Notes the end of the operation; its last job is still running.
+    func end() { state.withLock { $0.hasEnded = true } }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        state.withLock { $0.jobs += 1 }
+        queue.async { [self] in
+            job.runSynchronously(on: asUnownedTaskExecutor())
+            let isIdle = state.withLock { state in
+                state.jobs -= 1
+                return state.jobs == 0
+            }
+            if isIdle { onIdle() }
+        }
+    }
+}
