@@ -23,6 +23,7 @@ let package = Package(
         .library(name: "Interceptors", targets: ["Interceptors"]),
         .library(name: "Middlewares", targets: ["Middlewares"]),
         .library(name: "TransportTesting", targets: ["TransportTesting"]),
+        .library(name: "MiddlewaresTesting", targets: ["MiddlewaresTesting"]),
     ],
     targets: [
         .target(name: "CCurl"),
@@ -64,6 +65,8 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
+        // Apart from TransportTesting, whose tests and users needn't build the middlewares.
+        .target(name: "MiddlewaresTesting", dependencies: ["Middlewares"], swiftSettings: settings),
 
         .executableTarget(
             name: "Quickstart",
@@ -115,7 +118,9 @@ let package = Package(
         ),
         .testTarget(
             name: "MiddlewaresTests",
-            dependencies: ["Middlewares", "HTTPSyntax", "TransportTesting", "TestSupport", "CacheProcess"],
+            dependencies: [
+                "Middlewares", "HTTPSyntax", "TransportTesting", "MiddlewaresTesting", "TestSupport", "CacheProcess",
+            ],
             swiftSettings: settings
         ),
         // A new app in Xcode has this setting: declarations belong to the main actor unless they say otherwise.

@@ -1,5 +1,6 @@
 import Foundation
 import Middlewares
+import Synchronization
 
 /// A minimal store: a dictionary that never evicts. Like every store, it decides nothing about HTTP.
 ///
@@ -80,32 +81,24 @@ actor DictionaryStore: CacheStore {
     }
 }
 
-/// Collects the chunks of a body until the writer commits it.
-private actor Collector {
-    private var body: Data? = Data()
-
-    func append(_ chunk: Data) { body?.append(chunk) }
-
-    func take() -> Data? { body.take() }
-}
-
 extension DictionaryStore {
-    private struct Writer: CacheWriter {
+    /// Collects the chunks of a body until it is committed or abandoned.
+    private final class Writer: CacheWriter {
         typealias Insertion = @Sendable (Data, @Sendable (CacheGeneration) -> Bool) async -> Bool
 
-        let insert: Insertion
-        private let collector = Collector()
+        private let insert: Insertion
+        /// `nil` after the end.
+        private let body = Mutex<Data?>(Data())
 
         init(insert: @escaping Insertion) { self.insert = insert }
 
-        func append(_ chunk: Data) async { await collector.append(chunk) }
+        func append(_ chunk: Data) { body.withLock { $0?.append(chunk) } }
 
         func commit(if isWanted: @Sendable (CacheGeneration) -> Bool) async -> Bool {
-            guard let body = await collector.take() else { return false }
+            guard let body = body.withLock({ $0.take() }) else { return false }
             return await insert(body, isWanted)
         }
 
-        // The body goes away with the writer unless it is committed.
-        func abandon() {}
+        func abandon() { body.withLock { $0 = nil } }
     }
 }

@@ -25,6 +25,8 @@ struct MyTransport: Transport {
     func send(_ request: consuming HTTPRequest) async throws -> HTTPResponse { some() }
 }
 
+typealias MyStore = MemoryCacheStore
+
 struct Storage: Sendable {
     func load() -> TokenStore.Token? { some() }
     func load() -> [Cookie] { some() }

@@ -48,7 +48,8 @@ internal import Interceptors
 ///     }
 /// }
 /// ```
-/// `Examples/Caching/DictionaryStore.swift` is a complete store. A store that wraps another needs no lock: it forwards the
+/// `Examples/Caching/DictionaryStore.swift` is a complete store, and `CacheStoreConformance` in the module
+/// `MiddlewaresTesting` checks these promises, each as a test. A store that wraps another needs no lock: it forwards the
 /// other's snapshots, and the cache's closure.
 public protocol CacheStore: Sendable {
     /// Returns the generation of a key and all its entries: one for each variant that `Vary` tells apart.
@@ -61,7 +62,8 @@ public protocol CacheStore: Sendable {
     ///
     /// - Parameters:
     ///   - entries: the IDs of the entries to replace.
-    ///   - length: the number of the body's bytes, if it is known beforehand.
+    ///   - length: the number of the body's bytes, if it is known beforehand. The store may use it to refuse a body or to make
+    ///     room. It needn't compare it with the bytes that arrive: the cache doesn't commit a body of another length.
     /// - Throws: ``CacheStoreError`` with ``CacheStoreError/Code/tooLarge`` if the length is known and the body can't fit.
     func write(
         _ response: CachedResponse,
