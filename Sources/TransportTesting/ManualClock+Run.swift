@@ -7,8 +7,8 @@ extension ManualClock {
     ///
     /// ```swift
     /// let clock = ManualClock()
-    /// let chain = InterceptorChain([.retry(time: .manual(clock))], transport: stub)
-    /// let response = try await clock.run { try await chain.send(request) }
+    /// let client = Client(baseURL: url, interceptors: [.retry(time: .manual(clock))], transport: stub)
+    /// let user: User = try await clock.run { try await client.get("/users/42") }
     /// ```
     /// ## When the clock moves
     /// The operation and its child tasks (`async let`, task groups) run one at a time on an executor that belongs to this call.

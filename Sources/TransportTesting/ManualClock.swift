@@ -13,7 +13,7 @@ internal import Synchronization
 /// ``run(sleepers:failingWhenStuck:fileID:line:_:)`` does the last two steps by itself, as often as needed:
 ///
 /// ```swift
-/// let response = try await clock.run { try await client.send(request) }
+/// let user: User = try await clock.run { try await client.get("/users/42") }
 /// ```
 /// Pass the clock on as a ``Transport/TimeSource``: `.retry(time: .manual(clock))`.
 public final class ManualClock: Clock, Sendable {

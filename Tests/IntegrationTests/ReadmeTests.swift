@@ -74,6 +74,20 @@ import TransportTesting
         try stub.verify()
     }
 
+    @Test func exampleOfAManualClockWorks() async throws {
+        let url = URL(string: "https://api.example.com")
+        let stub = StubTransport()
+        stub.enqueue(.status(503), .status(503), .json(#"{"id":42,"name":"Ada"}"#))
+
+        let clock = ManualClock()
+        let client = Client(baseURL: url, interceptors: [.retry(time: .manual(clock))], transport: stub)
+        let user: User = try await clock.run { try await client.get("/users/42") }
+
+        #expect(user.id == 42)
+        #expect(clock.now.elapsed > .zero)
+        try stub.verify()
+    }
+
     @Test func theExampleOfFilesWorks() async throws {
         let folder = try TemporaryFolder()
         let (title, photo) = ("Sunset", try folder.write(Data("jpeg".utf8)))

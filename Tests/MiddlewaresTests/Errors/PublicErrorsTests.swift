@@ -70,7 +70,9 @@ import Testing
     }
 
     // These can't be the error of a call: a store reports its failures, and the others belong to tests.
-    private static let notOfACall: Set<String> = ["CacheStoreError", "MockServerError", "Violation"]
+    private static let notOfACall: Set<String> = [
+        "CacheStoreError", "MockServerError", "StubVerificationError", "StuckError", "Violation",
+    ]
 
     @Test func everyPublicErrorOfACallIsInTheTable() async throws {
         let declaration = /public (?:final )?(?:struct|enum|class|actor) (\w+)(?:<[^>]*>)?:([^{]*)\{/
