@@ -62,3 +62,12 @@ let anyStore: any CacheStore = store
 let chain: [any Interceptor] = [
     .cache(anyStore), .cache(.memory()), .cache(.disk(at: caches)), .cache(MemoryCacheStore()),
 ]
+
+// A response's content through a closure, in two ways that both discard the source of what isn't read.
+// compiles
+let interceptor: ClosureInterceptor = .intercept { request, next in
+    var response = try await next(request)
+    response.body = .oneShot(response.body.map { Data($0.reversed()) })
+    response.body = response.body.map { Data($0.reversed()) }.onEnd { _ in }
+    return response
+}

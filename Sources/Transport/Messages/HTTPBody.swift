@@ -65,12 +65,18 @@ public struct HTTPBody: Sendable {
     ///   - length: the number of bytes, or `nil` or a negative number if unknown. A stream with another number of bytes fails.
     ///   - onDiscard: ends the source when the rest of the stream will never be read. Called at most once. A transport that
     ///     stops sending before the stream's end calls it, whatever the reason. It may be called from any thread and must not
-    ///     block.
+    ///     block. If `chunks` is itself a body, that body is discarded too.
     public static func oneShot<Chunks: AsyncSequence & Sendable>(
         _ chunks: Chunks,
         length: Int64? = nil,
         onDiscard: @escaping @Sendable () -> Void = {}
     ) -> Self where Chunks.Element == Data {
+        // Otherwise a body of a body would leak the connection when it isn't read to its end.
+        let inner = chunks as? HTTPBody
+        let onDiscard: @Sendable () -> Void = {
+            inner?.discard()
+            onDiscard()
+        }
         let stream = StreamBody(length: length, isRestartable: false, onDiscard: onDiscard) { StreamReader(chunks) }
         return Self(storage: .stream(stream))
     }
@@ -80,7 +86,7 @@ public struct HTTPBody: Sendable {
         .restartable { () throws -> AsyncStream<Data> in throw error }
     }
 
-    private init(storage: Storage) { self.storage = storage }
+    init(storage: Storage) { self.storage = storage }
 }
 
 extension HTTPBody {

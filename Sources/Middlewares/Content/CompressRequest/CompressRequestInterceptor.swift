@@ -62,9 +62,7 @@ public struct CompressRequestInterceptor: Interceptor {
             let compressed = try await Self.compressed(bytes, level: level)
             return compressed.map { HTTPBody($0) }
         }
-        let chunks = GzipChunks(body: body, level: level)
-        if body.isRestartable { return .restartable { chunks } }
-        return .oneShot(chunks, onDiscard: { body.discard() })
+        return body.wrapped { [level] in GzipChunks(body: $0, level: level) }
     }
 
     // Compression takes time, so it leaves the caller's actor.

@@ -71,9 +71,8 @@ public struct LatestWinsInterceptor: Interceptor {
             calls.end(call, key)
             return response
         }
-        let body = response.body
-        response.body = HTTPBody.oneShot(LatestChunks(body: body, call: call), length: body.length) { body.discard() }
-            .onEnd { [calls] in calls.end(call, key) }
+        response.body = response.body.wrapped(length: response.body.length) { LatestChunks(body: $0, call: call) }
+            .onEnd { [calls] _ in calls.end(call, key) }
         return response
     }
 }

@@ -62,7 +62,7 @@ public struct LimitConcurrencyInterceptor: Interceptor {
             throw error
         }
         if response.body.isUnreadStream {
-            response.body = response.body.onEnd { [pool] in pool.release(for: scope) }
+            response.body = response.body.onEnd { [pool] _ in pool.release(for: scope) }
         } else {
             pool.release(for: scope)
         }
