@@ -6,6 +6,7 @@ extension TLSConfiguration {
     var isPlain: Bool {
         var plain = self
         plain.minimumVersion = TLSConfiguration.system.minimumVersion
+        plain.isRequired = false
         return plain == .system
     }
 
@@ -54,9 +55,17 @@ extension TLSConfiguration {
         throw TransportError(.unsupported, message, request: request, underlying: error)
     }
 
+    /// Throws if the settings require TLS and the request would be sent without.
+    func checkScheme(_ request: HTTPRequest) throws {
+        guard isRequired, !request.url.isHTTPS else { return }
+        let message = "The TLS settings require https (TLSConfiguration.isRequired), so nothing is sent to this URL."
+        throw TransportError(.tlsFailed, message, request: request)
+    }
+
     /// Throws if a literal in the settings is invalid, or if a host with pins would be called without TLS.
     func check(_ request: HTTPRequest) throws {
         try checkLiterals(request)
+        try checkScheme(request)
         guard !pins.isEmpty || signedPins != nil, !request.url.isHTTPS,
             let host = request.url.host(percentEncoded: false), pins(for: host) != nil
         else { return }

@@ -41,7 +41,7 @@ struct OutgoingRequest {
     /// Throws if the body's file is gone, or its length has changed since the body was made.
     static func checkFile(_ request: HTTPRequest) throws(TransportError) {
         guard let file = request.body.file, let length = request.body.length else { return }
-        // The size is that of a link's target, and a URL may cache an old size.
+        // The body's length is the size of a link's target. A URL may cache an old size.
         var target = file.resolvingSymlinksInPath()
         target.removeAllCachedResourceValues()
         let found = try? target.resourceValues(forKeys: [.fileSizeKey, .isRegularFileKey])

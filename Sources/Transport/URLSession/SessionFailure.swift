@@ -54,7 +54,7 @@ enum SessionFailure {
         }
     }
 
-    // CFNetworkErrors.h. Negative codes are those of NSURLErrorDomain.
+    // The codes are those of CFNetworkErrors.h; negative ones are those of NSURLErrorDomain.
     private static func meaning(ofCFNetwork code: Int, hasHead: Bool) -> TransportError.Code {
         switch code {
         case ..<0:

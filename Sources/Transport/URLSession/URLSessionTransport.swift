@@ -182,6 +182,7 @@ public final class URLSessionTransport: Transport {
         try Task.checkCancellation()
         #if canImport(FoundationNetworking)
         try tls.checkLiterals(request)
+        try tls.checkScheme(request)
         if let refusal = tls.refusalOfURLSessionOnLinux(request) { throw refusal }
         return try await exchange(request)
         #else

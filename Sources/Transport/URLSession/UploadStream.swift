@@ -8,7 +8,7 @@ internal import Foundation
 final class UploadStream: UploadSink, @unchecked Sendable {
     private static let bufferSize = 64 * 1024
 
-    // `@unchecked Sendable`: after `init`, only `thread` uses this stream.
+    // `@unchecked Sendable`: after `init`, only `thread` uses `output`.
     private let output: OutputStream
     private let thread = BlockingThread(name: "Transport.UploadStream")
 

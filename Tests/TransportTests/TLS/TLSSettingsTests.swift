@@ -141,6 +141,25 @@ import Testing
 }
 
 @Suite(.againstHanging) struct TLSChecksTests {
+    @Test(arguments: ["http://127.0.0.1:9/", "HTTP://[::1]:9/"])
+    func requiredTLSRefusesPlainURLsBeforeAnythingIsSent(url: String) async throws {
+        var tls = TLSConfiguration.system
+        tls.isRequired = true
+        #expect(tls.isPlain)
+        let request = HTTPRequest(url: try #require(URL(string: url)))
+        for transport in [URLSessionTransport(tls: tls), .platform(tls: tls)] as [any Transport] {
+            let error = await #expect(throws: TransportError.self) { try await transport.send(request) }
+            #expect(error?.code == .tlsFailed)
+            #expect(error?.message.contains("isRequired") == true)
+        }
+        // Over https the request is sent, and nothing listens on the port.
+        let secure = HTTPRequest(url: try #require(URL(string: "https://127.0.0.1:9/")))
+        let error = await #expect(throws: TransportError.self) {
+            try await PlatformTransport.platform(tls: tls).send(secure)
+        }
+        #expect(error?.code == .cannotConnect)
+    }
+
     @Test func urlSessionOnLinuxRefusesWhateverItCannotDo() throws {
         #expect(TLSConfiguration.system.refusalOfURLSessionOnLinux(nil) == nil)
         let exempt = TLSConfiguration.system.dangerouslyAcceptingAnyHostName(from: "localhost")
