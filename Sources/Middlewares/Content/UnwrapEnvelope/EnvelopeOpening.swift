@@ -8,7 +8,7 @@ struct EnvelopeOrigin: Sendable {
 
 /// The classification of a response.
 private enum Judgement {
-    case success(payload: Range<Int>?)
+    case success(Envelope)
     case failure(Envelope)
     case noEnvelope(EnvelopeError.Reason, explanation: String)
 }
@@ -18,8 +18,10 @@ extension UnwrapEnvelopeInterceptor {
     func open(_ response: inout HTTPResponse, _ paths: EnvelopePaths, from origin: EnvelopeOrigin) throws {
         let body = response.body.bytes ?? Data()
         switch try judgement(on: response, body, paths) {
-        case .success(let payload):
-            if response.status.kind == .successful { Self.unwrap(&response, body, payload) }
+        case .success(let envelope):
+            guard response.status.kind == .successful else { return }
+            if keepsEnvelope { response.context.envelope = envelope }
+            Self.unwrap(&response, body, envelope.payloadPlace)
         case .failure(let envelope):
             throw EnvelopeError(refused: envelope, (envelope.body, isComplete: true), response, origin)
         case .noEnvelope(let reason, let explanation):
@@ -65,7 +67,7 @@ extension UnwrapEnvelopeInterceptor {
         }
         let envelope = Envelope(response, body: body, parts)
         switch try success.verdict(on: envelope) {
-        case true?: return .success(payload: envelope.payloadPlace)
+        case true?: return .success(envelope)
         case false?: return .failure(envelope)
         case nil:
             let path = success.flagPath ?? paths.code
@@ -112,7 +114,10 @@ extension UnwrapEnvelopeInterceptor {
             let body = try await beginning(of: response.body)
             throw EnvelopeError(.notAnEnvelope, explanation, body, response, origin)
         }
-        if isSuccess { return response }
+        if isSuccess {
+            if keepsEnvelope { response.context.envelope = envelope }
+            return response
+        }
         let body = try await beginning(of: response.body)
         throw EnvelopeError(refused: envelope, body, response, origin)
     }

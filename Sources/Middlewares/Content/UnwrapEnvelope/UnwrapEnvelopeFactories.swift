@@ -9,6 +9,8 @@ extension Interceptor where Self == UnwrapEnvelopeInterceptor {
     ///   - otherwise: the treatment of 2xx responses that aren't envelopes; by default they fail.
     ///   - limit: the maximum size of a streamed JSON body, in bytes, 64 MiB by default; a longer body fails with
     ///     ``TransportError/Code/bodyTooLarge``.
+    ///   - keepsEnvelope: whether the response's context has the opened envelope (``HTTPContext/envelope``), which keeps all its
+    ///     bytes in memory; `false` by default.
     ///   - judges: which statuses to check, by default all except 3xx, 401 and 407.
     public static func unwrapEnvelope(
         payload: JSONKeyPath,
@@ -17,10 +19,18 @@ extension Interceptor where Self == UnwrapEnvelopeInterceptor {
         success: Envelope.Success = .codes(200...299),
         otherwise: Envelope.NonEnvelopePolicy = .fail,
         limit: Int = 64 << 20,
+        keepsEnvelope: Bool = false,
         judges: @escaping @Sendable (HTTPResponse.Status) -> Bool = Self.isJudgedByDefault
     ) -> Self {
         let paths = EnvelopePaths(payload: payload, code: code, message: message, flag: success.flagPath)
-        return Self(form: .body(paths), success: success, otherwise: otherwise, limit: limit, judges: judges)
+        return Self(
+            form: .body(paths),
+            success: success,
+            otherwise: otherwise,
+            limit: limit,
+            keepsEnvelope: keepsEnvelope,
+            judges: judges
+        )
     }
 
     /// Checks the header fields of responses for failure, and leaves the bodies of successful ones unread, even streams.
@@ -32,12 +42,14 @@ extension Interceptor where Self == UnwrapEnvelopeInterceptor {
     ///   - success: the rule for success, by default the field `success`.
     ///   - otherwise: the treatment of 2xx responses without these fields; by default they fail.
     ///   - limit: the maximum number of bytes of a failure's body to keep in the ``EnvelopeError``, 1 MiB by default.
+    ///   - keepsEnvelope: whether the response's context has the envelope (``HTTPContext/envelope``); `false` by default.
     ///   - judges: which statuses to check, by default all except 3xx, 401 and 407.
     public static func unwrapEnvelope(
         headers: EnvelopeFields,
         success: Envelope.Success = .flag("success"),
         otherwise: Envelope.NonEnvelopePolicy = .fail,
         limit: Int = 1 << 20,
+        keepsEnvelope: Bool = false,
         judges: @escaping @Sendable (HTTPResponse.Status) -> Bool = Self.isJudgedByDefault
     ) -> Self {
         let flag = success.flagPath.flatMap { HTTPField.Name($0.description) }
@@ -46,8 +58,24 @@ extension Interceptor where Self == UnwrapEnvelopeInterceptor {
             success: success,
             otherwise: otherwise,
             limit: limit,
+            keepsEnvelope: keepsEnvelope,
             judges: judges
         )
+    }
+}
+
+extension HTTPContext {
+    private enum EnvelopeKey: HTTPContextKey { static var defaultValue: Envelope? { nil } }
+
+    /// On a response: the envelope that `unwrapEnvelope(…, keepsEnvelope: true)` has opened, for the values beside the payload.
+    ///
+    /// ```swift
+    /// let (films, response) = try await api.response("/films", as: [Film].self)
+    /// let total = response.context.envelope?.text(at: "paging.total")
+    /// ```
+    public internal(set) var envelope: Envelope? {
+        get { self[EnvelopeKey.self] }
+        set { self[EnvelopeKey.self] = newValue }
     }
 }
 

@@ -32,7 +32,7 @@ internal import Foundation
 /// ## Results
 /// - **Success**: the body becomes the payload, byte for byte as the server wrote it; `null` stays `null`, and a missing
 ///   payload becomes an empty body. `Content-Length`, if present, is updated, digests of the old content are removed, and
-///   all other fields stay.
+///   all other fields stay. With `keepsEnvelope`, the response's context has the envelope too (``HTTPContext/envelope``).
 /// - **Failure**: throws an ``EnvelopeError`` with ``EnvelopeError/Reason/refused``.
 /// - **No envelope** (the body isn't a JSON object, or lacks the value that decides success) or malformed JSON: passes or
 ///   fails, as `otherwise` says. Choose `.pass` if the chain also fetches other content, such as images. Inside a payload,
@@ -52,6 +52,7 @@ public struct UnwrapEnvelopeInterceptor: Interceptor {
     let success: Envelope.Success
     let otherwise: Envelope.NonEnvelopePolicy
     let limit: Int
+    let keepsEnvelope: Bool
     let judges: @Sendable (HTTPResponse.Status) -> Bool
     /// Keeps an inner cache from storing responses that become errors. Created once, because each request carries it.
     private var condition: StoringCondition?
@@ -61,12 +62,14 @@ public struct UnwrapEnvelopeInterceptor: Interceptor {
         success: Envelope.Success,
         otherwise: Envelope.NonEnvelopePolicy,
         limit: Int,
+        keepsEnvelope: Bool,
         judges: @escaping @Sendable (HTTPResponse.Status) -> Bool
     ) {
         self.form = form
         self.success = success
         self.otherwise = otherwise
         self.limit = limit
+        self.keepsEnvelope = keepsEnvelope
         self.judges = judges
         let judge = self
         condition = StoringCondition { !judge.refuses($0) }

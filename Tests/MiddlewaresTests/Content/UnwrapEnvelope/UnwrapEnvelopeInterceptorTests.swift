@@ -36,6 +36,29 @@ import Testing
 
     // MARK: Payloads
 
+    @Test func openedEnvelopeIsKeptIfAskedFor() async throws {
+        let body = #"{"code":200,"object":[1],"paging":{"total":17},"message":"OK"}"#
+        func kept(_ interceptor: UnwrapEnvelopeInterceptor) async throws -> Envelope? {
+            let response = try await send(HTTPResponse(status: 200, body: HTTPBody(body)), through: interceptor)
+            #expect(response.body.bytes == Data("[1]".utf8))
+            return response.context.envelope
+        }
+        #expect(try await kept(.unwrapEnvelope(payload: "object")) == nil)
+        let envelope = try #require(try await kept(.unwrapEnvelope(payload: "object", keepsEnvelope: true)))
+        #expect(envelope.text(at: "paging.total") == "17")
+        #expect(envelope.message == "OK")
+        #expect(envelope.code == 200)
+    }
+
+    @Test func envelopeInFieldsIsKeptIfAskedFor() async throws {
+        let response = try await send(
+            HTTPResponse(status: 200, headerFields: ["success": "true", "status": "7"], body: "x"),
+            through: .unwrapEnvelope(headers: .standard, keepsEnvelope: true)
+        )
+        #expect(response.context.envelope?.code == 7)
+        #expect(response.body.bytes == Data("x".utf8))
+    }
+
     /// The body's memory may be a mapped file that can't be written to.
     @Test func memoryThatIsNotTheBodysOwnStaysAsItIs() async throws {
         let content = String(repeating: "abcdefgh", count: 40_000)
