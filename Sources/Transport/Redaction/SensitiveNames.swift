@@ -8,7 +8,7 @@ enum FieldKind: Sendable {
 /// Decides by name whether a value is secret. Each field of each logged message is looked up, so the result for usual names is
 /// computed in advance.
 final class SensitiveNames: Sendable {
-    private let words: SensitiveWords
+    private let words: SensitiveNameMatcher
     private let parts: [String]
     private let wholes: [String]
     private let endings: [String]
@@ -26,7 +26,7 @@ final class SensitiveNames: Sendable {
         self.parts = parts
         self.wholes = wholes
         self.endings = endings
-        let words = SensitiveWords(parts: parts, wholes: wholes, endings: endings)
+        let words = SensitiveNameMatcher(parts: parts, wholes: wholes, endings: endings)
         self.words = words
         usual = .shared
         kindsOfUsual = usual.all.map { Self.found(of: $0, words) }
@@ -50,14 +50,14 @@ final class SensitiveNames: Sendable {
         usual.index(of: name).map { kindsOfUsual[$0] } ?? Self.found(of: name, words)
     }
 
-    private static func found(of name: HTTPField.Name, _ words: SensitiveWords) -> FieldKind {
+    private static func found(of name: HTTPField.Name, _ words: SensitiveNameMatcher) -> FieldKind {
         switch name {
         case .location, .contentLocation, .referer: .url
         default: isSensitive(name, words) ? .secret : .text
         }
     }
 
-    private static func isSensitive(_ name: HTTPField.Name, _ words: SensitiveWords) -> Bool {
+    private static func isSensitive(_ name: HTTPField.Name, _ words: SensitiveNameMatcher) -> Bool {
         var name = name.rawName
         return name.withUTF8 { words.contains($0) }
     }

@@ -95,7 +95,7 @@ struct CachePolicy: Sendable, Equatable {
                     lifetime: freshness.lifetime,
                     stale: freshness.isFresh ? nil : use.stale,
                     omitted: Self.omitted(selected.response),
-                    // If nothing may be sent, a background validation may not be sent either.
+                    // The stale response is served either way. Its validation is skipped if the request forbids sending.
                     isValidatedAfterwards: use.stale == .staleWhileRevalidate && !sendsNothing
                 )
             )

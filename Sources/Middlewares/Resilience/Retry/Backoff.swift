@@ -1,4 +1,6 @@
-/// The wait between two attempts, computed from the attempt's number and a random source, without a clock.
+/// The wait between two attempts if the server asks for none, computed from the attempt's number and a random source.
+///
+/// ``RetryPolicy`` compares it with `Retry-After`, and decides.
 ///
 /// ```swift
 /// let policy = RetryPolicy(maxAttempts: 4, backoff: .exponential(base: .milliseconds(100), cap: .seconds(5)))
@@ -42,7 +44,7 @@ public struct Backoff: Sendable {
         Self(wait)
     }
 
-    /// The wait after an attempt, limited to the range from zero to about thirty years.
+    /// The wait after an attempt if the server asks for none, limited to the range from zero to about thirty years.
     ///
     /// - Parameter attempt: the number of the failed attempt, counted from 1.
     public func duration(after attempt: Int, random: RandomSource) -> Duration {

@@ -1,7 +1,7 @@
 internal import HTTPSyntax
 
-/// Sensitive names and parts of names, prepared so that lookups don't allocate.
-struct SensitiveWords: Sendable {
+/// Decides whether a name is sensitive, by whole names, parts of names and endings. Prepared so that look-ups don't allocate.
+struct SensitiveNameMatcher: Sendable {
     private let parts: WordTable
     private let wholes: WordTable
     private let endings: WordTable
