@@ -103,14 +103,34 @@ extension InterceptorChain: CustomStringConvertible {
     }
 }
 
+private struct ClosureTransport: Transport {
+    let send: @Sendable (HTTPRequest) async throws -> HTTPResponse
+
+    func send(_ request: consuming HTTPRequest) async throws -> HTTPResponse { try await send(request) }
+}
+
 // Frozen, so that hops are inlined under library evolution too: `Next` will only ever hold one reference.
 /// The rest of a chain, as one interceptor sees it.
 ///
-/// Call it any number of times, in sequence or concurrently from child tasks. Each call runs the whole rest of the chain.
+/// Call it any number of times, in sequence or concurrently from child tasks. Each call runs the whole rest of the chain. You may
+/// keep it, and call it after `intercept` has returned or from another task: it holds the rest of the chain, and nothing of the
+/// call.
 @frozen public struct Next: Sendable {
     @usableFromInline let link: Link
 
     @inlinable init(_ link: Link) { self.link = link }
+
+    /// Makes a rest of a chain from a closure, to call an interceptor by itself, as a test does.
+    ///
+    /// ```swift
+    /// let response = try await interceptor.intercept(request, next: Next { request in
+    ///     #expect(request.headerFields[.acceptLanguage] == "en")
+    ///     return HTTPResponse(status: 204)
+    /// })
+    /// ```
+    public init(_ send: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse) {
+        link = TransportLink(ClosureTransport(send: send))
+    }
 
     // Inlined into interceptors of other modules, a hop is one async call instead of two, and a third cheaper.
     /// Sends a request through the rest of the chain.

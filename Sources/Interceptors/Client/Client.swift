@@ -147,13 +147,15 @@ extension Client {
         return (try await decoding.value(type, of: response), response)
     }
 
-    func request(for endpoint: some Endpoint) async throws -> HTTPRequest {
+    func request<E: Endpoint>(for endpoint: E) async throws -> HTTPRequest {
         var request = HTTPRequest(
             method: endpoint.method,
             url: try url(for: endpoint.path, query: endpoint.query),
             headerFields: endpoint.headerFields,
             context: endpoint.context
         )
+        // Verbs use `AnyEndpoint`, about which an interceptor knows nothing that the request doesn't say.
+        if E.self != AnyEndpoint<E.Response>.self { request.context.endpoint = endpoint }
         try await endpoint.content?.fill(&request, encodedBy: encoder)
         return request
     }

@@ -69,6 +69,27 @@ extension Endpoint {
     public var context: HTTPContext { HTTPContext() }
 }
 
+extension HTTPContext {
+    private enum EndpointKey: HTTPContextKey { static var defaultValue: (any Endpoint)? { nil } }
+
+    /// On a request: the endpoint it was made from; `nil` for a request made by a verb, an ``AnyEndpoint`` or by hand.
+    ///
+    /// Interceptors read what an endpoint says of itself through a protocol of the program:
+    ///
+    /// ```swift
+    /// protocol Named: Endpoint { var name: String { get } }
+    ///
+    /// .intercept { request, next in
+    ///     let name = (request.context.endpoint as? any Named)?.name ?? "other"
+    ///     return try await measured(name) { try await next(request) }
+    /// }
+    /// ```
+    public var endpoint: (any Endpoint)? {
+        get { self[EndpointKey.self] }
+        set { self[EndpointKey.self] = newValue }
+    }
+}
+
 /// An endpoint without a dedicated type, made by a function or a closure.
 ///
 /// ```swift

@@ -41,10 +41,10 @@ public struct Deadline: Sendable {
         right.remaining < left.remaining ? right : left
     }
 
-    /// Returns when the deadline passes.
+    /// Waits until the deadline passes. Returns at once if it has passed.
     ///
     /// - Throws: `CancellationError` at once if the task is cancelled.
-    func sleep() async throws { try await sleepNow() }
+    public func sleep() async throws { try await sleepNow() }
 
     private static func make(_ duration: Duration, _ clock: some Clock<Duration>) -> Deadline {
         let farthest = Stopwatch.farthest

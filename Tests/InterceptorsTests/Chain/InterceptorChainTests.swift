@@ -283,6 +283,41 @@ private struct Plain: Interceptor {
         #expect(trace.all.allSatisfy { $0 == "true" })
     }
 
+    @Test func interceptorCanBeCalledByItselfWithAClosure() async throws {
+        let trace = Notes<String>()
+        let next = Next { request in
+            trace.add(request.headerFields["X-Path"] ?? "")
+            return HTTPResponse(status: 204)
+        }
+        let tracing = Tracing(name: "a", trace: trace)
+        #expect(try await tracing.intercept(request(), next: next).status == 204)
+        #expect(trace.all == ["a down", "a", "a up"])
+    }
+
+    @Test func nextOfAClosureRefusesWhatAChainRefuses() async throws {
+        let next = Next { _ in HTTPResponse(status: 204) }
+        var shared = try request()
+        shared.shareResponse(by: "cache")
+        shared.headerFields[.authorization] = "Bearer secret"
+        await #expect(throws: ChainOrderError.self) { try await next(shared) }
+    }
+
+    @Test func nextMayBeKeptAndCalledLater() async throws {
+        let kept = Mutex<Next?>(nil)
+        let chain = InterceptorChain(
+            [
+                ClosureInterceptor { request, next in
+                    kept.withLock { $0 = next }
+                    return try await next(request)
+                }
+            ],
+            transport: StubTransport { _ in HTTPResponse(status: 204) }
+        )
+        _ = try await chain.send(request())
+        let next = try #require(kept.withLock { $0 })
+        #expect(try await Task { try await next(request()) }.value.status == 204)
+    }
+
     @Test func withoutAnActorThereIsNone() async throws {
         let trace = Notes<String>()
         let chain = InterceptorChain(

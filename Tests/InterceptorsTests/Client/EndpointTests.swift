@@ -1,5 +1,6 @@
 import Foundation
 import Interceptors
+import TestSupport
 import Testing
 
 private enum Users: Endpoint {
@@ -37,11 +38,13 @@ private struct UserByID: Endpoint {
     typealias Response = User
     let id: Int
     var path: RequestTarget { "/users/\(id)" }
-    var context: HTTPContext {
-        var context = HTTPContext()
-        context.timeouts = Timeouts(whole: .seconds(5))
-        return context
-    }
+    var context: HTTPContext { .with(\.timeouts, Timeouts(whole: .seconds(5))) }
+}
+
+private protocol Named: Endpoint { var name: String { get } }
+
+extension UserByID: Named {
+    var name: String { "user by ID" }
 }
 
 @Suite(.againstHanging) struct EndpointTests {
@@ -85,5 +88,21 @@ private struct UserByID: Endpoint {
         let search = { (term: String) in AnyEndpoint<[User]>(path: "/users", query: ["q": term]) }
         #expect(try await makeClient(stub).call(search("Ada & Bob")) == [])
         #expect(stub.requests.first?.url.absoluteString == "https://api.example.com/v1/users?q=Ada%20%26%20Bob")
+    }
+
+    @Test func interceptorsSeeTheEndpoint() async throws {
+        let names = Notes<String?>()
+        let stub = StubTransport { _ in HTTPResponse(status: 200, body: #"{"id":42,"name":"Ada"}"#) }
+        let noting: ClosureInterceptor = .intercept { request, next in
+            names.add((request.context.endpoint as? any Named)?.name)
+            return try await next(request)
+        }
+        let client = makeClient(stub, [noting])
+        try await client.call(UserByID(id: 42))
+        _ = try await client.send(UserByID(id: 42))
+        _ = try await client.call(Users.one("a"), as: User.self)
+        let _: User = try await client.get("/users/1")
+        #expect(names.all == ["user by ID", "user by ID", nil, nil])
+        #expect(stub.requests.map { $0.context.endpoint == nil } == [false, false, false, true])
     }
 }

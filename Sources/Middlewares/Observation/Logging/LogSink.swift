@@ -9,13 +9,16 @@ internal import Synchronization
 /// ```
 /// On Apple's platforms `to: .logger(Logger(subsystem: "com.example.shop", category: "http"))` writes to the unified log.
 public struct LogSink: Sendable {
-    let write: @Sendable (LogEntry) -> Void
+    private let receive: @Sendable (LogEntry) -> Void
 
     /// Creates a sink from a closure.
     ///
     /// - Parameter write: receives each entry. The closure runs on the request's task, and the request waits for the closure.
     ///   Several tasks can call the closure at the same time.
-    public init(_ write: @escaping @Sendable (LogEntry) -> Void) { self.write = write }
+    public init(_ write: @escaping @Sendable (LogEntry) -> Void) { receive = write }
+
+    /// Writes an entry, for interceptors that log to the sink that the program has chosen.
+    public func write(_ entry: LogEntry) { receive(entry) }
 
     /// A sink that writes to standard error, each entry with its line break as a unit, so that entries don't mix.
     ///
@@ -23,7 +26,7 @@ public struct LogSink: Sendable {
     public static let standardError = LogSink(descriptor: STDERR_FILENO)
 
     init(descriptor: Int32) {
-        write = { entry in
+        receive = { entry in
             var line = entry.text + "\n"
             line.withUTF8 { Self.write(UnsafeRawBufferPointer($0), to: descriptor) }
         }
@@ -82,6 +85,25 @@ public struct LogEntry: Sendable, CustomStringConvertible {
     public let number: UInt64
     /// The lines, without secrets and control characters, and without a final line break.
     public let text: String
+
+    /// Creates an entry from text of one or more lines.
+    ///
+    /// Secrets are redacted as by ``Redaction/text(_:)``, and control characters become escapes. Text in a form that the
+    /// redaction doesn't know must not contain secrets.
+    ///
+    /// - Parameters:
+    ///   - event: the event that the entry reports.
+    ///   - number: the number of the exchange, if the entries of several exchanges may mix; 0 by default.
+    ///   - text: the text.
+    public init(_ event: Event, number: UInt64 = 0, text: String) {
+        self.init(event: event, number: number, text: PrintableText.lines(Redaction.standard.text(text)))
+    }
+
+    init(event: Event, number: UInt64, text: String) {
+        self.event = event
+        self.number = number
+        self.text = text
+    }
 
     /// Equal to ``text``.
     public var description: String { text }

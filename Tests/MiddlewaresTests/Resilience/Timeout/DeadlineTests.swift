@@ -35,4 +35,15 @@ import TransportTesting
         context.deadline = Deadline(after: .seconds(1), time: .manual(ManualClock()))
         #expect(context.deadline?.remaining == .seconds(1))
     }
+
+    @Test func sleepEndsAtTheDeadlineAndAtOnceAfterwards() async throws {
+        let clock = ManualClock()
+        let deadline = Deadline(after: .seconds(5), time: .manual(clock))
+        let sleeping = Task { try await deadline.sleep() }
+        await clock.sleepers(1)
+        clock.advance(by: .seconds(5))
+        try await sleeping.value
+        try await deadline.sleep()
+        #expect(deadline.hasPassed)
+    }
 }
