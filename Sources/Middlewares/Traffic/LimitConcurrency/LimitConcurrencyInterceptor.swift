@@ -61,11 +61,7 @@ public struct LimitConcurrencyInterceptor: Interceptor {
             pool.release(for: scope)
             throw error
         }
-        if response.body.isUnreadStream {
-            response.body = response.body.onEnd { [pool] _ in pool.release(for: scope) }
-        } else {
-            pool.release(for: scope)
-        }
+        response.body = response.body.onEnd { [pool] _ in pool.release(for: scope) }
         return response
     }
 }
