@@ -5,13 +5,13 @@ public struct Timeouts: Sendable, Hashable {
     /// The longest time without a byte sent or received. Time in which a reader holds up a streamed response doesn't count.
     public var idle: Duration?
     /// The whole call, from its start to the last byte of the response.
-    public var whole: Duration?
+    public var total: Duration?
 
     /// Creates time limits. By default a call ends after 60 seconds of silence, connection setup included.
-    public init(connect: Duration? = nil, idle: Duration? = .seconds(60), whole: Duration? = nil) {
+    public init(connect: Duration? = nil, idle: Duration? = .seconds(60), total: Duration? = nil) {
         self.connect = connect
         self.idle = idle
-        self.whole = whole
+        self.total = total
     }
 }
 

@@ -1,7 +1,7 @@
 /// The time limits of a call, as a value without a clock.
 struct TimeLimits {
     enum Limit: Sendable {
-        case connect, idle, whole
+        case connect, idle, total
         /// Traffic that nobody needs has stalled.
         case pause
 
@@ -11,7 +11,7 @@ struct TimeLimits {
             case .connect: "No connection was established within \(length) (timeouts.connect)."
             case .idle: "Nothing was sent or received for \(length) (timeouts.idle)."
             case .pause: "The rest of the traffic, which the call doesn't need, stalled for \(length)."
-            case .whole: "The call took longer than its limit of \(length) (timeouts.whole)."
+            case .total: "The call took longer than its limit of \(length) (timeouts.total)."
             }
         }
     }
@@ -30,7 +30,7 @@ struct TimeLimits {
     /// Creates the limits of a call.
     ///
     /// - Parameters:
-    ///   - calledAt: the start of the call, from which `whole` counts; `nil` if it is the time of ``start(at:)``.
+    ///   - calledAt: the start of the call, from which `total` counts; `nil` if it is the time of ``start(at:)``.
     ///   - noticesSuspension: whether a late check means that the process was suspended meanwhile (an app in the background,
     ///     a machine asleep). In virtual time a late check means nothing.
     init(_ timeouts: Timeouts, calledAt: Duration? = .zero, noticesSuspension: Bool = false) {
@@ -41,7 +41,7 @@ struct TimeLimits {
         self.timeouts = Timeouts(
             connect: bounded(timeouts.connect),
             idle: bounded(timeouts.idle),
-            whole: bounded(timeouts.whole)
+            total: bounded(timeouts.total)
         )
     }
 
@@ -100,7 +100,7 @@ struct TimeLimits {
     }
 
     private func judge(at now: Duration) -> Check? {
-        let all = [(Limit.whole, whole), (.connect, connect), (.idle, idle(now)), (.pause, pause)]
+        let all = [(Limit.total, total), (.connect, connect), (.idle, idle(now)), (.pause, pause)]
         let earliest = all.compactMap { limit, deadline in deadline.map { (limit, $0) } }.min { $0.1 < $1.1 }
         guard let (limit, deadline) = earliest else { return nil }
         return deadline <= now ? .passed(limit, after: length(of: limit)) : .wait(until: deadline)
@@ -117,8 +117,8 @@ struct TimeLimits {
         }
     }
 
-    private var whole: Duration? {
-        guard let called, let limit = timeouts.whole else { return nil }
+    private var total: Duration? {
+        guard let called, let limit = timeouts.total else { return nil }
         return called + limit
     }
 
@@ -139,7 +139,7 @@ struct TimeLimits {
         switch limit {
         case .connect: timeouts.connect ?? .zero
         case .idle: timeouts.idle ?? .zero
-        case .whole: timeouts.whole ?? .zero
+        case .total: timeouts.total ?? .zero
         case .pause: Self.longestPause
         }
     }

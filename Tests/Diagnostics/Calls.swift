@@ -69,7 +69,7 @@ try await api.get("/ping")
 
 // compiles
 async let ping: Void = api.get("/ping")
-async let user: User = api.get("/users/1", context: .with(\.timeouts, Timeouts(whole: .seconds(3))))
+async let user: User = api.get("/users/1", context: .with(\.timeouts, Timeouts(total: .seconds(3))))
 _ = try await (ping, user)
 
 // compiles

@@ -83,7 +83,7 @@ struct FaultLoad {
         case .posted:
             request.method = .post
             request.body = HTTPBody(Data(count: 3000))
-        case .silent: request.context.timeouts = Timeouts(whole: .milliseconds(5))
+        case .silent: request.context.timeouts = Timeouts(total: .milliseconds(5))
         default: break
         }
         return request

@@ -172,7 +172,7 @@ extension RedirectContentTests {
         let transport = Self.transport(.manual(clock))
         let (progress, continuation) = AsyncStream.makeStream(of: Void.self)
         var request = try request()
-        request.context.timeouts = Timeouts(idle: nil, whole: .milliseconds(500))
+        request.context.timeouts = Timeouts(idle: nil, total: .milliseconds(500))
         request.context.downloadProgress = { _ in continuation.yield() }
         let call = Task { [request] in try await transport.send(request) }
         for await _ in progress { break }

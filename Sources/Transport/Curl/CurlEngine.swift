@@ -87,7 +87,7 @@ final class CurlEngine: Sendable {
     /// Reads the body within the time limits. Throws if the body has more bytes than announced.
     private func readToEnd(_ request: HTTPRequest) async throws {
         let timeouts = timeouts(of: request)
-        guard let limit = [timeouts.idle, timeouts.whole].compactMap({ $0 }).min() else {
+        guard let limit = [timeouts.idle, timeouts.total].compactMap({ $0 }).min() else {
             return try await request.body.forEachChunk { _ in }
         }
         try await withThrowingTaskGroup(of: Void.self) { group in

@@ -184,7 +184,7 @@ struct CurlLoopState {
                 let error = TransportError(.timedOut, limit.message(after: length))
                 if transfer.isResponseComplete {
                     endComplete(transfer)
-                } else if limit == .whole {
+                } else if limit == .total {
                     end(transfer, .failure(error))
                 } else {
                     fail(transfer, error)

@@ -6,7 +6,7 @@ internal import HTTPSyntax
 /// ```swift
 /// var request = HTTPRequest(url: url)
 /// request.headerFields[.accept] = "application/json"
-/// request.context.timeouts = Timeouts(whole: .seconds(10))
+/// request.context.timeouts = Timeouts(total: .seconds(10))
 /// let response = try await transport.send(request)
 /// ```
 public struct HTTPRequest: Sendable {

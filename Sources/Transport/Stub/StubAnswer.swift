@@ -173,7 +173,7 @@ struct StubPace: Sendable {
     }
 
     private var limit: Duration? {
-        [timeouts?.idle, timeouts?.whole.map { $0 - elapsed }].compactMap(\.self).min()
+        [timeouts?.idle, timeouts?.total.map { $0 - elapsed }].compactMap(\.self).min()
     }
 
     mutating func wait(_ duration: Duration) async throws {

@@ -8,7 +8,7 @@ public import Foundation
 /// Sends requests with Foundation's `URLSession`, on Apple's platforms and on Linux.
 ///
 /// ```swift
-/// let transport = URLSessionTransport(timeouts: Timeouts(connect: .seconds(5), whole: .seconds(30)))
+/// let transport = URLSessionTransport(timeouts: Timeouts(connect: .seconds(5), total: .seconds(30)))
 /// let response = try await transport.send(HTTPRequest(url: url))
 /// ```
 ///
@@ -19,7 +19,7 @@ public import Foundation
 /// ## Other settings of the session
 /// The `configure` closure sets options that this transport has no parameter for. For example, on Apple's platforms:
 /// ```swift
-/// let transport = URLSessionTransport(timeouts: Timeouts(whole: .seconds(300))) { configuration in
+/// let transport = URLSessionTransport(timeouts: Timeouts(total: .seconds(300))) { configuration in
 ///     configuration.waitsForConnectivity = true
 ///     configuration.allowsConstrainedNetworkAccess = false
 ///     configuration.httpMaximumConnectionsPerHost = 2
@@ -39,7 +39,7 @@ public import Foundation
 ///   their reader.
 /// - `connect` and `idle` restart when the process resumes after a suspension (an app in the background, a machine asleep),
 ///   because nobody listens to the network meanwhile.
-/// - `whole` continues during a suspension, because a person or a program is waiting. A `SuspendingClock` excludes the time a
+/// - `total` continues during a suspension, because a person or a program is waiting. A `SuspendingClock` excludes the time a
 ///   machine is asleep, but not the time an app is in the background. Suspensions aren't detected with a clock that isn't the
 ///   system's.
 ///

@@ -6,7 +6,7 @@ extension TransportConformance {
     static let timeRules: [Rule] = [
         rule("theWholeCallHasALimit") { bench in
             bench.server.on(.get, "/", .neverAnswer)
-            let timeouts = Timeouts(idle: nil, whole: .milliseconds(500))
+            let timeouts = Timeouts(idle: nil, total: .milliseconds(500))
             try await expectTimeout(bench, timeouts, after: .milliseconds(500))
         },
         rule("silenceHasALimit") { bench in
@@ -15,7 +15,7 @@ extension TransportConformance {
         },
         wireRule("theWholeCallsLimitBoundsTheContentToo") { bench in
             bench.server.on(.get, "/", .stallInBody(after: Data("abc".utf8), of: 9))
-            let timeouts = Timeouts(idle: nil, whole: .seconds(2))
+            let timeouts = Timeouts(idle: nil, total: .seconds(2))
             let response = try await bench.send(try bench.request(mode: .streamed, timeouts: timeouts))
             var iterator = response.body.makeAsyncIterator()
             _ = try await iterator.next()

@@ -213,7 +213,7 @@ func makeClient(_ stub: StubTransport, _ interceptors: [any Interceptor] = []) -
             ]
         )
         var context = HTTPContext()
-        context.timeouts = Timeouts(whole: .seconds(1))
+        context.timeouts = Timeouts(total: .seconds(1))
         try await client.delete("/x")
         try await client.delete("/x", context: context)
         try await client.delete("https://evil.com/x")
@@ -221,7 +221,7 @@ func makeClient(_ stub: StubTransport, _ interceptors: [any Interceptor] = []) -
         _ = try await client.send(HTTPRequest(url: url))
         let origin = Origin(try #require(URL(string: "https://api.example.com")))
         #expect(seen.all == [origin, origin, origin, origin])
-        #expect(stub.requests[1].context.timeouts?.whole == .seconds(1))
+        #expect(stub.requests[1].context.timeouts?.total == .seconds(1))
     }
 
     @Test func originIsThatOfTheRequestsHoweverTheBaseIsSpelled() async throws {

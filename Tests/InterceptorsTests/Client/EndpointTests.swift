@@ -38,7 +38,7 @@ private struct UserByID: Endpoint {
     typealias Response = User
     let id: Int
     var path: RequestTarget { "/users/\(id)" }
-    var context: HTTPContext { .with(\.timeouts, Timeouts(whole: .seconds(5))) }
+    var context: HTTPContext { .with(\.timeouts, Timeouts(total: .seconds(5))) }
 }
 
 private protocol Named: Endpoint { var name: String { get } }
@@ -79,7 +79,7 @@ extension UserByID: Named {
         stub.on(.get, "/v1/users/42", .json(#"{"id":42,"name":"Ada"}"#))
         let user = try await makeClient(stub).call(UserByID(id: 42))
         #expect(user.id == 42)
-        #expect(stub.requests.first?.context.timeouts?.whole == .seconds(5))
+        #expect(stub.requests.first?.context.timeouts?.total == .seconds(5))
     }
 
     @Test func closureMakesEndpoints() async throws {

@@ -168,7 +168,7 @@ import TransportTesting
         let server = try MockServer()
         let transport = transport {
             $0.time = .manual(clock)
-            $0.timeouts = Timeouts(idle: nil, whole: .seconds(10))
+            $0.timeouts = Timeouts(idle: nil, total: .seconds(10))
         }
         server.on(.get, "/", .status(200, body: "ok"))
         _ = try await transport.send(HTTPRequest(url: server.url))
@@ -301,7 +301,7 @@ import TransportTesting
             $0.time = .manual(clock)
             $0.timeouts = Timeouts(idle: nil)
         }
-        let timeouts = Timeouts(idle: nil, whole: .seconds(5))
+        let timeouts = Timeouts(idle: nil, total: .seconds(5))
         let request = try makeRequest(server, "/long", responseBody: .streamed, timeouts: timeouts)
         let response = try await transport.send(request)
         for await _ in sent.stream {}

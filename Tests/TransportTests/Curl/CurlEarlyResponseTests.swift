@@ -26,7 +26,7 @@ import TransportTesting
     func earlyResponseIsTheAnswerToAnUploadThatHasNothingMoreToSend(text: String, mode: ResponseBodyMode) async throws {
         let server = try HeadServer { _, _ in .init(text: text) }
         let clock = ManualClock()
-        let transport = Self.transport(clock, Timeouts(connect: nil, idle: nil, whole: nil))
+        let transport = Self.transport(clock, Timeouts(connect: nil, idle: nil, total: nil))
         var request = HTTPRequest(method: .post, url: server.url, body: Self.stalled)
         request.context.responseBody = mode
         async let call = transport.send(request)
@@ -44,7 +44,7 @@ import TransportTesting
             MockResponse(steps: [.send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ndone"), .waitForever])
         }
         let clock = ManualClock()
-        let transport = Self.transport(clock, Timeouts(connect: nil, idle: nil, whole: nil))
+        let transport = Self.transport(clock, Timeouts(connect: nil, idle: nil, total: nil))
         // More than the system buffers for a server that doesn't read.
         let request = try makeRequest(server, "/", .post, body: HTTPBody(Data(count: 64 << 20)))
         let time = Task {
@@ -67,7 +67,7 @@ import TransportTesting
             return MockResponse(steps: [.send(head), .send(Data(cut)), .waitForever])
         }
         let clock = ManualClock()
-        let transport = Self.transport(clock, Timeouts(connect: nil, idle: nil, whole: nil))
+        let transport = Self.transport(clock, Timeouts(connect: nil, idle: nil, total: nil))
         let request = try makeRequest(server, "/", .post, body: Self.stalled, responseBody: mode)
         let time = Task {
             while !Task.isCancelled {
@@ -84,7 +84,7 @@ import TransportTesting
     @Test func uploadThatGoesOnAfterAnEarlyResponseIsSentToItsEnd() async throws {
         let server = try HeadServer { _, _ in .init(text: "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ndone") }
         // The clock doesn't move, so even a slow upload never counts as paused.
-        let transport = Self.transport(ManualClock(), Timeouts(connect: nil, idle: nil, whole: nil))
+        let transport = Self.transport(ManualClock(), Timeouts(connect: nil, idle: nil, total: nil))
         let body = HTTPBody.restartable(length: 8 << 20) {
             AsyncStream {
                 for _ in 0..<128 { $0.yield(Data(repeating: 0x61, count: 64 << 10)) }; $0.finish()
@@ -120,10 +120,10 @@ import TransportTesting
     }
 
     @Test(arguments: [(7, 9), (9, 7), (7, nil)] as [(Int, Int?)])
-    func emptyStreamThatDoesNotEndMeetsTheShorterLimit(idle: Int, whole: Int?) async throws {
+    func emptyStreamThatDoesNotEndMeetsTheShorterLimit(idle: Int, total: Int?) async throws {
         let server = try MockServer()
         let clock = ManualClock()
-        let timeouts = Timeouts(connect: nil, idle: .seconds(idle), whole: whole.map { .seconds($0) })
+        let timeouts = Timeouts(connect: nil, idle: .seconds(idle), total: total.map { .seconds($0) })
         let transport = Self.transport(clock, timeouts)
         let body = HTTPBody.restartable(length: 0) { AsyncStream<Data> { _ in } }
         let request = try makeRequest(server, "/", .put, body: body)

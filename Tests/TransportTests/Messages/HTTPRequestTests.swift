@@ -142,7 +142,7 @@ import Transport
     @Test func aMutationOfOneRequestNeverLeaksIntoAnother() throws {
         var original = try request("https://a.example/")
         original.headerFields[.accept] = "a"
-        original.context.timeouts = Timeouts(whole: .seconds(1))
+        original.context.timeouts = Timeouts(total: .seconds(1))
         var copy = original
         copy.method = .post
         copy.headerFields[.accept] = "b"
@@ -153,7 +153,7 @@ import Transport
         #expect(original.method == .get)
         #expect(original.headerFields == [.accept: "a"])
         #expect(original.body.isEmpty)
-        #expect(original.context.timeouts?.whole == .seconds(1))
+        #expect(original.context.timeouts?.total == .seconds(1))
         #expect(original.context.responseBody == .buffered)
     }
 }

@@ -50,7 +50,7 @@ import Transport
             headerFields: [.authorization: "Bearer secret", "x-b": "2"],
             body: HTTPBody(Data([0, 255, 10]))
         )
-        request.context.timeouts = Timeouts(whole: .seconds(1))
+        request.context.timeouts = Timeouts(total: .seconds(1))
         let again = try coded(request)
         #expect(again.method == .post)
         #expect(again.url == request.url)

@@ -144,7 +144,7 @@ import TransportTesting
         let stub = StubTransport(time: .manual(clock))
         stub.on(nil, "**", .stream(Array(repeating: Data("a".utf8), count: 4), every: .seconds(1)))
         var request = try stubRequest()
-        request.context.timeouts = Timeouts(idle: nil, whole: .milliseconds(2_500))
+        request.context.timeouts = Timeouts(idle: nil, total: .milliseconds(2_500))
         let call = Task { [request] in try await stub.send(request) }
         for _ in 0..<3 {
             await clock.sleepers(1)

@@ -254,7 +254,7 @@ import TransportTesting
         #expect(try await response.status == 201)
     }
 
-    @Test(arguments: [Timeouts(idle: .seconds(2)), Timeouts(whole: .seconds(2))])
+    @Test(arguments: [Timeouts(idle: .seconds(2)), Timeouts(total: .seconds(2))])
     func aRequestsTimeLimitEndsALongerWait(timeouts: Timeouts) async throws {
         stub.enqueue(.status(200).delayed(by: .seconds(3)))
         var limited = try stubRequest()

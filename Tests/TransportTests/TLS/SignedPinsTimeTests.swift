@@ -30,7 +30,7 @@ extension SignedPinsTests {
         settings.signedPins = pins
         var configuration = CurlTransport.Configuration(tls: settings)
         configuration.time = .manual(clock)
-        configuration.timeouts = Timeouts(idle: nil, whole: .seconds(5))
+        configuration.timeouts = Timeouts(idle: nil, total: .seconds(5))
         return CurlTransport(configuration)
     }
 
@@ -46,7 +46,7 @@ extension SignedPinsTests {
         clock.advance(by: .seconds(15))
         let error = await #expect(throws: SignedPinsError.self) { try await call.value }
         #expect(error?.code == .unavailable)
-        #expect(silent.requests.first?.context.timeouts == Timeouts(idle: .seconds(15), whole: .seconds(30)))
+        #expect(silent.requests.first?.context.timeouts == Timeouts(idle: .seconds(15), total: .seconds(30)))
     }
 
     @Test func callWaitsForTheListNoLongerThanItsLimit() async throws {

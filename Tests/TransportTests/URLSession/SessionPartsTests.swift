@@ -204,19 +204,19 @@ import FoundationNetworking
     }
 
     @Test func theEarliestPassedLimitIsReported() {
-        var limits = TimeLimits(Timeouts(connect: .seconds(5), idle: nil, whole: .seconds(30)), calledAt: .seconds(100))
+        var limits = TimeLimits(Timeouts(connect: .seconds(5), idle: nil, total: .seconds(30)), calledAt: .seconds(100))
         limits.start(at: .seconds(110))
         #expect(passed(limits, at: 114) == nil)
         #expect(passed(limits, at: 200) == .connect)
         limits.note(at: .seconds(112))
         #expect(passed(limits, at: 129) == nil)
-        #expect(passed(limits, at: 130) == .whole)
+        #expect(passed(limits, at: 130) == .total)
         #expect(limits.silence(at: .seconds(130)) == .seconds(18))
         limits.shortenIdle()
         #expect(passed(limits, at: 200) == .pause)
         limits.note(at: .seconds(129))
         #expect(passed(limits, at: 129) == nil)
-        #expect(passed(limits, at: 200) == .whole)
+        #expect(passed(limits, at: 200) == .total)
     }
 
     private func passed(_ limits: TimeLimits, at seconds: Int) -> TimeLimits.Limit? {
@@ -229,7 +229,7 @@ import FoundationNetworking
         func passed(_ check: TimeLimits.Check?) -> TimeLimits.Limit? {
             if case .passed(let limit, _)? = check { limit } else { nil }
         }
-        var timeLimits = TimeLimits(Timeouts(connect: .seconds(2), idle: .seconds(5), whole: .seconds(9)))
+        var timeLimits = TimeLimits(Timeouts(connect: .seconds(2), idle: .seconds(5), total: .seconds(9)))
         #expect(passed(timeLimits.check(at: .seconds(4))) == nil, "connect runs from the start of the transfer")
         timeLimits.start(at: .seconds(4))
         #expect(passed(timeLimits.check(at: .milliseconds(5999))) == nil)
@@ -238,7 +238,7 @@ import FoundationNetworking
         #expect(passed(timeLimits.check(at: .seconds(8))) == nil)
         timeLimits.pause(true, at: .seconds(8))
         #expect(passed(timeLimits.check(at: .milliseconds(8999))) == nil)
-        #expect(passed(timeLimits.check(at: .seconds(9))) == .whole)
+        #expect(passed(timeLimits.check(at: .seconds(9))) == .total)
         var paused = TimeLimits(Timeouts(idle: .seconds(1)))
         paused.pause(true, at: .zero)
         #expect(passed(paused.check(at: .seconds(50))) == nil)
@@ -254,7 +254,7 @@ import FoundationNetworking
         func passed(_ check: TimeLimits.Check?) -> TimeLimits.Limit? {
             if case .passed(let limit, _)? = check { limit } else { nil }
         }
-        let limits = Timeouts(connect: .seconds(10), idle: .seconds(20), whole: .seconds(5000))
+        let limits = Timeouts(connect: .seconds(10), idle: .seconds(20), total: .seconds(5000))
         var timeLimits = TimeLimits(limits, noticesSuspension: true)
         timeLimits.start(at: .zero)
         #expect(isWaiting(timeLimits.check(at: .zero)))
@@ -265,7 +265,7 @@ import FoundationNetworking
         #expect(isWaiting(timeLimits.check(at: .seconds(3610))))
         #expect(isWaiting(timeLimits.check(at: .seconds(3625))), "checks come often enough to see any suspension")
         #expect(passed(timeLimits.check(at: .seconds(3630))) == .idle)
-        #expect(passed(timeLimits.check(at: .seconds(7200))) == .whole)
+        #expect(passed(timeLimits.check(at: .seconds(7200))) == .total)
 
         var inVirtualTime = TimeLimits(limits)
         inVirtualTime.start(at: .zero)

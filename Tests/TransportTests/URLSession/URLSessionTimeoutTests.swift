@@ -49,8 +49,8 @@ import Glibc
     @Test(arguments: [
         ("connect", Timeouts(connect: .milliseconds(500), idle: nil)),
         ("idle", Timeouts(idle: .milliseconds(500))),
-        ("whole", Timeouts(idle: nil, whole: .milliseconds(500))),
-        ("connect", Timeouts(connect: .milliseconds(500), idle: .seconds(60), whole: .seconds(60))),
+        ("total", Timeouts(idle: nil, total: .milliseconds(500))),
+        ("connect", Timeouts(connect: .milliseconds(500), idle: .seconds(60), total: .seconds(60))),
     ])
     func aServerThatNeverAnswersIsGivenUpAfterEachLimitOfAnyLength(name: String, timeouts: Timeouts) async throws {
         server.enqueue(.neverAnswer)
@@ -68,7 +68,7 @@ import Glibc
         limit: Duration
     ) async throws {
         server.on(.get, "/", .neverAnswer)
-        for timeouts in [Timeouts(connect: limit), Timeouts(idle: limit), Timeouts(whole: limit)] {
+        for timeouts in [Timeouts(connect: limit), Timeouts(idle: limit), Timeouts(total: limit)] {
             #expect(
                 try await failure { try await begin(makeRequest(server, timeouts: timeouts)).value }.code == .timedOut
             )
@@ -78,20 +78,20 @@ import Glibc
     @Test(arguments: [Duration.seconds(Int64.max), .seconds(2_000_000_000)])
     func limitsBeyondAllTimeAreNone(limit: Duration) async throws {
         server.enqueue(.status(200, body: "ok"))
-        let timeouts = Timeouts(connect: limit, idle: limit, whole: limit)
+        let timeouts = Timeouts(connect: limit, idle: limit, total: limit)
         #expect(try await transport.send(makeRequest(server, timeouts: timeouts)).status == 200)
         #expect(clock.pendingSleeps == 0)
     }
 
     @Test func theRequestsLimitsReplaceTheTransports() async throws {
         let transport = URLSessionTransport(
-            timeouts: Timeouts(idle: .seconds(1), whole: .seconds(1)),
+            timeouts: Timeouts(idle: .seconds(1), total: .seconds(1)),
             time: .manual(clock)
         )
         server.on(.get, "/", .neverAnswer)
         let short = Task { try await transport.send(makeRequest(server)) }
         let long = Task {
-            try await transport.send(makeRequest(server, timeouts: Timeouts(idle: nil, whole: .seconds(5))))
+            try await transport.send(makeRequest(server, timeouts: Timeouts(idle: nil, total: .seconds(5))))
         }
         await clock.sleepers(2)
         clock.advance(by: .seconds(1))
@@ -128,7 +128,7 @@ import Glibc
     @Test func theConnectLimitEndsWithTheFirstSignOfLife() async throws {
         let gate = Gate()
         server.enqueue(MockResponse(steps: [Self.head, Self.chunk, .run { await gate.opened() }, .send("0\r\n\r\n")]))
-        var (request, progress) = try watched(Timeouts(connect: .seconds(1), idle: nil, whole: .seconds(200)))
+        var (request, progress) = try watched(Timeouts(connect: .seconds(1), idle: nil, total: .seconds(200)))
         let call = begin(request)
         _ = await progress.next()
         await clock.sleepers(1)
@@ -137,19 +137,19 @@ import Glibc
         #expect(try await call.value.body.length == 1)
     }
 
-    @Test func theWholeLimitHoldsWhileBytesFlow() async throws {
+    @Test func theTotalLimitHoldsWhileBytesFlow() async throws {
         server.enqueue(MockResponse(steps: [Self.head, Self.chunk, .send("1\r\ny\r\n"), .waitForever]))
-        var (request, progress) = try watched(Timeouts(idle: .seconds(60), whole: .seconds(3)))
+        var (request, progress) = try watched(Timeouts(idle: .seconds(60), total: .seconds(3)))
         let call = begin(request)
         _ = await progress.next()
         await clock.sleepers(1)
         clock.advance(by: .seconds(3))
-        try await timedOut(call, "whole")
+        try await timedOut(call, "total")
     }
 
-    @Test func theWholeLimitHoldsForTheReadingOfAStream() async throws {
+    @Test func theTotalLimitHoldsForTheReadingOfAStream() async throws {
         server.enqueue(MockResponse(steps: [Self.head, Self.chunk, .waitForever]))
-        let timeouts = Timeouts(idle: nil, whole: .seconds(3))
+        let timeouts = Timeouts(idle: nil, total: .seconds(3))
         let response = try await transport.send(makeRequest(server, responseBody: .streamed, timeouts: timeouts))
         var reading = response.body.makeAsyncIterator()
         #expect(try await reading.next() == Data("x"))
@@ -272,7 +272,7 @@ import Glibc
 
     @Test func noTimerIsLeftWhenACallHasEnded() async throws {
         server.on(.get, "/", .status(200, body: "ok"))
-        let timeouts = Timeouts(connect: .seconds(1), idle: .seconds(1), whole: .seconds(1))
+        let timeouts = Timeouts(connect: .seconds(1), idle: .seconds(1), total: .seconds(1))
         for mode in [ResponseBodyMode.buffered, .streamed] {
             _ = try await content(of: transport.send(makeRequest(server, responseBody: mode, timeouts: timeouts)))
         }

@@ -275,7 +275,7 @@ import TransportTesting
             server.enqueue(.status(202))
             return try await transport.send(makeRequest(server)).status
         }
-        #expect(try await send(with: .urlSession(timeouts: Timeouts(whole: .seconds(60)))) == 202)
+        #expect(try await send(with: .urlSession(timeouts: Timeouts(total: .seconds(60)))) == 202)
         #expect(try await send(with: .platform()) == 202)
     }
 }

@@ -188,7 +188,7 @@ import TransportTesting
     @Test func aFileThatShrinksWhileItIsSentEndsTheCall() async throws {
         let url = try file(50_000_000)
         let clock = ManualClock()
-        let transport = URLSessionTransport(timeouts: Timeouts(idle: nil, whole: .seconds(60)), time: .manual(clock))
+        let transport = URLSessionTransport(timeouts: Timeouts(idle: nil, total: .seconds(60)), time: .manual(clock))
         let (progress, continuation) = AsyncStream.makeStream(of: Void.self)
         var request = try makeRequest(server, "/ok", .put, body: HTTPBody(file: url))
         request.context.uploadProgress = { _ in

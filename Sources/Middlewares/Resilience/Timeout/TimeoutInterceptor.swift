@@ -23,7 +23,7 @@
 /// - The time keeps running while an app is suspended, because the caller keeps waiting. With a `SuspendingClock`, the time
 ///   stops while the machine sleeps.
 /// - The time runs until the response is returned: with its content if the response is buffered, otherwise with its head. To
-///   limit the content of a streamed response, use ``Timeouts/whole`` and ``Timeouts/idle`` in ``HTTPContext/timeouts``.
+///   limit the content of a streamed response, use ``Timeouts/total`` and ``Timeouts/idle`` in ``HTTPContext/timeouts``.
 public struct TimeoutInterceptor: Interceptor {
     private let limit: Duration?
     private let name: String?

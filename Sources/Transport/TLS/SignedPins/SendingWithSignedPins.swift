@@ -16,7 +16,7 @@ extension TLSConfiguration {
             guard let signedPins, let pinning = error.underlying as? PinningError, !signedPins.isOwn(request) else {
                 throw error
             }
-            let limit = WholeLimit(timeouts.whole, clock, request)
+            let limit = TotalLimit(timeouts.total, clock, request)
             let failure = try await limit.bound { try await signedPins.update(for: pinning.host) }
             let isMatchNow = pinningError(host: pinning.host, chain: pinning.chain) == nil
             guard isMatchNow, request.body.isReadable else {
@@ -28,7 +28,7 @@ extension TLSConfiguration {
             request.context.timeouts = Timeouts(
                 connect: timeouts.connect,
                 idle: timeouts.idle,
-                whole: try limit.remaining()
+                total: try limit.remaining()
             )
             return try await send(request)
         }
@@ -36,7 +36,7 @@ extension TLSConfiguration {
 }
 
 /// The remaining part of a call's overall time limit.
-private struct WholeLimit {
+private struct TotalLimit {
     private let limit: Duration?
     private let clock: Stopwatch
     private let passed: TransportError

@@ -49,7 +49,7 @@ public final class SignedPins: Sendable {
     private let now: @Sendable () -> Date
     private let state = Mutex(State())
     // All calls that need the list wait for a single fetch, so a slow server must not hold them up for long.
-    private static let timeouts = Timeouts(idle: .seconds(15), whole: .seconds(30))
+    private static let timeouts = Timeouts(idle: .seconds(15), total: .seconds(30))
 
     /// Creates signed pins, starting with the list that an earlier run has kept, if any.
     ///

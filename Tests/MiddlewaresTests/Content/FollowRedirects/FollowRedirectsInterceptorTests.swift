@@ -185,10 +185,10 @@ struct FollowRedirectsInterceptorTests {
     @Test func contextOfTheRequestGoesWithEachHop() async throws {
         let site = site(["https://h/a": (303, "https://g/b")])
         var request = HTTPRequest(method: .post, url: try url("https://h/a"))
-        request.context.timeouts = Timeouts(whole: .seconds(3))
+        request.context.timeouts = Timeouts(total: .seconds(3))
         request.context.clientOrigin = Origin(try url("https://h"))
         _ = try await chain(.followRedirects(), site).send(request)
-        #expect(site.requests.map(\.context.timeouts?.whole) == [.seconds(3), .seconds(3)])
+        #expect(site.requests.map(\.context.timeouts?.total) == [.seconds(3), .seconds(3)])
         #expect(site.requests.map(\.context.clientOrigin?.host) == ["h", "h"])
     }
 

@@ -63,7 +63,7 @@ import Testing
             try identity("Range", ["bytes=0-1"]),
             try identity(.ifNoneMatch, ["\"1\""]),
             try identity(change: { request in request.context.responseBody = .buffered(upTo: 10) }),
-            try identity(change: { request in request.context.timeouts = Timeouts(whole: .seconds(1)) }),
+            try identity(change: { request in request.context.timeouts = Timeouts(total: .seconds(1)) }),
             try identity(change: { request in request.context.clientOrigin = apiOrigin }),
             try identity(change: { request in request.context.cacheMode = .reload }),
             try identity(change: { request in request.context.cachePartition = "ada" }),
