@@ -25,7 +25,7 @@ public struct PlatformTransport: Transport {
     init(tls: TLSConfiguration, timeouts: Timeouts, loadCurl: CurlLibrary.Loader) {
         let mayUseURLSession = tls.whatURLSessionOnLinuxCannotDo == nil
         if mayUseURLSession, (try? loadCurl()) == nil {
-            base = URLSessionTransport(timeouts: timeouts)
+            base = URLSessionTransport(tls: tls, timeouts: timeouts)
         } else {
             var configuration = CurlTransport.Configuration()
             configuration.tls = tls

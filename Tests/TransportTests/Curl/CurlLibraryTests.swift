@@ -39,6 +39,17 @@ import TransportTesting
         #expect(try await content(of: transport.send(request(server))) == "hello")
     }
 
+    @Test func platformWithoutTheLibraryRefusesPlainURLsIfTLSIsRequired() async throws {
+        let server = try MockServer()
+        var tls = TLSConfiguration.system
+        tls.isRequired = true
+        let transport = PlatformTransport(tls: tls, timeouts: Timeouts(), loadCurl: Self.missing)
+        #expect(transport.base is URLSessionTransport)
+        let error = try await failure { try await transport.send(request(server)) }
+        #expect(error.code == .tlsFailed)
+        #expect(server.connectionsOpened == 0)
+    }
+
     @Test func platformWithTLSSettingsFailsInsteadOfIgnoringThem() async throws {
         let server = try MockServer()
         for tls in [Self.pinned, TLSConfiguration(minimumVersion: .tls13), TLSConfiguration(trust: .only([]))] {
