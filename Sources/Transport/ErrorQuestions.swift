@@ -5,8 +5,7 @@ internal import FoundationNetworking
 #endif
 
 // The questions are on `Error`, not only on `HTTPError`, so that a plain `catch` can ask them, and because a cancellation is
-// always an unwrapped `CancellationError`. A property of the same name in an error type, or in an app's own extension of
-// `Error`, takes precedence over these.
+// always an unwrapped `CancellationError`. An app's own extension of `Error` takes precedence over these.
 extension Error {
     /// Whether the device has no connection to a network. A server that is down doesn't count.
     ///
@@ -30,7 +29,7 @@ extension Error {
     }
 
     /// Whether the server demands credentials: the response is a 401.
-    public var isUnauthorized: Bool { (self as? any HTTPError)?.response?.status.code == 401 }
+    public var isUnauthorized: Bool { isOrIsCausedBy { ($0 as? any HTTPError)?.response?.status.code == 401 } }
 
     /// Whether the server failed: the response has a status from 500 to 599. The 504 that a cache makes while the server can't
     /// be reached doesn't count.

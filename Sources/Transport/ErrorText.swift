@@ -1,7 +1,15 @@
+internal import Foundation
+
 /// The text of errors that may not be ours.
 package enum ErrorText {
-    /// The text of an error, to be redacted. For an enum without a description, only the case's name: redaction finds secrets by
-    /// their names, and an associated value may have none.
+    /// The text of an error on one line, redacted.
+    package static func line(_ error: any Error) -> String {
+        if let error = error as? any HTTPError { return error.description }
+        return PrintableText.line(Redaction.standard.excerpt(of: Data(description(of: error).utf8)))
+    }
+
+    /// The text of an error, to be redacted. For an error without a description, only the type's name, and an enum's case:
+    /// redaction finds secrets by their names, and a stored or associated value may have none.
     package static func description(of error: any Error) -> String {
         // Checks the type, because the value of any error can be cast to these protocols where it is bridged to `NSError`.
         let type = type(of: error)
@@ -9,7 +17,10 @@ package enum ErrorText {
             return String(describing: error)
         }
         let mirror = Mirror(reflecting: error)
-        guard mirror.displayStyle == .enum else { return String(describing: error) }
+        guard mirror.displayStyle == .enum else {
+            // The system's errors are bridged to `NSError`, which describes them without the values of their fields.
+            return type is any CustomNSError.Type || type is NSError.Type ? String(describing: error) : "\(type)"
+        }
         let name = mirror.children.first?.label.map { $0 + "(…)" } ?? String(describing: error)
         return "\(type).\(name)"
     }

@@ -44,9 +44,10 @@ public protocol HTTPError:
     var request: HTTPRequest.Summary? { get }
     /// The response that the error was made from; by default that of ``underlying``, if any.
     ///
-    /// Its body is in memory, up to a limit, or empty. Its fields and its body may hold secrets.
+    /// Hold it with its body in memory, or discard the body: a streamed body keeps a connection. `retry` discards it before the
+    /// next attempt. The fields and the body may hold secrets.
     var response: HTTPResponse? { get }
-    /// The error that caused this one, if it adds information; `nil` by default.
+    /// The error that caused this one, if it adds information; `nil` by default. An error must never be its own cause.
     var underlying: (any Error)? { get }
     /// Whether certainly no server has seen any part of the request; `false` by default.
     ///
@@ -113,15 +114,10 @@ extension HTTPError {
         if !about.isEmpty { text += " (\(about))" }
         for note in context.notes { text += " " + note }
         guard let underlying else { return text }
-        return text + " Cause: " + Self.shown(underlying)
+        // An error of a different kind, such as a `URLError`, may quote the whole URL.
+        return text + " Cause: " + ErrorText.line(underlying)
     }
 
     /// The sentence for people about an error without a sentence for its code.
     package var generalSentence: String { ErrorSentence.about(self) }
-
-    // An error of a different kind, such as a `URLError`, may quote the whole URL.
-    private static func shown(_ cause: any Error) -> String {
-        if let cause = cause as? any HTTPError { return cause.description }
-        return PrintableText.line(Redaction.standard.excerpt(of: Data(ErrorText.description(of: cause).utf8)))
-    }
 }

@@ -20,6 +20,6 @@ enum DebugReport {
 
     /// The error on one line, with secrets redacted.
     static func line(_ element: String, _ error: any Error) -> String {
-        "[Interceptors] \(element): \(PrintableText.line(Redaction.standard.text("\(error)")))\n"
+        "[Interceptors] \(element): \(ErrorText.line(error))\n"
     }
 }

@@ -23,6 +23,7 @@ extension Error {
     private struct Plain: Error {}
 
     private enum Refusal: Error { case token(String) }
+    private struct LogInError: Error { let reason: Refusal }
 
     private func error(_ code: TransportError.Code, _ cause: (any Error)? = nil) -> TransportError {
         TransportError(code, "It failed.", underlying: cause)
@@ -93,5 +94,9 @@ extension Error {
         )
         #expect(!Wrapper(underlying: cause).description.contains("hush"))
         #expect(Wrapper(underlying: Refusal.token("hush")).description.hasSuffix(" Cause: Refusal.token(…)"))
+        let nested = LogInError(reason: .token("hush"))
+        #expect(Wrapper(underlying: nested).description.hasSuffix(" Cause: LogInError"))
+        let timeout = Wrapper(underlying: URLError(.timedOut)).description
+        #expect(timeout.contains("-1001"), "\(timeout)")
     }
 }

@@ -172,7 +172,7 @@ extension SignedPins {
         } catch let error as SignedPinsError {
             throw error
         } catch {
-            throw SignedPinsError(.unavailable, "\(error)")
+            throw SignedPinsError(.unavailable, ErrorText.line(error))
         }
         state.withLock { state in
             state.list = list
@@ -181,7 +181,10 @@ extension SignedPins {
         do {
             try file?.write(list)
         } catch {
-            throw SignedPinsError(.notKept, "List \(list.serial) is in use, but could not be kept: \(error)")
+            throw SignedPinsError(
+                .notKept,
+                "List \(list.serial) is in use, but could not be kept: \(ErrorText.line(error))"
+            )
         }
     }
 
