@@ -13,6 +13,8 @@ final class BearerToken: Sendable {
         let isOpen = Atomic(true)
     }
 
+    /// The last answer of the closure.
+    private let last = Mutex<String?>(nil)
     private let value: Value
     private let origins: Set<Origin>?
 
@@ -41,7 +43,9 @@ final class BearerToken: Sendable {
         switch value {
         case .constant(let constant): field = constant
         case .asked(let ask):
-            guard let token = try await answer(of: ask) else { return nil }
+            // The cache looks up the response under the last token; asking for a newer one may send a request.
+            let mayAsk = request.context.sendingForbidden == nil
+            guard let token = mayAsk ? try await answer(of: ask) : last.withLock({ $0 }) else { return nil }
             field = HTTPField.bearer(token)
         }
         guard let field else { throw AuthenticationError.invalidToken(for: request) }
@@ -57,8 +61,15 @@ final class BearerToken: Sendable {
         let flight = CredentialRefresh.Flight(owner: ObjectIdentifier(self)) {
             question.isOpen.load(ordering: .relaxed)
         }
-        return try await CredentialRefresh.$flights.withValue(CredentialRefresh.flights + [flight]) {
-            try await ask()
+        do {
+            let token = try await CredentialRefresh.$flights.withValue(CredentialRefresh.flights + [flight]) {
+                try await ask()
+            }
+            last.withLock { $0 = token }
+            return token
+        } catch is CancellationError where !Task.isCancelled {
+            // Only the app's own refresh was cancelled, and the caller must not take its call for cancelled.
+            throw AuthenticationError.refreshCancelled
         }
     }
 

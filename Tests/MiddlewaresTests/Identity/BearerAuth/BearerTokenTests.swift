@@ -245,4 +245,36 @@ import Testing
         dump(bearer, to: &text)
         #expect(!text.contains("s3cr3t"))
     }
+
+    @Test func closureIsNotAskedForARequestThatMustNotBeSent() async throws {
+        let asked = Tally()
+        let server = TokenServer(accepting: ["old"])
+        let chain = InterceptorChain(
+            [
+                .bearerAuth(for: apiOrigin) {
+                    asked.count()
+                    return "old"
+                },
+                .cache(.memory()),
+            ],
+            transport: server
+        )
+        var offline = HTTPRequest(url: apiURL)
+        offline.context.cacheMode = .offline
+        #expect(try await chain.send(offline).status == 504)
+        #expect(asked.value == 0)
+        _ = try await chain.get()
+        #expect(asked.value == 1)
+        _ = try await chain.send(offline)
+        #expect(asked.value == 1)
+    }
+
+    @Test func cancellationInsideTheClosureDoesNotMakeTheCallLookCancelled() async throws {
+        let chain = InterceptorChain(
+            [.bearerAuth(for: apiOrigin) { throw CancellationError() }],
+            transport: TokenServer(accepting: ["old"])
+        )
+        let error = await #expect(throws: AuthenticationError.self) { try await chain.get() }
+        #expect(error?.code == .refreshCancelled)
+    }
 }
