@@ -9,7 +9,7 @@ public struct Envelope: Sendable {
     /// The status of the response that carried the envelope.
     public let status: HTTPResponse.Status
     /// The header fields of the response that carried the envelope.
-    public let headerFields: HTTPFields
+    public private(set) var headerFields: HTTPFields
 
     let isJSON: Bool
     let body: Data
@@ -17,6 +17,13 @@ public struct Envelope: Sendable {
     let payloadPlace: Range<Int>?
     private let messagePlace: Range<Int>?
     private let messageField: String?
+
+    /// The envelope without cookies, for the context of a response that an outer `coalesce` may hand to other callers.
+    var withoutCookies: Self {
+        var copy = self
+        copy.headerFields.remove(.setCookie)
+        return copy
+    }
 
     /// The server's message. A message that is an object or array is returned as its JSON text.
     public var message: String? {

@@ -20,7 +20,7 @@ extension UnwrapEnvelopeInterceptor {
         switch try judgement(on: response, body, paths) {
         case .success(let envelope):
             guard response.status.kind == .successful else { return }
-            if keepsEnvelope { response.context.envelope = envelope }
+            if keepsEnvelope { response.context.envelope = envelope.withoutCookies }
             Self.unwrap(&response, body, envelope.payloadPlace)
         case .failure(let envelope):
             throw EnvelopeError(refused: envelope, (envelope.body, isComplete: true), response, origin)
@@ -115,7 +115,7 @@ extension UnwrapEnvelopeInterceptor {
             throw EnvelopeError(.notAnEnvelope, explanation, body, response, origin)
         }
         if isSuccess {
-            if keepsEnvelope { response.context.envelope = envelope }
+            if keepsEnvelope { response.context.envelope = envelope.withoutCookies }
             return response
         }
         let body = try await beginning(of: response.body)

@@ -68,6 +68,7 @@ extension HTTPContext {
     private enum EnvelopeKey: HTTPContextKey { static var defaultValue: Envelope? { nil } }
 
     /// On a response: the envelope that `unwrapEnvelope(…, keepsEnvelope: true)` has opened, for the values beside the payload.
+    /// Its fields have no `Set-Cookie`. A response that a cache outside of `unwrapEnvelope` has stored has no envelope.
     ///
     /// ```swift
     /// let (films, response) = try await api.response("/films", as: [Film].self)

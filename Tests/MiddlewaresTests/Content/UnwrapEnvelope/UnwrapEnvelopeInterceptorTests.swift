@@ -387,4 +387,14 @@ import Testing
         #expect(response.body.bytes == Data("7".utf8))
         try stub.verify()
     }
+
+    @Test func keptEnvelopeHasNoCookies() async throws {
+        let response = try await send(
+            HTTPResponse(status: 200, headerFields: [.setCookie: "sid=A", .eTag: "\"a\""], body: HTTPBody(envelope)),
+            through: .unwrapEnvelope(payload: "object", keepsEnvelope: true)
+        )
+        #expect(response.headerFields[.setCookie] == "sid=A")
+        #expect(response.context.envelope?.headerFields.contains(.setCookie) == false)
+        #expect(response.context.envelope?.headerFields[.eTag] == "\"a\"")
+    }
 }
