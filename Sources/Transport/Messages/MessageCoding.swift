@@ -78,10 +78,17 @@ extension HTTPRequest: Codable {
 
     /// Encodes method, URL, fields and content, secrets included. The context isn't encoded.
     ///
-    /// - Throws: `EncodingError` if a field isn't ``HTTPField/isValid``, or if the content isn't in memory. A stream can't be
+    /// - Throws: `EncodingError` if the method or a field isn't valid, or if the content isn't in memory. A stream can't be
     ///   read here, and a file's path could be replaced in the encoded text, to send another file.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
+        guard Method(rawValue: method.rawValue) != nil else {
+            let context = EncodingError.Context(
+                codingPath: container.codingPath + [CodingKeys.method],
+                debugDescription: "The method isn't a token (RFC 9110 §9.1)."
+            )
+            throw EncodingError.invalidValue(method.rawValue, context)
+        }
         try container.encode(method, forKey: .method)
         try container.encode(url, forKey: .url)
         try container.encode(headerFields, forKey: .headerFields)

@@ -30,7 +30,10 @@ extension CachePolicy {
         guard let dates = facts.dates else { return facts.directives.maxAge.value ?? 0 }
         let date = dates.date ?? response.responseTime
         switch dates.expiry {
-        case .at(let end): return max(0, end - date)
+        case .at(let end):
+            // A time of arrival from a store of the program's own may be anything.
+            let (span, overflows) = end.subtractingReportingOverflow(date)
+            return overflows ? 0 : max(0, span)
         case .invalid: return 0
         case .absent: return heuristicLifetime(of: response.status, facts.directives, dates.lastModified, date: date)
         }
@@ -46,7 +49,7 @@ extension CachePolicy {
         guard Self.isHeuristicallyCacheable(status) || directives.isPublic || directives.isPrivate,
             let modified, modified < date
         else { return 0 }
-        return min(heuristicLimit, Int64(Double(date - modified) * heuristicFraction))
+        return min(heuristicLimit, Int64((Double(date) - Double(modified)) * heuristicFraction))
     }
 
     static func date(_ fields: HTTPFields, _ name: HTTPField.Name, now: Int64) -> Int64? {

@@ -5,7 +5,8 @@ extension CachedResponse: Codable {
 
     /// Decodes a stored response, for a ``CacheStore`` of your own.
     ///
-    /// - Throws: `DecodingError` if the status hasn't three digits, the age is negative or a field is invalid.
+    /// - Throws: `DecodingError` if the status hasn't three digits, the age is negative, the time of arrival is over 30,000 years
+    ///   from 1970, or a field is invalid.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         let code = try container.decode(Int.self, forKey: .status)
@@ -25,12 +26,20 @@ extension CachedResponse: Codable {
                 debugDescription: "A response is at least 0 seconds old, not \(age)."
             )
         }
+        let responseTime = try container.decode(Int64.self, forKey: .responseTime)
+        guard responseTime.magnitude <= 1_000_000_000_000 else {
+            throw DecodingError.dataCorruptedError(
+                forKey: .responseTime,
+                in: container,
+                debugDescription: "\(responseTime) seconds since 1970 is no time of arrival."
+            )
+        }
         self.init(
             status: status,
             headerFields: try container.decode(HTTPFields.self, forKey: .headerFields),
             selectingFields: try container.decode(HTTPFields.self, forKey: .selectingFields),
             initialAge: age,
-            responseTime: try container.decode(Int64.self, forKey: .responseTime),
+            responseTime: responseTime,
             needsValidation: try container.decode(Bool.self, forKey: .needsValidation)
         )
     }
