@@ -150,7 +150,7 @@ extension CacheCore {
         let commit = CacheCommit(
             response: stored,
             replaced: exchange.ids(replaced),
-            seen: exchange.entries,
+            seen: exchange.entries.map(\.id),
             ticket: ticket,
             store: store,
             generation: generation,
