@@ -24,8 +24,15 @@ extension HTTPBody {
         length: Int64? = nil,
         _ wrap: @escaping @Sendable (_ body: HTTPBody) throws -> Chunks
     ) -> HTTPBody where Chunks.Element == Data {
+        // A used-up body stays visibly used up, so that a transport refuses it before it sends anything.
+        guard isReadable else { return self }
         let stream = StreamBody(length: length, isRestartable: isRestartable, onDiscard: { discard() }) {
-            StreamReader(try wrap(self))
+            do {
+                return StreamReader(try wrap(self))
+            } catch {
+                if !isRestartable { discard() }
+                throw error
+            }
         }
         return HTTPBody(storage: .stream(stream))
     }

@@ -160,4 +160,30 @@ import Testing
         for try await count in HTTPBody("abc").map({ $0.count }) { counts.append(count) }
         #expect(counts == [3])
     }
+
+    @Test func bodyAroundAUsedUpBodyIsUsedUp() async throws {
+        let source = HTTPBody.oneShot(Chunks(["a"]))
+        _ = try await source.collect(upTo: 10)
+        let body = source.map { $0 }
+        #expect(!body.isReadable)
+        let error = await #expect(throws: TransportError.self) { try await body.collect(upTo: 10) }
+        #expect(error?.code == .bodyNotReplayable)
+    }
+
+    @Test func bodyThatCannotBeWrappedIsDiscarded() async throws {
+        let discards = Tally()
+        let source = HTTPBody.oneShot(Chunks(["a"]), onDiscard: { discards.count() })
+        let body = source.wrapped { _ -> HTTPBody in throw Broken() }
+        await #expect(throws: Broken.self) { try await body.forEachChunk { _ in } }
+        #expect(discards.value == 1)
+    }
+
+    @Test func failureOfASourceThatSentNothingIsNotThatOfTheRequest() async throws {
+        let refusal = TransportError(.cannotConnect, "The other service is down.")
+        let body = HTTPBody.oneShot(Chunks(["a"], failure: refusal))
+        let error = await #expect(throws: TransportError.self) { try await body.forEachChunk { _ in } }
+        #expect(error?.code == .other)
+        #expect(error?.sentNothing == false)
+        #expect((error?.underlying as? TransportError)?.code == .cannotConnect)
+    }
 }

@@ -88,15 +88,23 @@ public struct LogEntry: Sendable, CustomStringConvertible {
 
     /// Creates an entry from text of one or more lines.
     ///
-    /// Secrets are redacted as by ``Redaction/text(_:)``, and control characters become escapes. Text in a form that the
-    /// redaction doesn't know must not contain secrets.
+    /// Secrets are redacted as by ``Redaction/text(_:)``, and control characters become escapes. Lines after the first are
+    /// indented, so that no text can imitate an entry. Text in a form that the redaction doesn't know must not contain secrets.
     ///
     /// - Parameters:
     ///   - event: the event that the entry reports.
     ///   - number: the number of the exchange, if the entries of several exchanges may mix; 0 by default.
     ///   - text: the text.
     public init(_ event: Event, number: UInt64 = 0, text: String) {
-        self.init(event: event, number: number, text: PrintableText.lines(Redaction.standard.text(text)))
+        let shown = Redaction.standard.text(text)
+        let end = shown.unicodeScalars.lastIndex { $0 != "\n" && $0 != "\r" }
+        let lines = end.map { String(shown.unicodeScalars[...$0]) } ?? ""
+        let indent = LogEntryText.indent
+        self.init(
+            event: event,
+            number: number,
+            text: String(PrintableText.lines(lines, indent: indent).dropFirst(indent.count))
+        )
     }
 
     init(event: Event, number: UInt64, text: String) {

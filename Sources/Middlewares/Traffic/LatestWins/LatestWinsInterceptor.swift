@@ -67,12 +67,17 @@ public struct LatestWinsInterceptor: Interceptor {
             calls.end(call, key)
             throw error
         }
-        guard response.body.isUnreadStream else {
+        guard !response.body.isRestartable else {
             calls.end(call, key)
             return response
         }
         response.body = response.body.wrapped(length: response.body.length) { LatestChunks(body: $0, call: call) }
             .onEnd { [calls] _ in calls.end(call, key) }
+        // A later call may have discarded the body already. From here on, reading it reports that.
+        if call.isSuperseded {
+            response.body.discard()
+            throw CancellationError()
+        }
         return response
     }
 }

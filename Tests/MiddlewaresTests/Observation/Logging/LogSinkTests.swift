@@ -67,9 +67,9 @@ import Testing
     @Test func interceptorOfTheProgramWritesToTheSink() {
         let entries = Notes<String>()
         let sink = LogSink { entries.add("\($0.event.rawValue) \($0.number): \($0)") }
-        sink.write(LogEntry(LogEntry.Event(rawValue: "refresh"), number: 7, text: "done\nin 2 s"))
+        sink.write(LogEntry(LogEntry.Event(rawValue: "refresh"), number: 7, text: "done\nin 2 s\n"))
         sink.write(LogEntry(.failure, text: "password=hunter2&a=1 \u{1B}[2J"))
-        #expect(entries.all.first == "refresh 7: done\nin 2 s")
+        #expect(entries.all.first == "refresh 7: done\n    in 2 s")
         #expect(entries.all.last?.contains("hunter2") == false)
         #expect(entries.all.last?.contains("\u{1B}") == false)
     }
