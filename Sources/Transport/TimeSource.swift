@@ -2,8 +2,8 @@ public import Foundation
 
 /// The clock, the wall clock and the randomness that a value takes from outside, so that a test can control all three.
 ///
-/// Every interceptor, store and transport that waits, dates or rolls dice has a parameter `time`. The default is ``system``. A
-/// test passes `.manual(clock)` from `TransportTesting`, and nothing sleeps for real:
+/// Interceptors, stores and transports that wait, date or roll dice have a parameter `time`. The default is ``system``.
+/// (`.platform()`, which picks a transport, has none, nor has `transactionID`, whose closure makes the IDs.) A test passes `.manual(clock)` from `TransportTesting`, and nothing sleeps for real:
 ///
 /// ```swift
 /// let clock = ManualClock()

@@ -121,7 +121,7 @@ final class CacheCore: Sendable {
         } catch {
             // An unsafe request may have changed the resource, unless it is certain that nothing was sent.
             let method = exchange.request.method
-            if !method.isSafe, !UnsentError.isCertain(after: error, of: method) {
+            if !method.isSafe, !UnsentError.isCertain(after: error, of: exchange.request) {
                 await remove([exchange.request.url], seenBy: exchange.key.partition)
             }
             return try await recover(from: error, exchange)

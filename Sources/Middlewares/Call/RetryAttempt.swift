@@ -106,6 +106,13 @@ extension HTTPContext {
     }
 }
 
+extension HTTPRequest {
+    /// Whether sending the request several times has the same effect as sending it once.
+    var isIdempotent: Bool {
+        context.isIdempotent ?? (method.isIdempotent || headerFields.contains(.idempotencyKey))
+    }
+}
+
 extension Result where Success == HTTPResponse, Failure == any Error {
     /// Returns the response or throws the error, with the attempts in its context if it has one.
     func get(after attempts: [RetryAttempt]) throws -> HTTPResponse {

@@ -19,17 +19,26 @@ extension UnsentError {
     /// The `UnsentError` that caused an error, if any.
     static func cause(of error: any Error) -> UnsentError? { (error as? TransportError)?.underlying as? UnsentError }
 
-    /// Whether an error proves that no server has seen a request with this method, in any of its attempts.
-    static func isCertain(after error: any Error, of method: HTTPRequest.Method) -> Bool {
+    /// Whether an error proves that no server has seen a request, in any of its attempts.
+    static func isCertain(after error: any Error, of request: HTTPRequest) -> Bool {
         guard (error as? any HTTPError)?.sentNothing == true else { return false }
         // An author's error may wrap the one that redirects and attempts were noted in.
         return error.causes.lazy.compactMap { $0 as? any HTTPError }.allSatisfy { error in
             // After a redirect that changed the method, the error is about the redirected request; the original one was acted
             // on. A different method reveals such a redirect too, even if the transport followed it.
-            guard !error.context.hasChangedMethod, (error.request?.method ?? method) == method else { return false }
+            guard !error.context.hasChangedMethod, isAbout(request, error) else { return false }
             return error.context.attempts.allSatisfy { attempt in
-                attempt.error.map { isCertain(after: $0, of: method) } ?? false
+                attempt.error.map { isCertain(after: $0, of: request) } ?? false
             }
         }
+    }
+
+    /// Whether an error is about a request, and not about another one that an inner interceptor sent as well. Interceptors may
+    /// change the query, as a signature does.
+    private static func isAbout(_ request: HTTPRequest, _ error: any HTTPError) -> Bool {
+        guard let found = error.request else { return true }
+        let url = error.context.redirects.last?.target ?? request.url
+        return found.method == request.method
+            && found.url.prefix { $0 != "?" } == Redaction.standard.string(for: url).prefix { $0 != "?" }
     }
 }

@@ -247,7 +247,7 @@ extension HTTPBody {
         var count: Int64 = 0
         try await withTaskCancellationHandler {
             do {
-                while let chunk = try await iterator.next() {
+                while let chunk = try await Self.next(&iterator) {
                     count += Int64(chunk.count)
                     // Set before `use`: sending the last bytes may bring the response and end this task before the source
                     // reports its end.
@@ -266,6 +266,18 @@ extension HTTPBody {
         } onCancel: {
             // The source may not notice the cancellation by itself.
             if !isRead.load(ordering: .acquiring) { discard() }
+        }
+    }
+}
+
+extension HTTPBody {
+    /// The next chunk. A source may itself send requests, and fail because one of them wasn't sent. The request with this body may
+    /// have been sent in part.
+    private static func next(_ iterator: inout AsyncIterator) async throws -> Data? {
+        do {
+            return try await iterator.next()
+        } catch let error as any HTTPError where error.sentNothing {
+            throw TransportError(.other, "The body's source failed while the body was read.", underlying: error)
         }
     }
 }

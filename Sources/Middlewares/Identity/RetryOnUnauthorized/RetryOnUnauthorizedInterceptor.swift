@@ -24,7 +24,8 @@
 ///   (``CredentialRefresh/isCurrent``). Or its context says that a rejection means something else
 ///   (``Interceptors/HTTPContext/authorization``).
 /// - A first rejection also goes to the caller after a redirect that an inner interceptor followed and that changed the
-///   method: the server has already acted on the request.
+///   method: the server has already acted on the request. So does one of a request that isn't idempotent, if the server may have
+///   acted on an earlier attempt of an inner `retry`.
 /// - A rejection of a new credential within `pause` after its refresh also goes to the caller, if no server has accepted the
 ///   credential yet, or if a request was rejected with it a second time. The ``TokenStore`` or the factory sets `pause`.
 /// - If the body can't be sent again, the call fails with ``TransportError/Code/bodyNotReplayable`` after the refresh, so
@@ -75,12 +76,12 @@ public struct RetryOnUnauthorizedInterceptor: Interceptor {
             if case .success(let response) = answer { source.noteAnswer(response, to: record) }
             return try answer.get()
         }
-        guard !answer.hasChangedMethod,
+        guard !answer.hasChangedMethod, isRepeatable(request, after: answer),
             let rejected = source.generation(rejectedBy: answer, to: record)
         else {
             return try answer.get()
         }
-        if case .success(let response) = answer { response.body.discard() }
+        answer.answered?.body.discard()
         try await source.renew(rejected, record)
         guard request.body.isReadable else {
             throw TransportError(
@@ -92,6 +93,12 @@ public struct RetryOnUnauthorizedInterceptor: Interceptor {
             )
         }
         return try await sendAgain(request, next, record)
+    }
+
+    /// Whether the request may be sent again after an inner `retry`: an attempt of it may have been acted on before the server
+    /// rejected the credential.
+    private func isRepeatable(_ request: borrowing HTTPRequest, after answer: Result<HTTPResponse, any Error>) -> Bool {
+        request.isIdempotent || !answer.mayHaveActed(on: copy request)
     }
 
     private func sendAgain(

@@ -138,6 +138,6 @@ public struct HedgeInterceptor: Interceptor {
     }
 
     private static func discard(_ answer: Answer) {
-        if case .success(let response) = answer { response.body.discard() }
+        answer.answered?.body.discard()
     }
 }

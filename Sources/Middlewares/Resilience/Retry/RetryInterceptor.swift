@@ -78,7 +78,7 @@ public struct RetryInterceptor: Interceptor {
                 attempts.append(RetryAttempt(number: number, answer: answer, stop: reason))
                 return try answer.get(after: attempts)
             case .retry(let wait):
-                if case .success(let response) = answer { response.body.discard() }
+                answer.answered?.body.discard()
                 attempts.append(RetryAttempt(number: number, answer: answer, wait: wait))
                 do {
                     if wait > .zero { try await time.clock.sleep(for: wait) }

@@ -100,13 +100,9 @@ public struct RetryPolicy: Sendable {
     }
 
     static func isSafe(_ request: HTTPRequest, after answer: Result<HTTPResponse, any Error>) -> Bool {
-        if request.context.isIdempotent
-            ?? (request.method.isIdempotent || request.headerFields.contains(.idempotencyKey))
-        {
-            return true
-        }
+        if request.isIdempotent { return true }
         // The outcome is that of the redirected request; the server acted on the original one.
-        if answer.hasChangedMethod { return false }
+        if answer.hasChangedMethod || answer.mayHaveActed(on: request) { return false }
         if let response = answer.answered {
             switch response.status.code {
             case 408, 421, 425, 429: return true
@@ -115,7 +111,7 @@ public struct RetryPolicy: Sendable {
             }
         }
         guard case .failure(let error) = answer else { return false }
-        return UnsentError.isCertain(after: error, of: request.method)
+        return UnsentError.isCertain(after: error, of: request)
     }
 }
 

@@ -138,7 +138,7 @@ import Testing
                 RetryAttempt(number: 1, answer: failure(first)),
                 RetryAttempt(number: 2, answer: failure(.cannotConnect)),
             ]
-            #expect(UnsentError.isCertain(after: error, of: .post) == isCertain)
+            #expect(UnsentError.isCertain(after: error, of: post) == isCertain)
         }
     }
 
