@@ -32,13 +32,3 @@ public struct TransferTimings: Sendable, Hashable {
         self.reusedConnection = reusedConnection
     }
 }
-
-extension HTTPContext {
-    private enum TimingsKey: HTTPContextKey { static var defaultValue: TransferTimings? { nil } }
-
-    /// On a response: the durations of its exchange's steps, if the transport measures them.
-    public var timings: TransferTimings? {
-        get { self[TimingsKey.self] }
-        set { self[TimingsKey.self] = newValue }
-    }
-}

@@ -142,7 +142,9 @@ typedef int (*cossl_password_callback)(char *buffer, int size, int for_writing, 
     F(int, SSL_has_pending, (const void *ssl), (ssl)) \
     F(int, SSL_get_shutdown, (const void *ssl), (ssl)) \
     F(int, SSL_session_reused, (const void *ssl), (ssl)) \
-    F(const char *, SSL_get_version, (const void *ssl), (ssl))
+    F(int, SSL_version, (const void *ssl), (ssl)) \
+    F(const void *, SSL_get_current_cipher, (const void *ssl), (ssl)) \
+    F(uint16_t, SSL_CIPHER_get_protocol_id, (const void *cipher), (cipher))
 
 #define COSSL_DECLARE(result, name, parameters, arguments) result cossl_##name parameters;
 COSSL_CRYPTO_FUNCTIONS(COSSL_DECLARE)

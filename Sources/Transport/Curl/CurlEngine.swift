@@ -130,7 +130,7 @@ final class CurlEngine: Sendable {
             body: reply.body,
             url: request.url
         )
-        response.context.timings = reply.timings
+        response.context.setFacts(reply.timings, reply.connection)
         return response
     }
 }

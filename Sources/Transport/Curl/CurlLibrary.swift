@@ -150,6 +150,14 @@ struct EasyHandle: @unchecked Sendable {
         return value
     }
 
+    /// A text; `nil` if there is none.
+    func text(_ info: ccurl_info) -> String? {
+        var text: UnsafeMutableRawPointer?
+        check(ccurl_easy_getinfo_pointer(pointer, Int32(info.rawValue), &text))
+        guard let text = text?.assumingMemoryBound(to: CChar.self), text.pointee != 0 else { return nil }
+        return String(cString: text)
+    }
+
     // The oldest supported libcurl knows every option used here, so a failure is a mistake in this package.
     private func check(_ code: Int32) {
         assert(code == 0, "libcurl refused an option: \(String(cString: ccurl_easy_strerror(code)))")

@@ -72,6 +72,21 @@ struct CurlTLS: Sendable {
         return cossl_SSL_get_shutdown(ssl) & Int32(COSSL_SSL_RECEIVED_SHUTDOWN.rawValue) != 0
     }
 
+    /// The parameters that a connection negotiated with the server; `nil` without TLS, and with a TLS library that can't be
+    /// asked.
+    static func parameters(
+        of easy: EasyHandle,
+        for request: HTTPRequest
+    ) -> (version: TLSVersion?, cipherSuite: TLSCipherSuite?)? {
+        // For an http URL, the TLS connection would be a proxy's.
+        guard usesOpenSSL, let ssl = ccurl_easy_ssl(easy.pointer), request.url.isHTTPS else { return nil }
+        let cipher = cossl_SSL_get_current_cipher(ssl)
+        return (
+            TLSVersion(negotiated: UInt16(truncatingIfNeeded: cossl_SSL_version(ssl))),
+            cipher.map { TLSCipherSuite(rawValue: cossl_SSL_CIPHER_get_protocol_id($0)) }
+        )
+    }
+
     /// Whether libcurl's TLS library is the same OpenSSL as this package's.
     private static let usesOpenSSL =
         (try? OpenSSLLibrary.load()) != nil

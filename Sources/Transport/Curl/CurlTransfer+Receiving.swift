@@ -16,6 +16,7 @@ extension CurlTransfer {
             return false
         }
         guard isEnd else { return true }
+        connection = HTTPConnectionInfo(easy, for: request)
         if decodesContent, head.hasContentEncoding, hasContent, let codings = head.codings, !codings.isEmpty {
             decoding = PausableDecoder(codings)
         }
@@ -37,11 +38,15 @@ extension CurlTransfer {
             }
             gathered.reserve(Int(length))
         } else if decoding != nil, let limit = bodyMode.bufferLimit {
-            // Text shrinks to about a quarter. Growing the buffer step by step would copy it, which took 1.4 times the CPU time.
-            let coded = easy.int64(CCURLINFO_CONTENT_LENGTH_DOWNLOAD_T)
-            if coded > 0 { gathered.reserve(min(Int(min(coded, Self.reservedCodedLength)) * 4, limit)) }
+            reserveForDecoded(upTo: limit)
         }
         return true
+    }
+
+    private func reserveForDecoded(upTo limit: Int) {
+        // Text shrinks to about a quarter. Growing the buffer step by step would copy it, which took 1.4 times the CPU time.
+        let coded = easy.int64(CCURLINFO_CONTENT_LENGTH_DOWNLOAD_T)
+        if coded > 0 { gathered.reserve(min(Int(min(coded, Self.reservedCodedLength)) * 4, limit)) }
     }
 
     // A longer announced length reserves no more: a server may announce anything.
@@ -146,6 +151,7 @@ extension CurlTransfer {
             head: head.bytes,
             body: body,
             timings: TransferTimings(easy),
+            connection: connection,
             isDecoded: isDecoded || isContentDropped
         )
     }

@@ -3,11 +3,12 @@ internal import Foundation
 internal import HTTPSyntax
 internal import Synchronization
 
-/// A response as received: the head's bytes, the body and the timings.
+/// A response as received: the head's bytes, the body, the timings and the connection.
 struct CurlReply: Sendable {
     let head: [UInt8]
     let body: HTTPBody
     let timings: TransferTimings
+    let connection: HTTPConnectionInfo
     let isDecoded: Bool
 }
 
@@ -52,6 +53,8 @@ final class CurlTransfer: @unchecked Sendable {
     // Owned by the loop. One thread handles one piece after the other, so accesses never overlap; the run-time check for that
     // would take longer than each access.
     @exclusivity(unchecked) var head = CurlHeadCollector()
+    /// The connection that the head came from. Read with the head, because libcurl releases the connection before the end.
+    @exclusivity(unchecked) var connection = HTTPConnectionInfo()
     @exclusivity(unchecked) var gathered = GatheredBody()
     /// Decodes the content; `nil` if the content arrives as it is.
     @exclusivity(unchecked) var decoding: PausableDecoder?

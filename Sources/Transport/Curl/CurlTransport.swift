@@ -34,7 +34,7 @@ internal import CCurl
 ///   256 KB if many streams are read at a time.
 /// - The size of a response is limited: 256 KB for its head, 100 KB for each field, and the request's limit for a buffered
 ///   body. Limits count decoded bytes. Content is never decoded faster than it is read, however much a piece decodes to.
-/// - Each response has ``HTTPContext/timings``.
+/// - Each response has ``HTTPContext/timings`` and ``HTTPContext/connection``.
 ///
 /// ## TLS and proxies
 /// - Every setting of ``TLSConfiguration`` works: pins on any certificate of the chain, anchors and client identities.

@@ -10,7 +10,7 @@ public struct HTTPResponse: Sendable {
     public var body: HTTPBody
     /// The URL of the request that this response answers; after redirects, the last request's. A transport always sets it.
     public var url: URL?
-    /// Values that accompany the response but weren't received: timings, cache status, attempts.
+    /// Values that accompany the response but weren't received: timings, connection, cache status, attempts.
     public var context: HTTPContext
 
     /// Creates a response.

@@ -118,6 +118,14 @@ public struct TLSVersion: Sendable, Hashable, Comparable, CustomStringConvertibl
     /// TLS 1.3 (RFC 8446).
     public static let tls13 = TLSVersion(number: 0x0304)
 
+    private init(number: UInt16) { self.number = number }
+
+    /// The version that a connection negotiated; `nil` for versions without a name here, such as DTLS.
+    init?(negotiated number: UInt16) {
+        guard 0x0303...0x0304 ~= number else { return nil }
+        self.number = number
+    }
+
     /// The version, such as `TLS 1.3`.
     public var description: String { "TLS 1.\(number - 0x0301)" }
 

@@ -98,7 +98,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate {
         task: URLSessionTask,
         didFinishCollecting metrics: URLSessionTaskMetrics
     ) {
-        if let last = metrics.transactionMetrics.last { transfer(task)?.measured(ExchangeDates(last).timings) }
+        if let last = metrics.transactionMetrics.last { transfer(task)?.measured(ExchangeMetrics(last)) }
     }
     #endif
 

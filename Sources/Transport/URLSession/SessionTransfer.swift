@@ -58,7 +58,7 @@ final class SessionTransfer: Sendable {
             case .failed(let error): .unreadable(error)
             }
         var response = HTTPResponse(status: head.status, headerFields: head.headerFields, body: body, url: request.url)
-        if let timings = answer.timings { response.context.timings = timings }
+        if let metrics = answer.metrics { response.context.setFacts(metrics.timings, metrics.connection) }
         return response
     }
 
@@ -210,8 +210,8 @@ extension SessionTransfer {
         fail(TransportError(reason.code, reason.message, request: request, underlying: reason.underlying))
     }
 
-    /// Stores the timings of the exchange.
-    func measured(_ timings: TransferTimings?) { state.withLock { $0.timings = timings } }
+    /// Stores the timings and the connection of the exchange.
+    func measured(_ metrics: ExchangeMetrics) { state.withLock { $0.metrics = metrics } }
 
     /// Returns the content as a stream. A second request for it starts over if the body can be read again.
     func bodyStream() -> InputStream? {

@@ -45,8 +45,8 @@ struct TransferState {
     private var buffer = ChunkBuffer()
     private var isSuspended = false
     private(set) var received: Int64 = 0
-    /// The timings of the exchange, once URLSession has reported them.
-    var timings: TransferTimings?
+    /// The timings and the connection of the exchange, once URLSession has reported them.
+    var metrics: ExchangeMetrics?
 
     init(request: HTTPRequest, limits: Limits, timeLimits: TimeLimits) {
         self.request = request
@@ -141,7 +141,7 @@ extension TransferState {
         } else if head.hasContent {
             phase = .streaming(head)
             return TransferActions(
-                answer: takeCaller(.success(Answer(head: head, content: .streamed, timings: timings)))
+                answer: takeCaller(.success(Answer(head: head, content: .streamed, metrics: metrics)))
             )
         } else {
             phase = .buffering(head)
@@ -231,7 +231,7 @@ extension TransferState {
         var actions = TransferActions()
         if case .buffering(let head) = phase {
             let content = contentFailure.map(Answer.Content.failed) ?? .gathered(content)
-            actions.answer = takeCaller(result.map { Answer(head: head, content: content, timings: timings) })
+            actions.answer = takeCaller(result.map { Answer(head: head, content: content, metrics: metrics) })
         } else if case .failure(let error) = result {
             actions.answer = takeCaller(.failure(error))
         }
@@ -264,7 +264,7 @@ extension TransferState {
 
         let head: ResponseHead
         let content: Content
-        let timings: TransferTimings?
+        let metrics: ExchangeMetrics?
     }
 
     static func truncated(_ count: Int64, of length: Int64, _ request: HTTPRequest) -> TransportError {

@@ -82,8 +82,9 @@ public import Foundation
 ///   each part, ends the same way.
 /// - On Linux, Foundation can't make the server wait. The transport holds up to `streamBuffer` unread bytes. If more arrive,
 ///   the reading fails with ``TransportError/Code/readerTooSlow`` after the held bytes. `CurlTransport` waits.
-/// - On Apple's platforms, buffered responses have ``HTTPContext/timings``. URLSession reports timings at the end of an
-///   exchange, which is too late for a streamed response. On Linux, URLSession doesn't report them.
+/// - On Apple's platforms, buffered responses have ``HTTPContext/timings`` and ``HTTPContext/connection``. URLSession reports
+///   both at the end of an exchange, which is too late for a streamed response. Cipher suites without authenticated encryption
+///   are `nil`. On Linux, URLSession reports neither.
 /// - A transfer ends when its streamed body is released or discarded, or when the task that reads it is cancelled.
 /// - If the system may not use the network (cellular not allowed, Low Data Mode), the error's message gives the reason. So
 ///   does `networkUnavailableReason` of the `URLError` in ``TransportError/underlying``.

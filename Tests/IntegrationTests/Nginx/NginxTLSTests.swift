@@ -135,6 +135,20 @@ struct NginxTLSTests {
         }
     }
 
+    @Test(arguments: [true, false])
+    func responseOverHTTP2SaysSo(hasTLS: Bool) async throws {
+        let fixture = try Fixture()
+        try await run(fixture, listen: hasTLS ? "ssl http2" : "http2", server: "ssl_protocols TLSv1.3;") { server in
+            let transport = fixture.transport(fixture.tls, hasTLS ? .negotiated : .http2PriorKnowledge)
+            let url = try server.url("/about", scheme: hasTLS ? "https" : "http", host: "localhost")
+            let connection = try #require(try await transport.send(HTTPRequest(url: url)).context.connection)
+            #expect(connection.httpVersion == .http2)
+            #expect(connection.remotePort == server.port)
+            #expect(connection.tlsVersion == (hasTLS ? .tls13 : nil))
+            #expect((connection.cipherSuite != nil) == hasTLS)
+        }
+    }
+
     /// nginx announces the end with GOAWAY while other requests are in flight, and doesn't answer later ones.
     @Test(arguments: [HTTPRequest.Method.get, .put, .post], [true, false])
     func requestsSurviveConnectionsThatServeFew(method: HTTPRequest.Method, hasKey: Bool) async throws {

@@ -1,0 +1,27 @@
+/// A transport's facts about an exchange. They share one entry of the response's context, because each entry costs an
+/// allocation.
+private struct ExchangeFacts: Sendable {
+    var timings: TransferTimings?
+    var connection: HTTPConnectionInfo?
+}
+
+extension HTTPContext {
+    private enum FactsKey: HTTPContextKey { static var defaultValue: ExchangeFacts { ExchangeFacts() } }
+
+    /// On a response: the durations of its exchange's steps, if the transport measures them.
+    public var timings: TransferTimings? {
+        get { self[FactsKey.self].timings }
+        set { self[FactsKey.self].timings = newValue }
+    }
+
+    /// On a response: the connection that carried its exchange, if the transport knows it.
+    public var connection: HTTPConnectionInfo? {
+        get { self[FactsKey.self].connection }
+        set { self[FactsKey.self].connection = newValue }
+    }
+
+    /// Sets both at once, with one allocation.
+    mutating func setFacts(_ timings: TransferTimings?, _ connection: HTTPConnectionInfo?) {
+        self[FactsKey.self] = ExchangeFacts(timings: timings, connection: connection)
+    }
+}
