@@ -7,7 +7,7 @@ internal import FoundationNetworking
 /// A request in Foundation's form, without its body. Throws if Foundation would send something else than the caller asked
 /// for.
 struct OutgoingRequest {
-    let urlRequest: URLRequest
+    private(set) var urlRequest: URLRequest
 
     init(_ request: HTTPRequest) throws {
         try Self.checkURL(request)
@@ -22,6 +22,25 @@ struct OutgoingRequest {
         }
         try Self.setFields(of: request, on: &urlRequest)
         self.urlRequest = urlRequest
+    }
+
+    /// Lets the caller's closure set further options. Throws if the closure changed anything that was checked.
+    mutating func apply(_ prepare: (inout URLRequest, HTTPRequest) -> Void, for request: HTTPRequest) throws {
+        var prepared = urlRequest
+        prepare(&prepared, request)
+        let comparisons = [
+            ("URL", prepared.url == urlRequest.url),
+            ("method", prepared.httpMethod == urlRequest.httpMethod),
+            ("fields", prepared.allHTTPHeaderFields == urlRequest.allHTTPHeaderFields),
+            ("body", prepared.httpBody == nil && prepared.httpBodyStream == nil),
+            ("time limit", prepared.timeoutInterval == urlRequest.timeoutInterval),
+            ("handling of cookies", prepared.httpShouldHandleCookies == urlRequest.httpShouldHandleCookies),
+        ]
+        if let (change, _) = comparisons.first(where: { !$0.1 }) {
+            let remedy = change == "time limit" ? "Use Timeouts" : "Change the request in an interceptor"
+            throw Self.unsupported("The closure prepare changed the request's \(change). \(remedy) instead.", request)
+        }
+        urlRequest = prepared
     }
 
     private static func checkURL(_ request: HTTPRequest) throws {

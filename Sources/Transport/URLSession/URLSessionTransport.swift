@@ -29,6 +29,24 @@ public import Foundation
 /// limits and TLS. A wait for connectivity counts like any other wait: `connect` and `idle` end it. Don't put fields into
 /// `httpAdditionalHeaders`. Add them in the chain, where they are redacted and can be limited to an origin.
 ///
+/// ## Other settings of a request
+/// The `prepare` closure changes each `URLRequest` just before its task is created, for options that ``HTTPRequest`` has no
+/// word for. For example, on Apple's platforms:
+/// ```swift
+/// let transport = URLSessionTransport(prepare: { urlRequest, request in
+///     urlRequest.assumesHTTP3Capable = true
+///     urlRequest.attribution = .user
+///     if request.url.path.hasPrefix("/prefetch/") {
+///         urlRequest.networkServiceType = .background
+///         urlRequest.allowsConstrainedNetworkAccess = false
+///     }
+/// })
+/// ```
+/// The closure can't change the URL, the method, the fields, the body, the time limit or the handling of cookies, because the
+/// chain and this transport have checked them, and credentials belong to one origin. After such a change, the call fails with
+/// ``TransportError/Code/unsupported``, and nothing is sent. Change them in an interceptor, and limits with ``Timeouts``. A
+/// cache policy stores nothing, because the session has no cache.
+///
 /// ## Time limits
 /// The ``Timeouts`` of the request's context apply, otherwise the transport's. They are measured by the clock of the
 /// transport's `time`, so limits of any length work.
@@ -121,6 +139,7 @@ public final class URLSessionTransport: Transport {
     private let timeouts: Timeouts
     private let streamBuffer: Int
     private let time: TimeSource
+    private let prepare: (@Sendable (inout URLRequest, HTTPRequest) -> Void)?
     // The directory for streams that are spooled before they are sent, on Linux.
     private let spoolDirectory: URL
 
@@ -133,12 +152,15 @@ public final class URLSessionTransport: Transport {
     ///     has to wait on Apple's platforms, and the reading fails on Linux.
     ///   - time: its clock measures the time limits.
     ///   - configure: sets options of the session's configuration that this transport doesn't set.
+    ///   - prepare: sets options of each `URLRequest`, such as its `networkServiceType`. Called in the sending task, once for
+    ///     each request that is sent, also to repeat a request after an update of signed pins.
     public convenience init(
         tls: TLSConfiguration = .system,
         timeouts: Timeouts = Timeouts(),
         streamBuffer: Int = 16 << 20,
         time: TimeSource = .system,
-        configure: (URLSessionConfiguration) -> Void = { _ in }
+        configure: (URLSessionConfiguration) -> Void = { _ in },
+        prepare: (@Sendable (inout URLRequest, HTTPRequest) -> Void)? = nil
     ) {
         self.init(
             tls: tls,
@@ -146,7 +168,8 @@ public final class URLSessionTransport: Transport {
             streamBuffer: streamBuffer,
             time: time,
             spoolDirectory: FileManager.default.temporaryDirectory,
-            configure: configure
+            configure: configure,
+            prepare: prepare
         )
     }
 
@@ -156,12 +179,14 @@ public final class URLSessionTransport: Transport {
         streamBuffer: Int,
         time: TimeSource,
         spoolDirectory: URL,
-        configure: (URLSessionConfiguration) -> Void = { _ in }
+        configure: (URLSessionConfiguration) -> Void = { _ in },
+        prepare: (@Sendable (inout URLRequest, HTTPRequest) -> Void)? = nil
     ) {
         self.tls = tls
         self.timeouts = timeouts
         self.streamBuffer = max(0, streamBuffer)
         self.time = time
+        self.prepare = prepare
         self.spoolDirectory = spoolDirectory
         delegate = SessionDelegate(tls)
         let configuration = SessionDelegate.configuration(configure)
@@ -195,7 +220,8 @@ public final class URLSessionTransport: Transport {
     }
 
     private func exchange(_ request: HTTPRequest) async throws -> HTTPResponse {
-        let outgoing = try OutgoingRequest(request).urlRequest
+        var outgoing = try OutgoingRequest(request)
+        if let prepare { try outgoing.apply(prepare, for: request) }
         let transfer = SessionTransfer(
             request: request,
             limits: .init(
@@ -206,9 +232,10 @@ public final class URLSessionTransport: Transport {
             timeouts: request.context.timeouts ?? timeouts,
             clock: time.stopwatch()
         )
+        let urlRequest = outgoing.urlRequest
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { caller in
-                transfer.begin(caller) { start(outgoing, for: transfer) }
+                transfer.begin(caller) { start(urlRequest, for: transfer) }
             }
         } onCancel: {
             transfer.cancel()
@@ -282,14 +309,16 @@ extension Transport where Self == URLSessionTransport {
         timeouts: Timeouts = Timeouts(),
         streamBuffer: Int = 16 << 20,
         time: TimeSource = .system,
-        configure: (URLSessionConfiguration) -> Void = { _ in }
+        configure: (URLSessionConfiguration) -> Void = { _ in },
+        prepare: (@Sendable (inout URLRequest, HTTPRequest) -> Void)? = nil
     ) -> Self {
         URLSessionTransport(
             tls: tls,
             timeouts: timeouts,
             streamBuffer: streamBuffer,
             time: time,
-            configure: configure
+            configure: configure,
+            prepare: prepare
         )
     }
 }
