@@ -41,6 +41,15 @@ public struct TimeSource: Sendable {
     /// A `ContinuousClock`, the system's date and the system's generator.
     public static let system = TimeSource()
 
+    /// Starts to measure. The closure returns the time since this call.
+    ///
+    /// ```swift
+    /// let elapsed = TimeSource.system.startMeasuring()
+    /// let user: User = try await api.get("/users/42")
+    /// latency.record(elapsed(), labels: ["user"])
+    /// ```
+    public func startMeasuring() -> @Sendable () -> Duration { stopwatch().elapsed }
+
     /// A stopwatch that starts now.
     package func stopwatch() -> Stopwatch {
         // The compiler opens the existential of a local value, but not of a property.

@@ -34,4 +34,13 @@ import TransportTesting
         #expect(TimeSource(clock: SuspendingClock()).now().timeIntervalSinceNow < 1)
         #expect(TimeSource.system.clock is ContinuousClock)
     }
+
+    @Test func measuredTimeIsThatOfTheClock() {
+        let clock = ManualClock()
+        clock.advance(by: .seconds(7))
+        let elapsed = TimeSource.manual(clock).startMeasuring()
+        #expect(elapsed() == .zero)
+        clock.advance(by: .seconds(5))
+        #expect(elapsed() == .seconds(5))
+    }
 }

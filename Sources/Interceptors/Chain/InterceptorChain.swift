@@ -123,7 +123,8 @@ private struct ClosureTransport: Transport {
     /// Makes a rest of a chain from a closure, to call an interceptor by itself, as a test does.
     ///
     /// ```swift
-    /// let response = try await interceptor.intercept(request, next: Next { request in
+    /// let language: some Interceptor = .headers([.acceptLanguage: "en"])
+    /// let response = try await language.intercept(HTTPRequest(url: url), next: Next { request in
     ///     #expect(request.headerFields[.acceptLanguage] == "en")
     ///     return HTTPResponse(status: 204)
     /// })

@@ -79,9 +79,9 @@ extension HTTPContext {
     /// ```swift
     /// protocol Named: Endpoint { var name: String { get } }
     ///
-    /// .intercept { request, next in
-    ///     let name = (request.context.endpoint as? any Named)?.name ?? "other"
-    ///     return try await measured(name) { try await next(request) }
+    /// let naming: ClosureInterceptor = .intercept { request, next in
+    ///     request.headerFields["X-Operation"] = (request.context.endpoint as? any Named)?.name
+    ///     return try await next(request)
     /// }
     /// ```
     public var endpoint: (any Endpoint)? {

@@ -11,9 +11,11 @@ extension HTTPBody {
     /// A body that passes this body's content through another stream.
     ///
     /// ```swift
-    /// response.body = response.body.wrapped { Decrypted($0, key: key) }
+    /// request.body = request.body.wrapped { $0.prefix(100) }       // any `AsyncSequence` of `Data` that reads the body
     /// ```
-    /// `Decrypted` is an `AsyncSequence` of `Data` that reads the body. Discarding the new body discards this one, and the new
+    /// Remove `Content-Length` and digests from the fields of a message whose bytes change.
+    ///
+    /// Discarding the new body discards this one, and the new
     /// body can be read again if this one can; each reading calls the closure again. The new body is a stream even if the content
     /// of this one is in memory.
     ///
@@ -39,8 +41,9 @@ extension HTTPBody {
 
     /// A body with each chunk replaced by the result of a closure. An empty result removes the chunk.
     ///
-    /// Chunks have any size, because a transport cuts content where it arrives: a text may be cut within a character. For content
-    /// in memory, such as that of a buffered response, change ``bytes`` instead, so that it stays in memory.
+    /// Chunks have any size, because a transport cuts content where it arrives: a text may be cut within a character. Content
+    /// in memory, such as that of a buffered response, stays in memory if you replace the body instead:
+    /// `if let bytes = body.bytes { body = HTTPBody(transform(bytes)) }`.
     public func map(_ transform: @escaping @Sendable (_ chunk: Data) throws -> Data) -> HTTPBody {
         wrapped { MappedChunks(body: $0, transform: transform) }
     }
@@ -62,8 +65,14 @@ extension HTTPBody {
     /// is returned as it is.
     ///
     /// ```swift
-    /// let response = try await next(request)
-    /// response.body = response.body.onEnd { error in span.end(error: error) }
+    /// let timing: ClosureInterceptor = .intercept { request, next in
+    ///     let start = ContinuousClock.now
+    ///     var response = try await next(request)
+    ///     response.body = response.body.onEnd { error in
+    ///         latency.record(start.duration(to: .now), labels: [error == nil ? "read" : "broken off"])
+    ///     }
+    ///     return response
+    /// }
     /// ```
     public func onEnd(_ action: @escaping @Sendable (_ error: (any Error)?) -> Void) -> HTTPBody {
         guard isUnreadStream else {

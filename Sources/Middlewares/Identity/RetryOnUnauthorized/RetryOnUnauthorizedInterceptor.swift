@@ -98,7 +98,9 @@ public struct RetryOnUnauthorizedInterceptor: Interceptor {
     /// Whether the request may be sent again after an inner `retry`: an attempt of it may have been acted on before the server
     /// rejected the credential.
     private func isRepeatable(_ request: borrowing HTTPRequest, after answer: Result<HTTPResponse, any Error>) -> Bool {
-        request.isIdempotent || !answer.mayHaveActed(on: copy request)
+        // No `||`: its right side is a closure, which can't capture a borrowed request on Apple's platforms.
+        if request.isIdempotent { return true }
+        return !answer.mayHaveActed(on: copy request)
     }
 
     private func sendAgain(

@@ -23,6 +23,8 @@ public struct ExchangeStart: Sendable {
     public let url: String
     /// The size of the request's content in bytes, if known in advance.
     public let requestBytes: Int64?
+    /// The endpoint that the request was made from, which may name it: see ``HTTPContext/endpoint``.
+    public let endpoint: (any Endpoint)?
 
     init(number: UInt64, request: borrowing HTTPRequest) {
         self.number = number
@@ -30,6 +32,7 @@ public struct ExchangeStart: Sendable {
         origin = Origin(request.url)
         url = Redaction.standard.string(for: request.url)
         requestBytes = request.body.length
+        endpoint = request.context.endpoint
     }
 }
 

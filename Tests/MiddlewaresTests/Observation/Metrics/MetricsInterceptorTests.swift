@@ -202,4 +202,19 @@ struct MetricsInterceptorTests {
         #expect(Set(ends).count == 1_000)
         #expect(log.events.value.count == 2_000)
     }
+
+    @Test func eventsNameTheEndpoint() async throws {
+        struct Status: Endpoint {
+            let path: RequestTarget = "/status"
+            let name = "status of the service"
+        }
+        let client = Client(
+            baseURL: try url("https://e.com/"),
+            interceptors: [.metrics(time: .manual(clock), report: log.report)],
+            transport: StubTransport { _ in HTTPResponse(status: 204) }
+        )
+        try await client.call(Status())
+        try await client.get("/ping")
+        #expect(log.ends.map { ($0.start.endpoint as? Status)?.name } == ["status of the service", nil])
+    }
 }
