@@ -93,7 +93,7 @@ extension CacheStoreConformance {
             try await bench.put(Data("b".utf8), other)
             var generations: Set = [try await bench.generation(key)]
             for count in 2...4 {
-                // Also without an entry: a response may be on its way.
+                // The generation must change even without an entry, because a response may be on its way.
                 try await bench.store.removeAll(of: key)
                 generations.insert(try await bench.generation(key))
                 try expect(generations.count, is: count, "the number of generations")
@@ -159,7 +159,7 @@ extension CacheStoreConformance {
                     }
                     try await group.waitForAll()
                 }
-                // Committed earlier, the entry was removed; later, the generation had changed.
+                // If the commit came first, the entry was removed; otherwise the generation had changed.
                 try expect(try await bench.entries(key).count, is: 0, "the number of entries in round \(round)")
             }
         },

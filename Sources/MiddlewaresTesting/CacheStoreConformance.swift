@@ -11,10 +11,10 @@ public import Middlewares
 ///     try await rule.check { MyStore() }
 /// }
 /// ```
-/// Each check creates an empty store. A rule stores at most 2 MB, so give the store room for more: a store that drops entries
-/// keeps its promises, but not these rules.
+/// Each check creates an empty store. A rule stores at most 2 MB, so give the store more room. A store that drops entries keeps
+/// its promises, but fails these rules.
 ///
-/// The rules can't show that an entry survives the process, or that no other process breaks in. Test that separately.
+/// The rules can't show that entries survive the process, or that other processes can't interfere. Test both separately.
 public enum CacheStoreConformance {
     /// Creates an empty store.
     public typealias Factory = @Sendable () async throws -> any CacheStore

@@ -1,11 +1,11 @@
-/// A value of a context that adds a sentence to the description of an error with this context.
+/// A context value that adds a sentence to the description of an error with this context.
 package protocol ContextNote: Sendable {
     /// The sentence, without secrets; `nil` for none.
     var note: String? { get }
 }
 
 extension HTTPContext {
-    /// The sentences to add to an error's description, those of the values set first in front.
+    /// The sentences to add to an error's description, in the order in which their values were set.
     package var notes: [String] {
         var notes: [String] = []
         var next = first

@@ -4,8 +4,8 @@ internal import Foundation
 internal import FoundationNetworking
 #endif
 
-// The questions are on `Error`, not only on `HTTPError`, so that a plain `catch` can ask them, and because a cancellation is
-// always an unwrapped `CancellationError`. An app's own extension of `Error` takes precedence over these.
+// These properties extend `Error`, not only `HTTPError`, so that a plain `catch` can use them. Also, a cancellation is always
+// an unwrapped `CancellationError`. An app's own extension of `Error` takes precedence over these.
 extension Error {
     /// Whether the device has no connection to a network. A server that is down doesn't count.
     ///
@@ -13,7 +13,7 @@ extension Error {
     /// missing network from a wrong host name.
     public var isOffline: Bool { isOrIsCausedBy { $0.saysOffline } }
 
-    /// Whether a time limit passed: the transport's, the system's or that of the call.
+    /// Whether a time limit passed: the transport's, the system's or the call's.
     public var isTimeout: Bool {
         isOrIsCausedBy {
             ($0 as? TransportError)?.code == .timedOut || ($0 as? URLError)?.code == .timedOut
@@ -68,7 +68,7 @@ extension Error {
 extension HTTPContext {
     private enum MadeLocallyKey: HTTPContextKey { static var defaultValue: Bool { false } }
 
-    /// On a response: whether this program made the response because no server could or may be asked.
+    /// On a response: whether this program made the response, because no server could be reached or sending was forbidden.
     package var isMadeLocally: Bool {
         get { self[MadeLocallyKey.self] }
         set { self[MadeLocallyKey.self] = newValue }

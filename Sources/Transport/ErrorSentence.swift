@@ -8,7 +8,7 @@ enum ErrorSentence {
     static let unsent = "The request could not be sent."
     static let failure = "The request failed."
 
-    /// The sentence about an error that has none of its own.
+    /// The sentence for an error without a specific sentence.
     static func about(_ error: some HTTPError) -> String {
         if error.isOffline { return offline }
         if error.isTimeout { return timeout }

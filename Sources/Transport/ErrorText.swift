@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// The text of errors that may not be ours.
+/// The text of errors that may come from outside this package.
 package enum ErrorText {
     /// The text of an error on one line, redacted.
     package static func line(_ error: any Error) -> String {
@@ -8,10 +8,10 @@ package enum ErrorText {
         return PrintableText.line(Redaction.standard.excerpt(of: Data(description(of: error).utf8)))
     }
 
-    /// The text of an error, to be redacted. For an error without a description, only the type's name, and an enum's case:
-    /// redaction finds secrets by their names, and a stored or associated value may have none.
+    /// The text of an error, before redaction. For an error without a description, only the type's name and an enum's case.
+    /// Redaction finds secrets by name, and stored or associated values may have no name.
     package static func description(of error: any Error) -> String {
-        // Checks the type, because the value of any error can be cast to these protocols where it is bridged to `NSError`.
+        // Checks the type, because bridging to `NSError` lets any error be cast to these protocols.
         let type = type(of: error)
         if type is any CustomStringConvertible.Type || type is any CustomDebugStringConvertible.Type {
             return String(describing: error)

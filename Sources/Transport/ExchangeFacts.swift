@@ -20,7 +20,7 @@ extension HTTPContext {
         set { self[FactsKey.self].connection = newValue }
     }
 
-    /// Sets both at once, with one allocation.
+    /// Sets the timings and the connection with one allocation.
     mutating func setFacts(_ timings: TransferTimings?, _ connection: HTTPConnectionInfo?) {
         self[FactsKey.self] = ExchangeFacts(timings: timings, connection: connection)
     }

@@ -12,7 +12,7 @@ public import Foundation
 ///     latency.record(.zero, labels: [error.codeName])     // for metrics: "TransportError.cannotConnect"
 /// }
 /// ```
-/// The questions that apps ask are on every `Error`: ``Swift/Error/isOffline``, ``Swift/Error/isTimeout``,
+/// Every `Error` has the properties that apps usually check: ``Swift/Error/isOffline``, ``Swift/Error/isTimeout``,
 /// ``Swift/Error/isCancelled``, ``Swift/Error/isUnauthorized`` and ``Swift/Error/isServerFault``.
 ///
 /// ## Write one
@@ -42,14 +42,14 @@ public protocol HTTPError:
     var codeName: String { get }
     /// The method and the redacted URL of the request, if known; `nil` by default.
     var request: HTTPRequest.Summary? { get }
-    /// The response that the error was made from; by default that of ``underlying``, if any.
+    /// The response that the error was made from; by default the response of ``underlying``, if any.
     ///
-    /// Hold it with its body in memory, or discard the body: a streamed body keeps a connection. `retry` discards it before the
-    /// next attempt. The fields and the body may hold secrets.
+    /// Hold the response with its body in memory, or discard the body, because a streamed body keeps a connection. `retry`
+    /// discards the body before the next attempt. The fields and the body may hold secrets.
     var response: HTTPResponse? { get }
     /// The error that caused this one, if it adds information; `nil` by default. An error must never be its own cause.
     var underlying: (any Error)? { get }
-    /// Whether certainly no server has seen any part of the request; `false` by default.
+    /// Whether it is certain that no server has seen any part of the request; `false` by default.
     ///
     /// The value is about the last attempt. `retry` looks at all attempts in the ``context`` before it repeats a request that
     /// isn't idempotent.
@@ -107,7 +107,7 @@ extension HTTPError {
     ///
     /// - Parameters:
     ///   - opening: the beginning; by default the code name and the message.
-    ///   - detail: a word to put behind the request, such as the status.
+    ///   - detail: a word to put after the request, such as the status.
     package func line(_ opening: String? = nil, _ detail: String? = nil) -> String {
         var text = opening ?? "\(codeName): \(message)"
         let about = [request?.description, detail].compactMap { $0 }.joined(separator: ", ")
@@ -118,6 +118,6 @@ extension HTTPError {
         return text + " Cause: " + ErrorText.line(underlying)
     }
 
-    /// The sentence for people about an error without a sentence for its code.
+    /// The sentence for people if the error's code has no sentence.
     package var generalSentence: String { ErrorSentence.about(self) }
 }

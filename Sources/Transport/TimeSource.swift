@@ -1,9 +1,10 @@
 public import Foundation
 
-/// The clock, the wall clock and the randomness that a value takes from outside, so that a test can control all three.
+/// A clock, a wall clock and a random source, injected so that a test can control all three.
 ///
-/// Interceptors, stores and transports that wait, date or roll dice have a parameter `time`. The default is ``system``.
-/// (`.platform()`, which picks a transport, has none, nor has `transactionID`, whose closure makes the IDs.) A test passes `.manual(clock)` from `TransportTesting`, and nothing sleeps for real:
+/// Interceptors, stores and transports that wait, read the date or use random numbers have a parameter `time`. The default is
+/// ``system``. `.platform()`, which picks a transport, and `transactionID`, whose closure makes the IDs, have no such
+/// parameter. A test passes `.manual(clock)` from `TransportTesting`, so that nothing sleeps for real:
 ///
 /// ```swift
 /// let clock = ManualClock()
@@ -13,7 +14,7 @@ public import Foundation
 ///     transport: stub
 /// )
 /// ```
-/// To replace one of the three, name it: `TimeSource(clock: SuspendingClock())`.
+/// To replace one of the three, pass only that argument: `TimeSource(clock: SuspendingClock())`.
 public struct TimeSource: Sendable {
     /// Measures durations and waits: time limits, backoff, ages.
     public var clock: any Clock<Duration>

@@ -12,26 +12,27 @@ extension ManualClock {
     /// ```
     /// ## When the clock moves
     /// The operation and its child tasks (`async let`, task groups) run one at a time on an executor that belongs to this call.
-    /// So the clock knows when none of them can continue. Then, if at least one task sleeps on the clock, it advances to the
-    /// earliest deadline, and no further. Child tasks that work before they sleep therefore can't miss their turn, and
-    /// deadlines are reached in their order.
+    /// So the clock knows when no task can continue. If at least one task then sleeps on the clock, the clock advances to the
+    /// earliest deadline, and no further. The clock therefore waits for child tasks that work before they sleep, and reaches
+    /// deadlines in order.
     ///
     /// The clock doesn't see work elsewhere: in unstructured tasks (`Task { … }`), on the main actor or another actor with an
-    /// executor of its choice, in callbacks, in another process. While the operation waits for such work, nothing but the
-    /// sleepers counts: the clock advances as soon as a task sleeps, even if the work would begin an earlier sleep. Where this
-    /// matters, say how many tasks must sleep before each step: with a coalesced request under a time limit, `sleepers: 2`
-    /// waits until the shared task sleeps beside the time limit. Without any sleeper the clock waits as long as the work takes.
+    /// executor of its choice, in callbacks, in another process. While the operation waits for such work, the clock advances as
+    /// soon as a task sleeps, even if the work would begin an earlier sleep. If this matters, pass the number of tasks that
+    /// must sleep before each step. For a coalesced request under a time limit, for example, `sleepers: 2` waits until the
+    /// shared task and the time limit both sleep. Without a sleeper, the clock waits for as long as the work takes.
     ///
     /// When the operation has ended, the clock keeps its time, and tasks that still sleep continue to sleep.
     ///
     /// - Parameters:
     ///   - count: the number of tasks that must sleep before each step.
-    ///   - failsWhenStuck: whether to throw ``StuckError`` at once when the operation and its child tasks can only wait, but
-    ///     too few tasks sleep. Choose `true` if the operation waits for nothing but this clock and its child tasks: then
-    ///     nothing could ever continue it. By default `false`.
+    ///   - failsWhenStuck: whether to throw ``StuckError`` at once when the operation and its child tasks all wait, but too few
+    ///     tasks sleep. Choose `true` if the operation waits only for this clock and its child tasks, because nothing else
+    ///     could resume the operation. By default `false`.
     ///   - operation: the operation. If the task that calls `run` is cancelled, so is the operation.
-    /// - Throws: the operation's error, or ``StuckError``, also in place of the `CancellationError` of an operation cancelled
-    ///   with the task that calls `run`. A test that reaches its time limit is cancelled: it then reports who slept.
+    /// - Throws: the operation's error, or ``StuckError``. ``StuckError`` also replaces the `CancellationError` of an operation
+    ///   that was cancelled with the task that calls `run`. A test that reaches its time limit is cancelled, so it reports
+    ///   which tasks slept.
     public func run<Value: Sendable>(
         sleepers count: Int = 1,
         failingWhenStuck failsWhenStuck: Bool = false,
@@ -83,7 +84,8 @@ extension ManualClock {
         }
     }
 
-    /// Thrown by ``run(sleepers:failingWhenStuck:fileID:line:_:)`` when the operation can't end: says who sleeps until when.
+    /// Thrown by ``run(sleepers:failingWhenStuck:fileID:line:_:)`` when the operation can't end. Lists the deadlines of the
+    /// sleeping tasks.
     public struct StuckError: Error, Sendable {
         /// The clock's time.
         public let now: Instant
@@ -97,7 +99,7 @@ extension ManualClock {
 }
 
 extension ManualClock.StuckError: CustomStringConvertible {
-    /// The place of the call, the time, and the deadlines.
+    /// The location of the call, the time, and the deadlines.
     public var description: String {
         let sleeping =
             deadlines.isEmpty
@@ -108,7 +110,7 @@ extension ManualClock.StuckError: CustomStringConvertible {
     }
 }
 
-/// Runs the jobs of one operation and its child tasks one after another, and knows when there are none.
+/// Runs the jobs of an operation and its child tasks one after another, and detects when no job is left.
 private final class SteppingExecutor: TaskExecutor {
     private struct State {
         /// The jobs enqueued or running.
@@ -123,7 +125,7 @@ private final class SteppingExecutor: TaskExecutor {
     /// Creates an executor that calls the closure whenever the last job has run.
     init(onIdle: @escaping @Sendable () -> Void) { self.onIdle = onIdle }
 
-    /// Whether every task of the operation waits, or has ended. A task is resumed by enqueuing its job, so this is exact.
+    /// Whether every task of the operation waits or has ended. The result is exact, because resuming a task enqueues a job.
     var isIdle: Bool { state.withLock { $0.jobs == 0 } }
 
     var hasEnded: Bool { state.withLock(\.hasEnded) }

@@ -112,15 +112,15 @@ private struct ClosureTransport: Transport {
 // Frozen, so that hops are inlined under library evolution too: `Next` will only ever hold one reference.
 /// The rest of a chain, as one interceptor sees it.
 ///
-/// Call it any number of times, in sequence or concurrently from child tasks. Each call runs the whole rest of the chain. You may
-/// keep it, and call it after `intercept` has returned or from another task: it holds the rest of the chain, and nothing of the
-/// call.
+/// Call `next` any number of times, in sequence or concurrently from child tasks. Each call runs the whole rest of the chain.
+/// You may keep `next`, and call it after `intercept` has returned or from another task. A `Next` holds only the rest of the
+/// chain, nothing of the call.
 @frozen public struct Next: Sendable {
     @usableFromInline let link: Link
 
     @inlinable init(_ link: Link) { self.link = link }
 
-    /// Makes a rest of a chain from a closure, to call an interceptor by itself, as a test does.
+    /// Uses a closure as the rest of a chain, so that a test can call an interceptor by itself.
     ///
     /// ```swift
     /// let language: some Interceptor = .headers([.acceptLanguage: "en"])

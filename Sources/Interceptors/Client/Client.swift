@@ -154,7 +154,7 @@ extension Client {
             headerFields: endpoint.headerFields,
             context: endpoint.context
         )
-        // Verbs use `AnyEndpoint`, about which an interceptor knows nothing that the request doesn't say.
+        // Verbs use `AnyEndpoint`, which tells an interceptor nothing that the request doesn't.
         if E.self != AnyEndpoint<E.Response>.self { request.context.endpoint = endpoint }
         try await endpoint.content?.fill(&request, encodedBy: encoder)
         return request

@@ -24,10 +24,11 @@ extension HTTPContext {
         set { self[ClientFieldsKey.self] = newValue }
     }
 
-    /// On a request: whether a status that is no success fails the call; `true` by default.
+    /// On a request: whether an unsuccessful status fails the call; `true` by default.
     ///
-    /// If `false`, `validateStatus` passes every response on, and the typed calls of a ``Client`` decode it whatever its
-    /// status: `context: .with(\.validatesStatus, false)`. `unwrapEnvelope` still throws for an envelope that reports a failure.
+    /// If `false`, `validateStatus` passes on every response, and the typed calls of a ``Client`` decode a response whatever
+    /// its status: `context: .with(\.validatesStatus, false)`. `unwrapEnvelope` still throws for an envelope that reports a
+    /// failure.
     public var validatesStatus: Bool {
         get { self[ValidatesStatusKey.self] }
         set { self[ValidatesStatusKey.self] = newValue }

@@ -14,13 +14,13 @@ extension RequestTarget {
 }
 
 extension Client {
-    /// Unavailable: a number is no path.
+    /// Unavailable: a number isn't a path.
     @available(*, unavailable, message: "Write a literal: \"/users/\\(id)\".")
     public func get<Value: Decodable & Sendable>(_ id: Int, as type: Value.Type = Value.self) async throws -> Value {
         try await get("\(id)", as: type)
     }
 
-    /// Unavailable: a number is no path.
+    /// Unavailable: a number isn't a path.
     @available(*, unavailable, message: "Write a literal: \"/users/\\(id)\".")
     public func get(_ id: Int) async throws { try await get("\(id)") }
 

@@ -74,7 +74,7 @@ extension HTTPContext {
 
     /// On a request: the endpoint it was made from; `nil` for a request made by a verb, an ``AnyEndpoint`` or by hand.
     ///
-    /// Interceptors read what an endpoint says of itself through a protocol of the program:
+    /// To let interceptors read properties of an endpoint, declare a protocol in your module:
     ///
     /// ```swift
     /// protocol Named: Endpoint { var name: String { get } }

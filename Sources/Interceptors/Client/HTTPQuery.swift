@@ -133,14 +133,14 @@ public struct HTTPQuery: Sendable, Hashable {
     /// The names in order. A repeated name appears once for each item.
     public var names: [String] { items.map(\.name) }
 
-    /// The first value of a name; `nil` if the query doesn't have it. Setting it replaces all items of the name, at the place
-    /// of the first; `nil` removes them.
+    /// The first value of a name; `nil` if the query doesn't have it. Setting a value replaces all items of the name, at the
+    /// index of the first item; `nil` removes the items.
     public subscript(name: String) -> String? {
         get { self[values: name].first }
         set { self[values: name] = newValue.map { [$0] } ?? [] }
     }
 
-    /// All values of a name in order. Setting them replaces all items of the name, at the place of the first.
+    /// All values of a name in order. Setting values replaces all items of the name, at the index of the first item.
     public subscript(values name: String) -> [String] {
         get { items.filter { $0.name == name }.flatMap(\.texts) }
         set {

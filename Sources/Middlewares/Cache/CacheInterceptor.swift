@@ -54,8 +54,8 @@ public struct CacheInterceptor: Interceptor {
     ///   - maximumStaleness: how stale a response may be if it is served because the server can't be reached; 7 days by
     ///     default. A staler response counts as not stored. The limit doesn't apply if the request or the response allows a
     ///     stale response (`max-stale`, `stale-if-error`), nor to ``CacheMode/offline``.
-    ///   - time: has the wall clock from which ages are computed, and the clock that measures how long exchanges take. The
-    ///     clock also keeps ages growing if the wall clock is set back.
+    ///   - time: its wall clock gives the ages of responses, and its clock measures how long exchanges take. The clock also
+    ///     keeps ages growing if the wall clock is set back.
     ///   - report: called with errors of the store and of background revalidations, and with the error that a stored response
     ///     or a 504 replaces. These errors fail no request. By default, a debug build writes each error as a line to standard
     ///     error, and a release build writes nothing.
@@ -147,8 +147,8 @@ extension Interceptor where Self == CacheInterceptor {
     ///   - maximumStaleness: how stale a response may be if it is served because the server can't be reached; 7 days by
     ///     default. A staler response counts as not stored. The limit doesn't apply if the request or the response allows a
     ///     stale response (`max-stale`, `stale-if-error`), nor to ``CacheMode/offline``.
-    ///   - time: has the wall clock from which ages are computed, and the clock that measures how long exchanges take. The
-    ///     clock also keeps ages growing if the wall clock is set back.
+    ///   - time: its wall clock gives the ages of responses, and its clock measures how long exchanges take. The clock also
+    ///     keeps ages growing if the wall clock is set back.
     ///   - report: called with errors of the store and of background revalidations, and with the error that a stored response
     ///     or a 504 replaces. These errors fail no request. By default, a debug build writes each error as a line to standard
     ///     error, and a release build writes nothing.

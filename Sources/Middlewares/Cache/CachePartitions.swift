@@ -19,7 +19,7 @@ final class CachePartitions: Sendable {
 
         var isEmpty: Bool { fields.isEmpty && user == nil && identities.isEmpty }
 
-        /// Whether they are the credentials of a request. Compares in place, because nearly every request is by a known caller.
+        /// Whether a request has these credentials. Compares in place, because nearly every request comes from a known caller.
         func are(of request: HTTPRequest, user: String?) -> Bool {
             var count = 0
             let all = request.headerFields

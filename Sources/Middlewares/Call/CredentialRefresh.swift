@@ -1,7 +1,7 @@
 /// Tells whether the current task is part of a credential refresh.
 public enum CredentialRefresh {
-    /// Whether the current task belongs to a refresh that is still running: the task runs the closure of a ``TokenStore``,
-    /// of `retryOnUnauthorized` or of `bearerAuth`, or the closure started the task.
+    /// Whether the current task belongs to a running refresh. Such a task runs the closure of a ``TokenStore``,
+    /// `retryOnUnauthorized` or `bearerAuth`, or was started by that closure.
     ///
     /// An interceptor that makes requests wait for each other (for a permit or a connection) must let the requests of a
     /// refresh pass. Otherwise they deadlock: the requests that hold all permits may themselves be waiting for the refresh.

@@ -15,7 +15,8 @@ extension Result where Success == HTTPResponse {
     /// Whether a redirect changed the method on the way to this outcome. The server then acted on the original request.
     var hasChangedMethod: Bool { contexts.contains(where: \.hasChangedMethod) }
 
-    /// Whether an attempt before the last one, by an inner `retry`, may have been acted on. The last one made this outcome.
+    /// Whether the server may have acted on an earlier attempt of an inner `retry`. The last attempt doesn't count, because it
+    /// led to this outcome.
     func mayHaveActed(on request: HTTPRequest) -> Bool {
         contexts.contains { context in
             context.attempts.dropLast().contains { attempt in
@@ -25,8 +26,8 @@ extension Result where Success == HTTPResponse {
         }
     }
 
-    /// The contexts in which interceptors further inside may have noted facts. An author's error may wrap another error, or hold
-    /// a response, whose context has them.
+    /// The contexts to which inner interceptors may have added facts. An author's error may wrap another error, or hold a
+    /// response, whose context has the facts.
     private var contexts: [HTTPContext] {
         switch self {
         case .success(let response): [response.context]

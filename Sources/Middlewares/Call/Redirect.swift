@@ -59,8 +59,8 @@ private struct Redirects: ContextNote {
 }
 
 extension Redirect {
-    /// The redirects on one line, such as `302 https://h/a -> 301 https://h/b -> https://h/c`, with secrets redacted. Of many, the
-    /// ones in the middle are left out, and the ends of long URLs.
+    /// The redirects on one line, such as `302 https://h/a -> 301 https://h/b -> https://h/c`, with secrets redacted. If there
+    /// are many redirects, the middle ones are left out. Long URLs are cut at the end.
     static func path(_ redirects: [Redirect]) -> String {
         var stops = redirects.map { "\($0.status.code) \(shown($0.url))" }
         if let last = redirects.last { stops.append(shown(last.target)) }
@@ -74,7 +74,8 @@ extension Redirect {
 }
 
 extension [String] {
-    /// The elements, joined. Of more than five, the first two and the last two are shown, and how many lie between them.
+    /// The elements, joined. If there are more than five, shows the first two, the last two, and the number of elements in
+    /// between.
     func shortened(_ separator: String) -> String {
         guard count > 5 else { return joined(separator: separator) }
         return (prefix(2) + ["… \(count - 4) more …"] + suffix(2)).joined(separator: separator)

@@ -22,10 +22,10 @@ extension UnsentError {
     /// Whether an error proves that no server has seen a request, in any of its attempts.
     static func isCertain(after error: any Error, of request: HTTPRequest) -> Bool {
         guard (error as? any HTTPError)?.sentNothing == true else { return false }
-        // An author's error may wrap the one that redirects and attempts were noted in.
+        // An author's error may wrap another error, whose context has the redirects and the attempts.
         return error.causes.lazy.compactMap { $0 as? any HTTPError }.allSatisfy { error in
-            // After a redirect that changed the method, the error is about the redirected request; the original one was acted
-            // on. A different method reveals such a redirect too, even if the transport followed it.
+            // After a redirect that changed the method, the error is about the redirected request, and the server acted on the
+            // original request. A different method reveals such a redirect even if the transport followed it.
             guard !error.context.hasChangedMethod, isAbout(request, error) else { return false }
             return error.context.attempts.allSatisfy { attempt in
                 attempt.error.map { isCertain(after: $0, of: request) } ?? false
@@ -33,8 +33,8 @@ extension UnsentError {
         }
     }
 
-    /// Whether an error is about a request, and not about another one that an inner interceptor sent as well. Interceptors may
-    /// change the query, as a signature does.
+    /// Whether an error is about this request, not about another request that an inner interceptor also sent. Ignores the
+    /// query, because interceptors may change it, for example to add a signature.
     private static func isAbout(_ request: HTTPRequest, _ error: any HTTPError) -> Bool {
         guard let found = error.request else { return true }
         let url = error.context.redirects.last?.target ?? request.url

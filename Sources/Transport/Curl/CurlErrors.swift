@@ -68,7 +68,7 @@ extension CurlTransfer {
             ?? TransportError(meaning, "\(detail).\(Self.advice(meaning, detail))", underlying: missingNetwork(meaning))
     }
 
-    /// The system's error if it has no network to connect through.
+    /// The system's error if no network is available.
     private func missingNetwork(_ meaning: TransportError.Code) -> (any Error)? {
         guard meaning == .cannotConnect else { return nil }
         let code = POSIXErrorCode(rawValue: Int32(truncatingIfNeeded: easy.long(CCURLINFO_OS_ERRNO)))

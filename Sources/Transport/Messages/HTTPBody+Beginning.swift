@@ -3,7 +3,7 @@ package import Foundation
 extension HTTPBody {
     /// Reads the bytes up to a limit, for an error that keeps them, and discards the rest.
     ///
-    /// A body that can't be read must not replace the error with another one, so a failure only makes the bytes incomplete.
+    /// If reading fails, the bytes are only incomplete, because the failure must not replace the original error.
     ///
     /// - Throws: `CancellationError` if the task is cancelled.
     package func beginning(upTo limit: Int) async throws -> (bytes: Data, isComplete: Bool) {
@@ -26,7 +26,8 @@ extension HTTPBody {
         }
     }
 
-    /// The bytes up to a limit. Cut ones are copied, so that a small excerpt doesn't keep a large buffer alive.
+    /// The bytes up to a limit. If bytes are cut off, the rest is copied, so that a small excerpt doesn't keep a large buffer
+    /// alive.
     package static func beginning(of bytes: Data, upTo limit: Int) -> (bytes: Data, isComplete: Bool) {
         bytes.count <= limit ? (bytes, true) : (bytes.prefix(limit).withUnsafeBytes { Data($0) }, false)
     }

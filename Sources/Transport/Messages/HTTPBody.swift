@@ -71,7 +71,7 @@ public struct HTTPBody: Sendable {
         length: Int64? = nil,
         onDiscard: @escaping @Sendable () -> Void = {}
     ) -> Self where Chunks.Element == Data {
-        // Otherwise a body of a body would leak the connection when it isn't read to its end.
+        // Otherwise a body around a body would leak the connection when the outer body isn't read to its end.
         let inner = chunks as? HTTPBody
         let onDiscard: @Sendable () -> Void = {
             inner?.discard()
@@ -271,8 +271,8 @@ extension HTTPBody {
 }
 
 extension HTTPBody {
-    /// The next chunk. A source may itself send requests, and fail because one of them wasn't sent. The request with this body may
-    /// have been sent in part.
+    /// The next chunk. If the source sends requests itself, its error may say that nothing was sent. The request with this body
+    /// may nevertheless have been sent in part.
     private static func next(_ iterator: inout AsyncIterator) async throws -> Data? {
         do {
             return try await iterator.next()

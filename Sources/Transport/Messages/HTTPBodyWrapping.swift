@@ -1,8 +1,8 @@
 public import Foundation
 internal import Synchronization
 
-// Bodies around other bodies. Each keeps what the inner body promises: discarding reaches its source, chunks are only asked for
-// as they are read, and a body that can be sent again still can.
+// Bodies that wrap other bodies and keep their promises. Discarding a wrapper discards the source. Chunks are requested only as
+// they are read. A restartable body stays restartable.
 extension HTTPBody {
     /// Whether the body is a one-shot stream that nothing has read yet. Such a body holds a connection or another source, until
     /// it is read or discarded.
@@ -15,18 +15,18 @@ extension HTTPBody {
     /// ```
     /// Remove `Content-Length` and digests from the fields of a message whose bytes change.
     ///
-    /// Discarding the new body discards this one, and the new
-    /// body can be read again if this one can; each reading calls the closure again. The new body is a stream even if the content
-    /// of this one is in memory.
+    /// Discarding the new body discards this body. If this body can be read again, so can the new body; each reading calls the
+    /// closure again. The new body is a stream even if this body's content is in memory.
     ///
     /// - Parameters:
-    ///   - length: the number of bytes of the new body; `nil` if unknown. A stream with another number of bytes fails.
+    ///   - length: the number of bytes of the new body; `nil` if unknown. Reading fails if the stream has a different number of
+    ///     bytes.
     ///   - wrap: makes the stream from this body.
     public func wrapped<Chunks: AsyncSequence & Sendable>(
         length: Int64? = nil,
         _ wrap: @escaping @Sendable (_ body: HTTPBody) throws -> Chunks
     ) -> HTTPBody where Chunks.Element == Data {
-        // A used-up body stays visibly used up, so that a transport refuses it before it sends anything.
+        // Returns a used-up body unchanged, so that a transport refuses the body before sending anything.
         guard isReadable else { return self }
         let stream = StreamBody(length: length, isRestartable: isRestartable, onDiscard: { discard() }) {
             do {
@@ -41,28 +41,29 @@ extension HTTPBody {
 
     /// A body with each chunk replaced by the result of a closure. An empty result removes the chunk.
     ///
-    /// Chunks have any size, because a transport cuts content where it arrives: a text may be cut within a character. Content
-    /// in memory, such as that of a buffered response, stays in memory if you replace the body instead:
+    /// A transport may split content anywhere, even in the middle of a character. Content in memory, such as that of a buffered
+    /// response, stays in memory if you replace the body instead:
     /// `if let bytes = body.bytes { body = HTTPBody(transform(bytes)) }`.
     public func map(_ transform: @escaping @Sendable (_ chunk: Data) throws -> Data) -> HTTPBody {
         wrapped { MappedChunks(body: $0, transform: transform) }
     }
 
-    // Two overloads, and `@concurrent`, so that Swift prefers each to `AsyncSequence.map`: the body of a mapped sequence leaks its
-    // source.
+    // Two overloads and `@concurrent` make Swift prefer these methods to `AsyncSequence.map`. A body made from a mapped
+    // sequence would leak its source.
     /// A body with each chunk replaced by the result of an asynchronous closure, which runs off the reader's actor. See the method
     /// with a synchronous closure.
     public func map(_ transform: @escaping @Sendable @concurrent (_ chunk: Data) async throws -> Data) -> HTTPBody {
         wrapped { MappedChunks(body: $0, transform: transform) }
     }
 
-    /// A body with the same content that calls an action once, when it holds its source no longer.
+    /// A body with this body's content that calls an action once, when it no longer holds its source.
     ///
-    /// The action gets `nil` after the last chunk, the error that ended the reading, or `CancellationError` if nothing will read
-    /// on: after ``discard()``, or when the body and all its iterators are released. It runs on the task that reads or discards.
+    /// After the last chunk, the action gets `nil`. If reading fails, the action gets the error. After ``discard()``, or if the
+    /// body and all its iterators are released before the end, the action gets `CancellationError`. The action runs on the task
+    /// that reads or discards.
     ///
-    /// A body that isn't an unread one-shot stream holds no source: the action is called before this method returns, and the body
-    /// is returned as it is.
+    /// Only an unread one-shot stream holds a source. For any other body, this method calls the action immediately and returns
+    /// the body unchanged.
     ///
     /// ```swift
     /// let timing: ClosureInterceptor = .intercept { request, next in

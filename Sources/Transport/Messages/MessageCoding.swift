@@ -1,7 +1,7 @@
 internal import Foundation
 
-// Messages as values of a file or a queue. What is decoded is untrusted: names, values and methods are checked, and the failure
-// is a `DecodingError`, as for any other value.
+// Messages that are stored in a file or a queue. Decoded text is untrusted, so an invalid name, value or method throws a
+// `DecodingError`.
 
 extension HTTPField: Codable {
     /// Decodes a field from its name and its value.
@@ -79,7 +79,7 @@ extension HTTPRequest: Codable {
     /// Encodes method, URL, fields and content, secrets included. The context isn't encoded.
     ///
     /// - Throws: `EncodingError` if the method or a field isn't valid, or if the content isn't in memory. A stream can't be
-    ///   read here, and a file's path could be replaced in the encoded text, to send another file.
+    ///   read here. Files aren't encoded, because changing the path in the encoded text would send another file.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         guard Method(rawValue: method.rawValue) != nil else {

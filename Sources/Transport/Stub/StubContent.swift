@@ -1,6 +1,6 @@
 package import Foundation
 
-/// What a stub's answers and a mock server's responses make of a value or a file.
+/// Encodes values and names media types for a stub's answers and a mock server's responses.
 package enum StubContent {
     /// A value as JSON, with an encoder that by default sorts keys.
     package static func json(_ value: some Encodable, _ encoder: JSONEncoder?) throws -> Data {

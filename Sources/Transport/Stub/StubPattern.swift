@@ -42,7 +42,7 @@ package struct StubPattern: Sendable {
 
     /// Whether this pattern matches every URL that the other pattern matches.
     ///
-    /// `false` also where the patterns overlap in ways that a comparison part by part doesn't see, as with `**/*` and `*/**`.
+    /// The comparison is part by part, so it misses some matches: for `**/*` and `*/**`, the result is `false`.
     package func covers(_ other: Self) -> Bool {
         if let scheme {
             guard scheme == other.scheme, port == other.port else { return false }
@@ -81,7 +81,7 @@ extension StubPattern {
     package static func pathLength(of url: String) -> Int { URLParts(url).segments.reduce(0) { $0 + $1.count + 1 } }
 }
 
-/// Whether a sequence in which `nil` stands for any number of elements matches everything that another one matches.
+/// Whether one sequence matches everything that another sequence matches. In both, `nil` matches any number of elements.
 ///
 /// Backtracks only to the last `nil`: letting an earlier one match more elements never helps.
 private func wildcard<Wide, Narrow>(
@@ -153,7 +153,8 @@ private struct Glob: Sendable {
     func distance(to bytes: [UInt8]) -> Int {
         if matchesSegment(bytes) { return 0 }
         let tokens = self.tokens
-        // Long texts are as good as different: the distance costs the product of the lengths.
+        // Long texts count as different, because computing the distance takes time proportional to the product of their
+        // lengths.
         guard tokens.count <= 200, bytes.count <= 200 else { return max(length, bytes.count) }
         var row = Array(0...bytes.count)
         for token in tokens {

@@ -12,7 +12,7 @@ package struct StubScope: Sendable {
         (self.method == nil || self.method == method) && pattern.matches(url)
     }
 
-    /// Whether this scope contains every request of the other one.
+    /// Whether this scope contains every request of the other scope.
     package func covers(_ other: Self) -> Bool {
         (method == nil || method == other.method) && pattern.covers(other.pattern)
     }
@@ -26,12 +26,12 @@ extension StubScope: CustomStringConvertible {
 }
 
 extension StubScope {
-    /// Chooses among candidates that match the same request: the first that no other one is more specific than.
+    /// Returns the first candidate for which no other candidate is more specific. All candidates must match the same request.
     ///
     /// - Parameters:
-    ///   - candidates: the candidates, in the order that decides where neither is more specific.
-    ///   - scope: returns a candidate's scope, or `nil` for a closure, of which only a stub for every request is known to match
-    ///     more.
+    ///   - candidates: the candidates. If neither of two candidates is more specific, the earlier candidate wins.
+    ///   - scope: returns a candidate's scope, or `nil` for a closure. A closure is more specific only than a stub for every
+    ///     request.
     package static func mostSpecific<Candidate>(
         of candidates: [Candidate],
         scope: (Candidate) -> StubScope?
@@ -52,7 +52,7 @@ extension StubScope {
 }
 
 extension StubScope {
-    /// A sentence that names the scope that a request without an answer probably meant, or `nil` if none is near.
+    /// A sentence that names the scope that an unanswered request probably meant; `nil` if no scope is similar.
     package static func hint(for method: HTTPRequest.Method, _ url: String, among scopes: [StubScope]) -> String? {
         if let used = scopes.first(where: { $0.matches(method, url) }) { return "\(used) is used up." }
         if let other = scopes.first(where: { $0.pattern.matches(url) }) {
@@ -62,7 +62,7 @@ extension StubScope {
         if let other = ofMethod.first(where: { $0.pattern.matchesPath(of: url) }) {
             return "Did you mean \(other)? This request's path matches; its origin or its query doesn't."
         }
-        // Prefers a stub for the method. A short path has no near one: every path of one letter would be.
+        // Prefers a stub for the method. Short paths get no suggestion, because every one-letter path would be similar.
         let near = scopes.map { scope in
             let distance = scope.pattern.distance(toPathOf: url)
             return (scope, distance: scope.method == nil || scope.method == method ? distance : distance + 1)

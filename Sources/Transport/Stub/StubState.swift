@@ -114,7 +114,7 @@ extension StubState {
 
     /// Uses a stub for one request. Returns `false` if other requests have used it up in the meantime.
     mutating func claim(_ id: Int, for exchange: Int) -> Bool {
-        // A stub replaced since its request chose it still answers.
+        // If a stub was replaced after a request chose it, the stub still answers that request.
         guard let index = stubs.firstIndex(where: { $0.id == id }) else { return false }
         if let times = stubs[index].times, stubs[index].used >= times { return false }
         stubs[index].used += 1
@@ -165,7 +165,7 @@ extension StubState {
         return stubs.map { "\($0.name) (\($0.use), \($0.location))" } + queued
     }
 
-    /// Everything that a test at its end probably overlooked.
+    /// The problems that a test probably overlooked, collected at its end.
     var problems: [StubVerificationError.Problem] {
         let unused = stubs.filter(\.isUnused).map { stub in
             StubVerificationError.Problem(

@@ -4,7 +4,7 @@ extension Transport where Self == StubTransport {
     /// ```swift
     /// let client = Client(baseURL: url, transport: .stub(.json(#"{"id":42}"#), .status(503)))
     /// ```
-    /// Keep the stub in a constant instead if the test asks it for the requests that arrived.
+    /// If the test inspects the requests that arrived, keep the stub in a constant instead.
     public static func stub(_ answers: StubAnswer..., fileID: String = #fileID, line: Int = #line) -> Self {
         let stub = StubTransport()
         stub.enqueue(answers, CodeLocation(fileID: fileID, line: line))
@@ -18,7 +18,7 @@ extension Transport where Self == StubTransport {
     /// ```
     /// - Parameters:
     ///   - time: its clock measures time limits.
-    ///   - answer: answers a request, or throws what the call is to throw.
+    ///   - answer: answers a request. If the closure throws, the call throws the same error.
     public static func stub(
         time: TimeSource = .system,
         _ answer: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse

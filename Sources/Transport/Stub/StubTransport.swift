@@ -116,9 +116,9 @@ public final class StubTransport: Transport {
         }
     }
 
-    /// Checks at the end of a test that nothing is left over: every queued answer was used, and every stub as often as its
-    /// `times:`, or at least once without a limit; no request waits for its response; and every streamed response was read to
-    /// its end or discarded.
+    /// Checks at the end of a test that nothing is left over. Every queued answer must be used, and every stub as often as its
+    /// `times:`, or at least once without a limit. No request may wait for its response. Every streamed response must be read
+    /// to its end or discarded.
     ///
     /// A stub that a later one replaced may be unused.
     ///

@@ -55,7 +55,7 @@ extension TLSConfiguration {
         throw TransportError(.unsupported, message, request: request, underlying: error)
     }
 
-    /// Throws if the settings require TLS and the request would be sent without.
+    /// Throws if the settings require TLS and the request would be sent without TLS.
     func checkScheme(_ request: HTTPRequest) throws {
         guard isRequired, !request.url.isHTTPS else { return }
         let message = "The TLS settings require https (TLSConfiguration.isRequired), so nothing is sent to this URL."

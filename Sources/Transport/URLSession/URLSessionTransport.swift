@@ -30,8 +30,8 @@ public import Foundation
 /// `httpAdditionalHeaders`. Add them in the chain, where they are redacted and can be limited to an origin.
 ///
 /// ## Other settings of a request
-/// The `prepare` closure changes each `URLRequest` just before its task is created, for options that ``HTTPRequest`` has no
-/// word for. For example, on Apple's platforms:
+/// The `prepare` closure changes each `URLRequest` just before its task is created, for options that ``HTTPRequest`` doesn't
+/// have. For example, on Apple's platforms:
 /// ```swift
 /// let transport = URLSessionTransport(prepare: { urlRequest, request in
 ///     urlRequest.assumesHTTP3Capable = true
@@ -44,8 +44,8 @@ public import Foundation
 /// ```
 /// The closure can't change the URL, the method, the fields, the body, the time limit or the handling of cookies, because the
 /// chain and this transport have checked them, and credentials belong to one origin. After such a change, the call fails with
-/// ``TransportError/Code/unsupported``, and nothing is sent. Change them in an interceptor, and limits with ``Timeouts``. A
-/// cache policy stores nothing, because the session has no cache.
+/// ``TransportError/Code/unsupported``, and nothing is sent. Change these parts in an interceptor, and time limits with
+/// ``Timeouts``. A cache policy stores nothing, because the session has no cache.
 ///
 /// ## Time limits
 /// The ``Timeouts`` of the request's context apply, otherwise the transport's. They are measured by the clock of the

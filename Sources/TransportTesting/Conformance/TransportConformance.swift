@@ -31,7 +31,8 @@ public enum TransportConformance {
     /// Creates the transport under test. Its time limits must use the given clock (``Transport/TimeSource/clock``).
     public typealias Factory = @Sendable (_ time: TimeSource) throws -> any Transport
 
-    /// Creates a transport that answers in memory through the given closure. Its time limits must use the given clock (``Transport/TimeSource/clock``).
+    /// Creates a transport that gets its answers in memory from the given closure. Its time limits must use the given clock
+    /// (``Transport/TimeSource/clock``).
     public typealias MemoryFactory =
         @Sendable (
             _ time: TimeSource,

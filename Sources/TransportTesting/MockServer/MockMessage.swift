@@ -117,7 +117,7 @@ struct MockMessage: Sendable {
             return [.send(isChunked ? Self.frame(bytes) : bytes, times: times)]
                 + (isChunked ? [.send(Self.end([:]))] : [])
         case .chunks(let chunks, let trailers, let pause):
-            // An empty chunk would end the content: it is a pause at most.
+            // An empty chunk would end the content, so an empty element only causes a pause.
             let pieces = chunks.enumerated().flatMap { index, chunk -> [MockResponse.Step] in
                 let before: [MockResponse.Step] = index > 0 ? pause.map { [.wait($0)] } ?? [] : []
                 return before + (chunk.isEmpty ? [] : [.send(isChunked ? Self.frame(chunk) : chunk)])

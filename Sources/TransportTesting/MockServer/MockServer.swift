@@ -14,10 +14,10 @@ public import Interceptors
 /// #expect(request.headerFields[.accept] == "application/json")
 /// ```
 ///
-/// - The most specific route that matches a request answers it, as with the stubs without a limit of a `StubTransport`, and
-///   else the newest. Without a matching route, the next response of the queue does. If the queue is empty too, the server
-///   answers 404 with a text that names the request, the routes, and the route that the request probably meant. Requests on
-///   the same connection are answered in order.
+/// - The most specific matching route answers a request. If neither of two routes is more specific, the newer route answers. A
+///   `StubTransport` chooses among its stubs without a limit by this rule too. Without a matching route, the next response of
+///   the queue answers. If the queue is empty too, the server answers 404 with a text that names the request, the routes, and
+///   the route that the request probably meant. Requests on the same connection are answered in order.
 /// - A request that isn't strictly HTTP/1.1 or 1.0 gets a 400 with the reason as text, and the connection is closed. Such
 ///   requests aren't recorded.
 /// - A client that closes its sending side during a response counts as gone: the response is abandoned, and its route's task is

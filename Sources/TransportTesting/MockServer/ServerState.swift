@@ -25,7 +25,7 @@ struct ServerState: Sendable {
     /// Watchers whose task was cancelled before they were added, or after they were removed.
     private var cancelledWatchers: Set<Int> = []
 
-    /// The route that answers a request: the most specific of those that match, or else the newest.
+    /// The route that answers a request: the most specific matching route, or else the newest.
     func route(for request: MockServer.Request) -> Route? {
         StubScope.mostSpecific(of: routes.reversed().filter { $0.matches(request) }, scope: \.scope)
     }

@@ -53,7 +53,7 @@ import Testing
         )
     }
 
-    /// Asks nobody whether the response is still wanted.
+    /// Commits without checking whether the response is still wanted.
     private struct Careless: ForwardingStore {
         struct Writer: ForwardingWriter {
             let inner: any CacheWriter
@@ -109,7 +109,7 @@ import Testing
         )
     }
 
-    /// Removes all when some are to go.
+    /// Removes all entries when only some should be removed.
     private struct Radical: ForwardingStore {
         let inner: any CacheStore = MemoryCacheStore()
         func wrap(_ writer: any CacheWriter) -> any CacheWriter { writer }

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import TransportTesting
 
-/// `StubAnswer` and `MockResponse` make the same response of the same factory and arguments.
+/// Equal factories and arguments of `StubAnswer` and `MockResponse` make equal responses.
 @Suite(.againstHanging) struct MockResponseFactoryTests {
     private struct User: Encodable {
         var name = "Ada"

@@ -66,7 +66,7 @@ import TransportTesting
     }
 }
 
-/// The sentence that helps against a typing error.
+/// The hint in the error after a typo.
 @Suite(.againstHanging) struct StubHintTests {
     private func message(
         _ path: String,

@@ -31,7 +31,7 @@ extension CachePolicy {
         let date = dates.date ?? response.responseTime
         switch dates.expiry {
         case .at(let end):
-            // A time of arrival from a store of the program's own may be anything.
+            // A custom store may return any time of arrival.
             let (span, overflows) = end.subtractingReportingOverflow(date)
             return overflows ? 0 : max(0, span)
         case .invalid: return 0

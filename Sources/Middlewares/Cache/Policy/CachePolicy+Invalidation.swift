@@ -16,8 +16,8 @@ extension CachePolicy {
         return urls
     }
 
-    /// Whether the server may have acted on the request: it says so, an earlier attempt may have reached it, or only a gateway
-    /// has answered. A retried DELETE, for instance, ends in a 404 after the first one was carried out.
+    /// Whether the server may have acted on the request: the status says so, an earlier attempt may have reached the server, or
+    /// only a gateway responded. For example, a retried DELETE ends in a 404 if the first attempt succeeded.
     private static func mayHaveActed(_ response: HTTPResponse) -> Bool {
         let code = response.status.code
         return 200..<400 ~= code || code == 502 || code == 504 || !response.context.attempts.isEmpty

@@ -18,7 +18,7 @@ extension CachePolicy {
         var fields = HTTPFields(Self.kept(response.headerFields).filter { !Self.notUpdated.contains($0.name) })
         if Self.isOfAnotherOrigin(response, request) { fields.remove(.setCookie) }
         if Self.date(fields, .date, now: timing.wallTime) == nil { fields[.date] = HTTPDate.format(timing.wallTime) }
-        // A weak match doesn't promise identical bytes: the stored body keeps the weak tag that it came with.
+        // A weak match doesn't promise identical bytes, so the stored body keeps its weak tag.
         if let own = EntityTag(of: stored.headerFields), own.isWeak, EntityTag(of: fields)?.matchesWeakly(own) == true {
             fields.remove(.eTag)
         }

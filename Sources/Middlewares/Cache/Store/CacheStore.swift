@@ -62,8 +62,9 @@ public protocol CacheStore: Sendable {
     ///
     /// - Parameters:
     ///   - entries: the IDs of the entries to replace.
-    ///   - length: the number of the body's bytes, if it is known beforehand. The store may use it to refuse a body or to make
-    ///     room. It needn't compare it with the bytes that arrive: the cache doesn't commit a body of another length.
+    ///   - length: the number of bytes in the body, if known beforehand. The store may use the length to refuse a body or to
+    ///     make room. The store needn't compare the length with the bytes that arrive, because the cache doesn't commit a body
+    ///     of a different length.
     /// - Throws: ``CacheStoreError`` with ``CacheStoreError/Code/tooLarge`` if the length is known and the body can't fit.
     func write(
         _ response: CachedResponse,

@@ -5,8 +5,8 @@ extension CachedResponse: Codable {
 
     /// Decodes a stored response, for a ``CacheStore`` of your own.
     ///
-    /// - Throws: `DecodingError` if the status hasn't three digits, the age is negative, the time of arrival is over 30,000 years
-    ///   from 1970, or a field is invalid.
+    /// - Throws: `DecodingError` if the status doesn't have three digits, the age is negative, the time of arrival is over
+    ///   30,000 years from 1970, or a field is invalid.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         let code = try container.decode(Int.self, forKey: .status)

@@ -53,7 +53,7 @@ extension RedirectError {
     /// The name of the code, such as `RedirectError.tooManyRedirects`.
     public var codeName: String { "RedirectError.\(code)" }
 
-    /// The code, message, request and redirects on one line, without secrets. Of many redirects, the ones in the middle are
+    /// The code, message, request and redirects on one line, without secrets. If there are many redirects, the middle ones are
     /// left out.
     public var description: String {
         let text = line(nil, "\(status.code)")

@@ -19,8 +19,7 @@
 /// condition that an inner interceptor added is an error. A range, a set or a closure alone decides about 304.
 ///
 /// ## One call
-/// A call whose caller wants the response whatever its status switches the check off. The ``Client`` then decodes the response
-/// too:
+/// To get the response whatever its status, switch the check off for the call. The ``Client`` then also decodes the response:
 ///
 /// ```swift
 /// let problem: Problem = try await api.get("/users/42", context: .with(\.validatesStatus, false))

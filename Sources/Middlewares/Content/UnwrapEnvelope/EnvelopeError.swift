@@ -88,7 +88,7 @@ extension EnvelopeError {
     /// The name of the reason, such as `EnvelopeError.refused`.
     public var codeName: String { "EnvelopeError.\(reason)" }
 
-    /// A short English sentence for people. It doesn't quote ``serverMessage``, which may not be meant for them.
+    /// A short English sentence for people. Doesn't quote ``serverMessage``, which may not be meant for users.
     public var errorDescription: String? {
         reason == .refused || status.kind != .successful ? generalSentence : "The server's response can't be read."
     }

@@ -43,7 +43,7 @@ public struct BearerAuthInterceptor: Interceptor {
         return response
     }
 
-    // A developer who sees the 401 looks for the missing token.
+    // Only a 401 gets the note, because its error must explain the missing token.
     private func send(
         _ request: consuming HTTPRequest,
         without withheld: WithheldToken,

@@ -1,19 +1,19 @@
 internal import Synchronization
 
-/// A bearer token without a ``TokenStore``: a constant, or the result of a closure that is asked for each request.
+/// A bearer token without a ``TokenStore``: a constant, or the result of a closure that is called for each request.
 final class BearerToken: Sendable {
     private enum Value: Sendable {
-        /// The finished field; `nil` for a text that no field can carry.
+        /// The complete field; `nil` if a field can't carry the token.
         case constant(HTTPField?)
         case asked(@Sendable () async throws -> String?)
     }
 
-    /// A call of the closure. Tasks that the closure leaves behind stop counting when it returns.
+    /// A call of the closure. Tasks that the closure leaves behind stop counting when the closure returns.
     private final class Question: Sendable {
         let isOpen = Atomic(true)
     }
 
-    /// The last answer of the closure.
+    /// The token that the closure returned last.
     private let last = Mutex<String?>(nil)
     private let value: Value
     private let origins: Set<Origin>?
@@ -29,7 +29,7 @@ final class BearerToken: Sendable {
     }
 
     /// Adds the token to a request for one of the token's origins, as ``TokenStore/addToken(to:)`` does. Returns a note if the
-    /// request goes to an origin that the token is not for.
+    /// token isn't meant for the request's origin.
     func add(to request: inout HTTPRequest) async throws -> WithheldToken? {
         guard !CredentialRefresh.isCurrent(of: self), !request.headerFields.contains(.authorization),
             request.context.authorization != .omitted
@@ -43,7 +43,8 @@ final class BearerToken: Sendable {
         switch value {
         case .constant(let constant): field = constant
         case .asked(let ask):
-            // The cache looks up the response under the last token; asking for a newer one may send a request.
+            // If sending is forbidden, the closure isn't called, because it may send a request. The cache looks up the response
+            // under the last token.
             let mayAsk = request.context.sendingForbidden == nil
             guard let token = mayAsk ? try await answer(of: ask) : last.withLock({ $0 }) else { return nil }
             field = HTTPField.bearer(token)
@@ -53,8 +54,8 @@ final class BearerToken: Sendable {
         return nil
     }
 
-    /// The requests of the closure count as those of a refresh: they go through the same chain without a token and wait for no
-    /// permit. Otherwise each of them would ask the closure again, without end.
+    /// Counts the closure's requests as part of a refresh: they pass the same chain without a token and wait for no permit.
+    /// Otherwise each request would call the closure again, in endless recursion.
     private func answer(of ask: @Sendable () async throws -> String?) async throws -> String? {
         let question = Question()
         defer { question.isOpen.store(false, ordering: .relaxed) }
@@ -68,7 +69,7 @@ final class BearerToken: Sendable {
             last.withLock { $0 = token }
             return token
         } catch is CancellationError where !Task.isCancelled {
-            // Only the app's own refresh was cancelled, and the caller must not take its call for cancelled.
+            // Only the app's own refresh was cancelled. The caller must not conclude that its call was cancelled.
             throw AuthenticationError.refreshCancelled
         }
     }
@@ -105,8 +106,7 @@ extension Interceptor where Self == BearerAuthInterceptor {
     /// - Parameters:
     ///   - token: the token. If it is empty or contains whitespace, each request to these origins fails with
     ///     ``AuthenticationError/Code/invalidToken``.
-    ///   - origins: the origins that get the token; without any, the origin of the base URL of the client that sends a
-    ///     request.
+    ///   - origins: the origins that get the token; by default, the origin of the sending client's base URL.
     public static func bearerAuth(_ token: String, for origins: Origin...) -> Self {
         Self(BearerToken(token, for: origins))
     }
@@ -117,7 +117,7 @@ extension Interceptor where Self == BearerAuthInterceptor {
     /// .bearerAuth { await keychain.token }
     /// .bearerAuth(for: origin) { try await session.token() }
     /// ```
-    /// For an app that already keeps its tokens fresh. The closure is asked for each request to these origins that has no
+    /// For an app that already refreshes its tokens. The closure is called for each request to these origins without an
     /// `Authorization` field. If the closure throws, the request fails with its error, unsent. Requests that the closure sends
     /// through the same chain carry no token.
     ///
@@ -125,9 +125,8 @@ extension Interceptor where Self == BearerAuthInterceptor {
     /// partition (``Interceptors/HTTPContext/cachePartition``); otherwise the request fails with a ``ChainOrderError``.
     ///
     /// - Parameters:
-    ///   - origins: the origins that get the token; without any, the origin of the base URL of the client that sends a
-    ///     request.
-    ///   - token: returns the token, or `nil` to send the request without one, for instance while nobody is signed in.
+    ///   - origins: the origins that get the token; by default, the origin of the sending client's base URL.
+    ///   - token: returns the token, or `nil` to send the request without a token, for example while nobody is signed in.
     public static func bearerAuth(
         for origins: Origin...,
         token: @escaping @Sendable () async throws -> String?

@@ -62,7 +62,7 @@ internal import Foundation
 /// ``AuthorizationMode/notRenewed``: the request carries the token, and a rejection doesn't refresh it.
 public final class TokenStore: Sendable {
     let refresher: CredentialRefresher<HeldToken>
-    // A list, because hashing an origin takes longer than comparing it with the few that a token is for.
+    // An array, because hashing an origin takes longer than comparing it with a token's few origins.
     private let origins: [Origin]?
     private let leeway: Duration
     private let fetchesFirstToken: Bool
@@ -81,7 +81,7 @@ public final class TokenStore: Sendable {
     ///     without a token.
     ///   - pause: the time after a refresh in which a rejection of the new token starts no other refresh; 10 seconds by
     ///     default, `.zero` for no pause. ``TokenStore`` says when it ends early. ``signIn(_:)`` ends the pause.
-    ///   - time: measures the pause, and has the wall clock that expiries are compared with.
+    ///   - time: measures the pause; its wall clock decides whether a token has expired.
     ///   - persist: called with the token after each change, and with `nil` after a sign-out. The calls are serial, in the
     ///     order of the changes, and never contain a discarded token. No request waits for them.
     ///   - refresh: returns a token to replace the rejected or expired one; called with `nil` if there is no token. If the
@@ -187,7 +187,7 @@ extension TokenStore {
     ///   ``ChainOrderError`` inside `cache` or `coalesce`; the refresh's error; `CancellationError`.
     public func authorize(_ request: inout HTTPRequest) async throws { _ = try await addToken(to: &request) }
 
-    /// Does what ``authorize(_:)`` does. Returns a note if the request goes to an origin that the token is not for.
+    /// Does what ``authorize(_:)`` does. Returns a note if the token isn't meant for the request's origin.
     func addToken(to request: inout HTTPRequest) async throws -> WithheldToken? {
         let id = ObjectIdentifier(self)
         guard !refresher.isRefreshedByCurrentTask, request.context.authorizers.first(where: { $0 == id }) == nil else {

@@ -33,7 +33,7 @@ public final class CookieJar: Sendable {
     ///   - cookies: the cookies to start with. Invalid cookies (``Cookie/isValid``) are dropped.
     ///   - limit: the maximum number of cookies, 3,000 by default. Beyond it, the jar drops the least recently used cookies.
     ///   - limitPerDomain: the maximum number of cookies per domain, 50 by default.
-    ///   - time: its wall clock is what expiries are compared with.
+    ///   - time: its wall clock decides whether a cookie has expired.
     ///   - persist: called after a change with all cookies that have not expired. The calls are serial, and changes made
     ///     during a call lead to one further call. A cookie that is set again unchanged, or that expires, is not a change. No
     ///     request waits for a call.

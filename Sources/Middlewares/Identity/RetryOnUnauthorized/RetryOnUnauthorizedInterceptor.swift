@@ -24,8 +24,8 @@
 ///   (``CredentialRefresh/isCurrent``). Or its context says that a rejection means something else
 ///   (``Interceptors/HTTPContext/authorization``).
 /// - A first rejection also goes to the caller after a redirect that an inner interceptor followed and that changed the
-///   method: the server has already acted on the request. So does one of a request that isn't idempotent, if the server may have
-///   acted on an earlier attempt of an inner `retry`.
+///   method: the server has already acted on the request. If a request isn't idempotent, its rejection goes to the caller when
+///   the server may have acted on an earlier attempt of an inner `retry`.
 /// - A rejection of a new credential within `pause` after its refresh also goes to the caller, if no server has accepted the
 ///   credential yet, or if a request was rejected with it a second time. The ``TokenStore`` or the factory sets `pause`.
 /// - If the body can't be sent again, the call fails with ``TransportError/Code/bodyNotReplayable`` after the refresh, so
@@ -95,8 +95,8 @@ public struct RetryOnUnauthorizedInterceptor: Interceptor {
         return try await sendAgain(request, next, record)
     }
 
-    /// Whether the request may be sent again after an inner `retry`: an attempt of it may have been acted on before the server
-    /// rejected the credential.
+    /// Whether the request may be sent again after an inner `retry`: the server may have acted on an attempt before it rejected
+    /// the credential.
     private func isRepeatable(_ request: borrowing HTTPRequest, after answer: Result<HTTPResponse, any Error>) -> Bool {
         // No `||`: its right side is a closure, which can't capture a borrowed request on Apple's platforms.
         if request.isIdempotent { return true }

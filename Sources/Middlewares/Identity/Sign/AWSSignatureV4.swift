@@ -90,8 +90,8 @@ public struct AWSSignatureV4: RequestSigner {
             + digits(time.hour, 2) + digits(time.minute, 2) + digits(time.second, 2) + "Z"
     }
 
-    // S3 reads a plus in a path as a space, and compatible services read a plus; servers differ in the same way about queries.
-    // All of them read `%2B` as a plus.
+    // In a path, S3 reads a plus as a space, but compatible services read a plus. Servers differ in the same way about queries.
+    // All servers read `%2B` as a plus.
     private func encodePluses(in request: inout HTTPRequest) {
         guard var parts = URLComponents(url: request.url, resolvingAgainstBaseURL: true) else { return }
         let plus = UInt8(ascii: "+")

@@ -125,7 +125,7 @@ extension Interceptor where Self == SignInterceptor {
 
     /// Signs requests with a closure, which adds fields or query parameters to the final request.
     ///
-    /// As ``sign(_:origins:identifiesCaller:time:where:)`` with a ``ClosureSigner``.
+    /// Equivalent to ``sign(_:origins:identifiesCaller:time:where:)`` with a ``ClosureSigner``.
     public static func sign(
         origins: Set<Origin>? = nil,
         identifiesCaller: Bool = true,

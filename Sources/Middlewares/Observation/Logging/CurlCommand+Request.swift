@@ -12,7 +12,7 @@ extension HTTPRequest {
     /// that no transport would send has no command: the text says so in angle brackets.
     ///
     /// - Parameters:
-    ///   - redaction: decides which values are secrets. `nil` shows them all: whoever reads the text can act as the user.
+    ///   - redaction: decides which values are secrets. `nil` shows all secrets, so any reader of the text can act as the user.
     ///   - bodyLimit: the maximum size of a body, in bytes, to include. 16 KiB by default.
     public func curlCommand(redaction: Redaction? = .standard, bodyLimit: Int = 16 << 10) -> String {
         let body = LoggedBody(limit: bodyLimit, isPretty: false, redaction: redaction)

@@ -17,7 +17,7 @@ public struct LogSink: Sendable {
     ///   Several tasks can call the closure at the same time.
     public init(_ write: @escaping @Sendable (LogEntry) -> Void) { receive = write }
 
-    /// Writes an entry, for interceptors that log to the sink that the program has chosen.
+    /// Writes an entry. Interceptors call this method to log to the sink that the app chose.
     public func write(_ entry: LogEntry) { receive(entry) }
 
     /// A sink that writes to standard error, each entry with its line break as a unit, so that entries don't mix.

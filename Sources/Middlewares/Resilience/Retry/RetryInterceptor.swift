@@ -120,8 +120,7 @@ extension Interceptor where Self == RetryInterceptor {
     /// - Parameters:
     ///   - policy: decides which requests to repeat, how often, and after which wait.
     ///   - budget: a limit on the retries of many requests together; no limit by default.
-    ///   - time: measures the waits, is the source of jitter, and has the wall clock with which dates in `Retry-After` are
-    ///     compared.
+    ///   - time: measures the waits and supplies the jitter. Its wall clock is compared with dates in `Retry-After`.
     ///   - idempotencyKey: makes a key for each request that isn't idempotent and has no key. The key is sent as
     ///     `Idempotency-Key`, identical in all attempts, and makes the request eligible for retries. Use only with servers that
     ///     honour the field. None by default.

@@ -8,8 +8,8 @@ internal import Synchronization
 /// context.latestKey = LatestKey(cell.id)
 /// let picture: Data = try await api.get("/pictures/7", context: context)
 /// ```
-/// With `.latestWins(debounce: .milliseconds(300))`, a request with a key is sent only when no other with that key has arrived
-/// for this time: a search then waits until the user pauses.
+/// With `.latestWins(debounce: .milliseconds(300))`, a request with a key is sent once no other request with that key has
+/// arrived for 300 ms. For example, a search waits until the user pauses.
 ///
 /// The earlier call throws `CancellationError`, as if its task had been cancelled, but the task itself isn't. A request without
 /// a key is passed on, and cancels nothing.
@@ -73,7 +73,7 @@ public struct LatestWinsInterceptor: Interceptor {
         }
         response.body = response.body.wrapped(length: response.body.length) { LatestChunks(body: $0, call: call) }
             .onEnd { [calls] _ in calls.end(call, key) }
-        // A later call may have discarded the body already. From here on, reading it reports that.
+        // A later call may already have discarded the body. From here on, reading the body throws if a later call arrives.
         if call.isSuperseded {
             response.body.discard()
             throw CancellationError()

@@ -60,7 +60,7 @@ public final class SignedPins: Sendable {
     ///     restart. A file that no key has signed is ignored.
     ///   - transport: the transport that fetches the list.
     ///   - minimumInterval: the shortest time between two automatic fetches. By default 60 seconds.
-    ///   - time: measures `minimumInterval`, and has the wall clock with which the list's expiry is compared.
+    ///   - time: measures `minimumInterval`; its wall clock decides whether the list has expired.
     public init(
         url: URL,
         keys: [PinListKey],

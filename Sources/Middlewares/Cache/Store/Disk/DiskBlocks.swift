@@ -16,7 +16,7 @@ enum DiskBlocks {
 
     static func fileSize(of length: Int64) -> Int64 { length + 8 * ((length + Int64(size) - 1) / Int64(size)) }
 
-    // The seed contains the body's ID and the block's index, so a block in the wrong place is found to be damaged.
+    // The seed contains the body's ID and the block's index, so a block in the wrong slot counts as damaged.
     static func checksum(_ bytes: UnsafeRawBufferPointer, of body: UInt64, _ index: Int64) -> UInt64 {
         Checksum.of(bytes, seed: body &+ UInt64(index) &* 0x9E37_79B9_7F4A_7C15)
     }
