@@ -52,6 +52,10 @@ let other = Client(baseURL: url, transport: .stub { _ in HTTPResponse(status: 20
 let pinned = Client(baseURL: url, transport: .platform(tls: .pinned(certificatesIn: .main)))
 let problem: Problem = try await api.get("/users/42", context: .with(\.validatesStatus, false))
 
+// The outcomes to repeat, named beside the number.
+// compiles
+let interceptor: RetryInterceptor = .retry(3, when: .standard || .status(409))
+
 // A number of attempts that is no literal.
 // error: cannot convert value of type 'Int' to expected argument type 'RetryPolicy'
 let interceptor: RetryInterceptor = .retry(id)

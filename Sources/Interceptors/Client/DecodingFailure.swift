@@ -40,8 +40,7 @@ public struct DecodingFailure: HTTPError {
     public let length: Int
     /// The method of the request, and the redacted URL that responded.
     public let request: HTTPRequest.Summary?
-    /// The decoder's error. Its text may quote the content, including secrets: print this failure instead.
-    public let underlying: (any Error)?
+    private let decoderError: (any Error)?
 
     static let bodyLimit = 64 << 10
 
@@ -65,7 +64,7 @@ public struct DecodingFailure: HTTPError {
         self.answer = answer
         self.codingPath = reason.path
         self.request = HTTPRequest.Summary(method: request.method, url: request.url)
-        self.underlying = underlying
+        decoderError = underlying
         message =
             switch code {
             case .empty:
@@ -81,6 +80,9 @@ extension DecodingFailure {
     private static func message(for response: HTTPResponse, from url: URL) -> String {
         let status = PrintableText.line(String("\(response.status)".prefix(100)))
         let remedy = "and nothing followed it. To follow it, add .followRedirects() to the chain."
+        if response.context.isMadeLocally {
+            return "\(status): the server could not be asked, and nothing stored may be used."
+        }
         let text = UnfollowedRedirect.text(response, from: url, remedy: remedy)
         return text.map { "The server answered \(status), which \($0)" }
             ?? "The server answered \(status), and no interceptor checked the status. Add .validateStatus() to the chain to get a"
@@ -89,6 +91,10 @@ extension DecodingFailure {
 
     /// The name of the code, such as `DecodingFailure.undecodable`.
     public var codeName: String { "DecodingFailure.\(code)" }
+
+    /// The decoder's error, whose text may quote the content, including secrets: print this failure instead. On a cache's own
+    /// 504, the error that the request to the server failed with.
+    public var underlying: (any Error)? { decoderError ?? answer.context.underlyingError }
 
     /// The response, never `nil`, with its body in memory, up to 64 KiB (see ``body``).
     public var response: HTTPResponse? { answer }

@@ -23,4 +23,29 @@ import Testing
         #expect(error.status == 504 && !error.isServerFault)
         #expect(error.localizedDescription == "This is not available offline.")
     }
+
+    @Test func aDecodingFailureOfTheCachesOwn504IsNotTheServersFaultAndKeepsTheCause() async throws {
+        let refusal = TransportError(.cannotConnect, "It failed.", underlying: POSIXError(.ENETDOWN))
+        let fetched = Tally()
+        let client = Client(
+            baseURL: apiURL,
+            interceptors: [.cache(.memory())],
+            transport: Recorder { _ in
+                guard fetched.count() == 1 else { throw refusal }
+                return HTTPResponse(
+                    status: 200,
+                    headerFields: [.cacheControl: "max-age=0, must-revalidate", .contentType: "text/plain"],
+                    body: "x"
+                )
+            }
+        )
+        #expect(try await client.get("/", as: String.self) == "x")
+        let error = try #require(
+            await #expect(throws: DecodingFailure.self) { try await client.get("/", as: String.self) }
+        )
+        #expect(error.status == 504 && !error.isServerFault && error.isOffline)
+        #expect((error.underlying as? TransportError)?.code == .cannotConnect)
+        #expect(!error.message.contains("The server answered"))
+        #expect(error.localizedDescription == "The Internet connection appears to be offline.")
+    }
 }

@@ -47,6 +47,9 @@ public struct EnvelopeError: HTTPError {
     /// The response as received, never `nil`, with its body in memory (see ``body``).
     public var response: HTTPResponse? { answer }
 
+    /// On a cache's own 504: the error that the request to the server failed with.
+    public var underlying: (any Error)? { answer.context.underlyingError }
+
     /// The status of ``response``.
     public var status: HTTPResponse.Status { answer.status }
 

@@ -117,8 +117,13 @@ public struct RetryInterceptor: Interceptor {
 extension Interceptor where Self == RetryInterceptor {
     /// Sends a request again if its outcome is worth another attempt. See ``RetryInterceptor``.
     ///
+    /// ```swift
+    /// .retry(3, when: .standard || .error(QuotaError.self))
+    /// ```
     /// - Parameters:
     ///   - policy: decides which requests to repeat, how often, and after which wait.
+    ///   - condition: the outcomes that are worth another attempt, in place of the policy's condition; `nil`, the default, for the
+    ///     policy's.
     ///   - budget: a limit on the retries of many requests together; no limit by default.
     ///   - time: measures the waits and supplies the jitter. Its wall clock is compared with dates in `Retry-After`.
     ///   - idempotencyKey: makes a key for each request that isn't idempotent and has no key. The key is sent as
@@ -126,10 +131,13 @@ extension Interceptor where Self == RetryInterceptor {
     ///     honour the field. None by default.
     public static func retry(
         _ policy: RetryPolicy = RetryPolicy(),
+        when condition: RetryCondition? = nil,
         budget: RetryBudget? = nil,
         time: TimeSource = .system,
         idempotencyKey: (@Sendable () -> String)? = nil
     ) -> Self {
-        Self(policy, budget: budget, time: time, idempotencyKey: idempotencyKey)
+        var policy = policy
+        if let condition { policy.condition = condition }
+        return Self(policy, budget: budget, time: time, idempotencyKey: idempotencyKey)
     }
 }

@@ -422,4 +422,14 @@ struct RetryChainTests {
         #expect(response.context.attempts.map(\.status) == [nil, 503, 200])
         #expect(server.requests.count == 3)
     }
+
+    @Test func conditionBesideTheNumberReplacesThePolicys() async throws {
+        let transport = answering([.success(HTTPResponse(status: 409)), .success(HTTPResponse(status: 200))])
+        let retry: RetryInterceptor = .retry(3, when: .status(409), time: .manual(clock))
+        let task = Task { try await InterceptorChain([retry], transport: transport).send(HTTPRequest(url: apiURL)) }
+        await clock.sleepers(1)
+        clock.advance(by: .seconds(1))
+        #expect(try await task.value.status == 200)
+        #expect(transport.requests.count == 2)
+    }
 }
