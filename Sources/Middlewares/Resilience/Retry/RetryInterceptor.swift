@@ -118,7 +118,7 @@ extension Interceptor where Self == RetryInterceptor {
     /// Sends a request again if its outcome is worth another attempt. See ``RetryInterceptor``.
     ///
     /// ```swift
-    /// .retry(3, when: .standard || .error(QuotaError.self))
+    /// .retry(3, when: .standard || .status(409))
     /// ```
     /// - Parameters:
     ///   - policy: decides which requests to repeat, how often, and after which wait.
