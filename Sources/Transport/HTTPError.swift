@@ -1,6 +1,7 @@
 public import Foundation
 
-/// An error of a call. Every error that this package throws from a call conforms, except `CancellationError`.
+/// An error of a call. Errors of this package conform, except `CancellationError`; errors of the program's own closures and
+/// encoders reach the caller unchanged.
 ///
 /// ## Handle one
 /// ```swift

@@ -150,7 +150,7 @@ struct EasyHandle: @unchecked Sendable {
         return value
     }
 
-    /// A text; `nil` if there is none.
+    /// A text that libcurl reports about the transfer; `nil` if libcurl has none.
     func text(_ info: ccurl_info) -> String? {
         var text: UnsafeMutableRawPointer?
         check(ccurl_easy_getinfo_pointer(pointer, Int32(info.rawValue), &text))

@@ -13,8 +13,6 @@ final class BearerToken: Sendable {
         let isOpen = Atomic(true)
     }
 
-    /// The token that the closure returned last.
-    private let last = Mutex<String?>(nil)
     private let value: Value
     private let origins: Set<Origin>?
 
@@ -43,10 +41,9 @@ final class BearerToken: Sendable {
         switch value {
         case .constant(let constant): field = constant
         case .asked(let ask):
-            // If sending is forbidden, the closure isn't called, because it may send a request. The cache looks up the response
-            // under the last token.
-            let mayAsk = request.context.sendingForbidden == nil
-            guard let token = mayAsk ? try await answer(of: ask) : last.withLock({ $0 }) else { return nil }
+            // If sending is forbidden, the closure isn't called, because it may send a request. An earlier token may belong to
+            // another account by now, so the request goes without.
+            guard request.context.sendingForbidden == nil, let token = try await answer(of: ask) else { return nil }
             field = HTTPField.bearer(token)
         }
         guard let field else { throw AuthenticationError.invalidToken(for: request) }
@@ -63,11 +60,9 @@ final class BearerToken: Sendable {
             question.isOpen.load(ordering: .relaxed)
         }
         do {
-            let token = try await CredentialRefresh.$flights.withValue(CredentialRefresh.flights + [flight]) {
+            return try await CredentialRefresh.$flights.withValue(CredentialRefresh.flights + [flight]) {
                 try await ask()
             }
-            last.withLock { $0 = token }
-            return token
         } catch is CancellationError where !Task.isCancelled {
             // Only the app's own refresh was cancelled. The caller must not conclude that its call was cancelled.
             throw AuthenticationError.refreshCancelled
@@ -122,7 +117,11 @@ extension Interceptor where Self == BearerAuthInterceptor {
     /// through the same chain carry no token.
     ///
     /// A cache belongs inside, where it tells users apart by their tokens. A cache outside needs the account as the request's
-    /// partition (``Interceptors/HTTPContext/cachePartition``); otherwise the request fails with a ``ChainOrderError``.
+    /// partition (``Interceptors/HTTPContext/cachePartition``); otherwise the request fails with a ``ChainOrderError``. Nothing
+    /// checks that the token belongs to the named account: ``TokenStore`` with `.partition(by: tokens)` does.
+    ///
+    /// For a request that must not be sent (``CacheMode/offline``), the closure isn't called, because it may send a request to
+    /// refresh the token. Such a request finds the caller's stored responses only if it names the partition.
     ///
     /// - Parameters:
     ///   - origins: the origins that get the token; by default, the origin of the sending client's base URL.

@@ -269,6 +269,41 @@ import Testing
         #expect(asked.value == 1)
     }
 
+    @Test func offlineRequestAfterAnAccountChangeGetsNoResponseOfTheOtherAccount() async throws {
+        let account = Mutex<String?>("ada")
+        let server = Recorder { request in
+            HTTPResponse(
+                status: 200,
+                headerFields: [.cacheControl: "max-age=60"],
+                body: HTTPBody(request.headerFields[.authorization] ?? "nobody")
+            )
+        }
+        let chain = InterceptorChain(
+            [.bearerAuth(for: apiOrigin) { account.withLock { $0 } }, .cache(.memory())],
+            transport: server
+        )
+        let stored = try await chain.send(HTTPRequest(url: apiURL))
+        #expect(stored.body.bytes == Data("Bearer ada".utf8))
+        for next in [nil, "bob"] as [String?] {
+            account.withLock { $0 = next }
+            let offline = HTTPRequest(url: apiURL, context: .with(\.cacheMode, .offline))
+            #expect(try await chain.send(offline).status == 504)
+        }
+    }
+
+    @Test func offlineRequestWithAPartitionFindsItsResponse() async throws {
+        let chain = InterceptorChain(
+            [.bearerAuth(for: apiOrigin) { "ada" }, .cache(.memory())],
+            transport: Recorder { _ in
+                HTTPResponse(status: 200, headerFields: [.cacheControl: "max-age=60"], body: "stored")
+            }
+        )
+        let named = HTTPContext.with(\.cachePartition, "ada")
+        _ = try await chain.send(HTTPRequest(url: apiURL, context: named))
+        let offline = HTTPRequest(url: apiURL, context: named.with(\.cacheMode, .offline))
+        #expect(try await chain.send(offline).body.bytes == Data("stored".utf8))
+    }
+
     @Test func cancellationInsideTheClosureDoesNotMakeTheCallLookCancelled() async throws {
         let chain = InterceptorChain(
             [.bearerAuth(for: apiOrigin) { throw CancellationError() }],
