@@ -1,7 +1,7 @@
 internal import Foundation
 public import Middlewares
 
-/// The promises of ``Middlewares/CacheStore``, each as a check.
+/// The promises of `CacheStore`, each as a check.
 ///
 /// For authors of stores. With Swift Testing, each rule becomes a separate test:
 ///

@@ -29,6 +29,8 @@ extension ManualClock {
     ///   - failsWhenStuck: whether to throw ``StuckError`` at once when the operation and its child tasks all wait, but too few
     ///     tasks sleep. Choose `true` if the operation waits only for this clock and its child tasks, because nothing else
     ///     could resume the operation. By default `false`.
+    ///   - fileID: the file that ``StuckError`` names; leave it out.
+    ///   - line: the line that ``StuckError`` names; leave it out.
     ///   - operation: the operation. If the task that calls `run` is cancelled, so is the operation.
     /// - Throws: the operation's error, or ``StuckError``. ``StuckError`` also replaces the `CancellationError` of an operation
     ///   that was cancelled with the task that calls `run`. A test that reaches its time limit is cancelled, so it reports

@@ -201,7 +201,7 @@ extension TimeSource {
     /// - Parameters:
     ///   - clock: measures durations and waits, and moves the wall clock.
     ///   - start: the wall clock's time when `clock` is at zero; by default 1 January 2026, 00:00 UTC.
-    ///   - seed: the seed of the random numbers (``Transport/RandomSource/seeded(_:)``); each call starts their sequence again.
+    ///   - seed: the seed of the random numbers (`RandomSource.seeded(_:)`); each call starts their sequence again.
     public static func manual(
         _ clock: ManualClock,
         startingAt start: Date = Date(timeIntervalSince1970: 1_767_225_600),

@@ -3,9 +3,9 @@ internal import HTTPSyntax
 /// Identifies the user a response belongs to, as far as the request shows. Interceptors that keep or share responses use the
 /// caller as part of their key.
 ///
-/// If the request names a partition (``HTTPContext/cachePartition``), that partition is the caller. Otherwise the caller
-/// consists of the fields with a sensitive name (``Redaction/isSensitive(_:)``) except `Proxy-Authorization`, and the identities
-/// that outer interceptors have declared (``HTTPRequest/identifyCaller(by:as:)``). All requests without any of these share one
+/// If the request names a partition (``Transport/HTTPContext/cachePartition``), that partition is the caller. Otherwise the caller
+/// consists of the fields with a sensitive name (`Redaction.isSensitive(_:)`) except `Proxy-Authorization`, and the identities
+/// that outer interceptors have declared (``Transport/HTTPRequest/identifyCaller(by:as:)``). All requests without any of these share one
 /// anonymous caller.
 public struct Caller: Sendable, Hashable {
     private let partition: [UInt8]?

@@ -37,7 +37,7 @@
 /// ordinary constant. Compilers on Apple platforms refuse to capture a consuming parameter, even in a list such as `[request]`;
 /// on Linux the same code may compile.
 ///
-/// **Call `next` twice.** Discard the body of any response that you don't return (``HTTPBody/discard()``):
+/// **Call `next` twice.** Discard the body of any response that you don't return (`HTTPBody.discard()`):
 ///
 /// ```swift
 /// struct OnceMoreInterceptor: Interceptor {
@@ -102,7 +102,7 @@
 /// ```
 ///
 /// ## Add a credential
-/// An interceptor that adds a credential first calls ``HTTPRequest/identifyCaller(by:as:)``, so that no cache mixes users.
+/// An interceptor that adds a credential first calls ``Transport/HTTPRequest/identifyCaller(by:as:)``, so that no cache mixes users.
 /// ``ResponseSharing`` shows how.
 public protocol Interceptor: Sendable {
     /// Handles one request: passes it on to `next` or returns a response without it.

@@ -72,7 +72,7 @@ public struct RequestCondition: Sendable {
 
     /// Requests to the origin of a URL, such as `https://api.example.com`.
     ///
-    /// If the text is no absolute http or https URL, every request fails with ``TransportError/Code/unsupportedURL`` before it
+    /// If the text is no absolute http or https URL, every request fails with `TransportError.unsupportedURL` before it
     /// is sent.
     public static func origin(_ url: String) -> Self {
         let origin = Result { try HTTPRequest(string: url) }.map { Origin($0.url) }

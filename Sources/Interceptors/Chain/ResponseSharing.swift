@@ -39,13 +39,13 @@ internal import Foundation
 ///     }
 /// }
 /// ```
-/// The chain also checks by itself. If a field or query item with a sensitive name (``Redaction/isSensitive(_:)``) was added or
+/// The chain also checks by itself. If a field or query item with a sensitive name (`Redaction.isSensitive(_:)`) was added or
 /// changed inside such an element, the chain refuses the request before the transport; `Proxy-Authorization` is exempt. Calling
-/// ``HTTPRequest/identifyCaller(by:as:)`` is still better: the error names the element, any field name works, and even a first
+/// ``Transport/HTTPRequest/identifyCaller(by:as:)`` is still better: the error names the element, any field name works, and even a first
 /// request without a credential fails. Call it for every request, with `nil` where there is no credential yet.
 ///
 /// A chain can't see a credential that a transport adds, such as a client certificate. Nor can it check an interceptor that
-/// builds a new request instead of changing the given one. Name a partition there (``HTTPContext/cachePartition``).
+/// builds a new request instead of changing the given one. Name a partition there (``Transport/HTTPContext/cachePartition``).
 public struct ResponseSharing: Sendable {
     /// The element's name as written in a chain, such as `cache`.
     public let element: String

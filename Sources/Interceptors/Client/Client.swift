@@ -18,7 +18,7 @@ public import Foundation
 ///
 /// ## Where a call goes
 /// A call goes to a path below the base URL, with or without a leading slash, or to an absolute URL: ``RequestTarget`` has the
-/// rules. Each request carries the origin of the base URL in its context: ``HTTPContext/clientOrigin``.
+/// rules. Each request carries the origin of the base URL in its context: ``Transport/HTTPContext/clientOrigin``.
 ///
 /// ## Fields
 /// An interceptor's default fields don't replace the call's fields. If neither the call nor the chain sets them, `Accept` names
@@ -43,7 +43,7 @@ public import Foundation
 /// off the caller's actor. A streamed response is collected first, up to 64 MiB.
 ///
 /// Typed calls never decode an error page. If a response isn't a 2xx, they throw ``DecodingFailure/Code/unsuccessfulStatus``,
-/// unless an interceptor accepted the status (``HTTPContext/isStatusAccepted``). An interceptor that validates the status
+/// unless an interceptor accepted the status (``Transport/HTTPContext/isStatusAccepted``). An interceptor that validates the status
 /// throws its own error earlier. ``send(_:)-(HTTPRequest)`` and `head` return every response unchanged.
 ///
 /// A client is a `Transport` too: pass one wherever a chain or a transport is expected.
@@ -66,7 +66,7 @@ public struct Client: Transport {
     ///
     /// - Parameters:
     ///   - baseURL: an absolute http or https URL. Without a base URL, every call must name an absolute URL. If the base URL is
-    ///     invalid, relative calls fail with ``TransportError/Code/unsupportedURL``.
+    ///     invalid, relative calls fail with `TransportError.unsupportedURL`.
     ///   - interceptors: the interceptors, outermost first. Nothing is added to the array: redirects are followed only if an
     ///     interceptor follows them. (`Middlewares` has an initializer without this parameter, whose client follows redirects
     ///     and does nothing else.)

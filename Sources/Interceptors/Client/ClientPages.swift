@@ -13,7 +13,7 @@ extension Client {
     /// a call fails, the loop throws its error, and a later iteration starts at the first page.
     ///
     /// A link is relative to the URL that responded. A link to another origin, or to the page itself, is an error
-    /// (``TransportError/Code/unsupportedURL``), because the fields of the call are for one origin.
+    /// (`TransportError.unsupportedURL`), because the fields of the call are for one origin.
     ///
     /// - Parameters:
     ///   - path: the first page: a path below the base URL, or an absolute URL.

@@ -1,13 +1,15 @@
 public import Foundation
 
 extension Client {
-    /// Sends a GET request, and returns the decoded value with its response: status, fields, ``HTTPContext``.
+    /// Sends a GET request, and returns the decoded value with its response: status, fields, `HTTPContext`.
     ///
     /// ```swift
     /// let (films, response) = try await api.response("/films", as: [Film].self)
     /// let total = response.headerFields["X-Total-Count"]
     /// ```
-    /// - Throws: as ``get(_:as:query:headers:context:)-(RequestTarget,_,_,_,_)`` does, ``DecodingFailure`` included. The body of
+    /// The parameters are those of ``get(_:as:query:headers:context:)-(RequestTarget,_,_,_,_)``.
+    ///
+    /// - Throws: as that method does, ``DecodingFailure`` included. The body of
     ///   a streamed response is used up.
     public func response<Value: Decodable & Sendable>(
         _ path: RequestTarget,
@@ -19,7 +21,8 @@ extension Client {
         try await response(to: AnyEndpoint<Value>(path: path, query: query, headerFields: headers, context: context))
     }
 
-    /// Sends a GET request to a URL, and returns the decoded value with its response.
+    /// Sends a GET request to a URL, and returns the decoded value with its response. Its parameters are those of
+    /// ``get(_:as:query:headers:context:)-(URL,_,_,_,_)``.
     public func response<Value: Decodable & Sendable>(
         _ url: URL,
         as type: Value.Type = Value.self,
@@ -48,7 +51,7 @@ extension Client {
     ///     print(progress.completed, progress.total ?? 0)
     /// }
     /// ```
-    /// The file appears when it is complete, and replaces an earlier one: see ``HTTPBody/write(to:upTo:)``.
+    /// The file appears when it is complete, and replaces an earlier one: see `HTTPBody.write(to:upTo:)`.
     ///
     /// - Parameters:
     ///   - path: a path below the base URL, or an absolute URL.
@@ -56,10 +59,10 @@ extension Client {
     ///   - limit: the maximum number of bytes. By default the file system is the only limit.
     ///   - query: appended to any query in the path.
     ///   - headers: take precedence over the chain's defaults.
-    ///   - context: values that accompany the request. Its ``HTTPContext/responseBody`` is replaced.
+    ///   - context: values that accompany the request. Its `HTTPContext.responseBody` is replaced.
     ///   - progress: called as the content arrives, from any thread. It replaces the context's.
     /// - Returns: the response, whose body is used up.
-    /// - Throws: ``DecodingFailure`` if the status isn't a success, and otherwise as ``HTTPBody/write(to:upTo:)`` does.
+    /// - Throws: ``DecodingFailure`` if the status isn't a success, and otherwise as `HTTPBody.write(to:upTo:)` does.
     @discardableResult
     public func download(
         _ path: RequestTarget,
@@ -82,7 +85,8 @@ extension Client {
         return response
     }
 
-    /// Sends a GET request to a URL, and writes the response's content to a file.
+    /// Sends a GET request to a URL, and writes the response's content to a file. Its other parameters are those of
+    /// ``get(_:as:query:headers:context:)-(URL,_,_,_,_)`` and of the method for a path.
     @discardableResult
     public func download(
         _ url: URL,

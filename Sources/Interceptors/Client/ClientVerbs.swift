@@ -31,7 +31,14 @@ extension Client {
 
     // No overload takes a `String`: a literal with a value that isn't a ``URLValue`` would become one, without encoding.
 
-    /// Sends a GET request to a URL, and decodes the response. A relative URL is a path below the base URL.
+    /// Sends a GET request to a URL, and decodes the response.
+    ///
+    /// - Parameters:
+    ///   - url: an absolute URL, or a relative one, which is a path below the base URL.
+    ///   - type: the type to decode, if the context doesn't determine it.
+    ///   - query: appended to any query in the URL.
+    ///   - headers: take precedence over the chain's defaults.
+    ///   - context: values that accompany the request but aren't sent, such as its timeouts.
     public func get<Value: Decodable & Sendable>(
         _ url: URL,
         as type: Value.Type = Value.self,
@@ -42,7 +49,8 @@ extension Client {
         try await get(RequestTarget(url), as: type, query: query, headers: headers, context: context)
     }
 
-    /// Sends a GET request to a URL, and discards the response's content.
+    /// Sends a GET request to a URL, and discards the response's content. Its parameters are those of
+    /// ``get(_:as:query:headers:context:)-(URL,_,_,_,_)``.
     public func get(
         _ url: URL,
         query: HTTPQuery = HTTPQuery(),
@@ -53,6 +61,8 @@ extension Client {
     }
 
     /// Sends a HEAD request and returns the response, whatever its status. The response has no content.
+    ///
+    /// The parameters are those of ``get(_:as:query:headers:context:)-(RequestTarget,_,_,_,_)``.
     public func head(
         _ path: RequestTarget,
         query: HTTPQuery = HTTPQuery(),

@@ -75,7 +75,8 @@ extension Client {
         _ = try await call(.post, path, content, as: NoContent.self, query, headers, context, progress)
     }
 
-    /// Sends a PUT request with a value, and decodes the response.
+    /// Sends a PUT request with a value, and decodes the response. Its parameters are those of
+    /// ``post(_:body:as:query:headers:context:)``.
     public func put<Value: Decodable & Sendable>(
         _ path: RequestTarget,
         body: some Encodable & Sendable,
@@ -87,7 +88,8 @@ extension Client {
         try await call(.put, path, .value(body), as: type, query, headers, context)
     }
 
-    /// Sends a PUT request with a value, and discards the response's content.
+    /// Sends a PUT request with a value, and discards the response's content. Its parameters are those of
+    /// ``post(_:body:query:headers:context:)``.
     public func put(
         _ path: RequestTarget,
         body: some Encodable & Sendable,
@@ -98,7 +100,8 @@ extension Client {
         _ = try await call(.put, path, .value(body), as: NoContent.self, query, headers, context)
     }
 
-    /// Sends a PUT request with the given content, if any, and decodes the response.
+    /// Sends a PUT request with the given content, if any, and decodes the response. Its parameters are those of
+    /// ``post(_:content:as:query:headers:context:progress:)``.
     public func put<Value: Decodable & Sendable>(
         _ path: RequestTarget,
         content: RequestContent? = nil,
@@ -111,7 +114,8 @@ extension Client {
         try await call(.put, path, content, as: type, query, headers, context, progress)
     }
 
-    /// Sends a PUT request with the given content, if any, and discards the response's content.
+    /// Sends a PUT request with the given content, if any, and discards the response's content. Its parameters are those of
+    /// ``post(_:content:query:headers:context:progress:)``.
     public func put(
         _ path: RequestTarget,
         content: RequestContent? = nil,
@@ -123,7 +127,8 @@ extension Client {
         _ = try await call(.put, path, content, as: NoContent.self, query, headers, context, progress)
     }
 
-    /// Sends a PATCH request with a value, and decodes the response.
+    /// Sends a PATCH request with a value, and decodes the response. Its parameters are those of
+    /// ``post(_:body:as:query:headers:context:)``.
     public func patch<Value: Decodable & Sendable>(
         _ path: RequestTarget,
         body: some Encodable & Sendable,
@@ -135,7 +140,8 @@ extension Client {
         try await call(.patch, path, .value(body), as: type, query, headers, context)
     }
 
-    /// Sends a PATCH request with a value, and discards the response's content.
+    /// Sends a PATCH request with a value, and discards the response's content. Its parameters are those of
+    /// ``post(_:body:query:headers:context:)``.
     public func patch(
         _ path: RequestTarget,
         body: some Encodable & Sendable,
@@ -146,7 +152,8 @@ extension Client {
         _ = try await call(.patch, path, .value(body), as: NoContent.self, query, headers, context)
     }
 
-    /// Sends a PATCH request with the given content, if any, and decodes the response.
+    /// Sends a PATCH request with the given content, if any, and decodes the response. Its parameters are those of
+    /// ``post(_:content:as:query:headers:context:progress:)``.
     public func patch<Value: Decodable & Sendable>(
         _ path: RequestTarget,
         content: RequestContent? = nil,
@@ -159,7 +166,8 @@ extension Client {
         try await call(.patch, path, content, as: type, query, headers, context, progress)
     }
 
-    /// Sends a PATCH request with the given content, if any, and discards the response's content.
+    /// Sends a PATCH request with the given content, if any, and discards the response's content. Its parameters are those of
+    /// ``post(_:content:query:headers:context:progress:)``.
     public func patch(
         _ path: RequestTarget,
         content: RequestContent? = nil,
@@ -171,7 +179,8 @@ extension Client {
         _ = try await call(.patch, path, content, as: NoContent.self, query, headers, context, progress)
     }
 
-    /// Sends a DELETE request with the given content, if any, and decodes the response.
+    /// Sends a DELETE request with the given content, if any, and decodes the response. Its parameters are those of
+    /// ``post(_:content:as:query:headers:context:progress:)``.
     public func delete<Value: Decodable & Sendable>(
         _ path: RequestTarget,
         content: RequestContent? = nil,
@@ -184,7 +193,8 @@ extension Client {
         try await call(.delete, path, content, as: type, query, headers, context, progress)
     }
 
-    /// Sends a DELETE request with the given content, if any, and discards the response's content.
+    /// Sends a DELETE request with the given content, if any, and discards the response's content. Its parameters are those of
+    /// ``post(_:content:query:headers:context:progress:)``.
     public func delete(
         _ path: RequestTarget,
         content: RequestContent? = nil,

@@ -100,6 +100,11 @@ public struct HTTPQuery: Sendable, Hashable {
     }
 
     /// Creates a query with the same items and other formats: `HTTPQuery(["id": [1, 2]], arrays: .brackets)`.
+    ///
+    /// - Parameters:
+    ///   - query: the items.
+    ///   - arrays: how an array is written.
+    ///   - spaces: how a space is written.
     public init(_ query: HTTPQuery, arrays: ArrayFormat = .repeated, spaces: SpaceFormat = .percentEncoded) {
         items = query.items
         self.arrays = arrays

@@ -44,14 +44,14 @@ public struct RequestContent: Sendable {
 
     /// The fields and files of a form, as `multipart/form-data` with a random boundary. Files are streamed, never loaded whole.
     ///
-    /// - Throws: ``TransportError`` if a part can't be sent: see ``MultipartFormData/body()``.
+    /// - Throws: `TransportError` if a part can't be sent: see `MultipartFormData.body()`.
     public static func multipart(_ parts: [MultipartFormData.Part]) throws -> Self {
         try multipart(MultipartFormData(parts))
     }
 
     /// A form whose boundary the caller has chosen.
     ///
-    /// - Throws: ``TransportError`` if a part can't be sent: see ``MultipartFormData/body()``.
+    /// - Throws: `TransportError` if a part can't be sent: see `MultipartFormData.body()`.
     public static func multipart(_ form: MultipartFormData) throws -> Self {
         .raw(try form.body(), type: form.contentType)
     }
@@ -68,7 +68,9 @@ public struct RequestContent: Sendable {
 
     /// Bytes to send unchanged.
     ///
-    /// - Parameter type: as for ``raw(_:type:)-(HTTPBody,_)``.
+    /// - Parameters:
+    ///   - bytes: the bytes.
+    ///   - type: as for ``raw(_:type:)-(HTTPBody,_)``.
     public static func raw(_ bytes: Data, type: String?) -> Self { raw(HTTPBody(bytes), type: type) }
 
     /// Sets the body of a request, and its `Content-Type` if missing.

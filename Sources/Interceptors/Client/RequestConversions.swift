@@ -8,7 +8,7 @@ public import Foundation
 extension HTTPRequest {
     /// Creates a request for an absolute http or https URL, percent-encoding the text where necessary.
     ///
-    /// - Throws: ``TransportError`` with ``TransportError/Code/unsupportedURL`` and a message that explains the problem.
+    /// - Throws: `TransportError` with code `unsupportedURL` and a message that explains the problem.
     public init(method: Method = .get, string: String) throws {
         self.init(method: method, url: try URLText(absolute: string).url(madeFrom: string))
     }
@@ -18,10 +18,10 @@ extension HTTPRequest {
     /// The fields are sorted by name, because Foundation keeps no order. The timeout becomes the idle timeout, unless it is
     /// Foundation's default of 60 seconds, which leaves the transport's timeouts in effect. Cache policy, cookie handling and
     /// allowed networks apply to URLSession alone and are dropped.
-    /// - Throws: ``TransportError`` with ``TransportError/Code/unsupportedURL`` if there is no URL, with
-    ///   ``TransportError/Code/invalidRequest`` if the method isn't a token, and with ``TransportError/Code/unsupported`` if
-    ///   the content is an `InputStream`. In the last case, set an ``HTTPBody`` made of a file or a stream instead.
-    ///   content is an `InputStream`. In the last case, set an ``HTTPBody`` made of a file or a stream instead.
+    /// - Throws: `TransportError` with code `unsupportedURL` if there is no URL, with
+    ///   `invalidRequest` if the method isn't a token, and with `unsupported` if
+    ///   the content is an `InputStream`. In the last case, set an `HTTPBody` made of a file or a stream instead.
+    ///   content is an `InputStream`. In the last case, set an `HTTPBody` made of a file or a stream instead.
     public init(_ request: URLRequest) throws {
         guard let url = request.url else { throw TransportError(.unsupportedURL, "The URLRequest has no URL.") }
         self.init(url: url.absoluteURL)
@@ -56,8 +56,8 @@ extension URLRequest {
     /// Fields with the same name are joined by commas, because Foundation holds one value for each name. A request with
     /// timeouts but no idle timeout gets one of a week. Other timeouts and all other context values are dropped.
     ///
-    /// - Throws: ``TransportError`` if the request is invalid (``HTTPRequest/validate()``), and with
-    ///   ``TransportError/Code/unsupported`` if its body is a file or a stream.
+    /// - Throws: `TransportError` if the request is invalid (`HTTPRequest.validate()`), and with
+    ///   `unsupported` if its body is a file or a stream.
     public init(_ request: HTTPRequest) throws {
         try request.validate()
         guard let content = request.body.bytes else {

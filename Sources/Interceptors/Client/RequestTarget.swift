@@ -11,7 +11,7 @@ internal import HTTPSyntax
 /// ```
 /// An interpolated value is data: everything except letters, digits, `-`, `.`, `_` and `~` is percent-encoded. A name like
 /// `a/../b?x=1` therefore stays one segment. If an interpolated `.` or `..` forms a whole segment, no spelling makes every
-/// server read it as data. The call then fails with ``TransportError/Code/unsupportedURL`` before anything is sent. To
+/// server read it as data. The call then fails with `TransportError.unsupportedURL` before anything is sent. To
 /// interpolate text that is already part of a URL, write `\(raw: text)`.
 ///
 /// `get`, `response` and `download` take a `URL`, too. Convert text from elsewhere: `api.get(.init(text: nextPage))`.

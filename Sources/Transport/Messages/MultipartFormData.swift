@@ -87,6 +87,12 @@ extension MultipartFormData {
         public static func text(name: String, _ text: String) -> Self { Self(name: name, body: HTTPBody(text)) }
 
         /// A file held in memory.
+        ///
+        /// - Parameters:
+        ///   - name: the field's name.
+        ///   - bytes: the content.
+        ///   - filename: the name of the file, if any.
+        ///   - contentType: the media type.
         public static func bytes(
             name: String,
             _ bytes: Data,

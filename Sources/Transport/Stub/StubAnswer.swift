@@ -33,6 +33,11 @@ public struct StubAnswer: Sendable {
 
 extension StubAnswer {
     /// A response with a status and, if given, fields and content.
+    ///
+    /// - Parameters:
+    ///   - status: the status.
+    ///   - headers: the fields.
+    ///   - body: nothing, bytes, a file or a stream.
     public static func status(
         _ status: HTTPResponse.Status,
         headers: HTTPFields = [:],
@@ -42,6 +47,11 @@ extension StubAnswer {
     }
 
     /// A response with text in UTF-8, of the type `text/plain; charset=utf-8`.
+    ///
+    /// - Parameters:
+    ///   - text: the text.
+    ///   - status: the status.
+    ///   - headers: the fields, which take precedence over a factory's `Content-Type`.
     public static func text(
         _ text: String,
         status: HTTPResponse.Status = 200,
@@ -51,6 +61,11 @@ extension StubAnswer {
     }
 
     /// A response with JSON text, sent exactly as given. The text isn't parsed, so it may be malformed on purpose.
+    ///
+    /// - Parameters:
+    ///   - text: the JSON text.
+    ///   - status: the status.
+    ///   - headers: the fields, which take precedence over a factory's `Content-Type`.
     public static func json(
         _ text: String,
         status: HTTPResponse.Status = 200,
@@ -62,7 +77,11 @@ extension StubAnswer {
     /// A response with a value encoded as JSON. The value is encoded immediately; if that fails, the answered request throws
     /// the encoder's error.
     ///
-    /// - Parameter encoder: the encoder. By default it sorts keys, so that the bytes are the same each time.
+    /// - Parameters:
+    ///   - value: the value to encode.
+    ///   - encoder: the encoder. By default it sorts keys, so that the bytes are the same each time.
+    ///   - status: the status.
+    ///   - headers: the fields, which take precedence over a factory's `Content-Type`.
     public static func json(
         encoding value: some Encodable,
         encoder: JSONEncoder? = nil,
@@ -78,6 +97,12 @@ extension StubAnswer {
     }
 
     /// A response with bytes. It has a `Content-Type` only if one is given.
+    ///
+    /// - Parameters:
+    ///   - bytes: the content.
+    ///   - contentType: the media type, if any.
+    ///   - status: the status.
+    ///   - headers: the fields, which take precedence over a factory's `Content-Type`.
     public static func data(
         _ bytes: Data,
         contentType: String? = nil,
@@ -90,7 +115,11 @@ extension StubAnswer {
     /// A response with the content of a file, read when a request is answered. If the file can't be read, the request fails
     /// with ``TransportError/Code/unreadableFile``.
     ///
-    /// - Parameter contentType: the media type. By default derived from a common file extension, and otherwise left out.
+    /// - Parameters:
+    ///   - url: the file's URL.
+    ///   - contentType: the media type. By default derived from a common file extension, and otherwise left out.
+    ///   - status: the status.
+    ///   - headers: the fields, which take precedence over a factory's `Content-Type`.
     public static func file(
         _ url: URL,
         contentType: String? = nil,
@@ -111,6 +140,8 @@ extension StubAnswer {
     ///     with an empty chunk.
     ///   - error: an error after the last chunk, in place of the content's normal end, such as
     ///     ``TransportError/Code/truncated``.
+    ///   - status: the status.
+    ///   - headers: the fields.
     public static func stream(
         _ chunks: [Data],
         every pause: Duration? = nil,

@@ -137,6 +137,8 @@ extension StubTransport {
     ///   - pattern: a path or a URL, optionally with `*` and `**`. See ``StubTransport``.
     ///   - answer: the answer.
     ///   - times: the number of requests to answer, or `nil` for all.
+    ///   - fileID: the file that ``verify()`` names; leave it out.
+    ///   - line: the line that ``verify()`` names; leave it out.
     public func on(
         _ method: HTTPRequest.Method?,
         _ pattern: String,
@@ -165,6 +167,8 @@ extension StubTransport {
     ///   - method: the method, or `nil` for any.
     ///   - pattern: a path or a URL, optionally with `*` and `**`. See ``StubTransport``.
     ///   - times: the number of requests to answer, or `nil` for all.
+    ///   - fileID: the file that ``verify()`` names; leave it out.
+    ///   - line: the line that ``verify()`` names; leave it out.
     ///   - answer: chooses the answer. If the closure throws, the call throws the same error.
     public func on(
         _ method: HTTPRequest.Method?,
@@ -183,6 +187,8 @@ extension StubTransport {
     ///   - matches: returns whether to answer a request. The request's body is in memory.
     ///   - answer: the answer.
     ///   - times: the number of requests to answer, or `nil` for all.
+    ///   - fileID: the file that ``verify()`` names; leave it out.
+    ///   - line: the line that ``verify()`` names; leave it out.
     public func on(
         _ matches: @escaping @Sendable (HTTPRequest) -> Bool,
         _ answer: StubAnswer,

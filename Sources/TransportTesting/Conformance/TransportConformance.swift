@@ -28,11 +28,11 @@ public import Interceptors
 /// }
 /// ```
 public enum TransportConformance {
-    /// Creates the transport under test. Its time limits must use the given clock (``Transport/TimeSource/clock``).
+    /// Creates the transport under test. Its time limits must use the given clock (`TimeSource.clock`).
     public typealias Factory = @Sendable (_ time: TimeSource) throws -> any Transport
 
     /// Creates a transport that gets its answers in memory from the given closure. Its time limits must use the given clock
-    /// (``Transport/TimeSource/clock``).
+    /// (`TimeSource.clock`).
     public typealias MemoryFactory =
         @Sendable (
             _ time: TimeSource,

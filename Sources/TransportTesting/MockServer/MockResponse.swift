@@ -38,6 +38,11 @@ public struct MockResponse: Sendable {
 
 extension MockResponse {
     /// A response with a status and, if given, fields and text as content.
+    ///
+    /// - Parameters:
+    ///   - status: the status.
+    ///   - headers: the fields.
+    ///   - body: the text.
     public static func status(
         _ status: HTTPResponse.Status,
         headers: HTTPFields = [:],
@@ -47,11 +52,21 @@ extension MockResponse {
     }
 
     /// A response with a status, fields and bytes as content.
+    ///
+    /// - Parameters:
+    ///   - status: the status.
+    ///   - headers: the fields.
+    ///   - body: the bytes.
     public static func status(_ status: HTTPResponse.Status, headers: HTTPFields = [:], body: Data) -> Self {
         Self(MockMessage(status: status, headerFields: headers, body: .bytes(body)))
     }
 
     /// A response with text in UTF-8, of the type `text/plain; charset=utf-8`.
+    ///
+    /// - Parameters:
+    ///   - text: the text.
+    ///   - status: the status.
+    ///   - headers: the fields, which take precedence over a factory's `Content-Type`.
     public static func text(
         _ text: String,
         status: HTTPResponse.Status = 200,
@@ -61,6 +76,11 @@ extension MockResponse {
     }
 
     /// A response with JSON text, sent exactly as given. The text isn't parsed, so it may be malformed on purpose.
+    ///
+    /// - Parameters:
+    ///   - text: the JSON text.
+    ///   - status: the status.
+    ///   - headers: the fields, which take precedence over a factory's `Content-Type`.
     public static func json(
         _ text: String,
         status: HTTPResponse.Status = 200,
@@ -72,7 +92,11 @@ extension MockResponse {
     /// A response with a value encoded as JSON. The value is encoded immediately; if that fails, the response is a 500 with the
     /// encoder's error as text.
     ///
-    /// - Parameter encoder: the encoder. By default it sorts keys, so that the bytes are the same each time.
+    /// - Parameters:
+    ///   - value: the value to encode.
+    ///   - encoder: the encoder. By default it sorts keys, so that the bytes are the same each time.
+    ///   - status: the status.
+    ///   - headers: the fields, which take precedence over a factory's `Content-Type`.
     public static func json(
         encoding value: some Encodable,
         encoder: JSONEncoder? = nil,
@@ -88,6 +112,12 @@ extension MockResponse {
     }
 
     /// A response with bytes. It has a `Content-Type` only if one is given.
+    ///
+    /// - Parameters:
+    ///   - bytes: the content.
+    ///   - contentType: the media type, if any.
+    ///   - status: the status.
+    ///   - headers: the fields, which take precedence over a factory's `Content-Type`.
     public static func data(
         _ bytes: Data,
         contentType: String? = nil,
@@ -100,7 +130,11 @@ extension MockResponse {
     /// A response with the content of a file, read when a request is answered. If the file can't be read, the response is a 500
     /// with the error as text.
     ///
-    /// - Parameter contentType: the media type. By default derived from a common file extension, and otherwise left out.
+    /// - Parameters:
+    ///   - url: the file's URL.
+    ///   - contentType: the media type. By default derived from a common file extension, and otherwise left out.
+    ///   - status: the status.
+    ///   - headers: the fields, which take precedence over a factory's `Content-Type`.
     public static func file(
         _ url: URL,
         contentType: String? = nil,
@@ -121,6 +155,8 @@ extension MockResponse {
     ///   - pause: the wait before each chunk after the first, on the server's clock. The head and the first chunk are sent at
     ///     once. To wait before the first too, begin with an empty chunk.
     ///   - trailers: the fields after the content.
+    ///   - status: the status.
+    ///   - headers: the fields.
     public static func stream(
         _ chunks: [Data],
         every pause: Duration? = nil,
@@ -135,7 +171,12 @@ extension MockResponse {
 
     /// A response that repeats the same bytes: content of any size in little memory.
     ///
-    /// - Parameter chunked: whether to use the chunked coding instead of `Content-Length`. By default `false`.
+    /// - Parameters:
+    ///   - bytes: the bytes to repeat.
+    ///   - times: how often they are sent.
+    ///   - chunked: whether to use the chunked coding instead of `Content-Length`. By default `false`.
+    ///   - status: the status.
+    ///   - headers: the fields.
     public static func repeating(
         _ bytes: Data,
         times: Int,
@@ -148,6 +189,11 @@ extension MockResponse {
     }
 
     /// A response whose content ends with the connection (RFC 9112 §6.3, the last case).
+    ///
+    /// - Parameters:
+    ///   - body: the content.
+    ///   - status: the status.
+    ///   - headers: the fields.
     public static func untilClose(
         _ body: Data,
         status: HTTPResponse.Status = 200,

@@ -7,6 +7,13 @@ extension MockResponse {
     public static var neverAnswer: Self { Self(steps: [.waitForever]) }
 
     /// Sends the head in pieces, each after a pause on the server's clock, then the content at once.
+    ///
+    /// - Parameters:
+    ///   - count: the number of bytes in a piece.
+    ///   - pause: the pause before each piece.
+    ///   - status: the status.
+    ///   - headers: the fields.
+    ///   - body: the content.
     public static func slowHead(
         bytesAtATime count: Int = 1,
         every pause: Duration,

@@ -92,11 +92,13 @@ extension MockServer {
     ///
     /// - Parameters:
     ///   - method: the method, or `nil` for any.
-    ///   - pattern: the path, with the syntax of ``StubTransport``: `*` matches any text within one segment, `**` any segments.
+    ///   - pattern: the path, with the syntax of `StubTransport`: `*` matches any text within one segment, `**` any segments.
     ///     A query in the pattern requires its items; without one, any query matches.
     ///   - readsBody: whether to read the content first. If `false`, the closure gets the request as soon as its head has
     ///     arrived, with an empty body. No `100 Continue` is sent, and the connection is closed after the response. Combined
     ///     with ``MockResponse/neverAnswer``, an upload stalls.
+    ///   - fileID: the file that messages name; leave it out.
+    ///   - line: the line that messages name; leave it out.
     ///   - answer: returns the response. If it throws, the server answers 500 with the error's text. A closure that captures
     ///     the server keeps it running: capture the server weakly, or call ``stop()``.
     public func on(
@@ -111,6 +113,14 @@ extension MockServer {
     }
 
     /// Answers all requests with a given method and a matching target with the same response.
+    ///
+    /// - Parameters:
+    ///   - method: the method, or `nil` for any.
+    ///   - pattern: the path, as for the method with a closure.
+    ///   - response: the response.
+    ///   - readsBody: whether to read the content first, as for the method with a closure.
+    ///   - fileID: the file that messages name; leave it out.
+    ///   - line: the line that messages name; leave it out.
     public func on(
         _ method: HTTPRequest.Method?,
         _ pattern: String,
