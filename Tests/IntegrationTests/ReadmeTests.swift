@@ -4,20 +4,73 @@ import TestSupport
 import Testing
 import TransportTesting
 
-// The README's code, unchanged: it must compile, and it works.
+// The code of the README and of the guides in Docs, unchanged: it must compile, and it works.
 @Suite(.againstHanging) struct ReadmeTests {
-    struct User: Decodable, Sendable { let id: Int }
+    struct User: Codable, Sendable { let id: Int, name: String }
 
-    struct LanguageInterceptor: Interceptor {
-        let language: String
+    struct Language: Interceptor {
+        let code: String
 
         func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
-            request.headerFields[.acceptLanguage] = language
+            request.headerFields[.acceptLanguage] = code
             return try await next(request)
         }
     }
 
-    @Test func theFirstExampleWorks() async throws {
+    func makeAPI(_ tokens: TokenStore, transport: any Transport = .platform()) -> Client {
+        Client(
+            baseURL: URL(string: "https://api.example.com"),
+            interceptors: [
+                .validateStatus(),
+                .retryOnUnauthorized(tokens), .bearerAuth(tokens),
+                .cache(.memory()),
+                .retry(3),
+                .logging(),
+            ],
+            transport: transport
+        )
+    }
+
+    @Test func readmeChainSignsInRefreshesAndCaches() async throws {
+        struct Session: Codable, Sendable { let token: String, refreshToken: String }
+        let (name, password) = ("ada", "sesame")
+        let stub = StubTransport()
+        stub.on(.post, "/login", .json(#"{"token":"old","refreshToken":"a"}"#))
+        stub.on(.post, "/refresh", .json(#"{"token":"new","refreshToken":"b"}"#))
+        stub.on(.get, "/users/42") { request in
+            guard request.headerFields[.authorization] == "Bearer new" else { return .status(401) }
+            return .json(#"{"id":42,"name":"Ada"}"#, headers: [.cacheControl: "max-age=60"])
+        }
+
+        let server = Client(baseURL: URL(string: "https://api.example.com"), transport: stub)
+        let tokens = TokenStore { expired in
+            let session: Session = try await server.post("/refresh", body: ["token": expired?.refreshToken])
+            return TokenStore.Token(session.token, refreshToken: session.refreshToken)
+        }
+        let api = makeAPI(tokens, transport: stub)
+        let session: Session = try await server.post("/login", body: ["name": name, "password": password])
+        tokens.signIn(TokenStore.Token(session.token, refreshToken: session.refreshToken))
+        for _ in 0..<2 {
+            let user: User = try await api.get("/users/42")
+            #expect(user.name == "Ada")
+        }
+
+        #expect(stub.requests.map(\.url.path) == ["/login", "/users/42", "/refresh", "/users/42"])
+        #expect(stub.requests[2].body.bytes.map { String(decoding: $0, as: UTF8.self) } == #"{"token":"a"}"#)
+    }
+
+    @Test func refreshesAnExpiredToken() async throws {
+        let stub = StubTransport()
+        stub.enqueue(.status(401), .json(#"{"id":42,"name":"Ada"}"#))
+        let tokens = TokenStore(TokenStore.Token("old")) { _ in TokenStore.Token("new") }
+
+        let user: User = try await makeAPI(tokens, transport: stub).get("/users/42")
+        #expect(user.name == "Ada")
+        #expect(stub.requests.map { $0.headerFields[.authorization] } == ["Bearer old", "Bearer new"])
+        try stub.verify()
+    }
+
+    @Test func theChainOfTenWorks() async throws {
         let signIn = SignIn()
         let folder = try TemporaryFolder()
         defer { withExtendedLifetime(folder) {} }
@@ -25,7 +78,7 @@ import TransportTesting
         let stub = StubTransport()
         let fields: HTTPFields = [.cacheControl: "max-age=60"]
         stub.enqueue(.status(200, headers: fields, body: #"{"code":1005,"message":"No such user"}"#))
-        stub.enqueue(.status(200, headers: fields, body: #"{"code":200,"object":{"id":42}}"#))
+        stub.enqueue(.status(200, headers: fields, body: #"{"code":200,"object":{"id":42,"name":"Ada"}}"#))
 
         let tokens = TokenStore { rejected in
             try await signIn.refresh(rejected)
@@ -56,22 +109,6 @@ import TransportTesting
         }
         #expect(stub.requests.count == 2)
         #expect(stub.requests.first?.url.absoluteString == "https://api.example.com/v1/users/42")
-    }
-
-    @Test func theExampleOfATestWorks() async throws {
-        let url = URL(string: "https://api.example.com")
-        let tokens = TokenStore(TokenStore.Token("old")) { _ in TokenStore.Token("new") }
-        let chain: [any Interceptor] = [.retryOnUnauthorized(tokens), .bearerAuth(tokens)]
-
-        let stub = StubTransport()
-        stub.enqueue(.status(401), .json(#"{"id":42,"name":"Ada"}"#))
-
-        let client = Client(baseURL: url, interceptors: chain, transport: stub)
-        let user: User = try await client.get("/users/42")
-
-        #expect(user.id == 42)
-        #expect(stub.requests.count == 2)
-        try stub.verify()
     }
 
     @Test func exampleOfAManualClockWorks() async throws {
@@ -113,7 +150,7 @@ import TransportTesting
     @Test func theInterceptorOfTheReadmeWorks() async throws {
         let stub = StubTransport()
         stub.enqueue(.status(200))
-        let chain = InterceptorChain([LanguageInterceptor(language: "de")], transport: stub)
+        let chain = InterceptorChain([Language(code: "de")], transport: stub)
         _ = try await chain.send(HTTPRequest(url: try #require(URL(string: "https://example.com"))))
         #expect(stub.requests.first?.headerFields[.acceptLanguage] == "de")
     }
@@ -148,7 +185,7 @@ import TransportTesting
         #expect(tls.pins.values.first?.count == 2)
     }
 
-    /// The example for authors of transports in the README and in the documentation of ``TransportConformance``.
+    /// The example for authors of transports in Docs/Testing.md and in the documentation of ``TransportConformance``.
     @Test(.againstHanging, arguments: TransportConformance.rules)
     func keepsThePromisesOfATransport(rule: TransportConformance.Rule) async throws {
         try await rule.check { time in MyTransport(time: time) }
