@@ -54,6 +54,12 @@ struct Gate: Sendable { func opened() async {} }
 struct Settings: Sendable { var language: String { get async { some() } } }
 struct Latency: Sendable { func record(_ duration: Duration, labels: [String]) {} }
 final class Digesting: Sendable { func update(_ data: Data) {} }
+struct AppTracer: Sendable { func startSpan(_ name: String) -> AppSpan { some() } }
+struct AppSpan: Sendable {
+    let traceparent: String
+    func record(_ error: any Error) {}
+    func end() {}
+}
 struct AppLogger: Sendable { func warning(_ text: String) {} }
 
 func logIn() async throws {}
@@ -98,3 +104,4 @@ let keychain = Storage(), storage = Storage()
 let logInServer = LogInServer(), signIn = logInServer, session = LogInServer()
 let credentials: AWSCredentials = some()
 let permits = Permits(), gate = Gate(), settings = Settings(), latency = Latency(), logger = AppLogger()
+let tracer = AppTracer()

@@ -93,7 +93,9 @@ public struct FollowRedirectsInterceptor: Interceptor {
             }
             response.body.discard()
             try Task.checkCancellation()
+            let resends = request.context.resendCount + 1
             request = following
+            request.context.resendCount = resends
         }
     }
 

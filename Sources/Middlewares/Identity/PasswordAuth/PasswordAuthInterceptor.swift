@@ -110,6 +110,7 @@ public struct PasswordAuthInterceptor: Interceptor {
         while true {
             var attempt = request
             attempt.headerFields[challenger.credentials] = sent?.value
+            if answersLeft < Self.mostAnswers { attempt.context.resendCount += Self.mostAnswers - answersLeft }
             let response = try await next(attempt)
             guard challenger.asks(in: response, for: origin) else {
                 memory.learn(from: response, of: challenger, to: sent?.answer, at: origin, random)

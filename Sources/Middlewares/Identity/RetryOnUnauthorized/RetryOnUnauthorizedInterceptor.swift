@@ -108,6 +108,7 @@ public struct RetryOnUnauthorizedInterceptor: Interceptor {
         _ next: Next,
         _ record: AuthorizationRecord
     ) async throws -> HTTPResponse {
+        request.context.resendCount += 1
         do {
             let response = try await next(request)
             if condition.matches(.success(response)) {

@@ -132,6 +132,7 @@ public struct HedgeInterceptor: Interceptor {
     private static func hedge(of request: HTTPRequest) -> HTTPRequest {
         var second = request
         second.context.isHedge = true
+        second.context.resendCount += 1
         second.context.uploadProgress = nil
         second.context.downloadProgress = nil
         return second

@@ -80,6 +80,7 @@ public struct RetryInterceptor: Interceptor {
             case .retry(let wait):
                 answer.answered?.body.discard()
                 attempts.append(RetryAttempt(number: number, answer: answer, wait: wait))
+                request.context.resendCount += 1
                 do {
                     if wait > .zero { try await time.clock.sleep(for: wait) }
                     try Task.checkCancellation()

@@ -1,0 +1,91 @@
+/// Reports each exchange as a span to a tracing system.
+///
+/// ```swift
+/// let reporter = SpanReporter { request in
+///     let span = tracer.startSpan("\(request.method)")
+///     request.headerFields[.traceparent] = span.traceparent
+///     return span
+/// } end: { span, end in
+///     if let error = end.error { span.record(error) }
+///     span.end()
+/// }
+/// ```
+/// Pass it to ``Interceptor/tracing(to:)``. For swift-distributed-tracing and OpenTelemetry's names, use the package
+/// `Adapters/Observability`.
+public struct SpanReporter: Sendable {
+    /// Begins a span, and returns the closure that ends it.
+    let begin: @Sendable (inout HTTPRequest) -> @Sendable (SpanEnd) -> Void
+
+    /// Creates a reporter from two closures. The exchange waits for both, so they must return quickly.
+    ///
+    /// - Parameters:
+    ///   - begin: begins a span for a request that is about to be passed on. The closure may add fields that tell the server
+    ///     about the span, and values to the request's context for interceptors further inside. Report
+    ///     ``HTTPRequest/summary`` rather than the URL, which may hold secrets. ``HTTPContext/endpoint`` may name the endpoint,
+    ///     and ``HTTPContext/resendCount`` counts earlier attempts of the call.
+    ///   - end: ends the span. Called exactly once for each span, on any thread.
+    public init<Span: Sendable>(
+        begin: @escaping @Sendable (_ request: inout HTTPRequest) -> Span,
+        end: @escaping @Sendable (_ span: Span, _ end: SpanEnd) -> Void
+    ) {
+        self.begin = { request in
+            let span = begin(&request)
+            return { end(span, $0) }
+        }
+    }
+}
+
+/// The end of an exchange that a ``SpanReporter`` reports.
+public struct SpanEnd: Sendable {
+    /// The response without its content, or the response that the error was made from; `nil` if none arrived. The fields may
+    /// hold secrets.
+    public let response: HTTPResponse?
+    /// The error of the call or of reading a streamed response; `nil` if the response arrived completely.
+    ///
+    /// `CancellationError` if the call or the reading was cancelled, or the rest of a streamed response was discarded.
+    public let error: (any Error)?
+
+    init(_ response: HTTPResponse?, error: (any Error)? = nil) {
+        // The body would keep its connection.
+        self.response = response.map { response in
+            var head = response
+            head.body = .empty
+            return head
+        }
+        self.error = error
+    }
+}
+
+extension Interceptor where Self == ClosureInterceptor {
+    /// Reports each exchange as a span to a tracing system.
+    ///
+    /// ## Order
+    /// - Outside `retry`, `followRedirects` and `retryOnUnauthorized`, a span is a call. Inside them, each attempt is a span.
+    /// - With `.tracing(to:)` at both places, the attempts' spans can be children of the call's span: `begin` may put the span
+    ///   into the request's context, where the inner `begin` finds it.
+    /// - Outside `coalesce` and `cache`, each caller has a span; inside, each exchange has one.
+    /// - Outside `logging`, so that the log shows the added fields. Inside or outside `sign`: by default, the ready-made signers
+    ///   don't cover trace fields.
+    ///
+    /// ## When a span ends
+    /// A span ends with the response, if its content is in memory, in a file or can be read again. With a one-shot stream, the
+    /// span ends with the last byte, with an error or cancellation of reading, or when the body is discarded or deallocated. If
+    /// the call fails, the span ends with its error.
+    ///
+    /// ``tracing(sampling:origins:time:)`` sends trace fields without a tracing system.
+    public static func tracing(to reporter: SpanReporter) -> Self {
+        .intercept { request, next in
+            let end = reporter.begin(&request)
+            var response: HTTPResponse
+            do {
+                response = try await next(request)
+            } catch {
+                end(SpanEnd((error as? any HTTPError)?.response, error: error))
+                throw error
+            }
+            let head = SpanEnd(response).response
+            response.body = response.body.onEnd { end(SpanEnd(head, error: $0)) }
+            return response
+        }
+    }
+}
