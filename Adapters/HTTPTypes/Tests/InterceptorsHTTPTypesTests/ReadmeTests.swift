@@ -1,0 +1,29 @@
+import Foundation
+import HTTPTypes
+import InterceptorsHTTPTypes
+import Middlewares
+import Testing
+
+// The examples of the README.
+
+func forward(
+    _ incoming: HTTPTypes.HTTPRequest,
+    body: HTTPBody,
+    to client: Client
+) async throws -> HTTPTypes.HTTPResponse {
+    let request = try Interceptors.HTTPRequest(incoming, body: body)
+    return try HTTPTypes.HTTPResponse(try await client.send(request))
+}
+
+typealias WireRequest = HTTPTypes.HTTPRequest
+typealias AppRequest = Interceptors.HTTPRequest
+
+@Suite(.timeLimit(.minutes(10))) struct ReadmeTests {
+    @Test func requestIsForwarded() async throws {
+        let client = Client(interceptors: [], transport: .stub(.text("ok")))
+        let incoming = WireRequest(method: .post, scheme: "https", authority: "e.com", path: "/a")
+        let response = try await forward(incoming, body: "abc", to: client)
+        #expect(response.status == .ok && response.headerFields[.contentType]?.hasPrefix("text/plain") == true)
+        #expect(try AppRequest(incoming).url.absoluteString == "https://e.com/a")
+    }
+}

@@ -1,0 +1,44 @@
+import Foundation
+import InMemoryTracing
+import InterceptorsObservability
+import Logging
+import Metrics
+import Middlewares
+import Testing
+import Tracing
+import TransportTesting
+
+// The examples of the README.
+
+func makeClient(_ tokens: TokenStore, _ logger: Logger, transport: any Transport = .platform()) -> Client {
+    Client(
+        baseURL: URL(string: "https://api.example.com"),
+        interceptors: [
+            .followRedirects(),
+            .retryOnUnauthorized(tokens),
+            .bearerAuth(tokens),
+            .retry(3),
+            .tracing(with: InstrumentationSystem.tracer),
+            .metrics(to: MetricsSystem.factory),
+            .logging(.headers, to: .logger(logger)),
+        ],
+        transport: transport
+    )
+}
+
+struct User: Decodable, Sendable { let id: Int }
+
+struct GetUser: Endpoint {
+    typealias Response = User
+    let id: Int
+    var path: RequestTarget { "/users/\(id)" }
+    var context: HTTPContext { .with(\.urlTemplate, "/users/{id}") }
+}
+
+@Suite(.timeLimit(.minutes(10))) struct ReadmeTests {
+    @Test func clientReportsACall() async throws {
+        let tokens = TokenStore(TokenStore.Token("a")) { _ in TokenStore.Token("b") }
+        let client = makeClient(tokens, Logger(label: "http"), transport: .stub(.json(#"{"id":1}"#)))
+        #expect(try await client.call(GetUser(id: 1)).id == 1)
+    }
+}
