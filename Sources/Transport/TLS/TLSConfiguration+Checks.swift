@@ -7,6 +7,7 @@ extension TLSConfiguration {
         var plain = self
         plain.minimumVersion = TLSConfiguration.system.minimumVersion
         plain.isRequired = false
+        plain.pinReports = []
         return plain == .system
     }
 
@@ -16,6 +17,7 @@ extension TLSConfiguration {
         if trust != .system { needs.append("custom trust anchors") }
         if !pins.isEmpty { needs.append("pins") }
         if signedPins != nil { needs.append("signed pins") }
+        if !serverChecks.isEmpty { needs.append("a check of each server") }
         if identity != nil { needs.append("a client identity") }
         if minimumVersion != TLSConfiguration.system.minimumVersion { needs.append("a minimum of \(minimumVersion)") }
         if !hostsWithoutTrust.isEmpty || !hostsWithoutName.isEmpty { needs.append("hosts exempt from verification") }
@@ -62,10 +64,14 @@ extension TLSConfiguration {
         throw TransportError(.tlsFailed, message, request: request)
     }
 
-    /// Throws if a literal in the settings is invalid, or if a host with pins would be called without TLS.
+    /// Throws if a literal in the settings is invalid, or if a host that must be checked would be called without TLS.
     func check(_ request: HTTPRequest) throws {
         try checkLiterals(request)
         try checkScheme(request)
+        if !serverChecks.isEmpty, !request.url.isHTTPS {
+            let message = "The check of each server (TLSConfiguration.checkingServers) is only possible over https."
+            throw TransportError(.tlsFailed, message, request: request)
+        }
         guard !pins.isEmpty || signedPins != nil, !request.url.isHTTPS,
             let host = request.url.host(percentEncoded: false), pins(for: host) != nil
         else { return }

@@ -21,6 +21,8 @@
 ///   Over HTTP/2, the system may also send a pinned host's requests over a connection to a host without pins whose certificate
 ///   names both. Pin the whole domain (`".example.com"`), or use a separate transport for the pinned hosts.
 /// - A TLS proxy is verified by the same settings, as a host like any other.
+/// - A check of the program itself is required in addition too: ``checkingServers(_:)``. ``reportingPinFailures(to:)`` tells
+///   about servers whose pins don't match.
 /// - Invalid input fails at creation: a missing file, or data that isn't a certificate or a pin. A literal can't throw. A
 ///   transport with an invalid pin or host pattern sends nothing instead, and each call fails with the literal's text.
 /// - A transport refuses settings that it can't apply, with an error and before anything is sent. On Linux, URLSession supports
@@ -44,6 +46,8 @@ public struct TLSConfiguration: Sendable, Hashable {
 
     private(set) var hostsWithoutTrust: Set<String> = []
     private(set) var hostsWithoutName: Set<String> = []
+    var serverChecks: [Identified<ServerCheck>] = []
+    var pinReports: [Identified<PinReport>] = []
 
     /// Creates settings. By default the system's.
     public init(

@@ -44,14 +44,16 @@ import TransportTesting
 
         func pins(
             keys: [PinListKey]? = nil,
-            now: @escaping @Sendable () -> Date = { SignedPinsTests.today }
+            now: @escaping @Sendable () -> Date = { SignedPinsTests.today },
+            report: @escaping @Sendable (SignedPinsError) -> Void = { _ in }
         ) throws -> SignedPins {
             SignedPins(
                 url: try #require(URL(string: "https://static.example.com/pins.json?v=1")),
                 keys: keys ?? [key],
                 keptIn: folder.file("kept.json"),
                 over: stub,
-                time: TimeSource(clock: clock, now: now)
+                time: TimeSource(clock: clock, now: now),
+                report: report
             )
         }
     }

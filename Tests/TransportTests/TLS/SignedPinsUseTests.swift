@@ -1,5 +1,6 @@
 #if os(Linux)
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 import TransportTesting
@@ -51,6 +52,19 @@ extension SignedPinsTests {
         #expect(await code(pins) == .notKept)
         #expect(try await pins.update(for: "localhost") == nil)
         #expect(pins.pins(for: "localhost") != nil)
+    }
+
+    @Test func failedFetchIsReportedOnceAndASuccessIsNot() async throws {
+        let fixture = try await Fixture()
+        let reports = Mutex<[SignedPinsError]>([])
+        let pins = try fixture.pins(report: { error in reports.withLock { $0.append(error) } })
+        fixture.stub.on(.get, "/**", .status(503))
+        _ = try await pins.update(for: "localhost")
+        _ = try await pins.update(for: "localhost")
+        #expect(reports.withLock { $0.map(\.code) } == [.unavailable])
+        try await fixture.publish(fixture.list())
+        try await pins.refresh()
+        #expect(reports.withLock { $0.count } == 1)
     }
 
     @Test func failedFetchIsNotRepeatedBeforeTheIntervalHasPassed() async throws {

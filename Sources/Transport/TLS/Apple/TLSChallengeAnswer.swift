@@ -90,23 +90,13 @@ extension TLSConfiguration {
 
     /// The error for a server's evaluated chain, or `nil` if the chain is accepted.
     private func verdict(_ trust: SecTrust, _ host: String, isTrusted: Bool, _ reason: CFError?) -> TransportError? {
-        guard isTrusted || acceptsAnyCertificate(from: host) else {
-            let text = reason.map { "\($0)" } ?? "no reason given"
-            return TransportError(.tlsFailed, "The certificate of \(host) is not trusted: \(text)")
-        }
-        guard pins(for: host) != nil else { return nil }
-        let sent = SecTrustCopyCertificateChain(trust) as? [SecCertificate] ?? []
-        do {
-            let chain = try sent.map {
+        let text = reason.map { "\($0)" } ?? "no reason given"
+        let failure = TransportError(.tlsFailed, "The certificate of \(host) is not trusted: \(text)")
+        let isExempt = acceptsAnyCertificate(from: host)
+        return refusal(of: host, after: isTrusted ? nil : failure, isExempt: isExempt) {
+            try (SecTrustCopyCertificateChain(trust) as? [SecCertificate] ?? []).map {
                 try TLSCertificate(der: SecCertificateCopyData($0) as Data, source: "A certificate of the chain")
             }
-            // In an unverified chain, only the server's own certificate proves anything.
-            guard let error = pinningError(host: host, chain: isTrusted ? chain : Array(chain.prefix(1))) else {
-                return nil
-            }
-            return TransportError(.tlsFailed, "The chain of \(host) holds none of its pins.", underlying: error)
-        } catch {
-            return TransportError(.tlsFailed, "The pins of \(host) could not be checked.", underlying: error)
         }
     }
 

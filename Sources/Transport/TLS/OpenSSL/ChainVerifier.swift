@@ -104,33 +104,30 @@ extension ChainVerifier {
         let strictness = cossl_X509_VERIFY_PARAM_get_auth_level(cossl_X509_STORE_CTX_get0_param(handshake))
         cossl_X509_VERIFY_PARAM_set_auth_level(cossl_X509_STORE_CTX_get0_param(context), strictness)
 
-        var chain = [leaf]
+        let chain: [UnsafeMutableRawPointer]
+        var failure: TransportError?
         if cossl_X509_verify_cert(context) == 1 {
             chain = Self.elements(cossl_X509_STORE_CTX_get0_chain(context))
             guard mayBeExempt && tls.acceptsAnyHostName(from: host) || Self.namesHost(leaf) else {
                 return .namelessCertificate(host)
             }
-        } else if !mayBeExempt || !tls.acceptsAnyCertificate(from: host) {
-            cossl_X509_STORE_CTX_set_error(handshake, cossl_X509_STORE_CTX_get_error(context))
-            return Self.refusal(context, host)
+        } else {
+            chain = [leaf] + Self.elements(untrusted).filter { $0 != leaf }
+            failure = Self.refusal(context, host)
         }
-        return pinFailure(host, chain)
+        let isExempt = mayBeExempt && tls.acceptsAnyCertificate(from: host)
+        let refusal = tls.refusal(of: host, after: failure, isExempt: isExempt) { try chain.map(Self.certificate) }
+        if failure != nil, refusal != nil {
+            cossl_X509_STORE_CTX_set_error(handshake, cossl_X509_STORE_CTX_get_error(context))
+        }
+        return refusal
     }
 
-    private func pinFailure(_ host: String, _ chain: [UnsafeMutableRawPointer]) -> TransportError? {
-        guard tls.pins(for: host) != nil else { return nil }
-        do {
-            let certificates = try chain.map { certificate in
-                guard let der = OpenSSLLibrary.encode(certificate, { cossl_i2d_X509($0, $1) }) else {
-                    throw TLSConfigurationError(.notACertificate, "A certificate of the chain can't be read.")
-                }
-                return try TLSCertificate(der: der, source: "A certificate of the chain")
-            }
-            guard let error = tls.pinningError(host: host, chain: certificates) else { return nil }
-            return TransportError(.tlsFailed, "The chain of \(host) holds none of its pins.", underlying: error)
-        } catch {
-            return TransportError(.tlsFailed, "The pins of \(host) could not be checked.", underlying: error)
+    private static func certificate(_ certificate: UnsafeMutableRawPointer) throws -> TLSCertificate {
+        guard let der = OpenSSLLibrary.encode(certificate, { cossl_i2d_X509($0, $1) }) else {
+            throw TLSConfigurationError(.notACertificate, "A certificate of the chain can't be read.")
         }
+        return try TLSCertificate(der: der, source: "A certificate of the chain")
     }
 
     private static func refusal(_ context: UnsafeMutableRawPointer, _ host: String) -> TransportError {

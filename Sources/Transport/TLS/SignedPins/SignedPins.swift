@@ -47,6 +47,7 @@ public final class SignedPins: Sendable {
     private let minimumInterval: Duration
     private let elapsed: @Sendable () -> Duration
     private let now: @Sendable () -> Date
+    private let report: @Sendable (SignedPinsError) -> Void
     private let state = Mutex(State())
     // All calls that need the list wait for a single fetch, so a slow server must not hold them up for long.
     private static let timeouts = Timeouts(idle: .seconds(15), total: .seconds(30))
@@ -61,15 +62,19 @@ public final class SignedPins: Sendable {
     ///   - transport: the transport that fetches the list.
     ///   - minimumInterval: the shortest time between two automatic fetches. By default 60 seconds.
     ///   - time: measures `minimumInterval`; its wall clock decides whether the list has expired.
+    ///   - report: called after each fetch that fails, also when the call that needed the list fails for it. Does nothing by
+    ///     default.
     public init(
         url: URL,
         keys: [PinListKey],
         keptIn file: URL?,
         over transport: any Transport,
         minimumInterval: Duration = .seconds(60),
-        time: TimeSource = .system
+        time: TimeSource = .system,
+        report: @escaping @Sendable (SignedPinsError) -> Void = { _ in }
     ) {
         self.url = url
+        self.report = report
         signatureURL = Self.signatureURL(of: url)
         self.keys = keys
         self.file = file.map { PinListFile(url: $0) }
@@ -154,6 +159,7 @@ extension SignedPins {
             defer { state.waiting = [] }
             return state.waiting
         }
+        if let failure { report(failure) }
         for continuation in waiting {
             continuation.yield(failure)
             continuation.finish()
