@@ -60,7 +60,9 @@ public struct Client: Transport {
     private let base: Result<URLText, any Error>?
     // Built once and shared by all requests whose own context is empty.
     private let context: HTTPContext
-    private let origin: Origin?
+    private let sender: RequestSender
+    // The sender refers to it weakly.
+    private let settings: ClientSettings
 
     /// Creates a client.
     ///
@@ -81,16 +83,21 @@ public struct Client: Transport {
         encoder: any BodyEncoder = JSONEncoder(),
         decoder: any BodyDecoder = JSONDecoder()
     ) {
-        self.chain = InterceptorChain(interceptors, transport: transport)
+        let chain = InterceptorChain(interceptors, transport: transport)
+        self.init(baseURL: baseURL, chain: chain, encoder: encoder, decoder: decoder)
+    }
+
+    init(baseURL: URL?, chain: InterceptorChain, encoder: any BodyEncoder, decoder: any BodyDecoder) {
+        self.chain = chain
         self.baseURL = baseURL
         self.encoder = encoder
         self.decoder = decoder
         base = baseURL.map { url in Result { try URLText(base: url) } }
         // Taken from the URL that requests will have, because the given base URL may spell its host in Unicode.
-        origin = (try? base?.get().url(madeFrom: "")).flatMap(Origin.init)
-        var context = HTTPContext()
-        if let origin { context.clientOrigin = origin }
-        self.context = context
+        let origin = (try? base?.get().url(madeFrom: "")).flatMap(Origin.init)
+        settings = ClientSettings(chain, baseURL, encoder, decoder)
+        sender = RequestSender(origin: origin, settings: settings)
+        context = .with(\.sender, sender)
     }
 
     /// Sends a request through the chain and returns its response, whatever the status.
@@ -102,7 +109,7 @@ public struct Client: Transport {
             request.context = context
             return try await chain.send(request)
         }
-        if let origin { request.context.clientOrigin = origin }
+        if sender.origin != nil || request.context.sender == nil { request.context.sender = sender }
         let validatesStatus = request.context.validatesStatus
         var response = try await chain.send(request)
         if !validatesStatus { response.context.isStatusAccepted = true }

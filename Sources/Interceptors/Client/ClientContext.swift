@@ -1,5 +1,5 @@
 extension HTTPContext {
-    private enum ClientOriginKey: HTTPContextKey { static var defaultValue: Origin? { nil } }
+    private enum SenderKey: HTTPContextKey { static var defaultValue: RequestSender? { nil } }
     private enum ClientFieldsKey: HTTPContextKey { static var defaultValue: HTTPFields { HTTPFields() } }
     private enum ValidatesStatusKey: HTTPContextKey { static var defaultValue: Bool { true } }
     private enum StatusAcceptedKey: HTTPContextKey { static var defaultValue: Bool { false } }
@@ -13,8 +13,17 @@ extension HTTPContext {
     /// an absolute URL leads elsewhere. An interceptor that adds credentials therefore compares the origin with the request's
     /// URL.
     public var clientOrigin: Origin? {
-        get { self[ClientOriginKey.self] }
-        set { self[ClientOriginKey.self] = newValue }
+        get { sender?.origin }
+        set { sender = newValue.map { RequestSender(origin: $0) } }
+    }
+
+    /// On a request: the ``Client`` that made it, as long as the caller keeps that client. `nil` without a client.
+    package var client: Client? { sender?.settings?.client }
+
+    /// On a request: the client that made it.
+    var sender: RequestSender? {
+        get { self[SenderKey.self] }
+        set { self[SenderKey.self] = newValue }
     }
 
     /// On a request: the fields its ``Client`` filled in because the call set none: `Accept` from the decoder, and

@@ -79,6 +79,14 @@ extension AuthenticationError {
         )
     }
 
+    static var noClient: Self {
+        Self(
+            .unsupported,
+            "The refresh closure takes a Client, but no Client made the request that needs a new token. Send the request with"
+                + " a Client, or use the closure with one parameter: TokenStore { rejected in … }."
+        )
+    }
+
     static func unknownOrigin(of request: HTTPRequest) -> Self {
         Self(
             .unknownOrigin,

@@ -77,7 +77,7 @@ import TransportTesting
         #expect(call.chain == fixture.identity.chain)
 
         let strict = exempt.checkingServers { _, _, failure in if failure != nil { throw Refused() } }
-        #expect(try await expectRefusal(fixture, strict).underlying is Refused)
+        #expect(try await expectRefusal(TLSFixture(), strict).underlying is Refused)
     }
 
     @Test func plainHTTPIsRefusedBecauseNothingCouldBeChecked() async throws {

@@ -16,7 +16,7 @@ final class CredentialRefresher<Value: Sendable>: Sendable {
     typealias Flights = SingleFlight<Value, CheckedContinuation<Credential<Value>, any Error>>
 
     private let flights: Mutex<Flights>
-    private let refresh: @Sendable (_ rejected: Value) async throws -> Value
+    private let refresh: @Sendable (_ rejected: Value, _ client: Client?) async throws -> Value
     private let onChange: @Sendable (Value) -> Void
     private let observe: @Sendable (RefreshEvent) -> Void
     private let pause: Duration
@@ -34,14 +34,14 @@ final class CredentialRefresher<Value: Sendable>: Sendable {
     ///   - onChange: called with each new value, in order. The call happens under the lock, which keeps the order, so it must
     ///     only put the value into a queue.
     ///   - observe: called with each event, for tests.
-    ///   - refresh: obtains a new value.
+    ///   - refresh: obtains a new value. It gets the client whose request started the refresh.
     init(
         _ value: Value,
         pause: Duration = CredentialRefresh.defaultPause,
         clock: any Clock<Duration> = ContinuousClock(),
         onChange: @escaping @Sendable (Value) -> Void = { _ in },
         observe: @escaping @Sendable (RefreshEvent) -> Void = { _ in },
-        refresh: @escaping @Sendable (_ rejected: Value) async throws -> Value
+        refresh: @escaping @Sendable (_ rejected: Value, _ client: Client?) async throws -> Value
     ) {
         flights = Mutex(Flights(value))
         self.pause = pause
@@ -110,9 +110,10 @@ final class CredentialRefresher<Value: Sendable>: Sendable {
     /// A refresh runs in a separate task. Cancelling the waiters, even the one that started the refresh, doesn't cancel the
     /// refresh.
     ///
+    /// - Parameter client: the client whose request needs the value, for a refresh that this call starts.
     /// - Throws: the refresh's error; ``AuthenticationError`` with ``AuthenticationError/Code/signedOut`` if the session of
     ///   the rejected value has ended; `CancellationError` at once if the current task is cancelled.
-    func value(rejecting rejected: CredentialGeneration?) async throws -> Credential<Value> {
+    func value(rejecting rejected: CredentialGeneration?, client: Client? = nil) async throws -> Credential<Value> {
         let ticket = flights.withLock { $0.issueTicket() }
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
@@ -120,7 +121,7 @@ final class CredentialRefresher<Value: Sendable>: Sendable {
                 case .wait(let count):
                     observe(.waiting(count))
                 case .start(let flight, let rejected):
-                    start(flight, rejected)
+                    start(flight, rejected, client)
                     observe(.waiting(1))
                 case .resume(let waiter, let outcome):
                     waiter.resume(with: Self.result(outcome))
@@ -155,7 +156,7 @@ final class CredentialRefresher<Value: Sendable>: Sendable {
         )
     }
 
-    private func start(_ flight: Int, _ rejected: Value) {
+    private func start(_ flight: Int, _ rejected: Value, _ client: Client?) {
         let mark = CredentialRefresh.Flight(owner: ObjectIdentifier(self)) { [self] in
             flights.withLock { $0.isRunning(flight) }
         }
@@ -164,7 +165,7 @@ final class CredentialRefresher<Value: Sendable>: Sendable {
             do {
                 let outer = CredentialRefresh.flights
                 let value = try await CredentialRefresh.$flights.withValue(outer + [mark]) {
-                    try await refresh(rejected)
+                    try await refresh(rejected, client)
                 }
                 result = .success(value)
             } catch is CancellationError {

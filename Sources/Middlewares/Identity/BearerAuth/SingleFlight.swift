@@ -66,6 +66,8 @@ struct SingleFlight<Value, Waiter> {
     /// All flights still running, including superseded ones.
     private var running: Set<Int> = []
     private var tickets: [Int: Ticket] = [:]
+    /// The number of tickets whose callers wait.
+    private var waiterCount = 0
     private var lastID = 0
 
     init(_ value: Value) {
@@ -116,7 +118,8 @@ struct SingleFlight<Value, Waiter> {
             return .resume(waiter, .current(current))
         }
         tickets[ticket] = .waiting(waiter)
-        guard flight == nil else { return .wait(count: tickets.count) }
+        waiterCount += 1
+        guard flight == nil else { return .wait(count: waiterCount) }
         let flight = nextID()
         self.flight = flight
         running.insert(flight)
@@ -130,6 +133,7 @@ struct SingleFlight<Value, Waiter> {
         case .issued: tickets[ticket] = .cancelled
         case .waiting(let waiter):
             tickets[ticket] = nil
+            waiterCount -= 1
             return waiter
         case .cancelled, nil: break
         }
@@ -184,6 +188,7 @@ struct SingleFlight<Value, Waiter> {
             if case .waiting(let waiter) = ticket { (id: id, waiter: waiter) } else { nil }
         }
         for (id, _) in waiting { tickets[id] = nil }
+        waiterCount = 0
         return waiting.sorted { $0.id < $1.id }.map(\.waiter)
     }
 

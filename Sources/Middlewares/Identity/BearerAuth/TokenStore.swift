@@ -105,7 +105,48 @@ public final class TokenStore: Sendable {
             time: time,
             persist: persist,
             observe: { _ in },
-            refresh: refresh
+            renew: { rejected, _ in try await refresh(rejected) }
+        )
+    }
+
+    /// Creates a store whose refreshes go through the client that uses the store.
+    ///
+    /// ```swift
+    /// let tokens = TokenStore(keychain.load()) { rejected, api in
+    ///     let fields: HTTPQuery = ["grant_type": "refresh_token", "refresh_token": rejected?.refreshToken]
+    ///     return try await api.post("/oauth/token", content: .form(fields), as: Session.self).token
+    /// }
+    /// let api = Client(baseURL: baseURL, interceptors: [.retryOnUnauthorized(tokens), .bearerAuth(tokens)])
+    /// ```
+    /// The parameters are those of the other initializer, except for `refresh`.
+    ///
+    /// - Parameter refresh: returns a token to replace the rejected or expired one; called with `nil` if there is no token.
+    ///   `api` is the client whose request needs the token. The calls of the closure go through its whole chain, without a
+    ///   token. If a request that no ``Client`` made needs a refresh, it fails with
+    ///   ``AuthenticationError/Code/unsupported``.
+    public convenience init(
+        _ initial: Token? = nil,
+        origins: Set<Origin>? = nil,
+        leeway: Duration = .seconds(30),
+        fetchesFirstToken: Bool = false,
+        pause: Duration = CredentialRefresh.defaultPause,
+        time: TimeSource = .system,
+        persist: (@Sendable (Token?) async -> Void)? = nil,
+        refresh: @escaping @Sendable (_ rejected: Token?, _ api: Client) async throws -> Token
+    ) {
+        self.init(
+            initial,
+            origins: origins,
+            leeway: leeway,
+            fetchesFirstToken: fetchesFirstToken,
+            pause: pause,
+            time: time,
+            persist: persist,
+            observe: { _ in },
+            renew: { rejected, client in
+                guard let client else { throw AuthenticationError.noClient }
+                return try await refresh(rejected, client)
+            }
         )
     }
 
@@ -119,7 +160,7 @@ public final class TokenStore: Sendable {
         time: TimeSource = .system,
         persist: (@Sendable (Token?) async -> Void)? = nil,
         observe: @escaping @Sendable (RefreshEvent) -> Void,
-        refresh: @escaping @Sendable (_ rejected: Token?) async throws -> Token
+        renew: @escaping @Sendable (_ rejected: Token?, _ client: Client?) async throws -> Token
     ) {
         self.origins = origins.map(Array.init)
         self.leeway = leeway
@@ -133,8 +174,8 @@ public final class TokenStore: Sendable {
             clock: time.clock,
             onChange: { persistence?.enqueue($0.token) },
             observe: observe,
-            refresh: { rejected in
-                var token = try await refresh(rejected.token)
+            refresh: { rejected, client in
+                var token = try await renew(rejected.token, client)
                 token.refreshToken = token.refreshToken ?? rejected.token?.refreshToken
                 token.account = token.account ?? rejected.token?.account
                 return HeldToken(received: token, at: time.now(), leeway: leeway)
@@ -213,7 +254,8 @@ extension TokenStore {
         } else if isRefreshing {
             try add(await refresher.value(rejecting: nil), to: &request, record)
         } else if isMissing || credential.value.isDue(at: now()) {
-            try add(await refresher.value(rejecting: credential.generation), to: &request, record)
+            let client = request.context.client
+            try add(await refresher.value(rejecting: credential.generation, client: client), to: &request, record)
         } else {
             try add(credential, to: &request, record)
         }

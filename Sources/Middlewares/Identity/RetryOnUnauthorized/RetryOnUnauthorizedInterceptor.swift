@@ -82,7 +82,7 @@ public struct RetryOnUnauthorizedInterceptor: Interceptor {
             return try answer.get()
         }
         answer.answered?.body.discard()
-        try await source.renew(rejected, record)
+        try await source.renew(rejected, record, request.context.client)
         guard request.body.isReadable else {
             throw TransportError(
                 .bodyNotReplayable,

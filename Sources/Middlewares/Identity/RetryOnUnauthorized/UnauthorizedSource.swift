@@ -13,8 +13,10 @@ protocol UnauthorizedSource: Sendable {
 
     /// Waits for a credential newer than the rejected one.
     ///
-    /// - Parameter record: updated with the new credential, unless an inner interceptor does that.
-    func renew(_ rejected: CredentialGeneration, _ record: AuthorizationRecord) async throws
+    /// - Parameters:
+    ///   - record: updated with the new credential, unless an inner interceptor does that.
+    ///   - client: the client that made the rejected request.
+    func renew(_ rejected: CredentialGeneration, _ record: AuthorizationRecord, _ client: Client?) async throws
 
     /// Records a response that doesn't reject the credential.
     func noteAnswer(_ answer: HTTPResponse, to record: AuthorizationRecord)
@@ -55,8 +57,8 @@ struct TokenSource: UnauthorizedSource {
 
     func noteRejectedAgain(_ record: AuthorizationRecord) { tokens.refresher.noteRejectedAgain(record) }
 
-    func renew(_ rejected: CredentialGeneration, _ record: AuthorizationRecord) async throws {
-        _ = try await tokens.refresher.value(rejecting: rejected)
+    func renew(_ rejected: CredentialGeneration, _ record: AuthorizationRecord, _ client: Client?) async throws {
+        _ = try await tokens.refresher.value(rejecting: rejected, client: client)
     }
 }
 
@@ -74,7 +76,8 @@ struct SessionSource: UnauthorizedSource {
         logIn: @escaping @Sendable () async throws -> Void
     ) {
         self.origins = origins
-        refresher = CredentialRefresher((), pause: pause, clock: time.clock, observe: observe) { _ in try await logIn()
+        refresher = CredentialRefresher((), pause: pause, clock: time.clock, observe: observe) { _, _ in
+            try await logIn()
         }
     }
 
@@ -112,7 +115,7 @@ struct SessionSource: UnauthorizedSource {
         answer.answered?.url.flatMap(Origin.init).map { !record.origins.contains($0) } ?? false
     }
 
-    func renew(_ rejected: CredentialGeneration, _ record: AuthorizationRecord) async throws {
+    func renew(_ rejected: CredentialGeneration, _ record: AuthorizationRecord, _ client: Client?) async throws {
         record.note(.used(try await refresher.value(rejecting: rejected).generation))
     }
 }

@@ -65,3 +65,30 @@ func opening(_ latch: Latch, when count: Int) -> @Sendable (RefreshEvent) -> Voi
 func counting(_ tally: Tally) -> @Sendable (RefreshEvent) -> Void {
     { if case .waiting = $0 { tally.count() } }
 }
+
+extension TokenStore {
+    /// A store whose refreshes a test observes, and whose closure needs no client.
+    convenience init(
+        _ initial: Token? = nil,
+        origins: Set<Origin>? = nil,
+        leeway: Duration = .seconds(30),
+        fetchesFirstToken: Bool = false,
+        pause: Duration = .seconds(10),
+        time: TimeSource = .system,
+        persist: (@Sendable (Token?) async -> Void)? = nil,
+        observe: @escaping @Sendable (RefreshEvent) -> Void,
+        refresh: @escaping @Sendable (_ rejected: Token?) async throws -> Token
+    ) {
+        self.init(
+            initial,
+            origins: origins,
+            leeway: leeway,
+            fetchesFirstToken: fetchesFirstToken,
+            pause: pause,
+            time: time,
+            persist: persist,
+            observe: observe,
+            renew: { rejected, _ in try await refresh(rejected) }
+        )
+    }
+}

@@ -26,7 +26,7 @@ import Testing
                 persisted.change { $0.append(value) }
                 hasPersisted.signal()
             },
-            refresh: { _ in "new" }
+            refresh: { _, _ in "new" }
         )
         held.value = refresher
         _ = try await refresher.value(rejecting: refresher.current.generation)

@@ -20,6 +20,16 @@ import Testing
         #expect(Array(answers.dropFirst()) == (2...100).map { .wait($0) })
     }
 
+    @Test func countOfWaitersLeavesOutIssuedAndCancelledTickets() {
+        var flights = Flights("old")
+        let rejected = flights.current.generation
+        let late = flights.issueTicket()
+        let cancelled = ask(&flights, rejecting: rejected).0
+        #expect(ask(&flights, rejecting: rejected).1 == .wait(2))
+        #expect(flights.cancel(cancelled) == cancelled)
+        #expect(Answer(flights.wait(late, late, rejecting: rejected)) == .wait(2))
+    }
+
     @Test func endedFlightServesAllInTheOrderInWhichTheyCame() throws {
         var flights = Flights("old")
         let rejected = flights.current.generation

@@ -1,0 +1,34 @@
+internal import Foundation
+internal import Transport
+
+/// The client that made a request, in the request's context.
+///
+/// The reference is weak: a transport that keeps its requests, such as a stub, would otherwise keep its client, which keeps the
+/// transport. While a call runs, the caller keeps the client.
+final class RequestSender: Sendable {
+    let origin: Origin?
+    weak let settings: ClientSettings?
+
+    init(origin: Origin?, settings: ClientSettings? = nil) {
+        self.origin = origin
+        self.settings = settings
+    }
+}
+
+/// The values that a client was made with.
+final class ClientSettings: Sendable {
+    private let chain: InterceptorChain
+    private let baseURL: URL?
+    private let encoder: any BodyEncoder
+    private let decoder: any BodyDecoder
+
+    init(_ chain: InterceptorChain, _ baseURL: URL?, _ encoder: any BodyEncoder, _ decoder: any BodyDecoder) {
+        self.chain = chain
+        self.baseURL = baseURL
+        self.encoder = encoder
+        self.decoder = decoder
+    }
+
+    /// A client with these values and the same chain.
+    var client: Client { Client(baseURL: baseURL, chain: chain, encoder: encoder, decoder: decoder) }
+}
