@@ -18,6 +18,7 @@ struct Session: Decodable, Sendable { let token: TokenStore.Token }
 struct Offline: Error {}
 struct BadName: Error {}
 struct LogInNeeded: Error {}
+struct ShortChain: Error {}
 struct NoIdentity: Error {}
 
 struct MyTransport: Transport {
