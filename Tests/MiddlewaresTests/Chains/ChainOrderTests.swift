@@ -252,17 +252,17 @@ import TransportTesting
         let chain = InterceptorChain(
             [
                 .cache(.memory()),
-                .sign(HMACLikeSigner(), origins: [apiOrigin], identifiesCaller: false),
+                .sign(
+                    RequestSigner { request, _ in request.headerFields["Signature"] = "x" },
+                    origins: [apiOrigin],
+                    identifiesCaller: false
+                ),
             ],
             transport: server
         )
         #expect(try await chain.get() == 200)
         #expect(try await chain.get() == 200)
         #expect(server.requests.count == 1 && server.requests[0].headerFields["Signature"] == "x")
-    }
-
-    private struct HMACLikeSigner: RequestSigner {
-        func sign(_ request: inout HTTPRequest, at date: Date) { request.headerFields["Signature"] = "x" }
     }
 
     @Test func refusedRequestIsNeitherRetriedNorCountedAgainstTheHost() async throws {

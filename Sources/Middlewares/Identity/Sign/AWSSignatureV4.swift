@@ -1,78 +1,40 @@
-public import Foundation
+internal import Foundation
 internal import HTTPSyntax
 
-/// AWS Signature Version 4, which AWS and the many services compatible with S3 require.
-///
-/// ```swift
-/// .sign(.awsV4(region: "eu-central-1", service: "s3", credentials: credentials))
-/// .sign(.awsV4(region: "us-east-1", service: "execute-api") { try await session.credentials() })
-/// ```
-/// The signature covers every field except those that transports and proxies set. In a query, and in the path of an S3
-/// request, a `+` means a plus sign. It is sent as `%2B`, because some servers would read `+` as a space. A request that
-/// already has an `Authorization` field is sent unsigned.
-public struct AWSSignatureV4: RequestSigner {
-    /// Whether the signature covers the content.
-    ///
-    /// A signature in the query of an S3 request never covers the content.
-    public enum Payload: Sendable, Hashable {
-        /// The signature covers the content. A one-shot stream can't be read in advance, so signing it fails.
-        case signed
-        /// The signature doesn't cover the content. S3 accepts such signatures over https.
-        case unsigned
-    }
-
-    /// The part of the request that carries the signature.
-    public enum Placement: Sendable, Hashable {
-        /// The `Authorization` field.
-        case header
-        /// The query, as in a presigned URL, which is valid for the given time: whole seconds, from one second to a week.
-        case query(expires: Duration)
-    }
-
+/// AWS Signature Version 4: the signer of `.awsV4(…)`.
+struct AWSSignatureV4: Sendable {
     let region: String
     let service: String
-    let payload: Payload
-    private let placement: Placement
+    let signsBody: Bool
+    private let validity: Duration?
     private let credentials: @Sendable () async throws -> AWSCredentials
     var pathRules: AWSCanonicalRequest.PathRules
 
-    /// Creates a signer for one service in one region.
-    ///
-    /// - Parameters:
-    ///   - region: the region's name, such as `eu-central-1`.
-    ///   - service: the service's signing name, such as `s3`, `execute-api` or `dynamodb`.
-    ///   - payload: whether the signature covers the content; by default it does.
-    ///   - placement: the part of the request that carries the signature, by default the `Authorization` field.
-    ///   - credentials: called for each request, so that temporary credentials can be renewed.
-    public init(
+    init(
         region: String,
         service: String,
-        payload: Payload = .signed,
-        placement: Placement = .header,
+        signsBody: Bool = true,
+        presignedFor validity: Duration? = nil,
         credentials: @escaping @Sendable () async throws -> AWSCredentials
     ) {
         self.region = region
         self.service = service
-        self.payload = payload
-        self.placement = placement
+        self.signsBody = signsBody
+        self.validity = validity
         self.credentials = credentials
         pathRules = Self.isS3(service) ? .s3 : .standard
     }
 
-    /// Adds the signature, its date and, for temporary credentials, the session token.
-    ///
-    /// - Throws: ``SigningError``; errors of the credentials' closure.
-    public func sign(_ request: inout HTTPRequest, at date: Date) async throws {
+    func sign(_ request: inout HTTPRequest, at date: Date) async throws {
         guard !request.headerFields.contains(.authorization) else { return }
         let credentials = try await credentials()
         let stamp = Self.stamp(date)
         let scope = "\(stamp.prefix(8))/\(region)/\(service)/aws4_request"
         encodePluses(in: &request)
-        switch placement {
-        case .header:
+        if let validity {
+            try await signQuery(of: &request, credentials, stamp, scope, validity)
+        } else {
             try await signHeader(of: &request, credentials, stamp, scope)
-        case .query(let expires):
-            try await signQuery(of: &request, credentials, stamp, scope, expires)
         }
     }
 
@@ -101,29 +63,5 @@ public struct AWSSignatureV4: RequestSigner {
         if let query { parts.percentEncodedQuery = query.replacing("+", with: "%2B") }
         if let path { parts.percentEncodedPath = path.replacing("+", with: "%2B") }
         if let url = parts.url { request.url = url }
-    }
-}
-
-extension RequestSigner where Self == AWSSignatureV4 {
-    /// AWS Signature Version 4. See ``AWSSignatureV4``, and its initialiser for the parameters.
-    public static func awsV4(
-        region: String,
-        service: String,
-        payload: AWSSignatureV4.Payload = .signed,
-        placement: AWSSignatureV4.Placement = .header,
-        credentials: AWSCredentials
-    ) -> Self {
-        Self(region: region, service: service, payload: payload, placement: placement) { credentials }
-    }
-
-    /// AWS Signature Version 4, with a closure that returns the credentials for each request. See ``AWSSignatureV4``.
-    public static func awsV4(
-        region: String,
-        service: String,
-        payload: AWSSignatureV4.Payload = .signed,
-        placement: AWSSignatureV4.Placement = .header,
-        credentials: @escaping @Sendable () async throws -> AWSCredentials
-    ) -> Self {
-        Self(region: region, service: service, payload: payload, placement: placement, credentials: credentials)
     }
 }

@@ -13,7 +13,7 @@ extension AWSSignatureV4 {
         request.headerFields["X-Amz-Date"] = stamp
         request.headerFields["X-Amz-Security-Token"] = credentials.sessionToken
         let hash = try await payloadHash(of: request)
-        if Self.isS3(service) || payload == .unsigned { request.headerFields["X-Amz-Content-Sha256"] = hash }
+        if Self.isS3(service) || !signsBody { request.headerFields["X-Amz-Content-Sha256"] = hash }
         let canonical = AWSCanonicalRequest(
             request,
             query: WireTarget(request).query,
@@ -70,7 +70,7 @@ extension AWSSignatureV4 {
     private static let unsignedPayload = "UNSIGNED-PAYLOAD"
 
     private func payloadHash(of request: HTTPRequest) async throws -> String {
-        payload == .unsigned ? Self.unsignedPayload : try await request.body.sha256().hexadecimal
+        signsBody ? try await request.body.sha256().hexadecimal : Self.unsignedPayload
     }
 
     private func signature(

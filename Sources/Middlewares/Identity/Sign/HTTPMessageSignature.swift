@@ -1,42 +1,21 @@
-public import Foundation
+internal import Foundation
 internal import HTTPSyntax
 
-/// HTTP message signatures (RFC 9421) with HMAC-SHA256 and a shared key.
-///
-/// ```text
-/// Content-Digest: sha-256=:RK/0qy18MlBSVnWgjwz6lZEWjP/lF5HF9bvEF8FabDg=:
-/// Signature-Input: sig1=("@method" "@target-uri" "content-type" "content-digest");created=1618884473;keyid="shop-app"
-/// Signature: sig1=:…:
-/// ```
-/// By default the signature covers the method, the URL, a `Content-Type` if there is one, and a digest of any content
-/// (RFC 9530). The signer adds the digest. A one-shot stream can't be hashed before it is sent, so signing it fails unless
-/// `covering` omits the digest.
-public struct HTTPMessageSignature: RequestSigner {
+/// HTTP message signatures (RFC 9421): the signer of `.hmacSHA256(…)`.
+struct HTTPMessageSignature: Sendable {
     private let key: SigningKey
     private let keyID: String?
     private let label: String
     private let components: [String]?
 
-    /// Creates a signer.
-    ///
-    /// - Parameters:
-    ///   - key: the shared key.
-    ///   - keyID: the ID by which the server finds the key; none by default.
-    ///   - label: the name of the signature, `sig1` by default. Allowed are lower-case letters, digits, `_`, `-`, `.` and `*`.
-    ///   - components: the covered components: field names, and `@method`, `@target-uri`, `@authority`, `@scheme`,
-    ///     `@request-target`, `@path`, `@query` (RFC 9421 §2.2). `nil` for the default. If `content-digest` is covered, the
-    ///     signer adds that field; any other covered field must be present.
-    public init(_ key: SigningKey, keyID: String? = nil, label: String = "sig1", covering components: [String]? = nil) {
+    init(_ key: SigningKey, keyID: String? = nil, label: String = "sig1", covering components: [String]? = nil) {
         self.key = key
         self.keyID = keyID
         self.label = label
         self.components = components?.map { $0.lowercased() }
     }
 
-    /// Adds `Signature-Input` and `Signature`, and `Content-Digest` if it is covered and missing.
-    ///
-    /// - Throws: ``SigningError``.
-    public func sign(_ request: inout HTTPRequest, at date: Date) async throws {
+    func sign(_ request: inout HTTPRequest, at date: Date) async throws {
         let covered = components ?? Self.defaultComponents(of: request)
         if covered.contains("content-digest"), !request.headerFields.contains("Content-Digest") {
             let digest = try await request.body.sha256().base64EncodedString()
@@ -111,17 +90,5 @@ public struct HTTPMessageSignature: RequestSigner {
             }
             return request.headerFields[values: name].joined(separator: ", ")
         }
-    }
-}
-
-extension RequestSigner where Self == HTTPMessageSignature {
-    /// HTTP message signatures with HMAC-SHA256. See ``HTTPMessageSignature``, and its initialiser for the parameters.
-    public static func hmacSHA256(
-        _ key: SigningKey,
-        keyID: String? = nil,
-        label: String = "sig1",
-        covering components: [String]? = nil
-    ) -> Self {
-        Self(key, keyID: keyID, label: label, covering: components)
     }
 }

@@ -1,20 +1,5 @@
 public import Foundation
 
-/// Signs requests, to prove who sent them: adds a field or query parameter computed from the rest of the request.
-///
-/// Ready-made signers are ``HTTPMessageSignature`` (RFC 9421, with HMAC-SHA256) and ``AWSSignatureV4``. For a server's
-/// proprietary scheme, use a closure or implement this protocol.
-public protocol RequestSigner: Sendable {
-    /// Adds the signature to a request that no other interceptor changes afterwards.
-    ///
-    /// If this throws, the caller gets the error and nothing is sent.
-    ///
-    /// - Parameters:
-    ///   - request: the request; ``HTTPBody/sha256()`` returns the digest of a restartable body.
-    ///   - date: the time of signing.
-    func sign(_ request: inout HTTPRequest, at date: Date) async throws
-}
-
 /// Signs requests to chosen origins.
 ///
 /// ```swift
@@ -45,14 +30,14 @@ public protocol RequestSigner: Sendable {
 /// ## Behaviour
 /// Requests to other origins pass unsigned. A request that should be signed but can't be isn't sent.
 public struct SignInterceptor: Interceptor {
-    private let signer: any RequestSigner
+    private let signer: RequestSigner
     private let origins: Set<Origin>?
     private let identifiesCaller: Bool
     private let isSigned: @Sendable (HTTPRequest) -> Bool
     private let now: @Sendable () -> Date
 
     init(
-        _ signer: any RequestSigner,
+        _ signer: RequestSigner,
         origins: Set<Origin>? = nil,
         identifiesCaller: Bool = true,
         time: TimeSource = .system,
@@ -91,19 +76,7 @@ public struct SignInterceptor: Interceptor {
     }
 }
 
-/// A signer that runs a closure.
-public struct ClosureSigner: RequestSigner {
-    private let body: @Sendable (inout HTTPRequest, Date) async throws -> Void
-
-    /// Creates a signer from a closure, which adds the signature to the request. The date is the time of signing.
-    public init(_ body: @escaping @Sendable (inout HTTPRequest, Date) async throws -> Void) { self.body = body }
-
-    /// Runs the closure.
-    public func sign(_ request: inout HTTPRequest, at date: Date) async throws { try await body(&request, date) }
-}
-
 extension Interceptor where Self == SignInterceptor {
-    // `any`, not `some`: for a generic parameter, the compiler takes the closure of `.awsV4(…) { … }` to be non-Sendable.
     /// Signs requests to chosen origins. See ``SignInterceptor``.
     ///
     /// - Parameters:
@@ -114,7 +87,7 @@ extension Interceptor where Self == SignInterceptor {
     ///   - time: its wall clock dates the signatures.
     ///   - isSigned: selects which of the requests to these origins to sign; by default all.
     public static func sign(
-        _ signer: any RequestSigner,
+        _ signer: RequestSigner,
         origins: Set<Origin>? = nil,
         identifiesCaller: Bool = true,
         time: TimeSource = .system,
@@ -125,13 +98,13 @@ extension Interceptor where Self == SignInterceptor {
 
     /// Signs requests with a closure, which adds fields or query parameters to the final request.
     ///
-    /// Equivalent to ``sign(_:origins:identifiesCaller:time:where:)`` with a ``ClosureSigner``.
+    /// Equivalent to ``sign(_:origins:identifiesCaller:time:where:)`` with a closure in place of the signer.
     public static func sign(
         origins: Set<Origin>? = nil,
         identifiesCaller: Bool = true,
         time: TimeSource = .system,
         with sign: @escaping @Sendable (inout HTTPRequest, Date) async throws -> Void
     ) -> Self {
-        Self(ClosureSigner(sign), origins: origins, identifiesCaller: identifiesCaller, time: time)
+        Self(RequestSigner(sign), origins: origins, identifiesCaller: identifiesCaller, time: time)
     }
 }

@@ -176,14 +176,22 @@ struct SignatureVector: Sendable, CustomTestStringConvertible {
 
     private func suiteSigner(
         _ credentials: AWSCredentials = Self.example,
-        placement: AWSSignatureV4.Placement = .header
+        presignedFor validity: Duration? = nil
     ) -> AWSSignatureV4 {
-        .awsV4(region: "us-east-1", service: "service", placement: placement, credentials: credentials)
+        AWSSignatureV4(region: "us-east-1", service: "service", presignedFor: validity) { credentials }
     }
 
     private func signed(
         _ request: HTTPRequest,
         by signer: AWSSignatureV4,
+        at date: Date = Self.suiteDate
+    ) async throws -> HTTPRequest {
+        try await signed(request, by: RequestSigner { try await signer.sign(&$0, at: $1) }, at: date)
+    }
+
+    private func signed(
+        _ request: HTTPRequest,
+        by signer: RequestSigner,
         at date: Date = Self.suiteDate
     ) async throws -> HTTPRequest {
         let recorder = Recorder()
@@ -224,7 +232,7 @@ struct SignatureVector: Sendable, CustomTestStringConvertible {
         )
         let inQuery = try await signed(
             request,
-            by: suiteSigner(credentials, placement: .query(expires: .seconds(3600)))
+            by: suiteSigner(credentials, presignedFor: .seconds(3600))
         )
         #expect(
             inQuery.url.query()?.hasSuffix(
@@ -242,7 +250,7 @@ struct SignatureVector: Sendable, CustomTestStringConvertible {
     ])
     func signatureInTheQuery(target: String, signature: String) async throws {
         let request = HTTPRequest(url: try url("https://example.amazonaws.com" + target))
-        let sent = try await signed(request, by: suiteSigner(placement: .query(expires: .seconds(3600))))
+        let sent = try await signed(request, by: suiteSigner(presignedFor: .seconds(3600)))
         #expect(sent.headerFields.isEmpty)
         let query = try #require(sent.url.query(percentEncoded: true))
         #expect(query.hasSuffix("&X-Amz-Signature=\(signature)"))
@@ -276,23 +284,23 @@ struct SignatureVector: Sendable, CustomTestStringConvertible {
             headerFields: fields,
             body: HTTPBody(body)
         )
-        let signer: AWSSignatureV4 = .awsV4(region: "us-east-1", service: "s3", credentials: Self.s3Example)
+        let signer: RequestSigner = .awsV4(region: "us-east-1", service: "s3", credentials: Self.s3Example)
         let sent = try await signed(request, by: signer, at: Self.s3Date)
         #expect(sent.headerFields[.authorization]?.hasSuffix("Signature=\(signature)") == true)
     }
 
     @Test(arguments: [(-1, 1), (0, 1), (604_800, 604_800), (604_801, 604_800), (.max, 604_800)] as [(Int64, Int64)])
     func presignedURLIsValidForASecondToSevenDays(seconds: Int64, expected: Int64) async throws {
-        let signer = suiteSigner(placement: .query(expires: .seconds(seconds)))
+        let signer = suiteSigner(presignedFor: .seconds(seconds))
         let sent = try await signed(HTTPRequest(url: try url("https://example.amazonaws.com/")), by: signer)
         #expect(sent.url.query()?.contains("&X-Amz-Expires=\(expected)&") == true)
     }
 
     @Test func presignedURLOfS3() async throws {
-        let signer: AWSSignatureV4 = .awsV4(
+        let signer: RequestSigner = .awsV4(
             region: "us-east-1",
             service: "s3",
-            placement: .query(expires: .seconds(86_400)),
+            presignedFor: .seconds(86_400),
             credentials: Self.s3Example
         )
         let request = HTTPRequest(url: try url("https://examplebucket.s3.amazonaws.com/test.txt"))
@@ -305,7 +313,7 @@ struct SignatureVector: Sendable, CustomTestStringConvertible {
     }
 
     @Test func plusInAQueryMeansOneToEveryone() async throws {
-        let signer: AWSSignatureV4 = .awsV4(region: "r", service: "s3", credentials: Self.example)
+        let signer: RequestSigner = .awsV4(region: "r", service: "s3", credentials: Self.example)
         let plus = try await signed(HTTPRequest(url: try url("https://b.example/?a=b+c")), by: signer)
         let encoded = try await signed(HTTPRequest(url: try url("https://b.example/?a=b%2Bc")), by: signer)
         #expect(plus.url == encoded.url)
@@ -313,7 +321,7 @@ struct SignatureVector: Sendable, CustomTestStringConvertible {
     }
 
     @Test func plusInAPathMeansOneToEveryS3() async throws {
-        let signer: AWSSignatureV4 = .awsV4(region: "r", service: "s3", credentials: Self.example)
+        let signer: RequestSigner = .awsV4(region: "r", service: "s3", credentials: Self.example)
         let plus = try await signed(HTTPRequest(url: try url("https://b.example/a+b?c=d")), by: signer)
         #expect(plus.url.absoluteString == "https://b.example/a%2Bb?c=d")
         let encoded = try await signed(HTTPRequest(url: plus.url), by: signer)
@@ -339,11 +347,11 @@ struct SignatureVector: Sendable, CustomTestStringConvertible {
         let target = try url("https://b.s3.amazonaws.com/key")
         let body = HTTPBody.oneShot(Chunks(["a"]))
         let request = HTTPRequest(method: .put, url: target, body: body)
-        let strict: AWSSignatureV4 = .awsV4(region: "r", service: "s3", credentials: Self.example)
+        let strict: RequestSigner = .awsV4(region: "r", service: "s3", credentials: Self.example)
         let error = await #expect(throws: SigningError.self) { try await signed(request, by: strict) }
         #expect(error?.code == .bodyNotRestartable)
         #expect(body.isReadable)
-        let lax: AWSSignatureV4 = .awsV4(region: "r", service: "s3", payload: .unsigned, credentials: Self.example)
+        let lax: RequestSigner = .awsV4(region: "r", service: "s3", signsBody: false, credentials: Self.example)
         let sent = try await signed(request, by: lax)
         #expect(sent.headerFields["X-Amz-Content-Sha256"] == "UNSIGNED-PAYLOAD")
         #expect(body.isReadable)
@@ -351,7 +359,7 @@ struct SignatureVector: Sendable, CustomTestStringConvertible {
 
     @Test func restartableStreamIsSignedAsItsBytesAre() async throws {
         let target = try url("https://b.s3.amazonaws.com/key")
-        let signer: AWSSignatureV4 = .awsV4(region: "r", service: "s3", credentials: Self.example)
+        let signer: RequestSigner = .awsV4(region: "r", service: "s3", credentials: Self.example)
         let stream = HTTPBody.restartable { Chunks(["Welcome to ", "Amazon S3."]) }
         let bytes = try await signed(HTTPRequest(method: .put, url: target, body: "Welcome to Amazon S3."), by: signer)
         let streamed = try await signed(HTTPRequest(method: .put, url: target, body: stream), by: signer)
@@ -375,7 +383,7 @@ struct SignatureVector: Sendable, CustomTestStringConvertible {
 
     @Test func credentialsAreAskedForEachRequest() async throws {
         let asked = Tally()
-        let signer: AWSSignatureV4 = .awsV4(region: "r", service: "s") {
+        let signer: RequestSigner = .awsV4(region: "r", service: "s") {
             AWSCredentials(accessKeyID: "key-\(asked.count())", secretAccessKey: "x")
         }
         let recorder = Recorder()
@@ -389,7 +397,7 @@ struct SignatureVector: Sendable, CustomTestStringConvertible {
 
     @Test func secretsAreInNoDescriptionAndNoDump() {
         let credentials = AWSCredentials(accessKeyID: "ID", secretAccessKey: "s3cr3t", sessionToken: "t0ken")
-        let signer: AWSSignatureV4 = .awsV4(region: "r", service: "s", credentials: credentials)
+        let signer: RequestSigner = .awsV4(region: "r", service: "s", credentials: credentials)
         var dumped = ""
         dump(credentials, to: &dumped)
         dump(SignInterceptor(signer), to: &dumped)

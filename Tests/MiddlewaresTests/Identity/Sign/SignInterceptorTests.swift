@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test func onlyChosenRequestsAreSigned() async throws {
-        let signer = ClosureSigner { request, _ in request.headerFields["X-Signature"] = "yes" }
+        let signer = RequestSigner { request, _ in request.headerFields["X-Signature"] = "yes" }
         let sign = SignInterceptor(signer, origins: [Origin(home)!], where: { $0.method != .get })
         #expect(try await send([sign], HTTPRequest(url: home))[0].headerFields.isEmpty)
         #expect(try await send([sign], HTTPRequest(method: .put, url: home))[0].headerFields.count == 1)
