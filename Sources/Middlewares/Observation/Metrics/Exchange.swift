@@ -26,7 +26,7 @@ final class Exchange: Sendable {
         report(.began(start))
     }
 
-    deinit { end(.abandoned) }
+    deinit { end(isComplete: false) }
 
     /// Records the arrival of the response's head.
     func receive(_ response: HTTPResponse) {
@@ -41,9 +41,7 @@ final class Exchange: Sendable {
 
     func count(_ bytes: Int) { state.withLock { $0.bytes += Int64(bytes) } }
 
-    func end(with error: any Error) { end(error is CancellationError ? .cancelled : .failed(error)) }
-
-    func end(_ outcome: ExchangeEnd.Outcome, bytes: Int64? = nil) {
+    func end(isComplete: Bool, error: (any Error)? = nil, bytes: Int64? = nil) {
         let ended: State? = state.withLock { state in
             guard !state.hasEnded else { return nil }
             state.hasEnded = true
@@ -52,7 +50,8 @@ final class Exchange: Sendable {
         guard let ended else { return }
         let end = ExchangeEnd(
             start: start,
-            outcome: outcome,
+            error: error,
+            isComplete: isComplete,
             status: ended.response?.status,
             responseBytes: bytes ?? ended.bytes,
             timeToResponse: ended.timeToResponse,
@@ -78,13 +77,13 @@ struct MeteredChunks: AsyncSequence, Sendable {
         mutating func next(isolation actor: isolated (any Actor)?) async throws -> Data? {
             do {
                 guard let chunk = try await chunks.next(isolation: actor) else {
-                    exchange.end(.completed)
+                    exchange.end(isComplete: true)
                     return nil
                 }
                 exchange.count(chunk.count)
                 return chunk
             } catch {
-                exchange.end(with: error)
+                exchange.end(isComplete: false, error: error)
                 throw error
             }
         }

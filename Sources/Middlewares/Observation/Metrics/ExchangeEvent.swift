@@ -36,24 +36,16 @@ public struct ExchangeStart: Sendable {
     }
 }
 
-/// The result of an exchange: its outcome, status, sizes and times.
+/// The end of an exchange: whether it succeeded, its status, sizes and times.
 public struct ExchangeEnd: Sendable {
-    /// The way an exchange ended.
-    public enum Outcome: Sendable {
-        /// The response arrived completely.
-        case completed
-        /// The call failed, or reading a streamed response did.
-        case failed(any Error)
-        /// The call was cancelled, or reading a streamed response was.
-        case cancelled
-        /// The response was streamed and wasn't read to its end.
-        case abandoned
-    }
-
     /// The request.
     public let start: ExchangeStart
-    /// The way the exchange ended.
-    public let outcome: Outcome
+    /// The error of the call or of reading a streamed response, a `CancellationError` if either was cancelled; `nil` without an
+    /// error.
+    public let error: (any Error)?
+    /// Whether the response arrived completely. Without an error, `false` means that the response was streamed and wasn't read
+    /// to its end.
+    public let isComplete: Bool
     /// The response's status, if a response arrived.
     public let status: HTTPResponse.Status?
     /// The number of content bytes that were read, after decoding of content codings.

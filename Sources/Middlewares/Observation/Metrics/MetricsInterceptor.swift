@@ -55,14 +55,14 @@ public struct MetricsInterceptor: Interceptor {
             Self.follow(&response, exchange)
             return response
         } catch {
-            exchange.end(with: error)
+            exchange.end(isComplete: false, error: error)
             throw error
         }
     }
 
     private static func follow(_ response: inout HTTPResponse, _ exchange: Exchange) {
         let body = response.body
-        guard body.bytes == nil, body.file == nil else { return exchange.end(.completed, bytes: body.length) }
+        guard body.bytes == nil, body.file == nil else { return exchange.end(isComplete: true, bytes: body.length) }
         let chunks = MeteredChunks(body: body, exchange: exchange)
         guard !body.isRestartable else {
             response.body = .restartable(length: body.length) { chunks }
@@ -70,7 +70,7 @@ public struct MetricsInterceptor: Interceptor {
         }
         response.body = .oneShot(chunks, length: body.length) {
             body.discard()
-            exchange.end(.abandoned)
+            exchange.end(isComplete: false)
         }
     }
 }

@@ -19,18 +19,19 @@ private final class EventLog: Sendable {
         events.value.map { event in
             switch event {
             case .began(let start): "began \(start.number)"
-            case .ended(let end): "\(Self.word(end.outcome)) \(end.start.number)"
+            case .ended(let end): "\(Self.word(end)) \(end.start.number)"
             case .decodingFailed(let start, let failure): "\(failure.code) \(start.number)"
             }
         }
     }
 
-    private static func word(_ outcome: ExchangeEnd.Outcome) -> String {
-        switch outcome {
-        case .completed: "completed"
-        case .failed: "failed"
-        case .cancelled: "cancelled"
-        case .abandoned: "abandoned"
+    private static func word(_ end: ExchangeEnd) -> String {
+        switch (end.isComplete, end.error) {
+        case (true, nil): "completed"
+        case (false, is CancellationError): "cancelled"
+        case (false, .some): "failed"
+        case (false, nil): "abandoned"
+        case (true, .some): "contradictory"
         }
     }
 }
