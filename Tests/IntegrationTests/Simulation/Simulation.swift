@@ -187,7 +187,7 @@ extension Simulation {
         if Int.random(in: 0..<100, using: &random) < 40 {
             let key = Int.random(in: 1...2, using: &random)
             state.key = key
-            request.context.latestKey = LatestKey(key)
+            request.context.latestKey = key
         }
         states.change { [state] in $0[id] = state }
         request.context.simulatedCall = SimulatedCall(id: id, method: method, body: text)

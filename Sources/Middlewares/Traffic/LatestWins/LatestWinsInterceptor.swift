@@ -5,7 +5,7 @@ internal import Synchronization
 /// ```swift
 /// // A cell of a list that is used again for another picture; the text of a search that goes on being typed.
 /// var context = HTTPContext()
-/// context.latestKey = LatestKey(cell.id)
+/// context.latestKey = cell.id
 /// let picture: Data = try await api.get("/pictures/7", context: context)
 /// ```
 /// With `.latestWins(debounce: .milliseconds(300))`, a request with a key is sent once no other request with that key has
@@ -36,11 +36,12 @@ public struct LatestWinsInterceptor: Interceptor {
         var count: Int { calls.withLock(\.count) }
 
         /// Makes a call the latest, and returns the previous one.
-        func begin(_ call: LatestCall, _ key: LatestKey) -> LatestCall? {
-            calls.withLock { $0.updateValue(call, forKey: key) }
+        func begin(_ call: LatestCall, _ key: any Hashable & Sendable) -> LatestCall? {
+            calls.withLock { $0.updateValue(call, forKey: LatestKey(value: key)) }
         }
 
-        func end(_ call: LatestCall, _ key: LatestKey) {
+        func end(_ call: LatestCall, _ key: any Hashable & Sendable) {
+            let key = LatestKey(value: key)
             calls.withLock { if $0[key] === call { $0[key] = nil } }
         }
     }
@@ -82,28 +83,21 @@ public struct LatestWinsInterceptor: Interceptor {
     }
 }
 
-/// Identifies calls of which only the latest is wanted, by any hashable value.
-public struct LatestKey: Sendable, Hashable, ExpressibleByStringLiteral {
-    private let value: any Hashable & Sendable
+/// A key of any type in the table of calls.
+private struct LatestKey: Sendable, Hashable {
+    let value: any Hashable & Sendable
 
-    /// Creates a key from a value. Keys are equal if their values are.
-    public init(_ value: some Hashable & Sendable) { self.value = value }
+    static func == (left: Self, right: Self) -> Bool { AnyHashable(left.value) == AnyHashable(right.value) }
 
-    /// Creates a key from a string literal.
-    public init(stringLiteral value: String) { self.value = value }
-
-    /// Whether the values are equal.
-    public static func == (left: Self, right: Self) -> Bool { AnyHashable(left.value) == AnyHashable(right.value) }
-
-    /// Hashes the value.
-    public func hash(into hasher: inout Hasher) { AnyHashable(value).hash(into: &hasher) }
+    func hash(into hasher: inout Hasher) { AnyHashable(value).hash(into: &hasher) }
 }
 
 extension HTTPContext {
-    private enum LatestKeyKey: HTTPContextKey { static var defaultValue: LatestKey? { nil } }
+    private enum LatestKeyKey: HTTPContextKey { static var defaultValue: (any Hashable & Sendable)? { nil } }
 
-    /// On a request: its key for `latestWins`; `nil` if the request neither cancels others nor is cancelled by them.
-    public var latestKey: LatestKey? {
+    /// On a request: its key for `latestWins`, any hashable value; `nil` if the request neither cancels others nor is cancelled
+    /// by them.
+    public var latestKey: (any Hashable & Sendable)? {
         get { self[LatestKeyKey.self] }
         set { self[LatestKeyKey.self] = newValue }
     }

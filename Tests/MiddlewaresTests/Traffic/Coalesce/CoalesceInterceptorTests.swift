@@ -352,7 +352,8 @@ extension CoalesceInterceptorTests {
         let chain = InterceptorChain(
             [coalesce()],
             transport: Recorder { request in
-                seen.value = "\(Trace.name) \(request.context.latestKey == "key") \(request.context.sharing != nil)"
+                seen.value =
+                    "\(Trace.name) \(request.context.latestKey as? String == "key") \(request.context.sharing != nil)"
                 return HTTPResponse(status: 200)
             }
         )
