@@ -6,25 +6,20 @@ let chain: [any Interceptor] = [.cache(store) { (error: any Error) in print(erro
 
 // The closure of a signer selects requests.
 // compiles
-let signer: any RequestSigner = .awsV4(region: "eu", service: "s3", credentials: credentials)
+let signer: RequestSigner = .awsV4(region: "eu", service: "s3", credentials: credentials)
 let chain: [any Interceptor] = [.sign(signer) { $0.method == .post }]
 
-// The closure of a breaker hears of changes, and a second one judges.
+// A signer from a closure, for several chains.
+// compiles
+let signer = RequestSigner { request, date in request.headerFields["X-Signed-At"] = "\(date.timeIntervalSince1970)" }
+let chain: [any Interceptor] = [.sign(signer, origins: [origin])]
+
+// The closure of a breaker is called with each change of state.
 // compiles
 let chain: [any Interceptor] = [
-    .circuitBreaker { print($0.origin, $0.to) },
-    .circuitBreaker(.consecutiveFailures(3)) {
-        print($0)
-    } verdict: {
-        .standard($0)
-    },
+    .circuitBreaker { origin, old, new in print(origin, old, new) },
+    .circuitBreaker(.consecutiveFailures(3), failures: .hostFailure || .status(507)) { print($0, $2) },
 ]
-
-// Nobody judges by the first closure of a breaker.
-// error: to expected argument type '@Sendable (CircuitChange) -> Void'
-let breaker: CircuitBreakerInterceptor = .circuitBreaker { (answer: Result<HTTPResponse, any Error>) in
-    .standard(answer)
-}
 
 // The other closures, and the time of a test.
 // compiles
@@ -54,7 +49,7 @@ let problem: Problem = try await api.get("/users/42", context: .with(\.validates
 
 // The outcomes to repeat, named beside the number.
 // compiles
-let interceptor: RetryInterceptor = .retry(3, when: .standard || .status(409))
+let interceptor: RetryInterceptor = .retry(3, when: .temporaryFailure || .status(409))
 
 // A number of attempts that is no literal.
 // error: cannot convert value of type 'Int' to expected argument type 'RetryPolicy'

@@ -127,13 +127,13 @@ public struct CacheInterceptor: Interceptor {
     public static func reportWhileDebugging(_ error: any Error) { DebugReport.cache(error) }
 
     /// Whether an error means that the server can't be reached: a ``Transport/TransportError`` about the host, the connection
-    /// or a time limit, a ``CircuitOpenError``, or an error that one of these caused (``HTTPError/underlying``).
+    /// or a time limit, a ``LimitError`` with ``LimitError/Code/circuitOpen``, or an error that one of these caused (``HTTPError/underlying``).
     public static func isDisconnection(_ error: any Error) -> Bool {
         error.isOrIsCausedBy { error in
             if let error = error as? TransportError {
                 return [.cannotFindHost, .cannotConnect, .connectionLost, .timedOut].contains(error.code)
             }
-            return error is any ServerOutOfReach
+            return (error as? LimitError)?.code == .circuitOpen
         }
     }
 }

@@ -1,6 +1,5 @@
-/// Tells whether the current task is part of a credential refresh.
-public enum CredentialRefresh {
-    /// Whether the current task belongs to a running refresh. Such a task runs the closure of a ``TokenStore``,
+extension Task where Success == Never, Failure == Never {
+    /// Whether the current task is part of a credential refresh. Such a task runs the closure of a ``TokenStore``,
     /// `retryOnUnauthorized` or `bearerAuth`, or was started by that closure.
     ///
     /// An interceptor that makes requests wait for each other (for a permit or a connection) must let the requests of a
@@ -8,7 +7,7 @@ public enum CredentialRefresh {
     ///
     /// ```swift
     /// func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
-    ///     if CredentialRefresh.isCurrent { return try await next(request) }
+    ///     if Task.isRefreshingCredential { return try await next(request) }
     ///     try await permits.acquire()
     ///     defer { permits.release() }
     ///     return try await next(request)
@@ -16,14 +15,13 @@ public enum CredentialRefresh {
     /// ```
     /// If the closure starts a task that outlives the refresh, the task stops counting when the refresh ends. A detached task
     /// (`Task.detached`) never counts.
-    public static var isCurrent: Bool {
-        flights.contains { $0.isRunning() }
+    public static var isRefreshingCredential: Bool {
+        CredentialRefresh.flights.contains { $0.isRunning() }
     }
+}
 
-    /// The default pause after a refresh: 10 seconds. During the pause, a rejection of the new credential starts no other
-    /// refresh, unless a server has already accepted the credential: see ``TokenStore``.
-    public static let defaultPause: Duration = .seconds(10)
-
+/// The credential refreshes that the current task is part of.
+enum CredentialRefresh {
     /// The refresh that the current task belongs to, preceded by the refreshes that contain it.
     @TaskLocal static var flights: [Flight] = []
 

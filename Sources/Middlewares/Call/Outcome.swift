@@ -1,8 +1,5 @@
 internal import Interceptors
 
-/// An error of a request that was refused because its server is considered unreachable.
-protocol ServerOutOfReach: HTTPError {}
-
 extension Result where Success == HTTPResponse {
     /// The response: on success the value, on failure the response that the error was made from, if any.
     var answered: HTTPResponse? {

@@ -23,7 +23,7 @@ extension RandomChain {
         let running = Shared<[String: Int]>([:])
         watch { [world] request, next in
             // Requests of a refresh pass without a permit.
-            if CredentialRefresh.isCurrent { return try await next(request) }
+            if Task.isRefreshingCredential { return try await next(request) }
             let host = Origin(request.url)?.description ?? ""
             running.change { $0[host, default: 0] += 1 }
             defer { running.change { $0[host, default: 0] -= 1 } }
@@ -55,7 +55,7 @@ extension RandomChain {
         let passed = Shared<[String: [Duration]]>([:])
         watch { [world] request, next in
             // Requests of a refresh don't wait.
-            if !CredentialRefresh.isCurrent {
+            if !Task.isRefreshingCredential {
                 let host = isPerHost ? Origin(request.url)?.description ?? "" : ""
                 passed.change { $0[host, default: []].append(world.clock.now.elapsed) }
             }
@@ -90,7 +90,7 @@ extension RandomChain {
             openFor: openFor,
             probes: Int.random(in: 1...2, using: &random),
             time: world.time
-        ) { change in states.change { $0[change.origin] = change.to } }
+        ) { origin, _, state in states.change { $0[origin] = state } }
         add(breaker, "circuitBreaker(\(openFor))")
         watch { [world] request, next in
             if let origin = Origin(request.url), states.value[origin] == .open {

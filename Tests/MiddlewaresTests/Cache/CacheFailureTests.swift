@@ -44,10 +44,10 @@ import TransportTesting
         fail(UnsentError.timedOut(waitingFor: "a permit", put))
         await #expect(throws: TransportError.self) { try await chain().send(put) }
         let origin = try #require(Origin(put.url))
-        fail(CircuitOpenError(origin, state: .open, nextProbe: .seconds(1), request: put))
-        await #expect(throws: CircuitOpenError.self) { try await chain().send(put) }
-        fail(RateLimitError.queueFull(waiting: 1, request: put))
-        await #expect(throws: RateLimitError.self) { try await chain().send(put) }
+        fail(LimitError.circuitOpen(origin, nextProbe: .seconds(1), request: put))
+        await #expect(throws: LimitError.self) { try await chain().send(put) }
+        fail(LimitError.queueFull("rateLimit", waiting: 1, request: put))
+        await #expect(throws: LimitError.self) { try await chain().send(put) }
         fail(SigningError(.unknownOrigin, "Whose?", request: put))
         await #expect(throws: SigningError.self) { try await chain().send(put) }
         #expect(try await world.send() == "200 hit one age 0")
@@ -116,7 +116,7 @@ import TransportTesting
         let response = try await chain.send(get)
         #expect(response.body.bytes == Data("one".utf8))
         #expect(response.context.cacheOutcome?.staleReason == .disconnected)
-        await #expect(throws: CircuitOpenError.self) { try await chain.send(try world.request(path: "y")) }
+        await #expect(throws: LimitError.self) { try await chain.send(try world.request(path: "y")) }
     }
 
     @Test(
@@ -160,8 +160,8 @@ import TransportTesting
         world.advance(10)
         fail(SigningError(.unknownOrigin, "Whose?", request: get))
         await #expect(throws: SigningError.self) { try await chain().send(get) }
-        fail(RateLimitError.queueFull(waiting: 1, request: get))
-        await #expect(throws: RateLimitError.self) { try await chain().send(get) }
+        fail(LimitError.queueFull("rateLimit", waiting: 1, request: get))
+        await #expect(throws: LimitError.self) { try await chain().send(get) }
     }
 
     @Test func whatADisconnectionIsCanBeSaidOtherwise() async throws {

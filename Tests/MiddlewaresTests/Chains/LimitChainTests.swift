@@ -80,7 +80,7 @@ struct LimitChainTests {
             [retry(10), .circuitBreaker(.consecutiveFailures(3), time: .manual(clock))],
             transport: server
         )
-        let error = await #expect(throws: CircuitOpenError.self) { try await chain.get() }
+        let error = await #expect(throws: LimitError.self) { try await chain.get() }
         #expect(server.requests.count == 3)
         #expect(error?.context.attempts.map(\.status) == [503, 503, 503, nil])
     }
@@ -100,7 +100,7 @@ struct LimitChainTests {
             let error = await #expect(throws: TransportError.self) { try await task.value }
             #expect(error?.code == .timedOut)
         }
-        await #expect(throws: CircuitOpenError.self) { try await InterceptorChain([breaker], transport: server).get() }
+        await #expect(throws: LimitError.self) { try await InterceptorChain([breaker], transport: server).get() }
     }
 
     @Test(arguments: [true, false])
@@ -207,7 +207,7 @@ struct LimitChainTests {
         let calls = queue.enter {
             (0..<300).map { number in
                 var request = HTTPRequest(url: URL(string: "https://h-\(number % 3)/\(random.next() % 40)")!)
-                if number.isMultiple(of: 5) { request.context.latestKey = LatestKey(random.next() % 10) }
+                if number.isMultiple(of: 5) { request.context.latestKey = random.next() % 10 }
                 let call = Task { [request] in (request.url.path, try await chain.send(request)) }
                 if random.next().isMultiple(of: 4) { call.cancel() }
                 return call
@@ -228,7 +228,7 @@ struct LimitChainTests {
                 #expect(response.body.bytes == Data(path.utf8))
                 answered += 1
             } catch {
-                let isExpected = error is CancellationError || error is TransportError || error is CircuitOpenError
+                let isExpected = error is CancellationError || error is TransportError || error is LimitError
                 #expect(isExpected, "\(error)")
             }
         }

@@ -43,7 +43,7 @@ import Testing
             .constant(
                 .zero,
                 maxAttempts: maxAttempts,
-                condition: .answer { _, answer in
+                condition: .outcome { _, answer in
                     if case .failure = answer { true } else { false }
                 }
             )
@@ -132,10 +132,10 @@ import Testing
         func answer(_ status: HTTPResponse.Status) -> Result<HTTPResponse, any Error> {
             .failure(ServiceError(response: HTTPResponse(status: status)))
         }
-        #expect(CircuitVerdict.standard(answer(503)) == .failure)
-        #expect(CircuitVerdict.standard(answer(404)) == .success)
-        #expect(RetryCondition.standard.matches(answer(503), to: post))
-        #expect(!RetryCondition.standard.matches(answer(404), to: post))
+        #expect(OutcomeCondition.hostFailure.matches(answer(503), to: post))
+        #expect(!OutcomeCondition.hostFailure.matches(answer(404), to: post))
+        #expect(OutcomeCondition.temporaryFailure.matches(answer(503), to: post))
+        #expect(!OutcomeCondition.temporaryFailure.matches(answer(404), to: post))
         #expect(ServiceError(response: HTTPResponse(status: 401)).isUnauthorized)
         #expect(ServiceError(response: HTTPResponse(status: 500)).isServerFault)
         #expect(!ServiceError(response: HTTPResponse(status: 499)).isServerFault)

@@ -26,9 +26,9 @@ import Testing
             ChainOrderError(.sharedResponse, "The order is wrong.", request: secretRequest),
             AuthenticationError(.signedOut, "Sign in first.", request: secretRequest),
             SigningError(.unknownOrigin, "No origin.", request: secretRequest),
-            ConcurrencyLimitError.queueFull(waiting: 3, request: secretRequest),
-            RateLimitError.waitTooLong(.seconds(3), limit: .seconds(1), request: secretRequest),
-            CircuitOpenError(apiOrigin, state: .open, nextProbe: .seconds(3), request: secretRequest),
+            LimitError.queueFull("limitConcurrency", waiting: 3, request: secretRequest),
+            LimitError.waitTooLong(.seconds(3), limit: .seconds(1), request: secretRequest),
+            LimitError.circuitOpen(apiOrigin, nextProbe: .seconds(3), request: secretRequest),
             RedirectError(
                 .tooManyRedirects,
                 limit: 1,
@@ -89,7 +89,7 @@ import Testing
             }
         }
         let table = Set(try await Self.errors().map { "\(type(of: $0))" })
-        #expect(table.count >= 14)
+        #expect(table.count >= 12)
         #expect(names.subtracting(Self.notOfACall) == table)
     }
 
@@ -185,7 +185,7 @@ import Testing
         #expect(
             unsent == [
                 "TransportError.cannotConnect", "ChainOrderError.sharedResponse", "SigningError.unknownOrigin",
-                "ConcurrencyLimitError.queueFull", "RateLimitError.waitTooLong", "CircuitOpenError",
+                "LimitError.queueFull", "LimitError.waitTooLong", "LimitError.circuitOpen",
             ]
         )
         #expect(UnsentError.timedOut(waitingFor: "a permit", Self.secretRequest).sentNothing)

@@ -47,12 +47,11 @@ extension Interceptor where Self == MetricsInterceptor {
     @Sendable public static func standardMetricLabels(_ end: ExchangeEnd) -> [(String, String)] {
         let status: HTTPResponse.Status?
         let failure: String
-        switch end.outcome {
-        case .completed: (status, failure) = (end.status, "")
-        case .failed(let error):
+        switch end.error {
+        case nil: (status, failure) = (end.status, end.isComplete ? "" : "abandoned")
+        case is CancellationError: (status, failure) = (end.status, "cancelled")
+        case let error?:
             (status, failure) = (end.status ?? (error as? any HTTPError)?.response?.status, error.typeName)
-        case .cancelled: (status, failure) = (end.status, "cancelled")
-        case .abandoned: (status, failure) = (end.status, "abandoned")
         }
         return end.start.metricLabels + [("status", status.map { "\($0.code / 100)xx" } ?? ""), ("error", failure)]
     }

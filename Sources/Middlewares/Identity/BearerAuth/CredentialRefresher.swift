@@ -37,7 +37,7 @@ final class CredentialRefresher<Value: Sendable>: Sendable {
     ///   - refresh: obtains a new value. It gets the client whose request started the refresh.
     init(
         _ value: Value,
-        pause: Duration = CredentialRefresh.defaultPause,
+        pause: Duration = .seconds(10),
         clock: any Clock<Duration> = ContinuousClock(),
         onChange: @escaping @Sendable (Value) -> Void = { _ in },
         observe: @escaping @Sendable (RefreshEvent) -> Void = { _ in },

@@ -28,7 +28,7 @@ internal import Foundation
 ///   leeway.
 /// - If a refresh fails, all waiting requests fail with the closure's error. The next request tries again.
 /// - The closure may send requests through the same chain that waits for it. For the closure's task
-///   (``CredentialRefresh/isCurrent``), `bearerAuth` adds no token and `retryOnUnauthorized` passes a rejection through. The
+///   (`Task.isRefreshingCredential`), `bearerAuth` adds no token and `retryOnUnauthorized` passes a rejection through. The
 ///   closure must therefore add the credentials it needs, usually the refresh token. Tasks that the closure starts count too;
 ///   detached tasks don't.
 /// - Within `pause` after a refresh, a rejection of the new token starts no other refresh: the caller gets the rejection. The
@@ -91,7 +91,7 @@ public final class TokenStore: Sendable {
         origins: Set<Origin>? = nil,
         leeway: Duration = .seconds(30),
         fetchesFirstToken: Bool = false,
-        pause: Duration = CredentialRefresh.defaultPause,
+        pause: Duration = .seconds(10),
         time: TimeSource = .system,
         persist: (@Sendable (Token?) async -> Void)? = nil,
         refresh: @escaping @Sendable (_ rejected: Token?) async throws -> Token
@@ -129,7 +129,7 @@ public final class TokenStore: Sendable {
         origins: Set<Origin>? = nil,
         leeway: Duration = .seconds(30),
         fetchesFirstToken: Bool = false,
-        pause: Duration = CredentialRefresh.defaultPause,
+        pause: Duration = .seconds(10),
         time: TimeSource = .system,
         persist: (@Sendable (Token?) async -> Void)? = nil,
         refresh: @escaping @Sendable (_ rejected: Token?, _ api: Client) async throws -> Token
@@ -156,7 +156,7 @@ public final class TokenStore: Sendable {
         origins: Set<Origin>? = nil,
         leeway: Duration = .seconds(30),
         fetchesFirstToken: Bool = false,
-        pause: Duration = CredentialRefresh.defaultPause,
+        pause: Duration = .seconds(10),
         time: TimeSource = .system,
         persist: (@Sendable (Token?) async -> Void)? = nil,
         observe: @escaping @Sendable (RefreshEvent) -> Void,
@@ -219,7 +219,7 @@ extension TokenStore {
     /// sent (``HTTPContext/sendingForbidden``) gets the current token, expired or not, without waiting.
     ///
     /// No token is added to a request that already has an `Authorization` field, goes to an origin that the token is not for,
-    /// belongs to a refresh (``CredentialRefresh/isCurrent``), or has ``AuthorizationMode/omitted``. The request's context
+    /// belongs to a refresh (`Task.isRefreshingCredential`), or has ``AuthorizationMode/omitted``. The request's context
     /// records the result, so that ``RetryOnUnauthorizedInterceptor`` knows which token a response rejects: call `next` with
     /// this request.
     ///

@@ -21,7 +21,7 @@
 /// - A second rejection goes to the caller.
 /// - A first rejection goes to the caller if it doesn't concern the credential. The request went to another origin, had an
 ///   `Authorization` field, belongs to a session that a sign-out has ended, or is part of the refresh
-///   (``CredentialRefresh/isCurrent``). Or its context says that a rejection means something else
+///   (`Task.isRefreshingCredential`). Or its context says that a rejection means something else
 ///   (``Interceptors/HTTPContext/authorization``).
 /// - A first rejection also goes to the caller after a redirect that an inner interceptor followed and that changed the
 ///   method: the server has already acted on the request. If a request isn't idempotent, its rejection goes to the caller when
@@ -32,27 +32,27 @@
 ///   that the caller's next call with a new body succeeds.
 ///
 /// An interceptor that limits concurrency must be inside both this interceptor and `bearerAuth`, or let the requests of a
-/// refresh pass (``CredentialRefresh/isCurrent``). Otherwise the requests that wait for the refresh may hold all permits, and
+/// refresh pass (`Task.isRefreshingCredential`). Otherwise the requests that wait for the refresh may hold all permits, and
 /// the refresh deadlocks.
 public struct RetryOnUnauthorizedInterceptor: Interceptor {
     private let source: any UnauthorizedSource
-    private let condition: UnauthorizedCondition
+    private let condition: OutcomeCondition
 
-    init(_ tokens: TokenStore, when condition: UnauthorizedCondition = .status(401)) {
+    init(_ tokens: TokenStore, when condition: OutcomeCondition = .status(401)) {
         self.init(TokenSource(tokens: tokens), when: condition)
     }
 
     init(
         origins: Set<Origin>? = nil,
-        when condition: UnauthorizedCondition = .status(401),
-        pause: Duration = CredentialRefresh.defaultPause,
+        when condition: OutcomeCondition = .status(401),
+        pause: Duration = .seconds(10),
         time: TimeSource = .system,
         logIn: @escaping @Sendable () async throws -> Void
     ) {
         self.init(SessionSource(origins: origins, pause: pause, time: time, logIn: logIn), when: condition)
     }
 
-    init(_ source: any UnauthorizedSource, when condition: UnauthorizedCondition = .status(401)) {
+    init(_ source: any UnauthorizedSource, when condition: OutcomeCondition = .status(401)) {
         self.source = source
         self.condition = condition
     }
@@ -72,7 +72,7 @@ public struct RetryOnUnauthorizedInterceptor: Interceptor {
         } catch {
             answer = .failure(error)
         }
-        guard condition.matches(answer) else {
+        guard condition.matches(answer, to: request) else {
             if case .success(let response) = answer { source.noteAnswer(response, to: record) }
             return try answer.get()
         }
@@ -110,15 +110,15 @@ public struct RetryOnUnauthorizedInterceptor: Interceptor {
     ) async throws -> HTTPResponse {
         request.context.resendCount += 1
         do {
-            let response = try await next(request)
-            if condition.matches(.success(response)) {
+            let response = try await next(copy request)
+            if condition.matches(.success(response), to: request) {
                 source.noteRejectedAgain(record)
             } else {
                 source.noteAnswer(response, to: record)
             }
             return response
         } catch {
-            if condition.matches(.failure(error)) { source.noteRejectedAgain(record) }
+            if condition.matches(.failure(error), to: request) { source.noteRejectedAgain(record) }
             throw error
         }
     }
@@ -137,7 +137,7 @@ extension Interceptor where Self == RetryOnUnauthorizedInterceptor {
     ///   - condition: the outcomes that reject the token.
     public static func retryOnUnauthorized(
         _ tokens: TokenStore,
-        when condition: UnauthorizedCondition = .status(401)
+        when condition: OutcomeCondition = .status(401)
     ) -> Self {
         Self(tokens, when: condition)
     }
@@ -159,8 +159,8 @@ extension Interceptor where Self == RetryOnUnauthorizedInterceptor {
     ///   - logIn: logs in. The closure may send requests through the same chain, where their rejections pass through.
     public static func retryOnUnauthorized(
         origins: Set<Origin>? = nil,
-        when condition: UnauthorizedCondition = .status(401),
-        pause: Duration = CredentialRefresh.defaultPause,
+        when condition: OutcomeCondition = .status(401),
+        pause: Duration = .seconds(10),
         time: TimeSource = .system,
         logIn: @escaping @Sendable () async throws -> Void
     ) -> Self {

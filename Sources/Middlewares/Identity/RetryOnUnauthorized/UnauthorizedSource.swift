@@ -70,7 +70,7 @@ struct SessionSource: UnauthorizedSource {
 
     init(
         origins: Set<Origin>?,
-        pause: Duration = CredentialRefresh.defaultPause,
+        pause: Duration = .seconds(10),
         time: TimeSource = .system,
         observe: @escaping @Sendable (RefreshEvent) -> Void = { _ in },
         logIn: @escaping @Sendable () async throws -> Void

@@ -30,13 +30,17 @@ final class CircuitBreaker: Sendable {
 
     private let rules: Circuit.Rules
     private let stopwatch: Stopwatch
-    private let onChange: @Sendable (CircuitChange) -> Void
+    private let onChange: @Sendable (Origin, CircuitState, CircuitState) -> Void
     private let state = Mutex(State())
 
     // A bound for circuits that failed and whose origins are never used again, since these never become idle.
     private static let mostCircuits = 1024
 
-    init(_ rules: Circuit.Rules, clock: any Clock<Duration>, onChange: @escaping @Sendable (CircuitChange) -> Void) {
+    init(
+        _ rules: Circuit.Rules,
+        clock: any Clock<Duration>,
+        onChange: @escaping @Sendable (Origin, CircuitState, CircuitState) -> Void
+    ) {
         self.rules = rules
         stopwatch = Stopwatch.starting(clock)
         self.onChange = onChange
@@ -47,13 +51,13 @@ final class CircuitBreaker: Sendable {
 
     /// Admits a request.
     ///
-    /// - Throws: ``CircuitOpenError`` if the circuit refuses the request.
+    /// - Throws: ``LimitError`` if the circuit refuses the request.
     func admit(_ request: borrowing HTTPRequest, to origin: Origin) throws -> Circuit.Pass {
         let (admission, state) = withCircuit(of: origin) { ($0.admit(at: $1), $0.state) }
         switch admission {
         case .go(let pass): return pass
         case .refused(let nextProbe):
-            throw CircuitOpenError(origin, state: state, nextProbe: nextProbe, request: request)
+            throw LimitError.circuitOpen(origin, isProbed: state == .halfOpen, nextProbe: nextProbe, request: request)
         }
     }
 
@@ -105,6 +109,6 @@ final class CircuitBreaker: Sendable {
             return !state.isTelling
         }
         guard isOurs else { return }
-        while let change = state.withLock({ $0.nextChange() }) { onChange(change) }
+        while let change = state.withLock({ $0.nextChange() }) { onChange(change.origin, change.from, change.to) }
     }
 }

@@ -3,8 +3,8 @@
 /// ```swift
 /// interceptors: [
 ///     .retry(3),
-///     .circuitBreaker(.consecutiveFailures(5), openFor: .seconds(30)) { change in
-///         print(change)                                   // https://api.example.com:443: closed -> open
+///     .circuitBreaker(.consecutiveFailures(5), openFor: .seconds(30)) { origin, old, new in
+///         print("\(origin): \(old) -> \(new)")            // https://api.example.com:443: closed -> open
 ///     },
 ///     .timeout(.seconds(10), of: "one attempt"),
 /// ]
@@ -12,7 +12,7 @@
 /// Callers of a host that is down fail at once instead of waiting for timeouts, and an overloaded host gets time to recover.
 /// Each origin (scheme, host and port) has a separate circuit:
 /// - *closed*: requests are sent. Too many failures (``CircuitTrip``) open the circuit.
-/// - *open*: requests fail at once with ``CircuitOpenError``, which says when the next probe may be sent.
+/// - *open*: requests fail at once with ``LimitError``, which says when the next probe may be sent.
 /// - *half-open*: after `openFor`, the next requests are sent as probes, never more at once than must still succeed. If a
 ///   probe fails, the circuit opens again for the same time; after enough successes, the circuit closes.
 ///
@@ -28,37 +28,45 @@
 /// Copies share their circuits, so the same value can be part of several chains.
 ///
 /// ## Which outcomes count
-/// ``CircuitVerdict/standard(_:)`` decides, or a closure you pass. Cancelled requests never count, nor do outcomes of requests
-/// that were sent before the circuit's last change of state. A response is judged when it arrives; later errors of a streamed
-/// body don't count. A probe that is cancelled, or that takes longer than `openFor`, makes room for another.
+/// - The outcomes in `failures` count as failures of the host, by default ``OutcomeCondition/hostFailure``.
+/// - All other responses count as successes, also those that an inner interceptor such as `validateStatus` turned into errors.
+/// - All other errors are ignored.
+///
+/// Cancelled requests never count, nor do outcomes of requests that were sent before the circuit's last change of state. A
+/// response is judged when it arrives; later errors of a streamed body don't count. A probe that is cancelled, or that takes
+/// longer than `openFor`, makes room for another.
 public struct CircuitBreakerInterceptor: Interceptor {
     let breaker: CircuitBreaker
-    private let judge: @Sendable (Result<HTTPResponse, any Error>) -> CircuitVerdict
+    private let failures: OutcomeCondition
 
     init(
         _ trip: CircuitTrip = .consecutiveFailures(5),
         openFor: Duration = .seconds(30),
         probes: Int = 1,
+        failures: OutcomeCondition = .hostFailure,
         time: TimeSource = .system,
-        onChange: @escaping @Sendable (CircuitChange) -> Void = { _ in },
-        verdict: @escaping @Sendable (Result<HTTPResponse, any Error>) -> CircuitVerdict = CircuitVerdict.standard
+        onChange: @escaping @Sendable (_ origin: Origin, _ old: CircuitState, _ new: CircuitState) -> Void = {
+            _,
+            _,
+            _ in
+        }
     ) {
         let openFor = min(max(.zero, openFor), Stopwatch.farthest)
         let rules = Circuit.Rules(trip: trip, openFor: openFor, probes: max(1, probes))
         breaker = CircuitBreaker(rules, clock: time.clock, onChange: onChange)
-        judge = verdict
+        self.failures = failures
     }
 
     /// Passes the request on unless the circuit of its origin is open.
     ///
-    /// - Throws: ``CircuitOpenError``; errors of the rest of the chain.
+    /// - Throws: ``LimitError``; errors of the rest of the chain.
     public func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         // A URL without a host has no circuit, and no transport sends it.
         guard let origin = Origin(request.url) else { return try await next(request) }
         let pass = try breaker.admit(request, to: origin)
         let answer: Result<HTTPResponse, any Error>
         do {
-            answer = .success(try await next(request))
+            answer = .success(try await next(copy request))
         } catch {
             guard !(error is CancellationError), !Task.isCancelled else {
                 breaker.record(.ignored, of: pass, to: origin)
@@ -66,8 +74,16 @@ public struct CircuitBreakerInterceptor: Interceptor {
             }
             answer = .failure(error)
         }
-        breaker.record(judge(answer), of: pass, to: origin)
+        breaker.record(verdict(on: answer, to: request), of: pass, to: origin)
         return try answer.get()
+    }
+
+    private func verdict(
+        on answer: Result<HTTPResponse, any Error>,
+        to request: borrowing HTTPRequest
+    ) -> CircuitVerdict {
+        if failures.matches(answer, to: request) { return .failure }
+        return answer.answered == nil ? .ignored : .success
     }
 }
 
@@ -79,18 +95,22 @@ extension Interceptor where Self == CircuitBreakerInterceptor {
     ///   - openFor: the time from opening to the first probe, 30 s by default.
     ///   - probes: the number of probes that must succeed to close the circuit, and the maximum sent at once; at least 1, and 1
     ///     by default.
+    ///   - failures: the outcomes that count as failures of the host.
     ///   - time: measures the time.
-    ///   - onChange: called for each change of state, in order and outside any lock. The closure must return quickly.
-    ///   - verdict: judges the host by an outcome. The closure must not consume the response's body, and never sees
-    ///     cancellations.
+    ///   - onChange: called for each change of state with the origin, the state before and the state after, in order and
+    ///     outside any lock. The closure must return quickly.
     public static func circuitBreaker(
         _ trip: CircuitTrip = .consecutiveFailures(5),
         openFor: Duration = .seconds(30),
         probes: Int = 1,
+        failures: OutcomeCondition = .hostFailure,
         time: TimeSource = .system,
-        onChange: @escaping @Sendable (CircuitChange) -> Void = { _ in },
-        verdict: @escaping @Sendable (Result<HTTPResponse, any Error>) -> CircuitVerdict = CircuitVerdict.standard
+        onChange: @escaping @Sendable (_ origin: Origin, _ old: CircuitState, _ new: CircuitState) -> Void = {
+            _,
+            _,
+            _ in
+        }
     ) -> Self {
-        Self(trip, openFor: openFor, probes: probes, time: time, onChange: onChange, verdict: verdict)
+        Self(trip, openFor: openFor, probes: probes, failures: failures, time: time, onChange: onChange)
     }
 }

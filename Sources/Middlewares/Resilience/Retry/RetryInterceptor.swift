@@ -119,7 +119,7 @@ extension Interceptor where Self == RetryInterceptor {
     /// Sends a request again if its outcome is worth another attempt. See ``RetryInterceptor``.
     ///
     /// ```swift
-    /// .retry(3, when: .standard || .status(409))
+    /// .retry(3, when: .temporaryFailure || .status(409))
     /// ```
     /// - Parameters:
     ///   - policy: decides which requests to repeat, how often, and after which wait.
@@ -132,7 +132,7 @@ extension Interceptor where Self == RetryInterceptor {
     ///     honour the field. None by default.
     public static func retry(
         _ policy: RetryPolicy = RetryPolicy(),
-        when condition: RetryCondition? = nil,
+        when condition: OutcomeCondition? = nil,
         budget: RetryBudget? = nil,
         time: TimeSource = .system,
         idempotencyKey: (@Sendable () -> String)? = nil

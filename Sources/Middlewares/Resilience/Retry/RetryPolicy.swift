@@ -1,6 +1,6 @@
-public import Foundation
+internal import Foundation
 
-/// The rules for retries, as a value that decides and has no side effects.
+/// The rules for retries.
 ///
 /// ```swift
 /// .retry(3)                                           // three attempts
@@ -46,7 +46,7 @@ public struct RetryPolicy: Sendable {
     /// The wait between attempts.
     public var backoff: Backoff
     /// The outcomes that are worth another attempt.
-    public var condition: RetryCondition
+    public var condition: OutcomeCondition
     /// The effect of `Retry-After`.
     public var retryAfter: RetryAfterRule
 
@@ -61,7 +61,7 @@ public struct RetryPolicy: Sendable {
     public init(
         maxAttempts: Int = 3,
         backoff: Backoff = .exponential(),
-        condition: RetryCondition = .standard,
+        condition: OutcomeCondition = .temporaryFailure,
         retryAfter: RetryAfterRule = .refused(over: .seconds(60))
     ) {
         self.maxAttempts = maxAttempts
@@ -78,7 +78,7 @@ public struct RetryPolicy: Sendable {
     ///   - request: the request as it would be sent again.
     ///   - random: the source of jitter.
     ///   - now: the wall clock's time, against which a date in `Retry-After` is compared.
-    public func decision(
+    func decision(
         after attempt: Int,
         _ answer: Result<HTTPResponse, any Error>,
         to request: HTTPRequest,
@@ -116,7 +116,7 @@ public struct RetryPolicy: Sendable {
 }
 
 /// The decision of a ``RetryPolicy`` after an attempt.
-public enum RetryDecision: Sendable, Hashable {
+enum RetryDecision: Sendable, Hashable {
     /// The outcome doesn't meet the condition; the caller gets it.
     case accept
     /// The outcome meets the condition, but no further attempt is allowed; the caller gets it.
@@ -137,7 +137,7 @@ extension RetryPolicy {
         maxAttempts: Int = 3,
         base: Duration = .milliseconds(200),
         cap: Duration = .seconds(20),
-        condition: RetryCondition = .standard
+        condition: OutcomeCondition = .temporaryFailure
     ) -> Self {
         Self(maxAttempts: maxAttempts, backoff: .exponential(base: base, cap: cap), condition: condition)
     }
@@ -146,7 +146,7 @@ extension RetryPolicy {
     public static func constant(
         _ wait: Duration,
         maxAttempts: Int = 3,
-        condition: RetryCondition = .standard
+        condition: OutcomeCondition = .temporaryFailure
     ) -> Self {
         Self(maxAttempts: maxAttempts, backoff: .constant(wait), condition: condition)
     }
@@ -154,7 +154,7 @@ extension RetryPolicy {
     /// A policy whose waits a closure computes from the number of the failed attempt, counted from 1, and the random source.
     public static func custom(
         maxAttempts: Int = 3,
-        condition: RetryCondition = .standard,
+        condition: OutcomeCondition = .temporaryFailure,
         wait: @escaping @Sendable (_ attempt: Int, _ random: RandomSource) -> Duration
     ) -> Self {
         Self(maxAttempts: maxAttempts, backoff: .custom(wait), condition: condition)

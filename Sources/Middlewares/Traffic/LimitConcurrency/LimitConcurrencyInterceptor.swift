@@ -20,11 +20,11 @@
 /// - First come, first served, with one exception: a request for a host at its limit is passed by requests for other hosts.
 /// - A cancelled request leaves the line at once with `CancellationError`, and no permit is lost.
 /// - Waiting ends at the call's deadline (``HTTPContext/deadline``) with ``TransportError/Code/timedOut``.
-/// - If the line is limited, a request that finds it full fails at once with ``ConcurrencyLimitError``.
+/// - If the line is limited, a request that finds it full fails at once with ``LimitError``.
 /// - A buffered response releases its permit when it arrives. A streamed response keeps the connection busy, and so holds its
 ///   permit until its body ends, fails, is discarded (``HTTPBody/discard()``) or is deallocated. Code that keeps a streamed
 ///   response without reading it also keeps the permit.
-/// - A request that refreshes a credential needs no permit (``CredentialRefresh/isCurrent``), because the requests that hold
+/// - A request that refreshes a credential needs no permit (`Task.isRefreshingCredential`), because the requests that hold
 ///   the permits may be waiting for the refresh.
 ///
 /// Work that holds a permit must not wait for another request through the same limit. If such work held all permits, no
@@ -48,10 +48,10 @@ public struct LimitConcurrencyInterceptor: Interceptor {
 
     /// Passes the request on once it has a permit.
     ///
-    /// - Throws: ``ConcurrencyLimitError``; ``TransportError`` with ``TransportError/Code/timedOut`` if the deadline passes
+    /// - Throws: ``LimitError``; ``TransportError`` with ``TransportError/Code/timedOut`` if the deadline passes
     ///   while the request waits; `CancellationError`; errors of the rest of the chain.
     public func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
-        if CredentialRefresh.isCurrent { return try await next(request) }
+        if Task.isRefreshingCredential { return try await next(request) }
         let scope = pool.scope(of: request)
         try await pool.acquire(for: scope, request)
         var response: HTTPResponse

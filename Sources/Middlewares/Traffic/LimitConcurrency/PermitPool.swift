@@ -33,13 +33,13 @@ final class PermitPool: Sendable {
 
     /// Waits for a permit. The caller must release it with `release(for:)`.
     ///
-    /// - Throws: ``ConcurrencyLimitError`` if the line is full; ``TransportError`` with ``TransportError/Code/timedOut`` at the
+    /// - Throws: ``LimitError`` if the line is full; ``TransportError`` with ``TransportError/Code/timedOut`` at the
     ///   request's deadline; `CancellationError` at once if the task is cancelled. If this throws, no permit is held.
     func acquire(for scope: LimitScope, _ request: borrowing HTTPRequest) async throws {
         let (step, count) = permits.withLock { ($0.acquire(for: scope, Waiter()), $0.waiting) }
         switch step {
         case .go: return
-        case .full(let waiting): throw ConcurrencyLimitError.queueFull(waiting: waiting, request: request)
+        case .full(let waiting): throw LimitError.queueFull("limitConcurrency", waiting: waiting, request: request)
         case .wait(let ticket, let waiter):
             observe(count)
             let admission = await waiter.outcome(before: request.context.deadline) { [self] reason in

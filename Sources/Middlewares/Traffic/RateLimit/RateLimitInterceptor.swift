@@ -25,8 +25,8 @@
 /// - A request that can't get a token before the call's deadline (``HTTPContext/deadline``) fails at once with
 ///   ``TransportError/Code/timedOut``. A request still waiting at the deadline fails then, with the same error.
 /// - A request that finds the waiting line full, or would have to wait longer than allowed, fails at once with
-///   ``RateLimitError``.
-/// - A request that refreshes a credential (``CredentialRefresh/isCurrent``) takes a token but doesn't wait, because other
+///   ``LimitError``.
+/// - A request that refreshes a credential (`Task.isRefreshingCredential`) takes a token but doesn't wait, because other
 ///   requests wait for the refresh.
 public struct RateLimitInterceptor: Interceptor {
     let limiter: RateLimiter
@@ -48,10 +48,10 @@ public struct RateLimitInterceptor: Interceptor {
 
     /// Passes the request on once a token is available.
     ///
-    /// - Throws: ``RateLimitError``; ``TransportError`` with ``TransportError/Code/timedOut`` if no token is available before
+    /// - Throws: ``LimitError``; ``TransportError`` with ``TransportError/Code/timedOut`` if no token is available before
     ///   the deadline; `CancellationError`; errors of the rest of the chain.
     public func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
-        if CredentialRefresh.isCurrent {
+        if Task.isRefreshingCredential {
             limiter.bypass(request)
         } else {
             try await limiter.acquire(for: request)

@@ -42,7 +42,7 @@ final class RateLimiter: Sendable {
 
     /// Waits for a token.
     ///
-    /// - Throws: ``RateLimitError`` if the request may not wait; ``TransportError`` with ``TransportError/Code/timedOut`` if no
+    /// - Throws: ``LimitError`` if the request may not wait; ``TransportError`` with ``TransportError/Code/timedOut`` if no
     ///   token is available before the request's deadline; `CancellationError` at once if the task is cancelled.
     func acquire(for request: borrowing HTTPRequest) async throws {
         let scope = LimitScope(of: request, isPerHost: limits.isPerHost)
@@ -53,10 +53,10 @@ final class RateLimiter: Sendable {
         }
         switch step {
         case .go: return
-        case .full(let waiting): throw RateLimitError.queueFull(waiting: waiting, request: request)
+        case .full(let waiting): throw LimitError.queueFull("rateLimit", waiting: waiting, request: request)
         case .tooLong(let wait):
             if let limit = limits.maxWait, wait > limit {
-                throw RateLimitError.waitTooLong(wait, limit: limit, request: request)
+                throw LimitError.waitTooLong(wait, limit: limit, request: request)
             }
             throw Self.timedOut(request, wait)
         case .lead(let ticket):

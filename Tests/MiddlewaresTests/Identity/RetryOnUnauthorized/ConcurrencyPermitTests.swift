@@ -70,7 +70,7 @@ private struct PermitInterceptor: Interceptor {
     }
 
     func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
-        if letsRefreshesPass, CredentialRefresh.isCurrent { return try await next(request) }
+        if letsRefreshesPass, Task.isRefreshingCredential { return try await next(request) }
         return try await line.run { [request] in try await next(request) }
     }
 }

@@ -12,7 +12,7 @@ import TransportTesting
 
     private func tokens(
         _ initial: TokenStore.Token? = .old,
-        pause: Duration = CredentialRefresh.defaultPause
+        pause: Duration = .seconds(10)
     ) -> TokenStore {
         TokenStore(initial, origins: [apiOrigin], pause: pause, time: .manual(clock)) { [refreshes] _ in
             .init("new-\(refreshes.count())")

@@ -84,7 +84,7 @@ struct RetryOnUnauthorizedInterceptorTests {
         let refreshes = Tally()
         let tokens = TokenStore(.old, origins: [apiOrigin]) { _ in
             refreshes.count()
-            #expect(CredentialRefresh.isCurrent)
+            #expect(Task.isRefreshingCredential)
             // The log-in carries no token, so the server answers 401. The refresh sees this 401; it starts no other
             // refresh.
             let status = try await chain.value?.get(logIn)
@@ -95,7 +95,7 @@ struct RetryOnUnauthorizedInterceptorTests {
         #expect(try await chain.value?.get() == 200)
         #expect(refreshes.value == 1)
         #expect(server.authorizations == ["Bearer old", "-", "Bearer new"])
-        #expect(!CredentialRefresh.isCurrent)
+        #expect(!Task.isRefreshingCredential)
     }
 
     @Test func refreshOfOneStoreMayNeedTheRefreshOfAnother() async throws {
@@ -119,7 +119,7 @@ struct RetryOnUnauthorizedInterceptorTests {
         let tokens = TokenStore(.old, origins: [apiOrigin]) { _ in
             straggler.value = Task {
                 await refreshed.opened()
-                return (CredentialRefresh.isCurrent, try await chain.value?.get())
+                return (Task.isRefreshingCredential, try await chain.value?.get())
             }
             return .new
         }

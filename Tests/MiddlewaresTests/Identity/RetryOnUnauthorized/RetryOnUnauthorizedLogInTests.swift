@@ -106,7 +106,7 @@ struct RetryOnUnauthorizedLogInTests {
         let chain = Shared<InterceptorChain?>(nil)
         chain.value = api.chain(
             .retryOnUnauthorized {
-                #expect(CredentialRefresh.isCurrent)
+                #expect(Task.isRefreshingCredential)
                 let status = try await chain.value?.get()
                 #expect(status == 401)
                 api.logIn()

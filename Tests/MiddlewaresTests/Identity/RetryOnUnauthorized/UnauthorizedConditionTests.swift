@@ -11,36 +11,36 @@ struct UnauthorizedConditionTests {
 
     private struct OtherFailure: Error {}
 
-    private typealias Answer = Result<HTTPResponse, any Error>
+    private let request = HTTPRequest(url: apiURL)
 
     @Test func statusesMatchAnyOfThem() {
-        let condition = UnauthorizedCondition.status(401, 419)
-        #expect(condition.matches(.success(HTTPResponse(status: 401))))
-        #expect(condition.matches(.success(HTTPResponse(status: 419))))
-        #expect(!condition.matches(.success(HTTPResponse(status: 403))))
-        #expect(!condition.matches(.failure(EnvelopeFailure(code: 401))))
+        let condition = OutcomeCondition.status(401, 419)
+        #expect(condition.matches(.success(HTTPResponse(status: 401)), to: request))
+        #expect(condition.matches(.success(HTTPResponse(status: 419)), to: request))
+        #expect(!condition.matches(.success(HTTPResponse(status: 403)), to: request))
+        #expect(!condition.matches(.failure(EnvelopeFailure(code: 401)), to: request))
     }
 
     @Test func errorMatchesByItsTypeAndWhatItHolds() {
-        let condition = UnauthorizedCondition.error(EnvelopeFailure.self) { $0.code == 1001 }
-        #expect(condition.matches(.failure(EnvelopeFailure(code: 1001))))
-        #expect(!condition.matches(.failure(EnvelopeFailure(code: 1002))))
-        #expect(!condition.matches(.failure(OtherFailure())))
-        #expect(!condition.matches(.success(HTTPResponse(status: 401))))
-        #expect(UnauthorizedCondition.error(OtherFailure.self).matches(.failure(OtherFailure())))
+        let condition = OutcomeCondition.error(EnvelopeFailure.self) { $0.code == 1001 }
+        #expect(condition.matches(.failure(EnvelopeFailure(code: 1001)), to: request))
+        #expect(!condition.matches(.failure(EnvelopeFailure(code: 1002)), to: request))
+        #expect(!condition.matches(.failure(OtherFailure()), to: request))
+        #expect(!condition.matches(.success(HTTPResponse(status: 401)), to: request))
+        #expect(OutcomeCondition.error(OtherFailure.self).matches(.failure(OtherFailure()), to: request))
     }
 
     @Test func conditionsCombine() {
-        let condition = UnauthorizedCondition.status(401) || .error(OtherFailure.self) || .answer { _ in false }
-        #expect(condition.matches(.success(HTTPResponse(status: 401))))
-        #expect(condition.matches(.failure(OtherFailure())))
-        #expect(!condition.matches(.failure(EnvelopeFailure(code: 1))))
+        let condition = OutcomeCondition.status(401) || .error(OtherFailure.self) || .outcome { _, _ in false }
+        #expect(condition.matches(.success(HTTPResponse(status: 401)), to: request))
+        #expect(condition.matches(.failure(OtherFailure()), to: request))
+        #expect(!condition.matches(.failure(EnvelopeFailure(code: 1)), to: request))
     }
 
     @Test func cancellationIsNeverARejection() {
-        let condition = UnauthorizedCondition.answer { _ in true } || .error(CancellationError.self)
-        #expect(!condition.matches(.failure(CancellationError())))
-        #expect(condition.matches(.failure(OtherFailure())))
+        let condition = OutcomeCondition.outcome { _, _ in true } || .error(CancellationError.self)
+        #expect(!condition.matches(.failure(CancellationError()), to: request))
+        #expect(condition.matches(.failure(OtherFailure()), to: request))
     }
 
     @Test func validateStatusInsideDoesNotHideARejection() async throws {
@@ -72,7 +72,7 @@ struct UnauthorizedConditionTests {
             if response.status == 401 { throw EnvelopeFailure(code: 1001) }
             return response
         }
-        let condition = UnauthorizedCondition.error(EnvelopeFailure.self) { $0.code == 1001 }
+        let condition = OutcomeCondition.error(EnvelopeFailure.self) { $0.code == 1001 }
         let chain = InterceptorChain(
             [.retryOnUnauthorized(tokens, when: condition), envelope, .bearerAuth(tokens)],
             transport: server
@@ -104,7 +104,7 @@ struct UnauthorizedConditionTests {
     }
 
     @Test func responseCanBeJudgedByItsBufferedBody() async throws {
-        let condition = UnauthorizedCondition.answer { answer in
+        let condition = OutcomeCondition.outcome { _, answer in
             (try? answer.get())?.body.bytes == Data(#"{"code":1001}"#.utf8)
         }
         let tokens = TokenStore(.old, origins: [apiOrigin]) { _ in .new }
@@ -137,7 +137,7 @@ struct UnauthorizedConditionTests {
             throw RefreshRefused()
         }
         let chain = InterceptorChain(
-            [.retryOnUnauthorized(tokens, when: .answer { _ in true }), .bearerAuth(tokens)],
+            [.retryOnUnauthorized(tokens, when: .outcome { _, _ in true }), .bearerAuth(tokens)],
             transport: server
         )
         await #expect(throws: RefreshRefused()) { try await chain.get() }

@@ -12,8 +12,8 @@ struct CircuitBreakerInterceptorTests {
 
     private func breaker(_ trip: CircuitTrip = .consecutiveFailures(2), probes: Int = 1) -> CircuitBreakerInterceptor {
         CircuitBreakerInterceptor(trip, openFor: .seconds(30), probes: probes, time: .manual(clock)) {
-            [changes] change in
-            changes.change { $0.append("\(change)") }
+            [changes] origin, old, new in
+            changes.change { $0.append("\(origin): \(old) -> \(new)") }
         }
     }
 
@@ -23,17 +23,18 @@ struct CircuitBreakerInterceptorTests {
         let chain = InterceptorChain([breaker()], transport: stub)
         #expect(try await chain.get() == 503)
         #expect(try await chain.get() == 500)
-        let error = await #expect(throws: CircuitOpenError.self) {
+        let error = await #expect(throws: LimitError.self) {
             try await chain.get(url("https://api.example.com/x?token=secret-value"))
         }
-        #expect(error?.nextProbe == .seconds(30))
+        #expect(error?.code == .circuitOpen)
+        #expect(error?.wait == .seconds(30))
         #expect(error?.origin == apiOrigin)
         #expect(error?.description.contains("Try again in 30.0 seconds.") == true)
         #expect(error?.description.contains("GET https://api.example.com/x?token=<redacted>") == true)
         #expect(stub.requests.count == 2)
         clock.advance(by: .seconds(30))
         #expect(try await chain.get() == 502)
-        await #expect(throws: CircuitOpenError.self) { try await chain.get() }
+        await #expect(throws: LimitError.self) { try await chain.get() }
         clock.advance(by: .seconds(30))
         #expect(try await chain.get() == 200)
         #expect(try await chain.get() == 404)
@@ -53,7 +54,7 @@ struct CircuitBreakerInterceptorTests {
             transport: Recorder { HTTPResponse(status: $0.url.host() == "bad" && $0.url.port == nil ? 503 : 200) }
         )
         for _ in 0..<2 { _ = try await chain.get(url("https://bad/")) }
-        await #expect(throws: CircuitOpenError.self) { try await chain.get(url("https://bad/")) }
+        await #expect(throws: LimitError.self) { try await chain.get(url("https://bad/")) }
         #expect(try await chain.get(url("https://good/")) == 200)
         #expect(try await chain.get(url("https://bad:8443/")) == 200)
     }
@@ -91,7 +92,7 @@ struct CircuitBreakerInterceptorTests {
         clock.advance(by: .seconds(30))
         let probe = Task { try await chain.get() }
         await clock.sleepers(1)
-        let error = await #expect(throws: CircuitOpenError.self) { try await chain.get() }
+        let error = await #expect(throws: LimitError.self) { try await chain.get() }
         #expect(error?.message.contains("is being probed") == true)
         probe.cancel()
         await #expect(throws: CancellationError.self) { try await probe.value }
@@ -108,8 +109,8 @@ struct CircuitBreakerInterceptorTests {
         (.bodyNotReplayable, false), (.bodyTooLarge, false), (.unreadableFile, false), (.noStub, false),
     ])
     func errorsThatSayThatTheHostIsDownCount(code: TransportError.Code, isFailure: Bool) {
-        let verdict = CircuitVerdict.standard(.failure(TransportError(code, "…")))
-        #expect(verdict == (isFailure ? .failure : .ignored))
+        let request = HTTPRequest(url: apiURL)
+        #expect(OutcomeCondition.hostFailure.matches(.failure(TransportError(code, "…")), to: request) == isFailure)
     }
 
     @Test(arguments: [
@@ -118,7 +119,8 @@ struct CircuitBreakerInterceptorTests {
     ])
     func statusesThatSayThatTheHostIsDownCount(code: Int, isFailure: Bool) throws {
         let status = try #require(HTTPResponse.Status(code: code))
-        #expect(CircuitVerdict.standard(.success(HTTPResponse(status: status))) == (isFailure ? .failure : .success))
+        let response = HTTPResponse(status: status)
+        #expect(OutcomeCondition.hostFailure.matches(.success(response), to: HTTPRequest(url: apiURL)) == isFailure)
     }
 
     @Test func statusErrorOfAValidateStatusInsideCountsAsItsStatus() async throws {
@@ -128,37 +130,46 @@ struct CircuitBreakerInterceptorTests {
             transport: Recorder { _ in HTTPResponse(status: 503) }
         )
         for _ in 0..<2 { await #expect(throws: StatusError.self) { try await chain.get() } }
-        await #expect(throws: CircuitOpenError.self) { try await chain.get() }
+        await #expect(throws: LimitError.self) { try await chain.get() }
         #expect(changes.value.count == 1)
     }
 
     @Test func requestThatTimedOutBeforeItWasSentSaysNothingAboutTheHost() {
-        let error = UnsentError.timedOut(waitingFor: "a permit", HTTPRequest(url: apiURL))
+        let request = HTTPRequest(url: apiURL)
+        let error = UnsentError.timedOut(waitingFor: "a permit", request)
         #expect(error.code == .timedOut)
-        #expect(CircuitVerdict.standard(.failure(error)) == .ignored)
-        #expect(CircuitVerdict.standard(.failure(RefreshRefused())) == .ignored)
+        #expect(!OutcomeCondition.hostFailure.matches(.failure(error), to: request))
+        #expect(!OutcomeCondition.hostFailure.matches(.failure(RefreshRefused()), to: request))
     }
 
     @Test func whatCountsIsTheCallersChoice() async throws {
         let breaker: CircuitBreakerInterceptor = .circuitBreaker(
             .consecutiveFailures(1),
-            time: .manual(clock),
-            verdict: { answer in
-                if case .success(let response) = answer, response.status == 418 { return .failure }
-                return .standard(answer)
-            }
+            failures: .hostFailure || .status(418),
+            time: .manual(clock)
         )
         let stub = StubTransport()
         stub.enqueue(.status(418))
         let chain = InterceptorChain([breaker], transport: stub)
         #expect(try await chain.get() == 418)
-        await #expect(throws: CircuitOpenError.self) { try await chain.get() }
+        await #expect(throws: LimitError.self) { try await chain.get() }
+    }
+
+    @Test func errorThatIsNoFailureNeitherCountsNorEndsARow() async throws {
+        let stub = StubTransport()
+        stub.enqueue(.status(503), .failure(RefreshRefused()), .status(503), .status(200))
+        let chain = InterceptorChain([breaker()], transport: stub)
+        #expect(try await chain.get() == 503)
+        await #expect(throws: RefreshRefused.self) { try await chain.get() }
+        #expect(try await chain.get() == 503)
+        await #expect(throws: LimitError.self) { try await chain.get() }
+        #expect(changes.value.count == 1)
     }
 
     @Test func closureThatIsToldOfAChangeMayUseTheChain() async throws {
         let chain = Shared<InterceptorChain?>(nil)
         let told = Tally()
-        let breaker = CircuitBreakerInterceptor(.consecutiveFailures(1), time: .manual(clock)) { _ in
+        let breaker = CircuitBreakerInterceptor(.consecutiveFailures(1), time: .manual(clock)) { _, _, _ in
             told.count()
             Task { try? await chain.value?.get() }
         }
@@ -188,7 +199,7 @@ struct CircuitBreakerInterceptorTests {
             for _ in 0..<3 { _ = try? await chain.get(host) }
         }
         #expect(breaker.breaker.count <= 1024)
-        await #expect(throws: CircuitOpenError.self) { try await chain.get(hosts[2999]) }
+        await #expect(throws: LimitError.self) { try await chain.get(hosts[2999]) }
     }
 
     @Test func hundredsAtOnceSendOneProbeAndHearOfTheChangesInOrder() async throws {

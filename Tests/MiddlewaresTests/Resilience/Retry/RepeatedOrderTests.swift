@@ -26,7 +26,7 @@ struct RepeatedOrderTests {
 
     @Test func placedOrderIsNotPlacedAgainWhenThePageAfterItIsRefused() async throws {
         let refusals: [@Sendable (HTTPRequest) -> any Error] = [
-            { ConcurrencyLimitError.queueFull(waiting: 1, request: $0) },
+            { LimitError.queueFull("limitConcurrency", waiting: 1, request: $0) },
             { _ in SigningError(.invalidRequest, "It can't be signed.") },
             { _ in TransportError(.cannotConnect, "It failed.") },
         ]
@@ -37,7 +37,7 @@ struct RepeatedOrderTests {
             }
             let chain = InterceptorChain(
                 [
-                    .retry(.constant(.zero, condition: .answer { _, answer in (try? answer.get()) == nil })),
+                    .retry(.constant(.zero, condition: .outcome { _, answer in (try? answer.get()) == nil })),
                     .followRedirects(),
                 ],
                 transport: transport
@@ -64,7 +64,7 @@ struct RepeatedOrderTests {
             }
             let chain = InterceptorChain(
                 [
-                    .retry(.constant(.zero, condition: .answer { _, answer in (try? answer.get()) == nil })),
+                    .retry(.constant(.zero, condition: .outcome { _, answer in (try? answer.get()) == nil })),
                     .intercept { request, next in
                         let response = try await next(request)
                         guard response.status.kind != .successful else { return response }
@@ -171,7 +171,7 @@ struct RepeatedOrderTests {
     }
 
     @Test func refusalOfAnotherMethodSaysNothingAboutTheRequest() {
-        let refusal = ConcurrencyLimitError.queueFull(waiting: 1, request: HTTPRequest(url: apiURL))
+        let refusal = LimitError.queueFull("limitConcurrency", waiting: 1, request: HTTPRequest(url: apiURL))
         #expect(UnsentError.isCertain(after: refusal, of: HTTPRequest(method: .get, url: apiURL)))
         #expect(!UnsentError.isCertain(after: refusal, of: HTTPRequest(method: .post, url: apiURL)))
     }

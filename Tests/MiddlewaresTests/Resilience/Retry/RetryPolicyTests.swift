@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test func cancellationIsNeverRetriedWhateverTheConditionSays() {
-        let policy = RetryPolicy.constant(.zero, condition: .answer { _, _ in true } || .error(CancellationError.self))
+        let policy = RetryPolicy.constant(.zero, condition: .outcome { _, _ in true } || .error(CancellationError.self))
         #expect(decision(policy, .failure(CancellationError())) == .accept)
         #expect(decision(policy, .failure(Refused())) == .retry(after: .zero))
     }
@@ -55,7 +55,7 @@ import Testing
         let policy = RetryPolicy.constant(
             .zero,
             condition: .status(409) || .error(RefreshRefused.self) { $0.attempt < 3 }
-                || .answer { request, answer in
+                || .outcome { request, answer in
                     if case .success(let response) = answer {
                         request.method == .get && response.status == 204
                     } else {

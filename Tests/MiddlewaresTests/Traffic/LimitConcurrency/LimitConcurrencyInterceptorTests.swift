@@ -131,7 +131,7 @@ struct LimitConcurrencyInterceptorTests {
         await server.arrivals.reached(1)
         let waiter = Task { try await chain.get() }
         await line.reached(1)
-        let error = await #expect(throws: ConcurrencyLimitError.self) {
+        let error = await #expect(throws: LimitError.self) {
             try await chain.get(url("https://h/x?token=secret-value"))
         }
         #expect(error?.code == .queueFull)

@@ -138,7 +138,7 @@ struct RateLimitInterceptorTests {
         _ = try await get(chain, "https://h/0").value
         let waiter = get(chain, "https://h/1")
         await line.reached(1)
-        let full = await #expect(throws: RateLimitError.self) {
+        let full = await #expect(throws: LimitError.self) {
             try await get(chain, "https://h/2?api_key=secret-value").value
         }
         #expect(full?.code == .queueFull)
@@ -146,7 +146,7 @@ struct RateLimitInterceptorTests {
         #expect(full?.description.contains("GET https://h/2?api_key=<redacted>") == true)
         let patient = InterceptorChain([limit(maxWait: .milliseconds(500))], transport: transport)
         _ = try await get(patient, "https://h/0").value
-        let late = await #expect(throws: RateLimitError.self) { try await get(patient, "https://h/1").value }
+        let late = await #expect(throws: LimitError.self) { try await get(patient, "https://h/1").value }
         #expect(late?.code == .waitTooLong)
         #expect(late?.wait == .seconds(1))
         await clock.sleepers(1)

@@ -1,0 +1,97 @@
+/// The error of a request that `limitConcurrency`, `rateLimit` or `circuitBreaker` refused to send.
+///
+/// No server has seen the request. `retry` may send it again if its condition names the error:
+/// `.temporaryFailure || .error(LimitError.self)`.
+public struct LimitError: HTTPError {
+    /// The reason for a refusal. An open set: handle the codes you know, and keep a default.
+    public struct Code: OpenSet {
+        /// The name of the code, such as `waitTooLong`.
+        public let rawValue: String
+        /// Creates a code from its name.
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        /// The maximum number of requests is already waiting in `limitConcurrency` or `rateLimit`.
+        public static let queueFull = Self(rawValue: "queueFull")
+        /// The request would have to wait longer than `rateLimit` allows.
+        public static let waitTooLong = Self(rawValue: "waitTooLong")
+        /// The host failed too often, and `circuitBreaker` sends nothing there at the moment.
+        public static let circuitOpen = Self(rawValue: "circuitOpen")
+    }
+
+    /// The reason for the refusal.
+    public let code: Code
+    /// A message for people: the cause and the remedy.
+    public let message: String
+    /// The longest time until a request may be sent: the wait that `rateLimit` would have needed, or the time until
+    /// `circuitBreaker` sends the next probe. `nil` if the time isn't known.
+    public let wait: Duration?
+    /// The scheme, host and port whose circuit is open; `nil` for the other codes.
+    public let origin: Origin?
+    /// The method and the redacted URL of the request.
+    public let request: HTTPRequest.Summary?
+    /// Further facts about the failed call, such as its attempts.
+    public var context = HTTPContext()
+
+    private init(
+        _ code: Code,
+        _ message: String,
+        wait: Duration? = nil,
+        origin: Origin? = nil,
+        request: borrowing HTTPRequest
+    ) {
+        self.code = code
+        self.message = message
+        self.wait = wait
+        self.origin = origin
+        self.request = HTTPRequest.Summary(method: request.method, url: request.url)
+    }
+
+    /// - Parameter limit: the name of the interceptor that refused the request.
+    static func queueFull(_ limit: String, waiting: Int, request: borrowing HTTPRequest) -> Self {
+        Self(
+            .queueFull,
+            "The request was not sent, because \(waiting) requests are already waiting, the maximum of \(limit). Send fewer"
+                + " requests at a time, or raise the maximum: \(limit)(…, maxQueued:).",
+            request: request
+        )
+    }
+
+    static func waitTooLong(_ wait: Duration, limit: Duration, request: borrowing HTTPRequest) -> Self {
+        Self(
+            .waitTooLong,
+            "The request was not sent, because the rate limit would make it wait \(wait), and the maximum is \(limit). Try"
+                + " again later, or allow a longer wait: rateLimit(…, maxWait:).",
+            wait: wait,
+            request: request
+        )
+    }
+
+    static func circuitOpen(
+        _ origin: Origin,
+        isProbed: Bool = false,
+        nextProbe: Duration,
+        request: borrowing HTTPRequest
+    ) -> Self {
+        let message =
+            isProbed
+            ? "The request was not sent, because \(origin) failed too often and is being probed. Try again when the probes have"
+                + " ended, or in \(nextProbe)."
+            : "The request was not sent, because \(origin) failed too often. Try again in \(nextProbe)."
+        return Self(.circuitOpen, message, wait: nextProbe, origin: origin, request: request)
+    }
+}
+
+extension LimitError {
+    /// The name of the code, such as `LimitError.queueFull`.
+    public var codeName: String { "LimitError.\(code)" }
+
+    /// `true`: the request was refused before it was sent.
+    public var sentNothing: Bool { true }
+
+    /// A short English sentence for people.
+    public var errorDescription: String? {
+        code == .circuitOpen
+            ? "The server can't be reached at the moment. Please try again later."
+            : "There were too many requests at once. Please try again later."
+    }
+}
