@@ -42,6 +42,7 @@ struct LogInServer: Sendable {
     func refresh(_ rejected: TokenStore.Token?) async throws -> TokenStore.Token { some() }
     func credentials() async throws -> AWSCredentials { some() }
     func token() async throws -> String { some() }
+    var accountID: String { get async { some() } }
 }
 struct Permits: Sendable {
     func acquire() async throws {}

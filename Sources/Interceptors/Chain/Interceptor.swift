@@ -37,69 +37,8 @@
 /// ordinary constant. Compilers on Apple platforms refuse to capture a consuming parameter, even in a list such as `[request]`;
 /// on Linux the same code may compile.
 ///
-/// **Call `next` twice.** Discard the body of any response that you don't return (`HTTPBody.discard()`):
-///
-/// ```swift
-/// struct OnceMoreInterceptor: Interceptor {
-///     func intercept(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
-///         let response = try await next(request)
-///         guard response.status == 503 && request.method.isSafe else { return response }
-///         response.body.discard()
-///         return try await next(request)
-///     }
-/// }
-/// ```
-/// A method that stays `consuming` passes a copy first: `try await next(copy request)`.
-///
-/// **Send from a child task.** `next` and a request that isn't `consuming` can cross into any task. Wait for the tasks that
-/// you cancel, because one of them may return a response, and discard its body:
-///
-/// ```swift
-/// struct FasterOfTwoInterceptor: Interceptor {
-///     func intercept(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
-///         guard request.method.isSafe else { return try await next(request) }
-///         return try await withThrowingTaskGroup(of: HTTPResponse.self) { group in
-///             for _ in 0..<2 { group.addTask { try await next(request) } }
-///             guard let first = await group.nextResult() else { throw CancellationError() }
-///             group.cancelAll()
-///             if case .success(let later)? = await group.nextResult() { later.body.discard() }
-///             return try first.get()
-///         }
-///     }
-/// }
-/// ```
-///
-/// **Work on the main actor.** The method may be isolated. The main actor stays free while `next` runs:
-///
-/// ```swift
-/// @MainActor final class Activity {
-///     var count = 0
-/// }
-///
-/// struct ActivityInterceptor: Interceptor {
-///     let activity: Activity
-///
-///     @MainActor func intercept(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
-///         activity.count += 1
-///         defer { activity.count -= 1 }
-///         return try await next(request)
-///     }
-/// }
-/// ```
-///
-/// **Make it an actor.** Other requests enter while one waits for `next`, so state read before the call may have changed after
-/// it:
-///
-/// ```swift
-/// actor OriginCounter: Interceptor {
-///     private(set) var counts: [String: Int] = [:]
-///
-///     func intercept(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
-///         counts[request.url.host() ?? "", default: 0] += 1
-///         return try await next(request)
-///     }
-/// }
-/// ```
+/// The article <doc:WritingInterceptors> shows how to call `next` twice, to send from a child task, to work on the main actor, to
+/// change a stream, and to test an interceptor.
 ///
 /// ## Add a credential
 /// An interceptor that adds a credential first calls ``Transport/HTTPRequest/identifyCaller(by:as:)``, so that no cache mixes users.
