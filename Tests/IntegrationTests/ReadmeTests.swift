@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import TransportTesting
 
-// The code of the README and of the guides in Docs, unchanged: it must compile, and it works.
+// The code of the README and of the articles, unchanged: it must compile, and it works.
 @Suite(.againstHanging) struct ReadmeTests {
     struct User: Codable, Sendable { let id: Int, name: String }
 
@@ -185,7 +185,7 @@ import TransportTesting
         #expect(tls.pins.values.first?.count == 2)
     }
 
-    /// The example for authors of transports in Docs/Testing.md and in the documentation of ``TransportConformance``.
+    /// The example for authors of transports in Middlewares.docc/Testing.md and in the documentation of ``TransportConformance``.
     @Test(.againstHanging, arguments: TransportConformance.rules)
     func keepsThePromisesOfATransport(rule: TransportConformance.Rule) async throws {
         try await rule.check { time in MyTransport(time: time) }

@@ -1,7 +1,7 @@
 public import Foundation
 public import Middlewares
 
-/// The ten interceptors of the chain in `Docs/Middlewares.md`, and a server's response to them. ChainBenchmarks measures the
+/// The ten interceptors of the chain in `Middlewares.docc/Middlewares.md`, and a server's response to them. ChainBenchmarks measures the
 /// chain, and AllocationCheck limits its allocations.
 public struct RealisticChain {
     /// The interceptors and their names, outermost first.

@@ -37,8 +37,8 @@
 /// ordinary constant. Compilers on Apple platforms refuse to capture a consuming parameter, even in a list such as `[request]`;
 /// on Linux the same code may compile.
 ///
-/// The article <doc:WritingInterceptors> shows how to call `next` twice, to send from a child task, to work on the main actor, to
-/// change a stream, and to test an interceptor.
+/// The article *Writing interceptors*, in the documentation of `Middlewares`, shows how to call `next` twice, to send from child
+/// tasks, to change a stream, to work on the main actor, and to test an interceptor.
 ///
 /// ## Add a credential
 /// An interceptor that adds a credential first calls ``Transport/HTTPRequest/identifyCaller(by:as:)``, so that no cache mixes users.

@@ -1,0 +1,17 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+    name: "Films",
+    platforms: [.macOS(.v15), .iOS(.v18)],
+    dependencies: [
+        .package(path: "../Interceptors")
+    ],
+    targets: [
+        .target(
+            name: "Films",
+            dependencies: [.product(name: "Middlewares", package: "Interceptors")]
+        ),
+        .testTarget(name: "FilmsTests", dependencies: ["Films"]),
+    ]
+)

@@ -1,0 +1,4 @@
+public struct Film: Codable, Sendable {
+    public let id: Int
+    public let title: String
+}

@@ -1,0 +1,21 @@
+import Foundation
+import Middlewares
+
+public struct FilmsAPI: Sendable {
+    private let client: Client
+
+    public init(baseURL: URL, transport: any Transport = .platform()) {
+        client = Client(
+            baseURL: baseURL,
+            interceptors: [
+                .validateStatus(),
+                .retry(3),
+            ],
+            transport: transport
+        )
+    }
+
+    public func film(_ id: Int) async throws -> Film {
+        try await client.get("/films/\(id)")
+    }
+}

@@ -1,0 +1,21 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+    name: "Films",
+    platforms: [.macOS(.v15), .iOS(.v18)],
+    dependencies: [
+        .package(path: "../Interceptors")
+    ],
+    targets: [
+        .target(
+            name: "Films",
+            dependencies: [.product(name: "Middlewares", package: "Interceptors")]
+        ),
+        .executableTarget(
+            name: "Demo",
+            dependencies: ["Films", .product(name: "TransportTesting", package: "Interceptors")]
+        ),
+        .testTarget(name: "FilmsTests", dependencies: ["Films"]),
+    ]
+)
