@@ -34,7 +34,7 @@ let chain: [any Interceptor] = [
 
 // A clock is part of a time.
 // error: cannot convert value of type 'ContinuousClock' to expected argument type 'TimeSource'
-let interceptor: RetryInterceptor = .retry(time: ContinuousClock())
+let interceptor: AnyInterceptor = .retry(time: ContinuousClock())
 
 // The short spellings.
 // compiles
@@ -49,11 +49,11 @@ let problem: Problem = try await api.get("/users/42", context: .with(\.validates
 
 // The outcomes to repeat, named beside the number.
 // compiles
-let interceptor: RetryInterceptor = .retry(3, when: .temporaryFailure || .status(409))
+let interceptor: AnyInterceptor = .retry(3, when: .temporaryFailure || .status(409))
 
 // A number of attempts that is no literal.
 // error: cannot convert value of type 'Int' to expected argument type 'RetryPolicy'
-let interceptor: RetryInterceptor = .retry(id)
+let interceptor: AnyInterceptor = .retry(id)
 
 // A store of any type.
 // compiles
@@ -64,9 +64,27 @@ let chain: [any Interceptor] = [
 
 // A response's content through a closure, in two ways that both discard the source of what isn't read.
 // compiles
-let interceptor: ClosureInterceptor = .intercept { request, next in
+let interceptor: AnyInterceptor = .intercept { request, next in
     var response = try await next(request)
     response.body = .oneShot(response.body.map { Data($0.reversed()) })
     response.body = response.body.map { Data($0.reversed()) }.onEnd { _ in }
     return response
 }
+
+// Own interceptors beside the ready-made ones, with a factory or without.
+// compiles
+let chain: [any Interceptor] = [
+    .retry(3), .appVersion("4.2"), AppVersion(text: "4.2"), .hiddenAppVersion("4.2"), .logging(),
+]
+let one: some Interceptor = .retry(3)
+let other: some Interceptor = .appVersion("4.2")
+let hidden: [AnyInterceptor] = [.retry(3), .hiddenAppVersion("4.2")]
+
+// The closures whose default is the package's.
+// compiles
+let chain: [any Interceptor] = [
+    .transactionID { "\(UUID())" }, .unwrapEnvelope(payload: "object") { $0.kind == .successful },
+    .coalesce { $0.url.host() },
+    .cache(store, isDisconnection: { $0.isDisconnection || $0.isOffline }), .followRedirects { _ in .stop },
+    .passwordAuth(session: passwords) { realm, origin in nil }, .headers { request in [.accept: "text/plain"] },
+]

@@ -28,6 +28,22 @@ struct MyTransport: Transport {
 
 typealias MyStore = MemoryCacheStore
 
+struct LanguageInterceptor: Interceptor {
+    let language: String
+    func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse { some() }
+}
+
+struct AppVersion: Interceptor {
+    let text: String
+    func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse { some() }
+}
+extension Interceptor where Self == AppVersion {
+    static func appVersion(_ text: String) -> Self { Self(text: text) }
+}
+extension Interceptor where Self == AnyInterceptor {
+    static func hiddenAppVersion(_ text: String) -> Self { Self(AppVersion(text: text)) }
+}
+
 struct Storage: Sendable {
     func load() -> TokenStore.Token? { some() }
     func load() -> [Cookie] { some() }
@@ -96,7 +112,7 @@ let transport: any Transport = some()
 let chain: [any Interceptor] = some()
 let tokens: TokenStore = some()
 let jar: CookieJar = some()
-let passwords: PasswordAuthInterceptor = some()
+let passwords: PasswordSession = some()
 let origin: Origin = some()
 let store: DiskCacheStore = some()
 let stub: StubTransport = some()

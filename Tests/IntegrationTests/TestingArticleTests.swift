@@ -64,7 +64,7 @@ import TransportTesting
         let stub = StubTransport()
         stub.enqueue(.stream([Data("ab".utf8), Data("c".utf8)]))
         let (counts, count) = AsyncStream.makeStream(of: Int.self)
-        let counting: ClosureInterceptor = .intercept { request, next in
+        let counting: AnyInterceptor = .intercept { request, next in
             var response = try await next(request)
             response.body = response.body.map { chunk in
                 count.yield(chunk.count)

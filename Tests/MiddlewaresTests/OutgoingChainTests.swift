@@ -89,7 +89,7 @@ struct OutgoingChainTests {
             #expect(request.headerFields["Content-Digest"] == "sha-256=:\(Data(digest).base64EncodedString()):")
             return HTTPResponse(status: 503, headerFields: [.setCookie: "a=1"], url: request.url)
         }
-        let sign = SignInterceptor.sign(
+        let sign = AnyInterceptor.sign(
             .hmacSHA256(Self.key, covering: ["@method", "cookie", "content-encoding", "content-digest"]),
             origins: [Self.origin],
             time: TimeSource(now: { Date(timeIntervalSince1970: Double(times.count())) })
@@ -136,7 +136,7 @@ struct OutgoingChainTests {
             defer { server.stop() }
             server.on(nil, "/**") { _ in MockResponse.status(204) }
             let origin = try #require(Origin(server.url))
-            let sign = SignInterceptor.sign(.hmacSHA256(Self.key), origins: [origin])
+            let sign = AnyInterceptor.sign(.hmacSHA256(Self.key), origins: [origin])
             let request = HTTPRequest(
                 method: .post,
                 url: try url(server.url.absoluteString + target),
@@ -162,7 +162,7 @@ struct OutgoingChainTests {
             let origin = try #require(Origin(server.url))
             let signer: RequestSigner = .awsV4(region: "r", service: service, credentials: Self.credentials)
             let date = Date(timeIntervalSince1970: 1_440_938_160)
-            let sign = SignInterceptor.sign(signer, origins: [origin], time: TimeSource(now: { date }))
+            let sign = AnyInterceptor.sign(signer, origins: [origin], time: TimeSource(now: { date }))
             let request = HTTPRequest(
                 method: .put,
                 url: try url(server.url.absoluteString + target),
@@ -193,7 +193,7 @@ struct OutgoingChainTests {
                 let parameters = Challenge.parameters(in: String(field.dropFirst("Digest ".count)))
                 return MockResponse.status(parameters["uri"] == request.target ? 200 : 400)
             }
-            let auth = PasswordAuthInterceptor.digestAuth(
+            let auth = AnyInterceptor.digestAuth(
                 username: "u",
                 password: "p",
                 origins: [try #require(Origin(server.url))]

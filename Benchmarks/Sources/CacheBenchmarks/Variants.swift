@@ -24,7 +24,7 @@ func measureVariants() async throws {
         let store: any CacheStore =
             name.hasPrefix("disk")
             ? DiskCacheStore(at: folder.appending(path: "variants-\(variants)")) : MemoryCacheStore()
-        let chain = InterceptorChain([CacheInterceptor(store: store)], transport: Varied())
+        let chain = InterceptorChain([.cache(store)], transport: Varied())
         var requests: [HTTPRequest] = []
         for variant in 0..<variants {
             var request = try thing(0)

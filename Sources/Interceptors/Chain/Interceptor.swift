@@ -52,22 +52,16 @@ public protocol Interceptor: Sendable {
     func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse
 }
 
-/// An interceptor made from a closure.
-public struct ClosureInterceptor: Interceptor {
-    private let body: @Sendable (inout HTTPRequest, Next) async throws -> HTTPResponse
+/// The implementation of `.intercept { … }`, documented there.
+struct ClosureInterceptor: Interceptor {
+    let body: @Sendable (inout HTTPRequest, Next) async throws -> HTTPResponse
 
-    /// Creates an interceptor that runs the closure for each request. The closure may change the request.
-    public init(_ body: @escaping @Sendable (inout HTTPRequest, Next) async throws -> HTTPResponse) {
-        self.body = body
-    }
-
-    /// Runs the closure.
-    public func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
+    func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         try await body(&request, next)
     }
 }
 
-extension Interceptor where Self == ClosureInterceptor {
+extension Interceptor where Self == AnyInterceptor {
     /// An interceptor made from a closure, for a step too small to need a type:
     ///
     /// ```swift
@@ -82,6 +76,6 @@ extension Interceptor where Self == ClosureInterceptor {
     public static func intercept(
         _ body: @escaping @Sendable (inout HTTPRequest, Next) async throws -> HTTPResponse
     ) -> Self {
-        Self(body)
+        Self(ClosureInterceptor(body: body))
     }
 }

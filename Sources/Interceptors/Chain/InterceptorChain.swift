@@ -11,7 +11,7 @@ public struct InterceptorChain: Transport {
         init(interceptors: [any Interceptor], transport: any Transport) {
             self.interceptors = interceptors
             self.transport = transport
-            first = InterceptorLink.link(interceptors, before: TransportLink(transport))
+            first = InterceptorLink.link(interceptors.elements, before: TransportLink(transport))
         }
     }
 
@@ -47,7 +47,8 @@ extension InterceptorChain: CustomStringConvertible {
     }
 
     // The type's name as a chain spells the element: `RetryInterceptor` is `retry`.
-    private static func name(_ interceptor: any Interceptor) -> String {
+    static func name(_ interceptor: any Interceptor) -> String {
+        let interceptor = interceptor.unwrapped
         if let group = interceptor as? InterceptorGroup {
             let elements = "[\(group.interceptors.map(name).joined(separator: " → "))]"
             return group.condition == nil ? elements : "when \(elements)"
@@ -82,15 +83,9 @@ extension InterceptorChain: CustomStringConvertible {
         super.init(isEnd: false)
     }
 
-    /// Links interceptors in their order. A group without a condition is linked as its elements, which saves a hop.
-    static func link(_ interceptors: [any Interceptor], before rest: Link) -> Link {
-        interceptors.reversed().reduce(rest) { rest, interceptor in
-            if let group = interceptor as? InterceptorGroup, group.condition == nil {
-                link(group.interceptors, before: rest)
-            } else {
-                InterceptorLink(interceptor, before: rest)
-            }
-        }
+    /// Links interceptors in their order.
+    static func link(_ elements: [any Interceptor], before rest: Link) -> Link {
+        elements.reversed().reduce(rest) { InterceptorLink($1, before: $0) }
     }
 }
 

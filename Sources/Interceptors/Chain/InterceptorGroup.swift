@@ -1,34 +1,49 @@
-/// Interceptors that act as one element of a chain, for every request or for some: see ``Interceptor/group(_:)`` and
-/// ``Interceptor/when(_:_:)``.
-public struct InterceptorGroup: Interceptor {
+/// The implementation of `.group(…)` and `.when(…)`, documented there.
+struct InterceptorGroup: Interceptor {
+    /// The interceptors as they were given.
     let interceptors: [any Interceptor]
     let condition: RequestCondition?
+    /// The interceptors to link for a request that meets the condition.
+    let elements: [any Interceptor]
 
-    /// Passes a request that meets the condition through the group's interceptors, and any other straight to `next`.
-    ///
-    /// - Throws: the condition's error, before anything is sent.
-    public func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
-        guard let condition else {
-            return try await Next(InterceptorLink.link(interceptors, before: next.link))(request)
+    init(_ interceptors: [any Interceptor], if condition: RequestCondition? = nil) {
+        self.interceptors = interceptors
+        self.condition = condition
+        let elements = interceptors.elements
+        if let condition, condition.isOfEachElement {
+            self.elements = elements.map { Self.guarded($0, by: condition) }
+        } else {
+            self.elements = elements
         }
-        guard try condition.isMet(by: copy request) else { return try await next(request) }
-        let elements = condition.isOfEachElement ? interceptors.map { guarded($0, by: condition) } : interceptors
+    }
+
+    func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
+        if let condition, try !condition.isMet(by: copy request) { return try await next(request) }
         return try await Next(InterceptorLink.link(elements, before: next.link))(request)
     }
 
     /// An element that is skipped for a request that no longer meets the condition, such as a redirect made in this group.
-    private func guarded(_ element: any Interceptor, by condition: RequestCondition) -> any Interceptor {
-        if let group = element as? InterceptorGroup, group.condition == nil {
-            return InterceptorGroup(interceptors: group.interceptors.map { guarded($0, by: condition) }, condition: nil)
-        }
-        return ClosureInterceptor { request, next in
+    private static func guarded(_ element: any Interceptor, by condition: RequestCondition) -> any Interceptor {
+        ClosureInterceptor { request, next in
             guard try condition.isMet(by: request) else { return try await next(request) }
             return try await element.intercept(request, next: next)
         }
     }
 }
 
-extension Interceptor where Self == InterceptorGroup {
+extension [any Interceptor] {
+    /// The interceptors to link: without the wrappers that hide their types, and each group without a condition as its
+    /// elements. Each of these would cost a hop.
+    var elements: Self {
+        flatMap { interceptor in
+            let interceptor = interceptor.unwrapped
+            guard let group = interceptor as? InterceptorGroup, group.condition == nil else { return [interceptor] }
+            return group.elements
+        }
+    }
+}
+
+extension Interceptor where Self == AnyInterceptor {
     /// Several interceptors as one, for a part of a chain that several chains share.
     ///
     /// ```swift
@@ -36,12 +51,14 @@ extension Interceptor where Self == InterceptorGroup {
     /// let chain = InterceptorChain([.logging(.basic), resilient], transport: transport)
     /// ```
     public static func group(_ interceptors: [any Interceptor]) -> Self {
-        InterceptorGroup(interceptors: interceptors, condition: nil)
+        Self(InterceptorGroup(interceptors))
     }
 
-    /// Interceptors for the requests that meet a condition. The condition is checked each time a request arrives here: inside
-    /// `followRedirects`, once for each hop. An origin is checked again before each element, so that a redirect followed inside
-    /// the part carries nothing to another origin.
+    /// Interceptors for the requests that meet a condition. Any other request skips them.
+    ///
+    /// The condition is checked each time a request arrives here: inside `followRedirects`, once for each hop. An origin is
+    /// checked again before each element, so that a redirect followed inside the part carries nothing to another origin. If the
+    /// condition throws, the call fails with its error before anything is sent.
     ///
     /// ```swift
     /// let chain = InterceptorChain(
@@ -50,7 +67,7 @@ extension Interceptor where Self == InterceptorGroup {
     /// )
     /// ```
     public static func when(_ condition: RequestCondition, _ interceptors: [any Interceptor]) -> Self {
-        InterceptorGroup(interceptors: interceptors, condition: condition)
+        Self(InterceptorGroup(interceptors, if: condition))
     }
 }
 

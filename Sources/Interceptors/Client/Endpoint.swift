@@ -79,7 +79,7 @@ extension HTTPContext {
     /// ```swift
     /// protocol Named: Endpoint { var name: String { get } }
     ///
-    /// let naming: ClosureInterceptor = .intercept { request, next in
+    /// let naming: AnyInterceptor = .intercept { request, next in
     ///     request.headerFields["X-Operation"] = (request.context.endpoint as? any Named)?.name
     ///     return try await next(request)
     /// }

@@ -1,77 +1,16 @@
 internal import Foundation
 public import Interceptors
 
-/// A private HTTP cache (RFC 9111): answers requests with stored responses where HTTP allows it.
-///
-/// ```swift
-/// let store = DiskCacheStore(at: cachesDirectory)
-/// let client = Client(
-///     baseURL: url,
-///     interceptors: [.validateStatus(), .retryOnUnauthorized(tokens), .bearerAuth(tokens), .cache(store)]
-/// )
-/// var request = HTTPRequest(url: newsURL)
-/// request.context.cacheMode = .revalidate
-/// let response = try await client.send(request)
-/// ```
-/// ## Order
-/// Put the cache inside the interceptors that identify the caller, because it must know who asks. Put it outside a retry: a
-/// hit needs no retry, and if the last attempt fails, the cache can serve a stale response.
-///
-/// If an outer interceptor sets ``Interceptors/HTTPContext/cachePartition``, the cache may be outside the interceptors that
-/// identify the caller. It then serves stored responses while nobody can sign in. Without a named partition, a GET or HEAD
-/// fails with a ``ChainOrderError`` if an interceptor inside the cache adds a credential. ``ResponseSharing`` says how an
-/// interceptor takes part in that check.
-///
-/// ## Partitions
-/// A request sees only the entries of its partition. The request names its partition
-/// (``Interceptors/HTTPContext/cachePartition``), or the cache uses a fingerprint of the request's credentials. Credentials
-/// are all fields with a sensitive name (`Authorization`, `Cookie`, `X-API-Key`, …) except `Proxy-Authorization`, and a user
-/// in the URL. With fingerprints, a new token is a new partition: name the partition if tokens change often.
-///
-/// ## What is stored
-/// The cache stores complete responses to GET, as the protocol allows, while the caller reads them. A response that isn't
-/// read to its end isn't stored. Partial responses (206) pass through.
-///
-/// `Set-Cookie` is stored and replayed like any other field; the jar of ``CookiesInterceptor`` ignores replayed cookies
-/// (``Interceptors/HTTPResponse/receivedCookies``). A response that an outer interceptor turns into an error, such as an
-/// envelope of failure with status 200, isn't stored. The parameter `stores` adds a condition.
-///
-/// ## Invalidation
-/// An unsafe request with a 2xx or 3xx response removes the entries for its URL, and for `Location` and `Content-Location` of
-/// the same origin. If an unsafe request throws an error, the entries for its URL are removed, unless nothing was sent.
-/// Entries are removed in the caller's partition, and in the partition of requests without credentials. Responses in progress
-/// for the same keys aren't stored.
-///
-/// ## Results
-/// The field `Cache-Status` (RFC 9211) and ``Interceptors/HTTPContext/cacheOutcome`` of the response say what the cache did.
-public struct CacheInterceptor: Interceptor {
+/// The implementation of `.cache(…)`, documented there.
+struct CacheInterceptor: Interceptor {
     let core: CacheCore
 
-    /// Creates a cache over a store. Caches over the same store share its entries.
-    ///
-    /// - Parameters:
-    ///   - store: keeps the responses.
-    ///   - maximumStaleness: how stale a response may be if it is served because the server can't be reached; 7 days by
-    ///     default. A staler response counts as not stored. The limit doesn't apply if the request or the response allows a
-    ///     stale response (`max-stale`, `stale-if-error`), nor to ``CacheMode/offline``.
-    ///   - time: its wall clock gives the ages of responses, and its clock measures how long exchanges take. The clock also
-    ///     keeps ages growing if the wall clock is set back.
-    ///   - report: called with errors of the store and of background revalidations, and with the error that a stored response
-    ///     or a 504 replaces. These errors fail no request. By default, a debug build writes each error as a line to standard
-    ///     error, and a release build writes nothing.
-    ///   - isDisconnection: whether an error means that the server can't be reached; by default ``isDisconnection(_:)``. A
-    ///     stale response may then be served where the protocol allows it. With `stale-if-error`, in the request or the
-    ///     response, an exchange that broke off counts too. A streamed response that breaks off isn't replaced, because the
-    ///     caller already has its head.
-    ///   - stores: an additional condition for storing a response; by default every response that HTTP allows is stored. The
-    ///     closure must not consume the body, but may read a body that is in memory: ``HTTPBody/bytes``. After a refusal, an
-    ///     older stored response stays.
-    public init(
+    init(
         store: any CacheStore,
         maximumStaleness: Duration = .seconds(7 * 86_400),
         time: TimeSource = .system,
-        report: @escaping @Sendable (any Error) -> Void = CacheInterceptor.reportWhileDebugging,
-        isDisconnection: @escaping @Sendable (any Error) -> Bool = CacheInterceptor.isDisconnection,
+        report: (@Sendable (any Error) -> Void)? = nil,
+        isDisconnection: @escaping @Sendable (any Error) -> Bool = { $0.isDisconnection },
         stores: (@Sendable (HTTPResponse) -> Bool)? = nil
     ) {
         core = CacheCore(
@@ -80,12 +19,11 @@ public struct CacheInterceptor: Interceptor {
             maximumStaleness: maximumStaleness,
             stores: stores,
             isDisconnection: isDisconnection,
-            report: report
+            report: report ?? DebugReport.cache
         )
     }
 
-    /// Answers from the store, or passes the request on and stores the response.
-    public func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
+    func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         if !core.isPrepared { await core.prepare() }
         guard let key = core.key(for: request) else {
             if request.context.cacheMode.sendsNothing {
@@ -96,6 +34,9 @@ public struct CacheInterceptor: Interceptor {
         return try await core.answer(request, key, next)
     }
 
+}
+
+extension CacheStore {
     /// Removes every response that is stored for the caller of a request, whatever its URL, for instance at sign-out.
     ///
     /// As for any request that reaches the cache, the named partition identifies the caller, or else the credentials do. A
@@ -103,33 +44,29 @@ public struct CacheInterceptor: Interceptor {
     /// interceptors would add:
     ///
     /// ```swift
-    /// let cache = CacheInterceptor(store: store)      // … in the chain
-    ///
     /// var request = HTTPRequest(url: url)
     /// request.context.cacheMode = .offline            // uses the current token, without a refresh
     /// try await tokens.authorize(&request)
     /// tokens.signOut()                                // no later request gets the token, so none is stored afterwards
-    /// try await cache.removeAll(for: request)
+    /// try await store.removeAll(for: request)
     /// ```
     /// Without a named partition, a new token is a new caller. Responses stored with earlier tokens stay, unreachable, until
     /// the store evicts them. With `.partition(by: tokens)`, `store.removeAll(partition: account.id)` removes them too.
     ///
-    /// As after ``CacheStore/removeAll(partition:)``, responses to requests already in progress aren't stored.
-    ///
-    /// - Throws: the error of the store.
+    /// As after ``removeAll(partition:)``, responses to requests already in progress aren't stored.
     public func removeAll(for request: HTTPRequest) async throws {
-        if !core.isPrepared { await core.prepare() }
-        try await core.store.removeAll(partition: core.partitions.name(for: request))
+        if let named = request.context.cachePartition, !named.isEmpty { return try await removeAll(partition: named) }
+        let partitions = CachePartitions(FieldDigest(key: Array(try await digestKey())))
+        try await removeAll(partition: partitions.name(for: request))
     }
+}
 
-    /// The default of `report`: in a debug build, writes the error as a line to standard error, with secrets redacted.
-    @Sendable
-    public static func reportWhileDebugging(_ error: any Error) { DebugReport.cache(error) }
-
-    /// Whether an error means that the server can't be reached: a ``Transport/TransportError`` about the host, the connection
-    /// or a time limit, a ``LimitError`` with ``LimitError/Code/circuitOpen``, or an error that one of these caused (``HTTPError/underlying``).
-    public static func isDisconnection(_ error: any Error) -> Bool {
-        error.isOrIsCausedBy { error in
+extension Error {
+    /// Whether the server can't be reached: a ``Transport/TransportError`` about the host, the connection or a time limit, a
+    /// ``LimitError`` with ``LimitError/Code/circuitOpen``, or an error that one of these caused (``HTTPError/underlying``). The
+    /// cache then answers with what it has stored, where the protocol allows it.
+    public var isDisconnection: Bool {
+        isOrIsCausedBy { error in
             if let error = error as? TransportError {
                 return [.cannotFindHost, .cannotConnect, .connectionLost, .timedOut].contains(error.code)
             }
@@ -138,9 +75,53 @@ public struct CacheInterceptor: Interceptor {
     }
 }
 
-extension Interceptor where Self == CacheInterceptor {
+extension Interceptor where Self == AnyInterceptor {
     // `any`, not `some`: for a generic parameter, completion after `.cache(.` offers no store.
-    /// A private HTTP cache (RFC 9111) over a store: see ``CacheInterceptor``.
+    /// A private HTTP cache (RFC 9111): answers requests with stored responses where HTTP allows it. Caches over the same
+    /// store share its entries.
+    ///
+    /// ```swift
+    /// let store = DiskCacheStore(at: cachesDirectory)
+    /// let client = Client(
+    ///     baseURL: url,
+    ///     interceptors: [.validateStatus(), .retryOnUnauthorized(tokens), .bearerAuth(tokens), .cache(store)]
+    /// )
+    /// var request = HTTPRequest(url: newsURL)
+    /// request.context.cacheMode = .revalidate
+    /// let response = try await client.send(request)
+    /// ```
+    /// ## Order
+    /// Put the cache inside the interceptors that identify the caller, because it must know who asks. Put it outside a retry: a
+    /// hit needs no retry, and if the last attempt fails, the cache can serve a stale response.
+    ///
+    /// If an outer interceptor sets ``Interceptors/HTTPContext/cachePartition``, the cache may be outside the interceptors that
+    /// identify the caller. It then serves stored responses while nobody can sign in. Without a named partition, a GET or HEAD
+    /// fails with a ``ChainOrderError`` if an interceptor inside the cache adds a credential. ``ResponseSharing`` says how an
+    /// interceptor takes part in that check.
+    ///
+    /// ## Partitions
+    /// A request sees only the entries of its partition. The request names its partition
+    /// (``Interceptors/HTTPContext/cachePartition``), or the cache uses a fingerprint of the request's credentials. Credentials
+    /// are all fields with a sensitive name (`Authorization`, `Cookie`, `X-API-Key`, …) except `Proxy-Authorization`, and a
+    /// user in the URL. With fingerprints, a new token is a new partition: name the partition if tokens change often.
+    ///
+    /// ## What is stored
+    /// The cache stores complete responses to GET, as the protocol allows, while the caller reads them. A response that isn't
+    /// read to its end isn't stored. Partial responses (206) pass through.
+    ///
+    /// `Set-Cookie` is stored and replayed like any other field; the jar of `cookies` ignores replayed cookies
+    /// (``Interceptors/HTTPResponse/receivedCookies``). A response that an outer interceptor turns into an error, such as an
+    /// envelope of failure with status 200, isn't stored. The parameter `stores` adds a condition.
+    ///
+    /// ## Invalidation
+    /// An unsafe request with a 2xx or 3xx response removes the entries for its URL, and for `Location` and `Content-Location`
+    /// of the same origin. If an unsafe request throws an error, the entries for its URL are removed, unless nothing was sent.
+    /// Entries are removed in the caller's partition, and in the partition of requests without credentials. Responses in
+    /// progress for the same keys aren't stored.
+    ///
+    /// ## Results
+    /// The field `Cache-Status` (RFC 9211) and ``Interceptors/HTTPContext/cacheOutcome`` of the response say what the cache
+    /// did.
     ///
     /// - Parameters:
     ///   - store: keeps the responses, such as `.memory()` or `.disk(at: directory)`.
@@ -152,8 +133,9 @@ extension Interceptor where Self == CacheInterceptor {
     ///   - report: called with errors of the store and of background revalidations, and with the error that a stored response
     ///     or a 504 replaces. These errors fail no request. By default, a debug build writes each error as a line to standard
     ///     error, and a release build writes nothing.
-    ///   - isDisconnection: whether an error means that the server can't be reached; by default
-    ///     ``CacheInterceptor/isDisconnection(_:)``. A stale response may then be served where the protocol allows it.
+    ///   - isDisconnection: whether an error means that the server can't be reached. A stale response may then be served where
+    ///     the protocol allows it. With `stale-if-error`, in the request or the response, an exchange that broke off counts
+    ///     too. A streamed response that breaks off isn't replaced, because the caller already has its head.
     ///   - stores: an additional condition for storing a response; by default every response that HTTP allows is stored. The
     ///     closure must not consume the body, but may read a body that is in memory: ``HTTPBody/bytes``. After a refusal, an
     ///     older stored response stays.
@@ -161,17 +143,19 @@ extension Interceptor where Self == CacheInterceptor {
         _ store: any CacheStore,
         maximumStaleness: Duration = .seconds(7 * 86_400),
         time: TimeSource = .system,
-        report: @escaping @Sendable (any Error) -> Void = CacheInterceptor.reportWhileDebugging,
-        isDisconnection: @escaping @Sendable (any Error) -> Bool = CacheInterceptor.isDisconnection,
+        report: (@Sendable (any Error) -> Void)? = nil,
+        isDisconnection: @escaping @Sendable (any Error) -> Bool = { $0.isDisconnection },
         stores: (@Sendable (HTTPResponse) -> Bool)? = nil
     ) -> Self {
         Self(
-            store: store,
-            maximumStaleness: maximumStaleness,
-            time: time,
-            report: report,
-            isDisconnection: isDisconnection,
-            stores: stores
+            CacheInterceptor(
+                store: store,
+                maximumStaleness: maximumStaleness,
+                time: time,
+                report: report,
+                isDisconnection: isDisconnection,
+                stores: stores
+            )
         )
     }
 }

@@ -66,7 +66,7 @@ extension HTTPBody {
     /// the body unchanged.
     ///
     /// ```swift
-    /// let timing: ClosureInterceptor = .intercept { request, next in
+    /// let timing: AnyInterceptor = .intercept { request, next in
     ///     let start = ContinuousClock.now
     ///     var response = try await next(request)
     ///     response.body = response.body.onEnd { error in

@@ -72,7 +72,7 @@ final class Accounts: Sendable {
     func interceptor(_ make: (String?) -> any Interceptor) -> any Interceptor {
         guard isOfEachCall else { return make(nil) }
         let (ada, bob) = (make("ada"), make("bob"))
-        return ClosureInterceptor { request, next in
+        return AnyInterceptor.intercept { request, next in
             switch request.context.simulatedAccount {
             case "ada": try await ada.intercept(request, next: next)
             case "bob": try await bob.intercept(request, next: next)
@@ -82,7 +82,7 @@ final class Accounts: Sendable {
     }
 
     /// Names a call's account as its partition.
-    static let partition: some Interceptor = ClosureInterceptor { request, next in
+    static let partition: some Interceptor = AnyInterceptor.intercept { request, next in
         var request = request
         request.context.cachePartition = request.context.simulatedAccount
         return try await next(request)

@@ -27,7 +27,7 @@ struct RandomChain {
     private let budget = RetryBudget(share: 0.5, reserve: 3)
     private var isOutermost = true
     // The only one, shared by all its positions, because two of them would each count a server's nonces from 1.
-    private var digest: PasswordAuthInterceptor?
+    private var digest: AnyInterceptor?
 
     enum Overtaking { case never, outermost, inside }
 
@@ -120,7 +120,7 @@ struct RandomChain {
         case .headers: add(.headers(["X-Client": "simulated"]), "headers")
         case .tracing: add(.tracing(time: world.time), "tracing")
         case .transactionID:
-            let identify: TransactionIDInterceptor = .transactionID(named: "X-Transaction") { [world] in
+            let identify: AnyInterceptor = .transactionID(named: "X-Transaction") { [world] in
                 "\(world.nextID())"
             }
             add(identify, "transactionID")
@@ -180,7 +180,7 @@ struct RandomChain {
             add(.basicAuth(username: "ada", password: "password", origins: [origin]), "basicAuth", sends: 2)
         default:
             world.keep(secret: "digest-password", of: "nobody")
-            let digest: PasswordAuthInterceptor =
+            let digest: AnyInterceptor =
                 self.digest
                 ?? .digestAuth(
                     username: "ada",
@@ -215,7 +215,7 @@ struct RandomChain {
             world.keep(secret: secret, of: origin.description)
             if account != "nobody" { world.keep(credential: secret, of: account) }
         }
-        let sign: SignInterceptor = .sign(origins: [origin], time: world.time) { [accounts] request, _ in
+        let sign: AnyInterceptor = .sign(origins: [origin], time: world.time) { [accounts] request, _ in
             let account = accounts.account(of: request) ?? "nobody"
             request.headerFields["Signature"] = "signature-secret-\(account)-end"
         }
@@ -236,7 +236,7 @@ struct RandomChain {
 
     private mutating func addMetrics() {
         let events = Shared<[UInt64: [String]]>([:])
-        let metrics: MetricsInterceptor = .metrics(time: world.time) { event in
+        let metrics: AnyInterceptor = .metrics(time: world.time) { event in
             switch event {
             case .began(let start): events.change { $0[start.number, default: []].append("began") }
             case .ended(let end): events.change { $0[end.start.number, default: []].append("ended") }

@@ -10,7 +10,7 @@ extension RandomChain {
     private mutating func watch(
         _ body: @escaping @Sendable (HTTPRequest, Next) async throws -> HTTPResponse
     ) {
-        interceptors.append(ClosureInterceptor { request, next in try await body(request, next) })
+        interceptors.append(AnyInterceptor.intercept { request, next in try await body(request, next) })
     }
 
     mutating func addLimit(_ random: inout SeededGenerator) {
@@ -18,7 +18,7 @@ extension RandomChain {
         let total = Int.random(in: 1...3, using: &random)
         let perHost = Bool.random(using: &random) ? 1 : nil
         let maxQueued = Int.random(in: 0..<4, using: &random) == 0 ? 2 : nil
-        let limit = LimitConcurrencyInterceptor.limitConcurrency(total, perHost: perHost, maxQueued: maxQueued)
+        let limit = LimitConcurrencyInterceptor(total, perHost: perHost, maxQueued: maxQueued)
         add(limit, "limit(\(total)\(perHost == nil ? "" : ", perHost"))")
         let running = Shared<[String: Int]>([:])
         watch { [world] request, next in
@@ -42,7 +42,7 @@ extension RandomChain {
         let count = Int.random(in: 1...3, using: &random), burst = Int.random(in: 1...3, using: &random)
         let period = Duration.seconds(Int.random(in: 1...3, using: &random))
         let isPerHost = Bool.random(using: &random)
-        let limit = RateLimitInterceptor.rateLimit(
+        let limit = AnyInterceptor.rateLimit(
             count,
             per: period,
             burst: burst,
@@ -62,7 +62,9 @@ extension RandomChain {
             return try await next(request)
         }
         finalChecks.append { [world] in
-            if limit.limiter.counts.waiting != 0 { world.violate("Somebody waits for a rate limit for ever.") }
+            if (limit.base as? RateLimitInterceptor)?.limiter.counts.waiting != 0 {
+                world.violate("Somebody waits for a rate limit for ever.")
+            }
             for times in passed.value.values where !Self.keep(times, interval: period / count, burst: burst) {
                 world.violate("A rate of \(count) per \(period) with a burst of \(burst) let go at \(times).")
             }
@@ -118,7 +120,7 @@ extension RandomChain {
     }
 
     mutating func addCoalesce() {
-        let coalesce = CoalesceInterceptor.coalesce()
+        let coalesce = CoalesceInterceptor(observe: { _ in })
         add(coalesce, "coalesce")
         finalChecks.append { [world] in
             let counts = coalesce.coalescer.counts

@@ -67,7 +67,7 @@ struct Simulation {
             trouble: Int.random(in: 0...90, using: &random),
             storable: Int.random(in: 0...90, using: &random)
         )
-        let hold: ClosureInterceptor = .intercept { [probe] request, next in
+        let hold: AnyInterceptor = .intercept { [probe] request, next in
             _ = probe
             return try await next(request)
         }

@@ -273,7 +273,7 @@ private struct Plain: Interceptor {
             trace.add("\(#isolation === MainActor.shared)")
             return HTTPResponse(status: 200)
         }
-        let closure = ClosureInterceptor { request, next in
+        let closure = AnyInterceptor.intercept { request, next in
             trace.add("\(#isolation === MainActor.shared)")
             return try await next(request)
         }
@@ -306,7 +306,7 @@ private struct Plain: Interceptor {
         let kept = Mutex<Next?>(nil)
         let chain = InterceptorChain(
             [
-                ClosureInterceptor { request, next in
+                AnyInterceptor.intercept { request, next in
                     kept.withLock { $0 = next }
                     return try await next(request)
                 }

@@ -58,7 +58,7 @@ import Testing
     }
 
     private static func adding(_ name: HTTPField.Name, _ value: String) -> any Interceptor {
-        ClosureInterceptor { request, next in
+        AnyInterceptor.intercept { request, next in
             var request = request
             request.headerFields[name] = value
             return try await next(request)
@@ -201,7 +201,7 @@ import Testing
 
     @Test func sensitiveQueryItemIsRefusedWithoutTheAuthorsHelp() async throws {
         func adding(_ name: String) -> any Interceptor {
-            ClosureInterceptor { request, next in
+            AnyInterceptor.intercept { request, next in
                 var request = request
                 request.url.append(queryItems: [URLQueryItem(name: name, value: "s3cr3t")])
                 return try await next(request)

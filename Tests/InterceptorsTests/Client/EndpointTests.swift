@@ -93,7 +93,7 @@ extension UserByID: Named {
     @Test func interceptorsSeeTheEndpoint() async throws {
         let names = Notes<String?>()
         let stub = StubTransport { _ in HTTPResponse(status: 200, body: #"{"id":42,"name":"Ada"}"#) }
-        let noting: ClosureInterceptor = .intercept { request, next in
+        let noting: AnyInterceptor = .intercept { request, next in
             names.add((request.context.endpoint as? any Named)?.name)
             return try await next(request)
         }

@@ -13,7 +13,7 @@ import TransportTesting
     private let fresh = ["Cache-Control: max-age=60", "Content-Type: application/json"]
 
     private func send(
-        _ envelope: any Interceptor = UnwrapEnvelopeInterceptor.unwrapEnvelope(payload: "object"),
+        _ envelope: any Interceptor = AnyInterceptor.unwrapEnvelope(payload: "object"),
         streamed: Bool = false
     ) async throws -> String {
         let chain = InterceptorChain([envelope, world.cache], transport: world.stub)
@@ -50,7 +50,7 @@ import TransportTesting
         world.answer(fresh, body, times: 2)
         _ = try await send()
         #expect(try await world.entries().isEmpty == !isEnvelope)
-        _ = try await send(UnwrapEnvelopeInterceptor.unwrapEnvelope(payload: "object", otherwise: .pass))
+        _ = try await send(AnyInterceptor.unwrapEnvelope(payload: "object", otherwise: .pass))
         #expect(try await world.entries().count == 1)
     }
 
@@ -65,7 +65,7 @@ import TransportTesting
     }
 
     @Test func failureInHeaderFieldsIsNotStored() async throws {
-        let envelope = UnwrapEnvelopeInterceptor.unwrapEnvelope(headers: EnvelopeFields())
+        let envelope = AnyInterceptor.unwrapEnvelope(headers: EnvelopeFields())
         world.answer(fresh + ["success: false", "status: 7"], "x")
         #expect(try await send(envelope) == "refused 7")
         #expect(try await world.entries().isEmpty)
@@ -84,7 +84,7 @@ import TransportTesting
     }
 
     @Test func aConditionOfTheCacheHolds() async throws {
-        let cache = CacheInterceptor.cache(
+        let cache = AnyInterceptor.cache(
             world.store,
             report: { _ in },
             stores: { $0.headerFields["X-Degraded"] == nil && $0.body.bytes != Data("bad".utf8) }

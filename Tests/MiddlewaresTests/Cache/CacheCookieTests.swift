@@ -103,7 +103,7 @@ import TransportTesting
     @Test func oneOfTheRequestsThatShareAStoredResponseGetsItsCookies() async throws {
         let (joined, gate) = (Tally(), Latch())
         let coalesce = CoalesceInterceptor(observe: counting(joined))
-        let waiting = ClosureInterceptor.intercept { request, next in
+        let waiting = AnyInterceptor.intercept { request, next in
             await gate.opened()
             return try await next(request)
         }

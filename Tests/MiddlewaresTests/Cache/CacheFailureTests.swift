@@ -166,7 +166,7 @@ import TransportTesting
 
     @Test func whatADisconnectionIsCanBeSaidOtherwise() async throws {
         struct Unplugged: Error {}
-        let cache = CacheInterceptor.cache(
+        let cache = AnyInterceptor.cache(
             MemoryCacheStore(),
             time: TimeSource(clock: world.clock),
             isDisconnection: { $0 is Unplugged }

@@ -351,7 +351,7 @@ import TransportTesting
         _ = try await world.send()
         world.stub.enqueue(.failure(TransportError(.connectionLost, "After the server has acted.")))
         world.answer(404, [])
-        let retry: RetryInterceptor = .retry(.constant(.zero, maxAttempts: 2), time: .manual(world.clock))
+        let retry: AnyInterceptor = .retry(.constant(.zero, maxAttempts: 2), time: .manual(world.clock))
         let chain = InterceptorChain([world.cache, retry], transport: world.stub)
         #expect(try await chain.send(world.request([], .delete)).status == 404)
         world.answer(410, [])

@@ -77,7 +77,7 @@ import TransportTesting
     @Test func maximumStalenessCanBeSet() async throws {
         for (bound, age, isServed) in [(1, 62, false), (2, 62, true), (0, 60, true), (-1, 60, true), (0, 61, false)] {
             let world = CacheWorld()
-            let cache = CacheInterceptor.cache(
+            let cache = AnyInterceptor.cache(
                 MemoryCacheStore(),
                 maximumStaleness: .seconds(bound),
                 time: .manual(world.clock, startingAt: Date(timeIntervalSince1970: Double(start))),
@@ -125,7 +125,7 @@ import TransportTesting
             _ = try await world.send(caller)
             _ = try await world.send(caller, path: "y")
         }
-        try await world.cache.removeAll(for: try world.request(ada, path: "another"))
+        try await world.store.removeAll(for: try world.request(ada, path: "another"))
         for path in ["x", "y"] {
             #expect(try await world.send(ada, path: path, mode: .offline) == "504 unsatisfiable ")
             #expect(try await world.send(bob, path: path, mode: .offline) == "200 hit one age 0")
@@ -149,7 +149,7 @@ import TransportTesting
         now.value = Date(timeIntervalSince1970: 5_000)
         var request = try world.request(mode: .offline)
         try await tokens.authorize(&request)
-        try await world.cache.removeAll(for: request)
+        try await world.store.removeAll(for: request)
         #expect(try await chain.send(try world.request(mode: .offline)).status == 504)
     }
 

@@ -130,27 +130,27 @@ import Testing
 
     @Test func passwordOfTheLastUserIsForgottenAtASignOut() async throws {
         let user = Shared("Ada")
-        let auth = PasswordAuthInterceptor.passwordAuth(schemes: [.basic], origins: [apiOrigin]) { _, _ in
+        let session = PasswordSession()
+        let auth = AnyInterceptor.passwordAuth(schemes: [.basic], origins: [apiOrigin], session: session) { _, _ in
             PasswordCredential(username: user.value, password: "x")
         }
         let server = Self.passwordServer(of: user)
         let chain = InterceptorChain([auth], transport: server)
         #expect(isCredential(of: "Ada", try await get(chain)))
         user.value = "Bob"
-        auth.signOut()
+        session.signOut()
         #expect(isCredential(of: "Bob", try await get(chain)))
         #expect(server.requests.map { $0.headerFields.contains(.authorization) } == [false, true, false, true])
     }
 
     @Test func requestFromBeforeASignOutIsNotAnsweredWithTheNextUsersPassword() async throws {
         let user = Shared("Ada")
-        let holder = Shared<PasswordAuthInterceptor?>(nil)
-        let auth = PasswordAuthInterceptor.passwordAuth(schemes: [.basic], origins: [apiOrigin]) { _, _ in
+        let session = PasswordSession()
+        let auth = AnyInterceptor.passwordAuth(schemes: [.basic], origins: [apiOrigin], session: session) { _, _ in
             user.value = "Bob"
-            holder.value?.signOut()
+            session.signOut()
             return PasswordCredential(username: user.value, password: "x")
         }
-        holder.value = auth
         let server = Self.passwordServer(of: user)
         #expect(try await InterceptorChain([auth], transport: server).get() == 401)
         #expect(server.requests.count == 1)

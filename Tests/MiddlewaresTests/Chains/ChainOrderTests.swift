@@ -52,10 +52,10 @@ import TransportTesting
                     jar.insert(Cookie(name: "sid", value: user, domain: "api.example.com"))
                 }
             case .basicAuth, .digestAuth:
-                let scheme: PasswordAuthInterceptor.Scheme = self == .basicAuth ? .basic : .digest
+                let scheme: PasswordScheme = self == .basicAuth ? .basic : .digest
                 let accounts = ["nobody", "Ada", "Bob"].map { user in
                     let credential = PasswordCredential(username: user, password: "x")
-                    let auth = PasswordAuthInterceptor.passwordAuth(schemes: [scheme], origins: [apiOrigin]) { _, _ in
+                    let auth = AnyInterceptor.passwordAuth(schemes: [scheme], origins: [apiOrigin]) { _, _ in
                         credential
                     }
                     return (user, auth)
@@ -67,19 +67,19 @@ import TransportTesting
                 }
                 return Account(element: rawValue, interceptors: [current], signIn: set, user: user)
             case .sign:
-                let sign: SignInterceptor = .sign(origins: [apiOrigin]) { request, _ in
+                let sign: AnyInterceptor = .sign(origins: [apiOrigin]) { request, _ in
                     request.headerFields["Signature"] = user.value
                 }
                 return Account(element: "sign", interceptors: [sign], signIn: set)
             case .signInQuery:
-                let sign: SignInterceptor = .sign(origins: [apiOrigin]) { request, _ in
+                let sign: AnyInterceptor = .sign(origins: [apiOrigin]) { request, _ in
                     request.url.append(queryItems: [URLQueryItem(name: "by", value: user.value)])
                 }
                 return Account(element: "sign", interceptors: [sign], signIn: set)
             case .apiKey:
                 return Account(element: "apiKey", interceptors: [APIKeyInterceptor(key: user)], signIn: set)
             case .field:
-                let headers: HeadersInterceptor = .headers { _ in ["X-API-Key": user.value] }
+                let headers: AnyInterceptor = .headers { _ in ["X-API-Key": user.value] }
                 return Account(element: "X-API-Key", interceptors: [headers], signIn: set)
             }
         }

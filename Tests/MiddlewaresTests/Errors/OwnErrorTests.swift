@@ -32,7 +32,7 @@ import Testing
     /// An interceptor that throws an error for the first request, and passes on the others.
     private func failingOnce(_ error: @escaping @Sendable (HTTPRequest) -> any Error) -> some Interceptor {
         let tally = Tally()
-        return ClosureInterceptor { request, next in
+        return AnyInterceptor.intercept { request, next in
             if tally.count() == 1 { throw error(request) }
             return try await next(request)
         }
@@ -142,9 +142,9 @@ import Testing
     }
 
     @Test func anErrorThatALostConnectionCausedMeansADisconnection() {
-        #expect(CacheInterceptor.isDisconnection(MappedError(underlying: TransportError(.cannotConnect, "No."))))
-        #expect(!CacheInterceptor.isDisconnection(MappedError(underlying: TransportError(.tlsFailed, "No."))))
-        #expect(!CacheInterceptor.isDisconnection(QuotaError(request: nil)))
+        #expect(MappedError(underlying: TransportError(.cannotConnect, "No.")).isDisconnection)
+        #expect(!MappedError(underlying: TransportError(.tlsFailed, "No.")).isDisconnection)
+        #expect(!QuotaError(request: nil).isDisconnection)
     }
 
     @Test func nothingButTheRequiredPartsIsDumped() {

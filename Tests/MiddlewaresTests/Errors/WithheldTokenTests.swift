@@ -48,7 +48,7 @@ import TransportTesting
     @Test func aTokenOfAnotherStoreWasSent() async throws {
         let other = tokens(try #require(Origin(elsewhere)))
         for chain in [[tokens(), other], [other, tokens()]] {
-            let bearers = chain.map { BearerAuthInterceptor($0) as any Interceptor }
+            let bearers = chain.map { AnyInterceptor.bearerAuth($0) as any Interceptor }
             #expect(await !text([.validateStatus()] + bearers, elsewhere).contains("added no token"))
         }
     }

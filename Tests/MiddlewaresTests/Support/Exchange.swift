@@ -22,7 +22,7 @@ final class Recorder: Transport {
 }
 
 /// Sends the request twice and returns the second response, as a retry does.
-let sendTwice: some Interceptor = ClosureInterceptor { request, next in
+let sendTwice: some Interceptor = AnyInterceptor.intercept { request, next in
     let first = try await next(request)
     first.body.discard()
     return try await next(request)

@@ -1,7 +1,7 @@
 public import Metrics
 public import Middlewares
 
-extension Interceptor where Self == MetricsInterceptor {
+extension Interceptor where Self == AnyInterceptor {
     /// Reports each exchange to swift-metrics:
     ///
     /// | metric | kind | holds |

@@ -1,7 +1,7 @@
 public import Middlewares
 public import Tracing
 
-extension Interceptor where Self == InterceptorGroup {
+extension Interceptor where Self == AnyInterceptor {
     /// Reports each exchange as a span to swift-distributed-tracing, with OpenTelemetry's names for the spans of HTTP clients.
     ///
     /// ```swift
@@ -30,7 +30,7 @@ extension Interceptor where Self == InterceptorGroup {
     }
 }
 
-extension Interceptor where Self == ClosureInterceptor {
+extension Interceptor where Self == AnyInterceptor {
     /// Makes the request's context the task's. The request no longer has it, so that a span which an interceptor begins further
     /// inside is the parent of inner spans.
     fileprivate static var currentServiceContext: Self {

@@ -267,7 +267,7 @@ private func url(_ text: String) throws -> URL { try #require(URL(string: text))
     }
 
     @Test func spansInsideAreChildrenOfTheSpanOutside() async throws {
-        let work: some Interceptor = ClosureInterceptor { request, next in
+        let work: some Interceptor = .intercept { request, next in
             let request = request
             return try await tracer.withSpan("work") { _ in try await next(request) }
         }

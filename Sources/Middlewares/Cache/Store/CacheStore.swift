@@ -1,7 +1,7 @@
 public import Foundation
 internal import Interceptors
 
-/// Keeps responses and their bodies for a ``CacheInterceptor``.
+/// Keeps responses and their bodies for a cache.
 ///
 /// ## Choose a store
 /// ``MemoryCacheStore`` keeps responses until the process ends, ``DiskCacheStore`` in the files of a directory.

@@ -1,28 +1,7 @@
 internal import Foundation
 
-/// Compresses the content of requests with gzip, for servers that are known to accept it (RFC 9110 §8.4.1.3).
-///
-/// ```swift
-/// .compressRequest(above: 1024)
-/// .compressRequest { $0.url.path().hasPrefix("/upload") }
-/// ```
-/// Use this interceptor only if the server documents its support of gzip. Other servers answer 415 (RFC 9110 §15.5.16), or
-/// misread the content.
-///
-/// ## Order
-/// - Outside redirects and `retry`, so that the content is compressed only once.
-/// - Outside `sign` and `digestAuth`, which cover the bytes as sent, and outside a `logging` that logs the wire.
-/// - Inside interceptors that inspect the content.
-///
-/// ## Behaviour
-/// - Content over the minimum, or of unknown length, is sent with `Content-Encoding: gzip`. The request's `Content-Length` is
-///   removed; the transport sets the new one if the length is known.
-/// - Content in memory stays in memory, and is sent uncompressed if compression doesn't make it smaller.
-/// - A file or stream is compressed while it is sent, so its length is unknown. A restartable body stays restartable, with
-///   the same bytes each time; a one-shot body is still read once.
-/// - A request stays unchanged if it has a `Content-Encoding`, a `Content-Range` or a digest of its content. The same applies
-///   to content of a type that is already compressed, such as images and archives, and on systems without zlib.
-public struct CompressRequestInterceptor: Interceptor {
+/// The implementation of `.compressRequest(…)`, documented there.
+struct CompressRequestInterceptor: Interceptor {
     private let minimum: Int64
     private let level: Int
     private let isCompressed: @Sendable (HTTPRequest) -> Bool
@@ -37,8 +16,7 @@ public struct CompressRequestInterceptor: Interceptor {
         self.isCompressed = isCompressed
     }
 
-    /// Compresses the content if the request is eligible, and passes the request on.
-    public func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
+    func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         if mayCompress(request), isCompressed(request), GzipStream.isAvailable,
             let body = try await compressed(request.body)
         {
@@ -94,8 +72,29 @@ public struct CompressRequestInterceptor: Interceptor {
     }
 }
 
-extension Interceptor where Self == CompressRequestInterceptor {
-    /// Compresses the content of requests with gzip. See ``CompressRequestInterceptor``.
+extension Interceptor where Self == AnyInterceptor {
+    /// Compresses the content of requests with gzip, for servers that are known to accept it (RFC 9110 §8.4.1.3).
+    ///
+    /// ```swift
+    /// .compressRequest(above: 1024)
+    /// .compressRequest { $0.url.path().hasPrefix("/upload") }
+    /// ```
+    /// Use this interceptor only if the server documents its support of gzip. Other servers answer 415 (RFC 9110 §15.5.16), or
+    /// misread the content.
+    ///
+    /// ## Order
+    /// - Outside redirects and `retry`, so that the content is compressed only once.
+    /// - Outside `sign` and `digestAuth`, which cover the bytes as sent, and outside a `logging` that logs the wire.
+    /// - Inside interceptors that inspect the content.
+    ///
+    /// ## Behaviour
+    /// - Content over the minimum, or of unknown length, is sent with `Content-Encoding: gzip`. The request's `Content-Length`
+    ///   is removed; the transport sets the new one if the length is known.
+    /// - Content in memory stays in memory, and is sent uncompressed if compression doesn't make it smaller.
+    /// - A file or stream is compressed while it is sent, so its length is unknown. A restartable body stays restartable, with
+    ///   the same bytes each time; a one-shot body is still read once.
+    /// - A request stays unchanged if it has a `Content-Encoding`, a `Content-Range` or a digest of its content. The same
+    ///   applies to content of a type that is already compressed, such as images and archives, and on systems without zlib.
     ///
     /// - Parameters:
     ///   - minimum: content of up to this many bytes is sent uncompressed; 1024 by default.
@@ -106,6 +105,6 @@ extension Interceptor where Self == CompressRequestInterceptor {
         level: Int = 6,
         where isCompressed: @escaping @Sendable (HTTPRequest) -> Bool = { _ in true }
     ) -> Self {
-        Self(above: minimum, level: level, where: isCompressed)
+        Self(CompressRequestInterceptor(above: minimum, level: level, where: isCompressed))
     }
 }

@@ -1,46 +1,8 @@
 internal import Foundation
 
-/// Follows redirects (RFC 9110 §15.4) by running the rest of the chain again for each one.
-///
-/// ```swift
-/// interceptors: [.validateStatus(), .followRedirects(), .retryOnUnauthorized(tokens), .bearerAuth(tokens), .retry(…)]
-///
-/// .followRedirects { proposal in
-///     proposal.request.url.host() == "api.example.com" ? .follow : .stop
-/// }
-/// ```
-/// ## Order
-/// - Outside interceptors that choose fields by origin (`bearerAuth`, cookies, signatures), so that they choose again after
-///   each redirect.
-/// - Inside interceptors that check the final status.
-///
-/// ## Behaviour
-/// | status | next request |
-/// | --- | --- |
-/// | 301, 302 | the same; after POST a GET without content |
-/// | 303 | a GET without content, after HEAD a HEAD |
-/// | 307, 308 | the same |
-///
-/// - A request without content also loses the fields that describe content.
-/// - A response with any other status, or with a missing or empty `Location`, is returned to the caller.
-/// - A relative `Location` is resolved against the URL of the response (RFC 3986 §5.2), and inherits its fragment unless it
-///   has one. Characters that a URL can't contain, such as spaces, are percent-encoded. User and password are removed.
-/// - A request to another origin (scheme, host or port) loses `Authorization`, `Cookie`, `Proxy-Authorization` and `Host`,
-///   and every field with a sensitive name, such as `X-Api-Key`. Later redirects don't restore them. Inner
-///   interceptors may add such fields again, by the URL of each request.
-/// - A redirect from https to http fails with ``RedirectError``, unless `allowsDowngrade` is set.
-/// - If a redirect repeats a one-shot stream that was already read, the call fails with
-///   ``TransportError/Code/bodyNotReplayable`` before anything is sent.
-/// - The body of a redirect response is discarded. A redirect is followed even if its content can't be decoded, exceeds the
-///   request's limit, ends too soon or stalls for a second. If the redirect isn't followed, reading its body throws the
-///   failure. URLSession on Linux shows a redirect only after its content: there, only the limit can be exceeded.
-/// - All requests have the original request's context, except that ``HTTPContext/isIdempotent`` is reset if the method
-///   changes.
-/// - The final response lists the redirects in ``HTTPContext/redirects``, and its ``HTTPResponse/url`` is that of the last
-///   request. An error after a redirect lists the redirects in its context, too.
-public struct FollowRedirectsInterceptor: Interceptor {
-    /// A closure that decides about one redirect. If it throws, the caller gets the error.
-    public typealias Policy = @Sendable (RedirectProposal) async throws -> RedirectDecision
+/// The implementation of `.followRedirects(…)`, documented there.
+struct FollowRedirectsInterceptor: Interceptor {
+    typealias Policy = @Sendable (RedirectProposal) async throws -> RedirectDecision
 
     private let limit: Int
     private let allowsDowngrade: Bool
@@ -59,12 +21,8 @@ public struct FollowRedirectsInterceptor: Interceptor {
         self.policy = policy
     }
 
-    /// Passes the request on, and the next request after each redirect.
-    ///
-    /// - Throws: ``RedirectError``; ``TransportError`` with ``TransportError/Code/bodyNotReplayable``; errors of the policy and
-    ///   of the rest of the chain.
     @inline(__always)
-    public func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
+    func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         var request = request
         var hops: [Redirect] = []
         while true {
@@ -170,21 +128,66 @@ public struct FollowRedirectsInterceptor: Interceptor {
     }
 }
 
-extension Interceptor where Self == FollowRedirectsInterceptor {
-    /// Follows redirects. See ``FollowRedirectsInterceptor``.
+extension Interceptor where Self == AnyInterceptor {
+    /// Follows redirects (RFC 9110 §15.4) by running the rest of the chain again for each one.
+    ///
+    /// ```swift
+    /// interceptors: [.validateStatus(), .followRedirects(), .retryOnUnauthorized(tokens), .bearerAuth(tokens), .retry(…)]
+    ///
+    /// .followRedirects { proposal in
+    ///     proposal.request.url.host() == "api.example.com" ? .follow : .stop
+    /// }
+    /// ```
+    /// ## Order
+    /// - Outside interceptors that choose fields by origin (`bearerAuth`, cookies, signatures), so that they choose again after
+    ///   each redirect.
+    /// - Inside interceptors that check the final status.
+    ///
+    /// ## Behaviour
+    /// | status | next request |
+    /// | --- | --- |
+    /// | 301, 302 | the same; after POST a GET without content |
+    /// | 303 | a GET without content, after HEAD a HEAD |
+    /// | 307, 308 | the same |
+    ///
+    /// - A request without content also loses the fields that describe content.
+    /// - A response with any other status, or with a missing or empty `Location`, is returned to the caller.
+    /// - A relative `Location` is resolved against the URL of the response (RFC 3986 §5.2), and inherits its fragment unless it
+    ///   has one. Characters that a URL can't contain, such as spaces, are percent-encoded. User and password are removed.
+    /// - A request to another origin (scheme, host or port) loses `Authorization`, `Cookie`, `Proxy-Authorization` and `Host`,
+    ///   and every field with a sensitive name, such as `X-Api-Key`. Later redirects don't restore them. Inner interceptors may
+    ///   add such fields again, by the URL of each request.
+    /// - More than `limit` redirects, a `Location` that is no http or https URL, and a redirect from https to http fail with
+    ///   ``RedirectError``. `allowsDowngrade` permits the last.
+    /// - If a redirect repeats a one-shot stream that was already read, the call fails with
+    ///   ``TransportError/Code/bodyNotReplayable`` before anything is sent.
+    /// - The body of a redirect response is discarded. A redirect is followed even if its content can't be decoded, exceeds the
+    ///   request's limit, ends too soon or stalls for a second. If the redirect isn't followed, reading its body throws the
+    ///   failure. URLSession on Linux shows a redirect only after its content: there, only the limit can be exceeded.
+    /// - All requests have the original request's context, except that ``HTTPContext/isIdempotent`` is reset if the method
+    ///   changes.
+    /// - The final response lists the redirects in ``HTTPContext/redirects``, and its ``HTTPResponse/url`` is that of the last
+    ///   request. An error after a redirect lists the redirects in its context, too.
     ///
     /// - Parameters:
     ///   - limit: the maximum number of redirects per call, 20 by default.
     ///   - allowsDowngrade: whether to follow redirects from https to http; `false` by default.
     ///   - redaction: decides by name which further fields are never sent to another origin.
-    ///   - policy: called for each redirect before it is followed, even for one that would be refused. By default all are
-    ///     followed.
+    ///   - policy: decides about each redirect before it is followed, even about one that would be refused. If it throws, the
+    ///     caller gets the error. By default all redirects are followed.
     public static func followRedirects(
         limit: Int = 20,
         allowsDowngrade: Bool = false,
         redaction: Redaction = .standard,
-        policy: FollowRedirectsInterceptor.Policy? = nil
+        policy: (@Sendable (RedirectProposal) async throws -> RedirectDecision)? = nil
     ) -> Self {
-        Self(limit: limit, allowsDowngrade: allowsDowngrade, redaction: redaction, policy: policy)
+        Self(
+            FollowRedirectsInterceptor(
+                limit: limit,
+                allowsDowngrade: allowsDowngrade,
+                redaction: redaction,
+                policy: policy
+            )
+        )
     }
 }

@@ -1,26 +1,6 @@
-/// Adds fields to each request: defaults, which the request's fields override, and forced ones, which override the request's.
-///
-/// ```swift
-/// let interceptors: [any Interceptor] = [
-///     .headers([.accept: "application/json", .userAgent: "Shop/4.2"], forced: ["X-Client": "ios"]),
-///     .headers { request in [.acceptLanguage: await settings.language] },
-/// ]
-/// ```
-/// ## Order
-/// - Outside interceptors that log, sign or cache by the fields.
-/// - Outside a retry, a closure runs once for all attempts; inside, once for each attempt.
-///
-/// ## Behaviour
-/// All requests get the fields, even those that go to another server by an absolute URL or a redirect. So don't use this
-/// interceptor **for credentials**: `bearerAuth` binds a token to its origins, and a closure can check `request.url`.
-///
-/// Names are compared without regard to case, and a field with an empty value counts as present. The `Accept` and
-/// `Content-Type` that a ``Client`` fills in by itself don't count as present. If two added fields have the same name, both
-/// are sent. A field with a control character is never sent: the transport rejects the request with
-/// ``TransportError/Code/invalidRequest``.
-public struct HeadersInterceptor: Interceptor {
-    /// A closure that returns the fields for a request.
-    public typealias Fields = @Sendable (HTTPRequest) async throws -> HTTPFields
+/// The implementation of `.headers(…)`, documented there.
+struct HeadersInterceptor: Interceptor {
+    typealias Fields = @Sendable (HTTPRequest) async throws -> HTTPFields
 
     private enum Source: Sendable {
         case fixed(defaults: HTTPFields, forced: HTTPFields)
@@ -37,9 +17,8 @@ public struct HeadersInterceptor: Interceptor {
         source = .made(make, isForced: overriding)
     }
 
-    /// Adds the fields, and passes the request on.
     @inline(__always)
-    public func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
+    func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         switch source {
         case .fixed(let defaults, let forced):
             request.addDefaults(defaults)
@@ -52,26 +31,49 @@ public struct HeadersInterceptor: Interceptor {
     }
 }
 
-extension Interceptor where Self == HeadersInterceptor {
-    /// Adds default and forced fields to each request. See ``HeadersInterceptor``.
+extension Interceptor where Self == AnyInterceptor {
+    /// Adds fields to each request: defaults, which the request's fields override, and forced ones, which override the
+    /// request's.
+    ///
+    /// ```swift
+    /// let interceptors: [any Interceptor] = [
+    ///     .headers([.accept: "application/json", .userAgent: "Shop/4.2"], forced: ["X-Client": "ios"]),
+    ///     .headers { request in [.acceptLanguage: await settings.language] },
+    /// ]
+    /// ```
+    /// ## Order
+    /// - Outside interceptors that log, sign or cache by the fields.
+    /// - Outside a retry, a closure runs once for all attempts; inside, once for each attempt.
+    ///
+    /// ## Behaviour
+    /// All requests get the fields, even those that go to another server by an absolute URL or a redirect. So don't use this
+    /// interceptor **for credentials**: `bearerAuth` binds a token to its origins, and a closure can check `request.url`.
+    ///
+    /// Names are compared without regard to case, and a field with an empty value counts as present. The `Accept` and
+    /// `Content-Type` that a ``Client`` fills in by itself don't count as present. If two added fields have the same name, both
+    /// are sent. A field with a control character is never sent: the transport rejects the request with
+    /// ``TransportError/Code/invalidRequest``.
     ///
     /// - Parameters:
     ///   - defaults: fields to add unless the request has a field of that name.
     ///   - forced: fields that replace a request's fields of the same name, and defaults; by default none.
     public static func headers(_ defaults: HTTPFields, forced: HTTPFields = HTTPFields()) -> Self {
-        Self(defaults, forced: forced)
+        Self(HeadersInterceptor(defaults, forced: forced))
     }
 
     /// Adds fields that replace a request's fields of the same name. See ``headers(_:forced:)``.
-    public static func headers(forced: HTTPFields) -> Self { Self(HTTPFields(), forced: forced) }
+    public static func headers(forced: HTTPFields) -> Self { Self(HeadersInterceptor(HTTPFields(), forced: forced)) }
 
-    /// Adds fields from a closure to each request. See ``HeadersInterceptor``.
+    /// Adds fields from a closure to each request. See ``headers(_:forced:)``.
     ///
     /// - Parameters:
     ///   - overriding: whether the fields replace a request's fields of the same name; by default they don't.
     ///   - make: receives the request as it is here and returns the fields. If it throws, the caller gets the error and nothing
     ///     is sent.
-    public static func headers(overriding: Bool = false, _ make: @escaping HeadersInterceptor.Fields) -> Self {
-        Self(overriding: overriding, make)
+    public static func headers(
+        overriding: Bool = false,
+        _ make: @escaping @Sendable (HTTPRequest) async throws -> HTTPFields
+    ) -> Self {
+        Self(HeadersInterceptor(overriding: overriding, make))
     }
 }

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// The error for a response whose status ``ValidateStatusInterceptor`` didn't accept.
+/// The error for a response whose status `validateStatus` didn't accept.
 ///
 /// ```swift
 /// do {

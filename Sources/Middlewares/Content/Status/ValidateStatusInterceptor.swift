@@ -1,34 +1,5 @@
-/// Throws a ``StatusError`` for a response whose status isn't accepted.
-///
-/// ```swift
-/// let interceptors: [any Interceptor] = [
-///     .validateStatus(),                              // 2xx
-///     // or .validateStatus(200..<400)                // a range
-///     // or .validateStatus([200, 404])               // these alone
-///     // or .validateStatus { $0.status.kind != .serverError }
-///     .retryOnUnauthorized(tokens),
-/// ]
-/// ```
-/// ## Order
-/// - Outermost, or nearly: outside all interceptors that handle a status (redirects, a refresh after a 401, a retry, a cache).
-///   Further inside, the error would be thrown before they see the status.
-///
-/// ## 304
-/// Without an argument, the interceptor accepts 2xx, and a 304 response to a GET or HEAD that was already conditional here
-/// (`If-None-Match` or `If-Modified-Since`): a caller that asks for changes gets that response (RFC 9110 §15.4.5). A 304 to a
-/// condition that an inner interceptor added is an error. A range, a set or a closure alone decides about 304.
-///
-/// ## One call
-/// To get the response whatever its status, switch the check off for the call. The ``Client`` then also decodes the response:
-///
-/// ```swift
-/// let problem: Problem = try await api.get("/users/42", context: .with(\.validatesStatus, false))
-/// ```
-/// ## The body
-/// An accepted response stays unchanged, except that one with a status other than 2xx is marked as accepted
-/// (``HTTPContext/isStatusAccepted``), so that a ``Client`` decodes it. For a rejected response, the error keeps the body up
-/// to a limit, and the rest is discarded. The request's time limits also apply to reading that body.
-public struct ValidateStatusInterceptor: Interceptor {
+/// The implementation of `.validateStatus(…)`, documented there.
+struct ValidateStatusInterceptor: Interceptor {
     private let isAccepted: (@Sendable (HTTPResponse) -> Bool)?
     private let bodyLimit: Int
 
@@ -37,11 +8,8 @@ public struct ValidateStatusInterceptor: Interceptor {
         self.bodyLimit = max(0, bodyLimit)
     }
 
-    /// Passes the request on, and checks the response's status.
-    ///
-    /// - Throws: ``StatusError``; `CancellationError` if the task is cancelled while a rejected response's body is read.
     @inline(__always)
-    public func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
+    func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         guard request.context.validatesStatus else { return try await next(request) }
         let method = request.method
         let url = request.url
@@ -69,24 +37,55 @@ public struct ValidateStatusInterceptor: Interceptor {
     }
 }
 
-extension Interceptor where Self == ValidateStatusInterceptor {
-    /// Throws a ``StatusError`` unless the status is 2xx, or 304 to a request that was conditional. See
-    /// ``ValidateStatusInterceptor``.
+extension Interceptor where Self == AnyInterceptor {
+    /// Throws a ``StatusError`` unless the status is 2xx, or 304 to a request that was conditional.
+    ///
+    /// ```swift
+    /// let interceptors: [any Interceptor] = [
+    ///     .validateStatus(),                              // 2xx
+    ///     // or .validateStatus(200..<400)                // a range
+    ///     // or .validateStatus([200, 404])               // these alone
+    ///     // or .validateStatus { $0.status.kind != .serverError }
+    ///     .retryOnUnauthorized(tokens),
+    /// ]
+    /// ```
+    /// ## Order
+    /// - Outermost, or nearly: outside all interceptors that handle a status (redirects, a refresh after a 401, a retry, a
+    ///   cache). Further inside, the error would be thrown before they see the status.
+    ///
+    /// ## 304
+    /// Without an argument, the interceptor accepts 2xx, and a 304 response to a GET or HEAD that was already conditional here
+    /// (`If-None-Match` or `If-Modified-Since`): a caller that asks for changes gets that response (RFC 9110 §15.4.5). A 304 to
+    /// a condition that an inner interceptor added is an error. A range, a set or a closure alone decides about 304.
+    ///
+    /// ## One call
+    /// To get the response whatever its status, switch the check off for the call. The ``Client`` then also decodes the
+    /// response:
+    ///
+    /// ```swift
+    /// let problem: Problem = try await api.get("/users/42", context: .with(\.validatesStatus, false))
+    /// ```
+    /// ## The body
+    /// An accepted response stays unchanged, except that one with a status other than 2xx is marked as accepted
+    /// (``HTTPContext/isStatusAccepted``), so that a ``Client`` decodes it. For a rejected response, the error keeps the body
+    /// up to a limit, and the rest is discarded. The request's time limits also apply to reading that body.
     ///
     /// - Parameter bodyLimit: the maximum number of bytes of the body to keep in an error; 64 KiB by default.
-    public static func validateStatus(bodyLimit: Int = 64 << 10) -> Self { Self(bodyLimit: bodyLimit) }
+    public static func validateStatus(bodyLimit: Int = 64 << 10) -> Self {
+        Self(ValidateStatusInterceptor(bodyLimit: bodyLimit))
+    }
 
     /// Throws a ``StatusError`` unless the status code lies in the range. See ``validateStatus(bodyLimit:)``.
     public static func validateStatus(
         _ range: some RangeExpression<Int> & Sendable,
         bodyLimit: Int = 64 << 10
     ) -> Self {
-        Self(bodyLimit: bodyLimit) { range.contains($0.status.code) }
+        Self(ValidateStatusInterceptor(bodyLimit: bodyLimit) { range.contains($0.status.code) })
     }
 
     /// Throws a ``StatusError`` unless the set contains the status code. See ``validateStatus(bodyLimit:)``.
     public static func validateStatus(_ codes: Set<Int>, bodyLimit: Int = 64 << 10) -> Self {
-        Self(bodyLimit: bodyLimit) { codes.contains($0.status.code) }
+        Self(ValidateStatusInterceptor(bodyLimit: bodyLimit) { codes.contains($0.status.code) })
     }
 
     /// Throws a ``StatusError`` unless the closure accepts the response. See ``validateStatus(bodyLimit:)``.
@@ -94,6 +93,6 @@ extension Interceptor where Self == ValidateStatusInterceptor {
         bodyLimit: Int = 64 << 10,
         where isAccepted: @escaping @Sendable (HTTPResponse) -> Bool
     ) -> Self {
-        Self(bodyLimit: bodyLimit, where: isAccepted)
+        Self(ValidateStatusInterceptor(bodyLimit: bodyLimit, where: isAccepted))
     }
 }

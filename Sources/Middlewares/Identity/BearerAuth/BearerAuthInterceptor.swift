@@ -1,21 +1,5 @@
-/// Sends a token as `Authorization: Bearer …` (RFC 6750 §2.1), to the token's origins only.
-///
-/// ```swift
-/// interceptors: [.followRedirects(), .retryOnUnauthorized(tokens), .bearerAuth(tokens), .retry(3)]
-/// interceptors: [.bearerAuth { await keychain.token }]        // asked for each request
-/// interceptors: [.bearerAuth("a1b2c3")]                       // always the same
-/// ```
-/// A ``TokenStore`` also refreshes its token, once for all waiting requests.
-///
-/// ## Order
-/// Put `bearerAuth` inside every interceptor that sends a request again with another token or to another URL
-/// (`retryOnUnauthorized`, `followRedirects`): each run then gets the current token. Put `bearerAuth` outside `sign`, which
-/// signs the whole request, and outside `cache` and `coalesce`, which must know whose request they see. Inside `cache` or
-/// `coalesce`, it throws a ``ChainOrderError`` unless the request names a partition.
-///
-/// A request that already has an `Authorization` field keeps that field. To send a request without a token, set
-/// ``Interceptors/HTTPContext/authorization`` in its context.
-public struct BearerAuthInterceptor: Interceptor {
+/// The implementation of `.bearerAuth(…)`, documented there.
+struct BearerAuthInterceptor: Interceptor {
     private enum Source: Sendable {
         case store(TokenStore)
         case token(BearerToken)
@@ -27,9 +11,8 @@ public struct BearerAuthInterceptor: Interceptor {
 
     init(_ token: BearerToken) { source = .token(token) }
 
-    /// Adds the token, after a refresh if the token has expired, and passes the request on.
     @inline(__always)
-    public func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
+    func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         let withheld: WithheldToken?
         switch source {
         case .store(let tokens): withheld = try await tokens.addToken(to: &request)
@@ -63,12 +46,24 @@ public struct BearerAuthInterceptor: Interceptor {
     }
 }
 
-extension Interceptor where Self == BearerAuthInterceptor {
-    /// Sends the token of a store as `Authorization: Bearer …`, to the token's origins only.
+extension Interceptor where Self == AnyInterceptor {
+    /// Sends the token of a store as `Authorization: Bearer …` (RFC 6750 §2.1), to the token's origins only.
     ///
-    /// Put `bearerAuth` inside ``retryOnUnauthorized(_:when:)`` with the same store:
     /// ```swift
-    /// [.retryOnUnauthorized(tokens), .bearerAuth(tokens)]
+    /// interceptors: [.followRedirects(), .retryOnUnauthorized(tokens), .bearerAuth(tokens), .retry(3)]
+    /// interceptors: [.bearerAuth { await keychain.token }]        // asked for each request
+    /// interceptors: [.bearerAuth("a1b2c3")]                       // always the same
     /// ```
-    public static func bearerAuth(_ tokens: TokenStore) -> Self { Self(tokens) }
+    /// A ``TokenStore`` also refreshes its token, once for all waiting requests. An expired token is refreshed before the
+    /// request is sent, and a rejected one if `bearerAuth` is inside ``retryOnUnauthorized(_:when:)`` with the same store.
+    ///
+    /// ## Order
+    /// Put `bearerAuth` inside every interceptor that sends a request again with another token or to another URL
+    /// (`retryOnUnauthorized`, `followRedirects`): each run then gets the current token. Put `bearerAuth` outside `sign`, which
+    /// signs the whole request, and outside `cache` and `coalesce`, which must know whose request they see. Inside `cache` or
+    /// `coalesce`, it throws a ``ChainOrderError`` unless the request names a partition.
+    ///
+    /// A request that already has an `Authorization` field keeps that field. To send a request without a token, set
+    /// ``Interceptors/HTTPContext/authorization`` in its context.
+    public static func bearerAuth(_ tokens: TokenStore) -> Self { Self(BearerAuthInterceptor(tokens)) }
 }

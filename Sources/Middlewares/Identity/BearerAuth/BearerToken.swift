@@ -88,7 +88,7 @@ extension HTTPField {
     }
 }
 
-extension Interceptor where Self == BearerAuthInterceptor {
+extension Interceptor where Self == AnyInterceptor {
     /// Sends a constant token as `Authorization: Bearer …`, to the named origins only.
     ///
     /// ```swift
@@ -103,7 +103,7 @@ extension Interceptor where Self == BearerAuthInterceptor {
     ///     ``AuthenticationError/Code/invalidToken``.
     ///   - origins: the origins that get the token; by default, the origin of the sending client's base URL.
     public static func bearerAuth(_ token: String, for origins: Origin...) -> Self {
-        Self(BearerToken(token, for: origins))
+        Self(BearerAuthInterceptor(BearerToken(token, for: origins)))
     }
 
     /// Sends the token that a closure returns as `Authorization: Bearer …`, to the named origins only.
@@ -130,6 +130,6 @@ extension Interceptor where Self == BearerAuthInterceptor {
         for origins: Origin...,
         token: @escaping @Sendable () async throws -> String?
     ) -> Self {
-        Self(BearerToken(for: origins, asking: token))
+        Self(BearerAuthInterceptor(BearerToken(for: origins, asking: token)))
     }
 }

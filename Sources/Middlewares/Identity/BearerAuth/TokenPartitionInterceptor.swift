@@ -1,24 +1,5 @@
-/// Sets a request's cache partition to the account of a token, so that a cache may be outside `bearerAuth`.
-///
-/// ```swift
-/// let interceptors: [any Interceptor] = [
-///     .partition(by: tokens),
-///     .cache(.memory()),                              // answers while nobody can sign in
-///     .retryOnUnauthorized(tokens), .bearerAuth(tokens),
-/// ]
-/// ```
-/// The interceptor sets ``HTTPContext/cachePartition`` to ``TokenStore/Token/account``. `bearerAuth` then sends the request
-/// only with a token of this account. If another account has signed in meanwhile, `bearerAuth` throws ``AuthenticationError``
-/// with ``AuthenticationError/Code/signedOut``, so that no response for one account is stored for another.
-///
-/// Requests without a token share one partition. A request that already names a partition keeps it.
-///
-/// In a named partition the account alone separates requests, and no other credential does, such as an API key or a cookie. If
-/// a request carries the credential of another user than the token's, name its partition.
-///
-/// ## Order
-/// Put `partition` outside the cache.
-public struct TokenPartitionInterceptor: Interceptor {
+/// The implementation of `.partition(…)`, documented there.
+struct TokenPartitionInterceptor: Interceptor {
     /// The partition of requests without a token.
     static let withoutToken = "(no token)"
 
@@ -26,11 +7,7 @@ public struct TokenPartitionInterceptor: Interceptor {
 
     init(_ tokens: TokenStore) { self.tokens = tokens }
 
-    /// Sets the partition, and passes the request on.
-    ///
-    /// - Throws: ``AuthenticationError`` with ``AuthenticationError/Code/unknownAccount`` if the token names no account; any
-    ///   error of the rest of the chain.
-    public func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
+    func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         if request.context.cachePartition?.isEmpty ?? true {
             let token = tokens.current
             if let token, token.account?.isEmpty ?? true { throw AuthenticationError.unknownAccount(of: request) }
@@ -44,9 +21,31 @@ public struct TokenPartitionInterceptor: Interceptor {
     }
 }
 
-extension Interceptor where Self == TokenPartitionInterceptor {
-    /// Sets a request's cache partition to the account of the store's token: see ``TokenPartitionInterceptor``.
-    public static func partition(by tokens: TokenStore) -> Self { Self(tokens) }
+extension Interceptor where Self == AnyInterceptor {
+    /// Sets a request's cache partition to the account of a token, so that a cache may be outside `bearerAuth`.
+    ///
+    /// ```swift
+    /// let interceptors: [any Interceptor] = [
+    ///     .partition(by: tokens),
+    ///     .cache(.memory()),                              // answers while nobody can sign in
+    ///     .retryOnUnauthorized(tokens), .bearerAuth(tokens),
+    /// ]
+    /// ```
+    /// The interceptor sets ``HTTPContext/cachePartition`` to ``TokenStore/Token/account``. `bearerAuth` then sends the request
+    /// only with a token of this account. If another account has signed in meanwhile, `bearerAuth` throws
+    /// ``AuthenticationError`` with ``AuthenticationError/Code/signedOut``, so that no response for one account is stored for
+    /// another.
+    ///
+    /// If the token names no account, a request fails with ``AuthenticationError/Code/unknownAccount``.
+    ///
+    /// Requests without a token share one partition. A request that already names a partition keeps it.
+    ///
+    /// In a named partition the account alone separates requests, and no other credential does, such as an API key or a cookie.
+    /// If a request carries the credential of another user than the token's, name its partition.
+    ///
+    /// ## Order
+    /// Put `partition` outside the cache.
+    public static func partition(by tokens: TokenStore) -> Self { Self(TokenPartitionInterceptor(tokens)) }
 }
 
 /// The account of a store that a request's partition was set to.

@@ -2,7 +2,7 @@ internal import Foundation
 
 /// Holds the access token of one account, refreshes it once for all waiting requests, and sends it only to its origins.
 ///
-/// ``BearerAuthInterceptor``, which sends the token, and ``RetryOnUnauthorizedInterceptor``, which refreshes it when a server
+/// `bearerAuth`, which sends the token, and `retryOnUnauthorized`, which refreshes it when a server
 /// rejects it, share one store:
 ///
 /// ```swift
@@ -213,14 +213,14 @@ public final class TokenStore: Sendable {
 }
 
 extension TokenStore {
-    /// Adds the token to a request, for custom interceptors that replace ``BearerAuthInterceptor``.
+    /// Adds the token to a request, for custom interceptors that replace `bearerAuth`.
     ///
     /// The method waits for a running refresh, or for the refresh that an expired token needs. A request that must not be
     /// sent (``HTTPContext/sendingForbidden``) gets the current token, expired or not, without waiting.
     ///
     /// No token is added to a request that already has an `Authorization` field, goes to an origin that the token is not for,
     /// belongs to a refresh (`Task.isRefreshingCredential`), or has ``AuthorizationMode/omitted``. The request's context
-    /// records the result, so that ``RetryOnUnauthorizedInterceptor`` knows which token a response rejects: call `next` with
+    /// records the result, so that `retryOnUnauthorized` knows which token a response rejects: call `next` with
     /// this request.
     ///
     /// - Throws: ``AuthenticationError`` with ``AuthenticationError/Code/unknownOrigin`` if neither the store nor the

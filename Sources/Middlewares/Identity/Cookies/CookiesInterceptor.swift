@@ -1,24 +1,7 @@
-/// Sends the cookies of a jar, and stores the cookies that responses set (RFC 6265).
-///
-/// ```swift
-/// .cookies()                    // a jar of this client's own
-/// .cookies(jar)                 // one that is shared, looked into or kept
-/// ```
-///
-/// ## Order
-/// Put `cookies` inside `followRedirects`, so that each hop sends and sets its own cookies, and outside `sign` and `logging`.
-/// Put `cookies` outside `coalesce` and `cache`, which must know whose request they see: inside them, it throws a
-/// ``ChainOrderError``, even with an empty jar, unless the request names a partition. Without `cache` and `coalesce`,
-/// `cookies` may be inside `retry`: each attempt then carries the cookies that the previous attempt received.
-///
-/// The jar ignores the cookies of a response from the cache, because it stored them when the response first arrived
-/// (``Interceptors/HTTPResponse/receivedCookies``).
-///
-/// A `Cookie` field already in the request stays first, and the jar adds its cookies except those with a name in that field.
-/// A cookie goes to the host that set it, or to the hosts of its domain, on any port (RFC 6265).
-public struct CookiesInterceptor: Interceptor {
+/// The implementation of `.cookies(…)`, documented there.
+struct CookiesInterceptor: Interceptor {
     /// The jar that supplies and stores the cookies.
-    public let jar: CookieJar
+    let jar: CookieJar
     private let origins: Set<Origin>?
 
     init(_ jar: CookieJar = CookieJar(), origins: Set<Origin>? = nil) {
@@ -26,10 +9,7 @@ public struct CookiesInterceptor: Interceptor {
         self.origins = origins
     }
 
-    /// Adds the cookies for the request's URL, passes the request on, and stores the cookies that the response sets.
-    ///
-    /// - Throws: ``ChainOrderError`` inside `cache` or `coalesce`; any error of the rest of the chain.
-    public func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
+    func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         let url = request.url
         let clearCount = jar.clearCount
         if isAllowed(Origin(url)) {
@@ -69,13 +49,30 @@ public struct CookiesInterceptor: Interceptor {
     }
 }
 
-extension Interceptor where Self == CookiesInterceptor {
-    /// Sends the cookies of a jar, and stores the cookies that responses set: see ``CookiesInterceptor``.
+extension Interceptor where Self == AnyInterceptor {
+    /// Sends the cookies of a jar, and stores the cookies that responses set (RFC 6265).
+    ///
+    /// ```swift
+    /// .cookies()                    // a jar of this client's own
+    /// .cookies(jar)                 // one that is shared, looked into or kept
+    /// ```
+    ///
+    /// ## Order
+    /// Put `cookies` inside `followRedirects`, so that each hop sends and sets its own cookies, and outside `sign` and
+    /// `logging`. Put `cookies` outside `coalesce` and `cache`, which must know whose request they see: inside them, it throws
+    /// a ``ChainOrderError``, even with an empty jar, unless the request names a partition. Without `cache` and `coalesce`,
+    /// `cookies` may be inside `retry`: each attempt then carries the cookies that the previous attempt received.
+    ///
+    /// The jar ignores the cookies of a response from the cache, because it stored them when the response first arrived
+    /// (``Interceptors/HTTPResponse/receivedCookies``).
+    ///
+    /// A `Cookie` field already in the request stays first, and the jar adds its cookies except those with a name in that
+    /// field. A cookie goes to the host that set it, or to the hosts of its domain, on any port (RFC 6265).
     ///
     /// - Parameters:
     ///   - jar: the jar that supplies and stores the cookies; by default a new jar that nothing else shares.
     ///   - origins: the only origins that may set and get cookies; `nil` for all, under the rules of RFC 6265.
     public static func cookies(_ jar: CookieJar = CookieJar(), origins: Set<Origin>? = nil) -> Self {
-        Self(jar, origins: origins)
+        Self(CookiesInterceptor(jar, origins: origins))
     }
 }

@@ -19,7 +19,7 @@ struct ChallengeOffer: Sendable {
 
     init(
         _ response: HTTPResponse,
-        _ schemes: Set<PasswordAuthInterceptor.Scheme>,
+        _ schemes: Set<PasswordScheme>,
         _ origin: Origin,
         by challenger: Challenger = .server,
         rejected: PasswordAuthAnswer?,

@@ -1,70 +1,23 @@
-/// Answers the challenges of servers that ask for a name and a password, with digest (RFC 7616) or basic (RFC 7617). For a
-/// proxy's challenges, use `.passwordAuth(proxy: …)`.
-///
-/// ```swift
-/// .digestAuth(username: "Mufasa", password: password)
-/// .basicAuth(username: "Aladdin", password: password, atOnce: true)
-/// .passwordAuth { realm, origin in await keychain.credential(for: realm) }
-/// ```
-///
-/// ## Order
-/// Put this interceptor inside `validateStatus` and `followRedirects`, and outside `retry`: it answers a 401 by running the
-/// rest of the chain again. Put it outside `coalesce` and `cache`, which must know whose request they see. Inside `coalesce`
-/// or `cache`, this interceptor throws a ``ChainOrderError`` unless the request names a partition. With digest, a cache can
-/// find its responses again only by a partition.
-///
-/// An interceptor that changes the URL or the content belongs outside this interceptor; only the transport may do so inside.
-/// A digest covers the target as it is sent and, with `auth-int`, the content too.
-///
-/// ## Behaviour
-/// - A request carries no credentials until the server asks for them. Later requests to the origin carry an answer in
-///   advance: a digest with the next nonce count, or basic. A stale nonce is replaced, and a nonce from `Authentication-Info`
-///   is used.
-/// - The strongest challenge is answered: digest with SHA-256 or SHA-512-256, then digest with MD5, then basic. If both
-///   schemes are allowed, basic is answered only over https, so that nobody in between can downgrade digest to basic.
-/// - If the closure's credential depends on the signed-in user, call ``signOut()`` when the user changes.
-/// - If an answer in advance is rejected, the closure is called again: the password may have changed, or another realm may
-///   need another credential. If the closure returns the same basic credential, it is not sent twice.
-/// - If a realm rejects a credential that it has never accepted, the caller gets the 401, and the credential is not used for
-///   the realm again.
-/// - The caller also gets a 401 that can't be answered (an unknown algorithm, or `auth-int` for a one-shot body). So does a
-///   401 after a redirect that an inner interceptor followed and that changed the method: the server has already acted on the
-///   request.
-/// - Names and passwords are sent as UTF-8, and only to their origins. A request that already has an `Authorization` field
-///   keeps that field. To send a request without credentials, set ``Interceptors/HTTPContext/authorization`` in its context.
-/// - With ``AuthorizationMode/notRenewed``, a 401 to a request with credentials goes to the caller. The closure isn't called
-///   again, and the credential stays in use. A first challenge and a stale nonce are still answered.
-/// - If the challenged request used up a one-shot body, the call fails with ``TransportError/Code/bodyNotReplayable``. The
-///   next call carries the answer in advance.
-public struct PasswordAuthInterceptor: Interceptor {
-    /// An authentication scheme for a name and a password.
-    public struct Scheme: Sendable, Hashable {
-        let name: String
-
-        /// RFC 7617: sends the name and the password in clear; without TLS, anyone on the network path can read them.
-        public static let basic = Self(name: "basic")
-        /// RFC 7616: sends a digest that doesn't reveal the password.
-        public static let digest = Self(name: "digest")
-    }
-
-    /// Returns the credential for a realm of an origin; `nil` to leave the challenge to the caller.
-    public typealias Credentials = @Sendable (_ realm: String, _ origin: Origin) async throws -> PasswordCredential?
+/// The implementation of `.passwordAuth(…)`, documented there.
+struct PasswordAuthInterceptor: Interceptor {
+    typealias Credentials = @Sendable (_ realm: String, _ origin: Origin) async throws -> PasswordCredential?
 
     private let credentials: Credentials
     private let atOnce: PasswordCredential?
-    private let schemes: Set<Scheme>
+    private let schemes: Set<PasswordScheme>
     private let origins: Set<Origin>?
     private let random: RandomSource
     private let challenger: Challenger
-    private let shared = SharedPasswordAuthMemory()
+    private let shared: SharedPasswordAuthMemory
 
     // One request gets at most two answers: the second may replace a stale nonce or an old password, and its rejection is
     // final.
     private static let mostAnswers = 2
 
     init(
-        schemes: Set<Scheme>,
+        schemes: Set<PasswordScheme>,
         origins: Set<Origin>?,
+        session: PasswordSession = PasswordSession(),
         random: RandomSource,
         challenger: Challenger = .server,
         atOnce: PasswordCredential? = nil,
@@ -76,22 +29,10 @@ public struct PasswordAuthInterceptor: Interceptor {
         self.random = random
         self.atOnce = atOnce
         self.credentials = credentials
+        shared = SharedPasswordAuthMemory(session)
     }
 
-    /// Forgets all accepted and rejected credentials, in all copies. Call it when the user of the closure's credentials
-    /// changes.
-    ///
-    /// A challenge to a request already under way is then not answered, because the closure may return another user's
-    /// credential.
-    public func signOut() { shared.forget() }
-
-    /// Passes the request on, and again with credentials if it is challenged.
-    ///
-    /// - Throws: ``AuthenticationError`` with ``AuthenticationError/Code/unknownOrigin`` if neither the interceptor nor the
-    ///   client names an origin, with ``AuthenticationError/Code/invalidCredential`` if the scheme can't carry the
-    ///   credential; ``ChainOrderError`` inside `cache` or `coalesce`; ``TransportError`` with
-    ///   ``TransportError/Code/bodyNotReplayable``; any error of the closure or of the rest of the chain.
-    public func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
+    func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         let request = request
         // The mode concerns credentials for the server, not for a proxy.
         let mode = challenger.proxy == nil ? request.context.authorization : .automatic

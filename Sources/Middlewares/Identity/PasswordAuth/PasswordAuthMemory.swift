@@ -1,14 +1,24 @@
 internal import HTTPSyntax
 internal import Synchronization
 
-/// The memory that all copies of an interceptor share, until the user changes.
+/// The memory that all copies of an interceptor share, until the user of their session changes.
 final class SharedPasswordAuthMemory: Sendable {
-    private let memory = Mutex(PasswordAuthMemory())
+    private let session: PasswordSession
+    private let memory: Mutex<(generation: UInt64, memory: PasswordAuthMemory)>
+
+    init(_ session: PasswordSession) {
+        self.session = session
+        memory = Mutex((session.generation, PasswordAuthMemory()))
+    }
 
     /// Read once per request: a request that outlives a sign-out keeps writing to the old, forgotten memory.
-    var current: PasswordAuthMemory { memory.withLock(\.self) }
-
-    func forget() { memory.withLock { $0 = PasswordAuthMemory() } }
+    var current: PasswordAuthMemory {
+        memory.withLock { state in
+            let generation = session.generation
+            if state.generation != generation { state = (generation, PasswordAuthMemory()) }
+            return state.memory
+        }
+    }
 }
 
 /// Records the servers' responses to one user's credentials.

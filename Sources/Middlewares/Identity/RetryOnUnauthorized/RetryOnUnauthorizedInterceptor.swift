@@ -1,40 +1,5 @@
-/// Renews the credential when a server rejects it, and runs the rest of the chain again, once.
-///
-/// The new credential comes from a ``TokenStore``, or, if an interceptor further inside adds a cookie or another credential,
-/// from a closure that logs in:
-///
-/// ```swift
-/// interceptors: [.followRedirects(), .retryOnUnauthorized(tokens), .bearerAuth(tokens), .retry(…)]
-/// interceptors: [.retryOnUnauthorized { try await logIn() }, .cookies(jar)]
-/// ```
-///
-/// ## Order
-/// Put `retryOnUnauthorized` outside the interceptor that adds the credential, because only the rest of the chain runs again,
-/// and inside every interceptor that turns a 401 into an error. If a server hides a 401 in an envelope with status 200, put
-/// `unwrapEnvelope` inside too, and pass a condition that matches its error.
-///
-/// ## Behaviour
-/// - One refresh serves all rejected requests. If a request was rejected with an older credential than the current one, it is
-///   sent again without a refresh.
-/// - The request is sent again as this interceptor received it, without the changes of inner interceptors. The rejected
-///   response's body is discarded before the refresh, so that it holds no connection meanwhile.
-/// - A second rejection goes to the caller.
-/// - A first rejection goes to the caller if it doesn't concern the credential. The request went to another origin, had an
-///   `Authorization` field, belongs to a session that a sign-out has ended, or is part of the refresh
-///   (`Task.isRefreshingCredential`). Or its context says that a rejection means something else
-///   (``Interceptors/HTTPContext/authorization``).
-/// - A first rejection also goes to the caller after a redirect that an inner interceptor followed and that changed the
-///   method: the server has already acted on the request. If a request isn't idempotent, its rejection goes to the caller when
-///   the server may have acted on an earlier attempt of an inner `retry`.
-/// - A rejection of a new credential within `pause` after its refresh also goes to the caller, if no server has accepted the
-///   credential yet, or if a request was rejected with it a second time. The ``TokenStore`` or the factory sets `pause`.
-/// - If the body can't be sent again, the call fails with ``TransportError/Code/bodyNotReplayable`` after the refresh, so
-///   that the caller's next call with a new body succeeds.
-///
-/// An interceptor that limits concurrency must be inside both this interceptor and `bearerAuth`, or let the requests of a
-/// refresh pass (`Task.isRefreshingCredential`). Otherwise the requests that wait for the refresh may hold all permits, and
-/// the refresh deadlocks.
-public struct RetryOnUnauthorizedInterceptor: Interceptor {
+/// The implementation of `.retryOnUnauthorized(…)`, documented there.
+struct RetryOnUnauthorizedInterceptor: Interceptor {
     private let source: any UnauthorizedSource
     private let condition: OutcomeCondition
 
@@ -57,14 +22,8 @@ public struct RetryOnUnauthorizedInterceptor: Interceptor {
         self.condition = condition
     }
 
-    /// Passes the request on, and once more with a new credential if the first is rejected.
-    ///
-    /// - Throws: the refresh's error; ``AuthenticationError`` with ``AuthenticationError/Code/wrongOrder`` if `bearerAuth` is
-    ///   outside this interceptor, or with ``AuthenticationError/Code/signedOut`` if the session ends meanwhile;
-    ///   ``TransportError`` with ``TransportError/Code/bodyNotReplayable``; `CancellationError`; any error of the rest of the
-    ///   chain.
     @inline(__always)
-    public func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
+    func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         guard let record = try source.track(&request) else { return try await next(request) }
         let answer: Result<HTTPResponse, any Error>
         do {
@@ -124,26 +83,61 @@ public struct RetryOnUnauthorizedInterceptor: Interceptor {
     }
 }
 
-extension Interceptor where Self == RetryOnUnauthorizedInterceptor {
-    /// Refreshes a store's token when a server rejects it, and runs the rest of the chain again, once.
+extension Interceptor where Self == AnyInterceptor {
+    /// Renews the credential when a server rejects it, and runs the rest of the chain again, once.
+    ///
+    /// The new credential comes from a ``TokenStore``, or, if an interceptor further inside adds a cookie or another
+    /// credential, from a closure that logs in:
     ///
     /// ```swift
-    /// [.retryOnUnauthorized(tokens), .bearerAuth(tokens)]
-    /// [.retryOnUnauthorized(tokens, when: .status(401) || .error(EnvelopeError.self) { $0.code == 1001 }), …]
+    /// interceptors: [.followRedirects(), .retryOnUnauthorized(tokens), .bearerAuth(tokens), .retry(…)]
+    /// interceptors: [.retryOnUnauthorized { try await logIn() }, .cookies(jar)]
+    /// interceptors: [.retryOnUnauthorized(tokens, when: .status(401) || .error(EnvelopeError.self) { $0.code == 1001 })]
     /// ```
     ///
+    /// ## Order
+    /// Put `retryOnUnauthorized` outside the interceptor that adds the credential, because only the rest of the chain runs
+    /// again, and inside every interceptor that turns a 401 into an error. If a server hides a 401 in an envelope with status
+    /// 200, put `unwrapEnvelope` inside too, and pass a condition that matches its error.
+    ///
+    /// ## Behaviour
+    /// - One refresh serves all rejected requests. If a request was rejected with an older credential than the current one, it
+    ///   is sent again without a refresh.
+    /// - The request is sent again as this interceptor received it, without the changes of inner interceptors. The rejected
+    ///   response's body is discarded before the refresh, so that it holds no connection meanwhile.
+    /// - A second rejection goes to the caller.
+    /// - A first rejection goes to the caller if it doesn't concern the credential. The request went to another origin, had an
+    ///   `Authorization` field, belongs to a session that a sign-out has ended, or is part of the refresh
+    ///   (`Task.isRefreshingCredential`). Or its context says that a rejection means something else
+    ///   (``Interceptors/HTTPContext/authorization``).
+    /// - A first rejection also goes to the caller after a redirect that an inner interceptor followed and that changed the
+    ///   method: the server has already acted on the request. If a request isn't idempotent, its rejection goes to the caller
+    ///   when the server may have acted on an earlier attempt of an inner `retry`.
+    /// - A rejection of a new credential within `pause` after its refresh also goes to the caller, if no server has accepted
+    ///   the credential yet, or if a request was rejected with it a second time. The ``TokenStore`` or the factory sets
+    ///   `pause`.
+    /// - If the body can't be sent again, the call fails with ``TransportError/Code/bodyNotReplayable`` after the refresh, so
+    ///   that the caller's next call with a new body succeeds.
+    /// - If the refresh fails, the caller gets its error, or ``AuthenticationError/Code/signedOut`` if the session ends
+    ///   meanwhile. If `bearerAuth` is outside this interceptor, the call fails with ``AuthenticationError/Code/wrongOrder``.
+    ///
+    /// An interceptor that limits concurrency must be inside both this interceptor and `bearerAuth`, or let the requests of a
+    /// refresh pass (`Task.isRefreshingCredential`). Otherwise the requests that wait for the refresh may hold all permits, and
+    /// the refresh deadlocks.
+    ///
     /// - Parameters:
-    ///   - tokens: the store whose token a ``BearerAuthInterceptor`` further inside sends.
+    ///   - tokens: the store whose token a `bearerAuth` further inside sends.
     ///   - condition: the outcomes that reject the token.
     public static func retryOnUnauthorized(
         _ tokens: TokenStore,
         when condition: OutcomeCondition = .status(401)
     ) -> Self {
-        Self(tokens, when: condition)
+        Self(RetryOnUnauthorizedInterceptor(tokens, when: condition))
     }
 
     /// Logs in again when a server rejects the session, and runs the rest of the chain again, once. The interceptor's copies
-    /// share one log-in, so it may be part of several chains.
+    /// share one log-in, so it may be part of several chains. Order and behaviour are those of
+    /// ``retryOnUnauthorized(_:when:)``.
     ///
     /// ```swift
     /// [.retryOnUnauthorized { try await logIn() }, .cookies(jar)]
@@ -164,6 +158,6 @@ extension Interceptor where Self == RetryOnUnauthorizedInterceptor {
         time: TimeSource = .system,
         logIn: @escaping @Sendable () async throws -> Void
     ) -> Self {
-        Self(origins: origins, when: condition, pause: pause, time: time, logIn: logIn)
+        Self(RetryOnUnauthorizedInterceptor(origins: origins, when: condition, pause: pause, time: time, logIn: logIn))
     }
 }

@@ -1,35 +1,7 @@
 public import Foundation
 
-/// Signs requests to chosen origins.
-///
-/// ```swift
-/// let key = SigningKey(Data(base64Encoded: secret)!)
-/// let interceptors: [any Interceptor] = [
-///     .followRedirects(),
-///     .retry(…),
-///     .compressRequest(),
-///     .sign(.hmacSHA256(key, keyID: "shop-app")),                    // RFC 9421
-///     // or .sign(.awsV4(region: "eu-central-1", service: "s3", credentials: credentials))
-///     // or .sign { request, date in
-///     //        let digest = try await request.body.sha256()
-///     //        request.headerFields["X-Digest"] = digest.base64EncodedString()
-///     //        request.headerFields["X-Signature"] = try key.hmacSHA256(digest).base64EncodedString()
-///     //    }
-/// ]
-/// ```
-/// ## Order
-/// - Innermost, except for interceptors that only observe, such as `logging`, because the signature must cover the request as
-///   sent. So inside `headers`, `cookies`, `tracing` and `compressRequest`.
-/// - Inside `retry` and `followRedirects`, so that each attempt is signed with the current time, and each redirected request
-///   with its URL.
-///
-/// An outer `cache` or `coalesce` can serve one response to several requests, but can't see whose key signs a request. So name
-/// a partition (``HTTPContext/cachePartition``), or, if all users of the program share the key, pass
-/// `identifiesCaller: false`. Otherwise the request fails with a ``ChainOrderError``.
-///
-/// ## Behaviour
-/// Requests to other origins pass unsigned. A request that should be signed but can't be isn't sent.
-public struct SignInterceptor: Interceptor {
+/// The implementation of `.sign(…)`, documented there.
+struct SignInterceptor: Interceptor {
     private let signer: RequestSigner
     private let origins: Set<Origin>?
     private let identifiesCaller: Bool
@@ -50,11 +22,7 @@ public struct SignInterceptor: Interceptor {
         now = time.now
     }
 
-    /// Signs the request if its origin is chosen, and passes the request on.
-    ///
-    /// - Throws: ``SigningError``; ``ChainOrderError`` inside `cache` or `coalesce`; errors of the signer and of the rest of
-    ///   the chain.
-    public func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
+    func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         if isSigned(request), try isForRequest(request) {
             if identifiesCaller { try request.requireUnshared(by: "sign", changesEachTime: true) }
             try await signer.sign(&request, at: now())
@@ -76,8 +44,37 @@ public struct SignInterceptor: Interceptor {
     }
 }
 
-extension Interceptor where Self == SignInterceptor {
-    /// Signs requests to chosen origins. See ``SignInterceptor``.
+extension Interceptor where Self == AnyInterceptor {
+    /// Signs requests to chosen origins.
+    ///
+    /// ```swift
+    /// let key = SigningKey(Data(base64Encoded: secret)!)
+    /// let interceptors: [any Interceptor] = [
+    ///     .followRedirects(),
+    ///     .retry(…),
+    ///     .compressRequest(),
+    ///     .sign(.hmacSHA256(key, keyID: "shop-app")),                    // RFC 9421
+    ///     // or .sign(.awsV4(region: "eu-central-1", service: "s3", credentials: credentials))
+    ///     // or .sign { request, date in
+    ///     //        let digest = try await request.body.sha256()
+    ///     //        request.headerFields["X-Digest"] = digest.base64EncodedString()
+    ///     //        request.headerFields["X-Signature"] = try key.hmacSHA256(digest).base64EncodedString()
+    ///     //    }
+    /// ]
+    /// ```
+    /// ## Order
+    /// - Innermost, except for interceptors that only observe, such as `logging`, because the signature must cover the request
+    ///   as sent. So inside `headers`, `cookies`, `tracing` and `compressRequest`.
+    /// - Inside `retry` and `followRedirects`, so that each attempt is signed with the current time, and each redirected
+    ///   request with its URL.
+    ///
+    /// An outer `cache` or `coalesce` can serve one response to several requests, but can't see whose key signs a request. So
+    /// name a partition (``HTTPContext/cachePartition``), or, if all users of the program share the key, pass
+    /// `identifiesCaller: false`. Otherwise the request fails with a ``ChainOrderError``.
+    ///
+    /// ## Behaviour
+    /// Requests to other origins pass unsigned. A request that should be signed but can't be isn't sent: it fails with the
+    /// signer's error, or with ``SigningError/Code/unknownOrigin`` if neither `origins` nor the client names an origin.
     ///
     /// - Parameters:
     ///   - signer: adds the signatures.
@@ -93,7 +90,7 @@ extension Interceptor where Self == SignInterceptor {
         time: TimeSource = .system,
         where isSigned: @escaping @Sendable (HTTPRequest) -> Bool = { _ in true }
     ) -> Self {
-        Self(signer, origins: origins, identifiesCaller: identifiesCaller, time: time, where: isSigned)
+        Self(SignInterceptor(signer, origins: origins, identifiesCaller: identifiesCaller, time: time, where: isSigned))
     }
 
     /// Signs requests with a closure, which adds fields or query parameters to the final request.
@@ -105,6 +102,6 @@ extension Interceptor where Self == SignInterceptor {
         time: TimeSource = .system,
         with sign: @escaping @Sendable (inout HTTPRequest, Date) async throws -> Void
     ) -> Self {
-        Self(RequestSigner(sign), origins: origins, identifiesCaller: identifiesCaller, time: time)
+        Self(SignInterceptor(RequestSigner(sign), origins: origins, identifiesCaller: identifiesCaller, time: time))
     }
 }

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Synchronization
 
-/// The destination of a ``LoggingInterceptor``'s entries.
+/// The destination of the entries of `logging`.
 ///
 /// ```swift
 /// .logging(.headers)                                          // standard error

@@ -1,40 +1,5 @@
-/// Logs each exchange to a sink: one entry for the request, and one for the end of the exchange.
-///
-/// ```swift
-/// let interceptors: [any Interceptor] = [
-///     .retryOnUnauthorized(tokens),
-///     .bearerAuth(tokens),
-///     .logging(.headers),                             // to standard error
-///     // or .logging(.body, to: LogSink { print($0) }, curl: true)
-/// ]
-/// ```
-/// ```text
-/// --> #7 GET https://api.example.com/users/42?page=2&token=<redacted>
-///     Accept: application/json
-///     Authorization: <redacted>
-/// <-- #7 200 OK https://api.example.com/users/42?page=2&token=<redacted> (34 ms, 512 bytes)
-///     Content-Type: application/json
-/// ```
-/// ## Order
-/// - Innermost, the log shows the wire: each attempt, redirect and refresh is a separate exchange, with the fields as sent.
-/// - Outermost, the log shows the caller's view: one exchange per call, with the time of all attempts. The request is the
-///   caller's, even if a cache answered and nothing was sent.
-/// - For both views, use two loggers with different labels.
-///
-/// Each response is logged with its own URL, which differs from the request's after a redirect.
-///
-/// ## Behaviour
-/// - Each `-->` is followed by exactly one `<--` with the same number, even if the call fails, is cancelled or never reaches
-///   the network. A cancelled call is logged as cancelled, not as failed. For a streamed response, the `<--`
-///   is written when its head arrives.
-/// - Logging never consumes a body or waits for one. A body that is streamed, in a file, over the limit or not UTF-8 text is
-///   only summarised.
-/// - No level logs a secret that ``Redaction`` recognises, whether it occurs in a URL, a field, a body or an error.
-/// - Text from a server can't imitate an entry or control a terminal: control characters are escaped, and all lines of an
-///   entry except the first are indented.
-///
-/// At ``LogLevel/off`` the interceptor only passes requests on.
-public struct LoggingInterceptor: Interceptor {
+/// The implementation of `.logging(…)`, documented there.
+struct LoggingInterceptor: Interceptor {
     private let log: ExchangeLog?
 
     init(
@@ -56,9 +21,8 @@ public struct LoggingInterceptor: Interceptor {
         log = ExchangeLog(text: text, sink: sink, clock: time.clock)
     }
 
-    /// Logs the request, passes it on, and logs the outcome.
     @inline(__always)
-    public func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
+    func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         guard let log else { return try await next(request) }
         let number = log.nextNumber()
         await log.begin(number, copy request)
@@ -75,7 +39,7 @@ public struct LoggingInterceptor: Interceptor {
     }
 }
 
-/// The amount of detail that a ``LoggingInterceptor`` logs.
+/// The amount of detail that `logging` logs.
 public enum LogLevel: String, Sendable, CaseIterable {
     /// Nothing.
     case off
@@ -87,8 +51,43 @@ public enum LogLevel: String, Sendable, CaseIterable {
     case body
 }
 
-extension Interceptor where Self == LoggingInterceptor {
-    /// Logs each exchange to a sink, without secrets. See ``LoggingInterceptor``.
+extension Interceptor where Self == AnyInterceptor {
+    /// Logs each exchange to a sink: one entry for the request, and one for the end of the exchange.
+    ///
+    /// ```swift
+    /// let interceptors: [any Interceptor] = [
+    ///     .retryOnUnauthorized(tokens),
+    ///     .bearerAuth(tokens),
+    ///     .logging(.headers),                             // to standard error
+    ///     // or .logging(.body, to: LogSink { print($0) }, curl: true)
+    /// ]
+    /// ```
+    /// ```text
+    /// --> #7 GET https://api.example.com/users/42?page=2&token=<redacted>
+    ///     Accept: application/json
+    ///     Authorization: <redacted>
+    /// <-- #7 200 OK https://api.example.com/users/42?page=2&token=<redacted> (34 ms, 512 bytes)
+    ///     Content-Type: application/json
+    /// ```
+    /// ## Order
+    /// - Innermost, the log shows the wire: each attempt, redirect and refresh is a separate exchange, with the fields as sent.
+    /// - Outermost, the log shows the caller's view: one exchange per call, with the time of all attempts. The request is the
+    ///   caller's, even if a cache answered and nothing was sent.
+    /// - For both views, use two loggers with different labels.
+    ///
+    /// Each response is logged with its own URL, which differs from the request's after a redirect.
+    ///
+    /// ## Behaviour
+    /// - Each `-->` is followed by exactly one `<--` with the same number, even if the call fails, is cancelled or never
+    ///   reaches the network. A cancelled call is logged as cancelled, not as failed. For a streamed response, the `<--` is
+    ///   written when its head arrives.
+    /// - Logging never consumes a body or waits for one. A body that is streamed, in a file, over the limit or not UTF-8 text
+    ///   is only summarised.
+    /// - No level logs a secret that ``Redaction`` recognises, whether it occurs in a URL, a field, a body or an error.
+    /// - Text from a server can't imitate an entry or control a terminal: control characters are escaped, and all lines of an
+    ///   entry except the first are indented.
+    ///
+    /// At ``LogLevel/off`` the interceptor only passes requests on.
     ///
     /// - Parameters:
     ///   - level: the amount of detail, ``LogLevel/basic`` by default.
@@ -112,14 +111,16 @@ extension Interceptor where Self == LoggingInterceptor {
         time: TimeSource = .system
     ) -> Self {
         Self(
-            level,
-            to: sink,
-            label: label,
-            bodyLimit: bodyLimit,
-            prettyJSON: prettyJSON,
-            curl: curl,
-            redaction: redaction,
-            time: time
+            LoggingInterceptor(
+                level,
+                to: sink,
+                label: label,
+                bodyLimit: bodyLimit,
+                prettyJSON: prettyJSON,
+                curl: curl,
+                redaction: redaction,
+                time: time
+            )
         )
     }
 }

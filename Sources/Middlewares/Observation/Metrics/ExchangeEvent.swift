@@ -1,4 +1,4 @@
-/// An event that a ``MetricsInterceptor`` reports about an exchange.
+/// An event that `metrics` reports about an exchange.
 ///
 /// Each `began` is followed by exactly one `ended` with the same number. After that comes one `decodingFailed` for each caller
 /// that can't decode the response. There can be several such callers only if an outer `coalesce` shares the response.

@@ -1,26 +1,7 @@
 internal import Synchronization
 
-/// Reports each exchange to a closure: its start, and exactly once its end, with status, sizes and times.
-///
-/// ```swift
-/// .metrics { event in
-///     guard case .ended(let end) = event else { return }
-///     latency.record(end.duration, labels: [end.start.method.rawValue, "\(end.status?.code ?? 0)"])
-/// }
-/// ```
-/// ## Order
-/// - Innermost, the metrics are those of the wire: each attempt, redirect and refresh is a separate exchange.
-/// - Outermost, the metrics show the caller's wait.
-/// - With an interceptor at each end, the difference is the cost of retries, refreshes and queues.
-///
-/// ## When an exchange ends
-/// An exchange ends with the response, if its content is in memory or in a file. With a streamed response, the exchange ends
-/// with the last byte, with an error or cancellation of reading, or when the body is discarded or deallocated.
-/// Each start has exactly one end.
-///
-/// If a typed call of a ``Client`` can't decode its response, ``ExchangeEvent/decodingFailed(_:_:)`` is reported after the
-/// end.
-public struct MetricsInterceptor: Interceptor {
+/// The implementation of `.metrics(…)`, documented there.
+struct MetricsInterceptor: Interceptor {
     private final class Shared: Sendable {
         let count = Atomic<UInt64>(0)
     }
@@ -38,8 +19,7 @@ public struct MetricsInterceptor: Interceptor {
         elapsed = time.stopwatch().elapsed
     }
 
-    /// Reports the start, passes the request on, and reports the end when it comes.
-    public func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
+    func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         let number = shared.count.wrappingAdd(1, ordering: .relaxed).newValue
         let begin = elapsed()
         let exchange = Exchange(
@@ -75,8 +55,27 @@ public struct MetricsInterceptor: Interceptor {
     }
 }
 
-extension Interceptor where Self == MetricsInterceptor {
-    /// Reports the start and the end of each exchange to a closure. See ``MetricsInterceptor``.
+extension Interceptor where Self == AnyInterceptor {
+    /// Reports each exchange to a closure: its start, and exactly once its end, with status, sizes and times.
+    ///
+    /// ```swift
+    /// .metrics { event in
+    ///     guard case .ended(let end) = event else { return }
+    ///     latency.record(end.duration, labels: [end.start.method.rawValue, "\(end.status?.code ?? 0)"])
+    /// }
+    /// ```
+    /// ## Order
+    /// - Innermost, the metrics are those of the wire: each attempt, redirect and refresh is a separate exchange.
+    /// - Outermost, the metrics show the caller's wait.
+    /// - With an interceptor at each end, the difference is the cost of retries, refreshes and queues.
+    ///
+    /// ## When an exchange ends
+    /// An exchange ends with the response, if its content is in memory or in a file. With a streamed response, the exchange
+    /// ends with the last byte, with an error or cancellation of reading, or when the body is discarded or deallocated. Each
+    /// start has exactly one end.
+    ///
+    /// If a typed call of a ``Client`` can't decode its response, ``ExchangeEvent/decodingFailed(_:_:)`` is reported after the
+    /// end.
     ///
     /// - Parameters:
     ///   - time: measures the durations.
@@ -85,6 +84,6 @@ extension Interceptor where Self == MetricsInterceptor {
         time: TimeSource = .system,
         report: @escaping @Sendable (ExchangeEvent) -> Void
     ) -> Self {
-        Self(time: time, report: report)
+        Self(MetricsInterceptor(time: time, report: report))
     }
 }

@@ -56,7 +56,7 @@ public struct SpanEnd: Sendable {
     }
 }
 
-extension Interceptor where Self == ClosureInterceptor {
+extension Interceptor where Self == AnyInterceptor {
     /// Reports each exchange as a span to a tracing system.
     ///
     /// ## Order

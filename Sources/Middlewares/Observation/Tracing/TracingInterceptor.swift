@@ -1,25 +1,5 @@
-/// Sends trace IDs to servers in the fields `traceparent` and `tracestate` (W3C Trace Context).
-///
-/// ```swift
-/// let interceptors: [any Interceptor] = [
-///     .tracing(),             // the call: begins a trace, or goes on with that of the request
-///     .retry(…),
-///     .tracing(),             // each attempt: a span of its own in the same trace
-///     .logging(.headers),
-/// ]
-/// ```
-/// ## Order
-/// - Outside a retry, a redirect or a refresh, a span is a call: all attempts carry the same span.
-/// - Inside them, a span is an attempt.
-/// - With an interceptor at each position, as above, the attempts are spans of one trace, with the call's span as parent.
-/// - Outside `logging`, so that the log shows the fields.
-/// - Inside or outside `sign`: by default, the ready-made signers don't cover these fields.
-///
-/// ## Behaviour
-/// A request with a valid `traceparent`, or a trace in its context (``HTTPContext/trace``), becomes a new span of that trace,
-/// with the same sampling decision. An invalid `traceparent` is replaced with a new trace and its `tracestate` is
-/// dropped, as the recommendation demands. The response's context has the span.
-public struct TracingInterceptor: Interceptor {
+/// The implementation of `.tracing(…)`, documented there.
+struct TracingInterceptor: Interceptor {
     private let sampling: Double
     private let origins: Set<Origin>?
     private let random: RandomSource
@@ -30,8 +10,7 @@ public struct TracingInterceptor: Interceptor {
         random = time.random
     }
 
-    /// Passes the request on as a new span.
-    public func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
+    func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         let trace = parent(of: request)?.child(span: identifier()) ?? newTrace()
         request.context.trace = trace
         request.headerFields.remove(.traceparent)
@@ -74,8 +53,28 @@ public struct TracingInterceptor: Interceptor {
     }
 }
 
-extension Interceptor where Self == TracingInterceptor {
-    /// Sends `traceparent` and `tracestate`. See ``TracingInterceptor``.
+extension Interceptor where Self == AnyInterceptor {
+    /// Sends trace IDs to servers in the fields `traceparent` and `tracestate` (W3C Trace Context).
+    ///
+    /// ```swift
+    /// let interceptors: [any Interceptor] = [
+    ///     .tracing(),             // the call: begins a trace, or goes on with that of the request
+    ///     .retry(…),
+    ///     .tracing(),             // each attempt: a span of its own in the same trace
+    ///     .logging(.headers),
+    /// ]
+    /// ```
+    /// ## Order
+    /// - Outside a retry, a redirect or a refresh, a span is a call: all attempts carry the same span.
+    /// - Inside them, a span is an attempt.
+    /// - With an interceptor at each position, as above, the attempts are spans of one trace, with the call's span as parent.
+    /// - Outside `logging`, so that the log shows the fields.
+    /// - Inside or outside `sign`: by default, the ready-made signers don't cover these fields.
+    ///
+    /// ## Behaviour
+    /// A request with a valid `traceparent`, or a trace in its context (``HTTPContext/trace``), becomes a new span of that
+    /// trace, with the same sampling decision. An invalid `traceparent` is replaced with a new trace and its `tracestate` is
+    /// dropped, as the recommendation demands. The response's context has the span.
     ///
     /// - Parameters:
     ///   - sampling: the share of new traces to record, from 0 to 1; by default all.
@@ -87,6 +86,6 @@ extension Interceptor where Self == TracingInterceptor {
         origins: Set<Origin>? = nil,
         time: TimeSource = .system
     ) -> Self {
-        Self(sampling: sampling, origins: origins, time: time)
+        Self(TracingInterceptor(sampling: sampling, origins: origins, time: time))
     }
 }

@@ -1,41 +1,5 @@
-/// Stops sending requests to a host that keeps failing, and probes from time to time whether the host has recovered.
-///
-/// ```swift
-/// interceptors: [
-///     .retry(3),
-///     .circuitBreaker(.consecutiveFailures(5), openFor: .seconds(30)) { origin, old, new in
-///         print("\(origin): \(old) -> \(new)")            // https://api.example.com:443: closed -> open
-///     },
-///     .timeout(.seconds(10), of: "one attempt"),
-/// ]
-/// ```
-/// Callers of a host that is down fail at once instead of waiting for timeouts, and an overloaded host gets time to recover.
-/// Each origin (scheme, host and port) has a separate circuit:
-/// - *closed*: requests are sent. Too many failures (``CircuitTrip``) open the circuit.
-/// - *open*: requests fail at once with ``LimitError``, which says when the next probe may be sent.
-/// - *half-open*: after `openFor`, the next requests are sent as probes, never more at once than must still succeed. If a
-///   probe fails, the circuit opens again for the same time; after enough successes, the circuit closes.
-///
-/// At most 1,024 origins are remembered. Beyond that, healthy origins are forgotten first, then those least recently used.
-///
-/// ## Order
-/// - Inside `retry`, so that each attempt counts and an open circuit ends the attempts.
-/// - Inside a cache, which can serve stored responses while the circuit is open.
-/// - Inside `limitConcurrency`, so that the circuit decides at the moment of sending.
-/// - Outside a `timeout` of one attempt, so that a timeout counts as a failure of the host. An outer `timeout` counts as a
-///   cancellation.
-///
-/// Copies share their circuits, so the same value can be part of several chains.
-///
-/// ## Which outcomes count
-/// - The outcomes in `failures` count as failures of the host, by default ``OutcomeCondition/hostFailure``.
-/// - All other responses count as successes, also those that an inner interceptor such as `validateStatus` turned into errors.
-/// - All other errors are ignored.
-///
-/// Cancelled requests never count, nor do outcomes of requests that were sent before the circuit's last change of state. A
-/// response is judged when it arrives; later errors of a streamed body don't count. A probe that is cancelled, or that takes
-/// longer than `openFor`, makes room for another.
-public struct CircuitBreakerInterceptor: Interceptor {
+/// The implementation of `.circuitBreaker(…)`, documented there.
+struct CircuitBreakerInterceptor: Interceptor {
     let breaker: CircuitBreaker
     private let failures: OutcomeCondition
 
@@ -57,10 +21,7 @@ public struct CircuitBreakerInterceptor: Interceptor {
         self.failures = failures
     }
 
-    /// Passes the request on unless the circuit of its origin is open.
-    ///
-    /// - Throws: ``LimitError``; errors of the rest of the chain.
-    public func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
+    func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         // A URL without a host has no circuit, and no transport sends it.
         guard let origin = Origin(request.url) else { return try await next(request) }
         let pass = try breaker.admit(request, to: origin)
@@ -87,8 +48,45 @@ public struct CircuitBreakerInterceptor: Interceptor {
     }
 }
 
-extension Interceptor where Self == CircuitBreakerInterceptor {
-    /// Stops sending requests to a host that keeps failing. See ``CircuitBreakerInterceptor``.
+extension Interceptor where Self == AnyInterceptor {
+    /// Stops sending requests to a host that keeps failing, and probes from time to time whether the host has recovered.
+    ///
+    /// ```swift
+    /// interceptors: [
+    ///     .retry(3),
+    ///     .circuitBreaker(.consecutiveFailures(5), openFor: .seconds(30)) { origin, old, new in
+    ///         print("\(origin): \(old) -> \(new)")            // https://api.example.com:443: closed -> open
+    ///     },
+    ///     .timeout(.seconds(10), of: "one attempt"),
+    /// ]
+    /// ```
+    /// Callers of a host that is down fail at once instead of waiting for timeouts, and an overloaded host gets time to
+    /// recover. Each origin (scheme, host and port) has a separate circuit:
+    /// - *closed*: requests are sent. Too many failures (``CircuitTrip``) open the circuit.
+    /// - *open*: requests fail at once with ``LimitError``, which says when the next probe may be sent.
+    /// - *half-open*: after `openFor`, the next requests are sent as probes, never more at once than must still succeed. If a
+    ///   probe fails, the circuit opens again for the same time; after enough successes, the circuit closes.
+    ///
+    /// At most 1,024 origins are remembered. Beyond that, healthy origins are forgotten first, then those least recently used.
+    ///
+    /// ## Order
+    /// - Inside `retry`, so that each attempt counts and an open circuit ends the attempts.
+    /// - Inside a cache, which can serve stored responses while the circuit is open.
+    /// - Inside `limitConcurrency`, so that the circuit decides at the moment of sending.
+    /// - Outside a `timeout` of one attempt, so that a timeout counts as a failure of the host. An outer `timeout` counts as a
+    ///   cancellation.
+    ///
+    /// Copies share their circuits, so the same value can be part of several chains.
+    ///
+    /// ## Which outcomes count
+    /// - The outcomes in `failures` count as failures of the host, by default ``OutcomeCondition/hostFailure``.
+    /// - All other responses count as successes, also those that an inner interceptor such as `validateStatus` turned into
+    ///   errors.
+    /// - All other errors are ignored.
+    ///
+    /// Cancelled requests never count, nor do outcomes of requests that were sent before the circuit's last change of state. A
+    /// response is judged when it arrives; later errors of a streamed body don't count. A probe that is cancelled, or that
+    /// takes longer than `openFor`, makes room for another.
     ///
     /// - Parameters:
     ///   - trip: when a circuit opens, by default after five failures in a row.
@@ -111,6 +109,15 @@ extension Interceptor where Self == CircuitBreakerInterceptor {
             _ in
         }
     ) -> Self {
-        Self(trip, openFor: openFor, probes: probes, failures: failures, time: time, onChange: onChange)
+        Self(
+            CircuitBreakerInterceptor(
+                trip,
+                openFor: openFor,
+                probes: probes,
+                failures: failures,
+                time: time,
+                onChange: onChange
+            )
+        )
     }
 }

@@ -1,39 +1,5 @@
-/// Sends a request a second time if the response is late, and returns the response that comes first.
-///
-/// ```swift
-/// interceptors: [
-///     .cache(.memory()),
-///     .retry(3),
-///     .hedge(after: .milliseconds(300), budget: RetryBudget(share: 0.05)),
-///     .limitConcurrency(32, perHost: 6),
-///     .timeout(.seconds(10), of: "one attempt"),
-/// ]
-/// ```
-/// A few slow responses of a large service make many calls slow. If 95 of 100 responses arrive within the delay, second
-/// attempts for the other five cost five more requests. The slowest calls then become about as fast as the others (Dean,
-/// Barroso: The Tail at Scale, 2013).
-///
-/// ## Order
-/// - Inside interceptors that can respond without the network, and inside `coalesce` and `retry`.
-/// - Inside interceptors whose result must be the same for both attempts: token, transaction ID.
-/// - Outside interceptors that count or limit requests, because there can be two: `limitConcurrency`, `rateLimit`,
-///   `circuitBreaker`, a `timeout` of one attempt.
-/// - Outside interceptors that must run for each attempt: a signature.
-///
-/// ## Behaviour
-/// - Only safe requests (RFC 9110 §9.2.1) whose body can be sent again get a second attempt; all others are passed on once.
-///   There is no second attempt if the first ends within the delay, with any outcome; if the budget is used up; or if the
-///   call's deadline (``HTTPContext/deadline``) leaves no time for it.
-/// - The first good outcome wins. A bad outcome, by default an error or a status 429 or 5xx, waits for the other attempt. If
-///   both are bad, the call ends with the outcome of the first attempt.
-/// - A bad streamed response doesn't wait, because it holds the connection and the permit that the other attempt may need.
-///   The interceptor discards it, and the call ends with the other attempt's outcome.
-/// - The losing attempt is cancelled and awaited, so that no work continues after the call; its response is discarded. An
-///   inner interceptor or transport that ignores cancellation delays the call.
-/// - Cancelling the call cancels both attempts.
-/// - The response names the winning attempt (``HTTPContext/hedgeWinner``). The second request is marked
-///   (``HTTPContext/isHedge``) and reports no progress.
-public struct HedgeInterceptor: Interceptor {
+/// The implementation of `.hedge(…)`, documented there.
+struct HedgeInterceptor: Interceptor {
     private typealias Answer = Result<HTTPResponse, any Error>
     private typealias Race = HedgeRace<Answer>
 
@@ -52,25 +18,22 @@ public struct HedgeInterceptor: Interceptor {
         after delay: Duration,
         budget: RetryBudget? = nil,
         time: TimeSource = .system,
-        isGood: @escaping @Sendable (Result<HTTPResponse, any Error>) -> Bool = HedgeInterceptor.isUsual
+        isGood: (@Sendable (Result<HTTPResponse, any Error>) -> Bool)? = nil
     ) {
         self.delay = min(delay, Stopwatch.farthest)
         self.budget = budget
-        self.isGood = isGood
+        self.isGood = isGood ?? Self.isUsual
         clock = time.clock
     }
 
-    /// The default of `isGood`: accepts any response except a 429 or 5xx, also one that an inner `validateStatus` turned into
-    /// an error.
-    public static func isUsual(_ answer: Result<HTTPResponse, any Error>) -> Bool {
+    /// Accepts any response except a 429 or 5xx, also one that an inner `validateStatus` turned into an error.
+    @Sendable
+    private static func isUsual(_ answer: Result<HTTPResponse, any Error>) -> Bool {
         guard let response = answer.answered else { return false }
         return response.status != 429 && response.status.kind != .serverError
     }
 
-    /// Passes the request on, and a second time if the response is late.
-    ///
-    /// - Throws: the first attempt's error if no attempt was better; `CancellationError`.
-    public func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
+    func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         guard request.method.isSafe, request.body.isRestartable else { return try await next(request) }
         budget?.deposit()
         if let deadline = request.context.deadline, deadline.remaining <= delay { return try await next(request) }

@@ -1,33 +1,5 @@
-/// Sends a request again if its outcome is worth another attempt.
-///
-/// ```swift
-/// interceptors: [
-///     .timeout(.seconds(30)),                             // of all attempts, and the waits between them
-///     .retryOnUnauthorized(tokens), .bearerAuth(tokens),
-///     .retry(3),
-///     .timeout(.seconds(10)),                             // of one attempt
-/// ]
-/// ```
-/// ## Order
-/// - Inside interceptors whose result must stay the same for all attempts: transaction ID, token, deadline, cache.
-/// - Outside interceptors that must run for each attempt: signatures with a date, a timeout per attempt, logging of the wire.
-/// - Inside `retryOnUnauthorized`, each token gets a full set of attempts; outside, a failed refresh can be retried.
-///
-/// ## Behaviour
-/// - Each attempt sends the request as it reached this interceptor. ``RetryPolicy`` decides when; by default, `retry` never
-///   repeats a request that isn't idempotent and that the server may have acted on.
-/// - The caller gets the last outcome, a response with its status or an error, unchanged except for its context. The context
-///   lists the attempts and the reason they ended (``HTTPContext/attempts``), also on an error that is an ``HTTPError``.
-/// - The body of a response that isn't returned is discarded before the wait.
-/// - No attempt starts if the deadline (``HTTPContext/deadline``) leaves no time for a wait before it.
-/// - Cancelling the task ends a wait at once with `CancellationError`, which is never retried.
-///
-/// ```swift
-/// let user: User = try await api.get("/users/42")         // GET: by itself
-/// var request = HTTPRequest(method: .post, url: url, body: order)
-/// request.headerFields[.idempotencyKey] = orderID         // POST: with a key that the server knows what to do with
-/// ```
-public struct RetryInterceptor: Interceptor {
+/// The implementation of `.retry(…)`, documented there.
+struct RetryInterceptor: Interceptor {
     private let policy: RetryPolicy
     private let budget: RetryBudget?
     private let makeKey: (@Sendable () -> String)?
@@ -45,11 +17,8 @@ public struct RetryInterceptor: Interceptor {
         self.time = time
     }
 
-    /// Passes the request on, again and again, until the policy accepts an outcome or allows no further attempt.
-    ///
-    /// - Throws: the error of the last attempt; `CancellationError`.
     @inline(__always)
-    public func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
+    func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         addKey(to: &request)
         budget?.deposit()
         let notes = request.context.interruptionNotes
@@ -115,12 +84,41 @@ public struct RetryInterceptor: Interceptor {
     }
 }
 
-extension Interceptor where Self == RetryInterceptor {
-    /// Sends a request again if its outcome is worth another attempt. See ``RetryInterceptor``.
+extension Interceptor where Self == AnyInterceptor {
+    /// Sends a request again if its outcome is worth another attempt.
     ///
     /// ```swift
-    /// .retry(3, when: .temporaryFailure || .status(409))
+    /// interceptors: [
+    ///     .timeout(.seconds(30)),                             // of all attempts, and the waits between them
+    ///     .retryOnUnauthorized(tokens), .bearerAuth(tokens),
+    ///     .retry(3),
+    ///     .timeout(.seconds(10)),                             // of one attempt
+    /// ]
     /// ```
+    /// `.retry(3, when: .temporaryFailure || .status(409))` repeats further outcomes.
+    ///
+    /// ## Order
+    /// - Inside interceptors whose result must stay the same for all attempts: transaction ID, token, deadline, cache.
+    /// - Outside interceptors that must run for each attempt: signatures with a date, a timeout per attempt, logging of the
+    ///   wire.
+    /// - Inside `retryOnUnauthorized`, each token gets a full set of attempts; outside, a failed refresh can be retried.
+    ///
+    /// ## Behaviour
+    /// - Each attempt sends the request as it reached this interceptor. ``RetryPolicy`` decides when; by default, `retry` never
+    ///   repeats a request that isn't idempotent and that the server may have acted on.
+    /// - The caller gets the last outcome, a response with its status or an error, unchanged except for its context. The
+    ///   context lists the attempts and the reason they ended (``HTTPContext/attempts``), also on an error that is an
+    ///   ``HTTPError``.
+    /// - The body of a response that isn't returned is discarded before the wait.
+    /// - No attempt starts if the deadline (``HTTPContext/deadline``) leaves no time for a wait before it.
+    /// - Cancelling the task ends a wait at once with `CancellationError`, which is never retried.
+    ///
+    /// ```swift
+    /// let user: User = try await api.get("/users/42")         // GET: by itself
+    /// var request = HTTPRequest(method: .post, url: url, body: order)
+    /// request.headerFields[.idempotencyKey] = orderID         // POST: with a key that the server knows what to do with
+    /// ```
+    ///
     /// - Parameters:
     ///   - policy: decides which requests to repeat, how often, and after which wait.
     ///   - condition: the outcomes that are worth another attempt, in place of the policy's condition; `nil`, the default, for the
@@ -139,6 +137,6 @@ extension Interceptor where Self == RetryInterceptor {
     ) -> Self {
         var policy = policy
         if let condition { policy.condition = condition }
-        return Self(policy, budget: budget, time: time, idempotencyKey: idempotencyKey)
+        return Self(RetryInterceptor(policy, budget: budget, time: time, idempotencyKey: idempotencyKey))
     }
 }

@@ -1,30 +1,5 @@
-/// Cancels the rest of the chain if it takes too long.
-///
-/// ```swift
-/// interceptors: [
-///     .timeout(.seconds(30), of: "the whole call"),       // with every attempt, and the waits between them
-///     .retry(3),
-///     .timeout(.seconds(10), of: "one attempt"),
-/// ]
-/// ```
-/// ## Order
-/// - Outside a retry, a refresh or redirects, the limit applies to all attempts together.
-/// - Inside them, the limit applies to each attempt.
-///
-/// ## Behaviour
-/// - The interceptor passes its deadline on (``HTTPContext/deadline``), so that an inner retry doesn't start an attempt that
-///   can't end in time. The interceptor also enforces a deadline that the caller set on the request; `.timeout()` without a
-///   limit does only that.
-/// - At the deadline the rest of the chain is cancelled and awaited, so that no work continues after the call. The
-///   call then fails with ``TransportError/Code/timedOut`` and a message that names the limit. A late response is discarded.
-///   An inner interceptor or transport that ignores cancellation delays the failure.
-/// - The error's context holds facts noted by inner interceptors, such as a retry's attempts (``HTTPContext/attempts``).
-/// - Cancelling the caller's task still throws `CancellationError`.
-/// - The time keeps running while an app is suspended, because the caller keeps waiting. With a `SuspendingClock`, the time
-///   stops while the machine sleeps.
-/// - The time runs until the response is returned: with its content if the response is buffered, otherwise with its head. To
-///   limit the content of a streamed response, use ``Timeouts/total`` and ``Timeouts/idle`` in ``HTTPContext/timeouts``.
-public struct TimeoutInterceptor: Interceptor {
+/// The implementation of `.timeout(…)`, documented there.
+struct TimeoutInterceptor: Interceptor {
     private let limit: Duration?
     private let name: String?
     private let time: TimeSource
@@ -35,11 +10,7 @@ public struct TimeoutInterceptor: Interceptor {
         self.time = time
     }
 
-    /// Passes the request on with its deadline, and cancels the rest of the chain when the deadline passes.
-    ///
-    /// - Throws: ``TransportError`` with ``TransportError/Code/timedOut``; `CancellationError`; errors of the rest of the
-    ///   chain.
-    public func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
+    func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         let own = limit.map { Deadline(after: $0, time: time) }
         let given = request.context.deadline
         // If an outer timeout set the deadline, it also enforces the deadline.
@@ -115,8 +86,33 @@ public struct TimeoutInterceptor: Interceptor {
     }
 }
 
-extension Interceptor where Self == TimeoutInterceptor {
-    /// Cancels the rest of the chain if it takes too long. See ``TimeoutInterceptor``.
+extension Interceptor where Self == AnyInterceptor {
+    /// Cancels the rest of the chain if it takes too long.
+    ///
+    /// ```swift
+    /// interceptors: [
+    ///     .timeout(.seconds(30), of: "the whole call"),       // with every attempt, and the waits between them
+    ///     .retry(3),
+    ///     .timeout(.seconds(10), of: "one attempt"),
+    /// ]
+    /// ```
+    /// ## Order
+    /// - Outside a retry, a refresh or redirects, the limit applies to all attempts together.
+    /// - Inside them, the limit applies to each attempt.
+    ///
+    /// ## Behaviour
+    /// - The interceptor passes its deadline on (``HTTPContext/deadline``), so that an inner retry doesn't start an attempt
+    ///   that can't end in time. The interceptor also enforces a deadline that the caller set on the request; `.timeout()`
+    ///   without a limit does only that.
+    /// - At the deadline the rest of the chain is cancelled and awaited, so that no work continues after the call. The call
+    ///   then fails with ``TransportError/Code/timedOut`` and a message that names the limit. A late response is discarded. An
+    ///   inner interceptor or transport that ignores cancellation delays the failure.
+    /// - The error's context holds facts noted by inner interceptors, such as a retry's attempts (``HTTPContext/attempts``).
+    /// - Cancelling the caller's task still throws `CancellationError`.
+    /// - The time keeps running while an app is suspended, because the caller keeps waiting. With a `SuspendingClock`, the time
+    ///   stops while the machine sleeps.
+    /// - The time runs until the response is returned: with its content if the response is buffered, otherwise with its head.
+    ///   To limit the content of a streamed response, use ``Timeouts/total`` and ``Timeouts/idle`` in ``HTTPContext/timeouts``.
     ///
     /// - Parameters:
     ///   - limit: the maximum time from a request's arrival here to its response. Zero or less fails every request unsent.
@@ -128,6 +124,6 @@ extension Interceptor where Self == TimeoutInterceptor {
         of name: String? = nil,
         time: TimeSource = .system
     ) -> Self {
-        Self(limit, of: name, time: time)
+        Self(TimeoutInterceptor(limit, of: name, time: time))
     }
 }

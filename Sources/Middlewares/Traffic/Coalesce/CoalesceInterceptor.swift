@@ -1,48 +1,7 @@
-/// Lets identical GET requests that run at the same time share one exchange.
-///
-/// ```swift
-/// interceptors: [
-///     .retryOnUnauthorized(tokens), .bearerAuth(tokens),
-///     .coalesce(),                                        // sees who asks
-///     .cache(.memory()),
-///     .retry(3),
-/// ]
-/// ```
-/// ## Order
-/// - Inside interceptors that add credentials (`bearerAuth`, cookies, basic authentication), so that users never share a
-///   response. A call whose credentials are added further inside fails with ``ChainOrderError``, unless the request names a
-///   partition (``HTTPContext/cachePartition``).
-/// - Outside a cache, a retry, and interceptors that limit or count requests, so that they run once for all callers that share.
-///
-/// ## When requests are identical
-/// Both are GETs without content, and have the same URL, header fields, client origin, time limits, buffer limit and cache
-/// use (``HTTPContext/cacheMode``, ``HTTPContext/cachePartition``).
-///
-/// Every field counts, except those that only label requests (``defaultIgnored``). A field with a sensitive name
-/// (``Redaction/isSensitive(_:)``) always counts, even if `ignoring` names it; `Proxy-Authorization` can be ignored.
-/// Use `apart` for anything else that must keep requests separate.
-///
-/// Some requests never share:
-/// - requests for a streamed response, because a stream can be read once, and the slowest reader would delay the others;
-/// - requests that report progress;
-/// - requests that refresh a credential (`Task.isRefreshingCredential`), because the exchange may wait for the refresh.
-///
-/// ## Behaviour
-/// - The exchange runs in a separate task. Cancelling a caller, even the one that started the exchange, only ends that
-///   caller's wait, at once and with `CancellationError`. When the last caller leaves, the exchange is cancelled, and the
-///   next request starts a new one.
-/// - Cookies that the response sets go only to the request that started the exchange.
-/// - All waiting callers get the exchange's error, and the next request starts a new exchange.
-/// - Each caller leaves at its deadline (``HTTPContext/deadline``); the exchange has the latest of these deadlines.
-/// - After an unsafe request (RFC 9110 §9.2.1) ends, no request joins a GET to the same origin that started before. So a
-///   caller that writes and then reads sees the change.
-///
-/// The exchange has the context, the priority and the task-local values of the request that started it. A response to any
-/// other request is marked ``HTTPContext/isCoalesced``.
-public struct CoalesceInterceptor: Interceptor {
-    /// The fields that are ignored by default: `TransactionId`, `X-Request-ID`, `X-Correlation-ID`, `traceparent`,
-    /// `tracestate` and `baggage`.
-    public static let defaultIgnored: Set<HTTPField.Name> = [
+/// The implementation of `.coalesce(…)`, documented there.
+struct CoalesceInterceptor: Interceptor {
+    /// Fields that only label a request.
+    static let labels: Set<HTTPField.Name> = [
         .transactionID, "X-Request-ID", "X-Correlation-ID", "traceparent", "tracestate", "baggage",
     ]
 
@@ -51,20 +10,16 @@ public struct CoalesceInterceptor: Interceptor {
     private let apart: (@Sendable (HTTPRequest) -> String?)?
 
     init(
-        ignoring ignored: Set<HTTPField.Name> = CoalesceInterceptor.defaultIgnored,
+        ignoring ignored: Set<HTTPField.Name> = [],
         apart: (@Sendable (HTTPRequest) -> String?)? = nil,
         observe: @escaping @Sendable (CoalesceEvent) -> Void
     ) {
-        self.ignored = ignored
+        self.ignored = ignored.union(Self.labels)
         self.apart = apart
         coalescer = Coalescer(observe: observe)
     }
 
-    /// Passes the request on, or waits for the exchange of an identical one.
-    ///
-    /// - Throws: the error of the exchange, whichever request started it; ``TransportError`` with
-    ///   ``TransportError/Code/timedOut`` at the deadline; `CancellationError`.
-    public func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
+    func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         if !request.method.isSafe, let origin = Origin(request.url) {
             defer { coalescer.close(origin) }
             return try await next(request)
@@ -77,17 +32,60 @@ public struct CoalesceInterceptor: Interceptor {
     }
 }
 
-extension Interceptor where Self == CoalesceInterceptor {
-    /// Lets identical GET requests that run at the same time share one exchange. See ``CoalesceInterceptor``.
+extension Interceptor where Self == AnyInterceptor {
+    /// Lets identical GET requests that run at the same time share one exchange.
+    ///
+    /// ```swift
+    /// interceptors: [
+    ///     .retryOnUnauthorized(tokens), .bearerAuth(tokens),
+    ///     .coalesce(),                                        // sees who asks
+    ///     .cache(.memory()),
+    ///     .retry(3),
+    /// ]
+    /// ```
+    /// ## Order
+    /// - Inside interceptors that add credentials (`bearerAuth`, cookies, basic authentication), so that users never share a
+    ///   response. A call whose credentials are added further inside fails with ``ChainOrderError``, unless the request names a
+    ///   partition (``HTTPContext/cachePartition``).
+    /// - Outside a cache, a retry, and interceptors that limit or count requests, so that they run once for all callers that
+    ///   share.
+    ///
+    /// ## When requests are identical
+    /// Both are GETs without content, and have the same URL, header fields, client origin, time limits, buffer limit and cache
+    /// use (``HTTPContext/cacheMode``, ``HTTPContext/cachePartition``).
+    ///
+    /// Every field counts, except those that only label requests: `TransactionId`, `X-Request-ID`, `X-Correlation-ID`,
+    /// `traceparent`, `tracestate`, `baggage`, and those that `ignoring` adds. A field with a sensitive name
+    /// (``Redaction/isSensitive(_:)``) always counts, even if `ignoring` names it; `Proxy-Authorization` can be ignored. Use
+    /// `apart` for anything else that must keep requests separate.
+    ///
+    /// Some requests never share:
+    /// - requests for a streamed response, because a stream can be read once, and the slowest reader would delay the others;
+    /// - requests that report progress;
+    /// - requests that refresh a credential (`Task.isRefreshingCredential`), because the exchange may wait for the refresh.
+    ///
+    /// ## Behaviour
+    /// - The exchange runs in a separate task. Cancelling a caller, even the one that started the exchange, only ends that
+    ///   caller's wait, at once and with `CancellationError`. When the last caller leaves, the exchange is cancelled, and the
+    ///   next request starts a new one.
+    /// - Cookies that the response sets go only to the request that started the exchange.
+    /// - All waiting callers get the exchange's error, and the next request starts a new exchange.
+    /// - Each caller leaves at its deadline (``HTTPContext/deadline``) with ``TransportError/Code/timedOut``; the exchange has
+    ///   the latest of these deadlines.
+    /// - After an unsafe request (RFC 9110 §9.2.1) ends, no request joins a GET to the same origin that started before. So a
+    ///   caller that writes and then reads sees the change.
+    ///
+    /// The exchange has the context, the priority and the task-local values of the request that started it. A response to any
+    /// other request is marked ``HTTPContext/isCoalesced``.
     ///
     /// - Parameters:
-    ///   - ignored: names of header fields that don't affect the response.
+    ///   - ignored: further header fields that don't affect the response.
     ///   - apart: returns a further value that must be equal for requests to share, such as a value of their context; by
     ///     default none.
     public static func coalesce(
-        ignoring ignored: Set<HTTPField.Name> = CoalesceInterceptor.defaultIgnored,
+        ignoring ignored: Set<HTTPField.Name> = [],
         apart: (@Sendable (HTTPRequest) -> String?)? = nil
     ) -> Self {
-        Self(ignoring: ignored, apart: apart) { _ in }
+        Self(CoalesceInterceptor(ignoring: ignored, apart: apart) { _ in })
     }
 }

@@ -1,35 +1,7 @@
 internal import Synchronization
 
-/// Cancels a call when a later one with the same key arrives.
-///
-/// ```swift
-/// // A cell of a list that is used again for another picture; the text of a search that goes on being typed.
-/// var context = HTTPContext()
-/// context.latestKey = cell.id
-/// let picture: Data = try await api.get("/pictures/7", context: context)
-/// ```
-/// With `.latestWins(debounce: .milliseconds(300))`, a request with a key is sent once no other request with that key has
-/// arrived for 300 ms. For example, a search waits until the user pauses.
-///
-/// The earlier call throws `CancellationError`, as if its task had been cancelled, but the task itself isn't. A request without
-/// a key is passed on, and cancels nothing.
-///
-/// ## Order
-/// - Outermost, so that a superseded call also ends its retries and its wait for a refresh or a permit.
-/// - Outside `coalesce`, which continues the exchange for the other callers that share it.
-///
-/// ## Behaviour
-/// - At most one call per key runs, the latest, whatever its URL. Each interceptor has a separate set of keys, which its
-///   copies share.
-/// - The earlier call ends as soon as the inner interceptors and the transport honour its cancellation. A late response is
-///   discarded.
-/// - A streamed response can be superseded until it is read to the end. A later call discards its body, and further reads
-///   throw `CancellationError`.
-/// - A key is forgotten when its last call ends.
-/// - The debounce counts towards a `timeout` and a deadline further outside. A request without a key doesn't wait.
-///
-/// The call runs in a separate task, with the priority and the task-local values of the caller's.
-public struct LatestWinsInterceptor: Interceptor {
+/// The implementation of `.latestWins(…)`, documented there.
+struct LatestWinsInterceptor: Interceptor {
     final class Calls: Sendable {
         private let calls = Mutex<[LatestKey: LatestCall]>([:])
 
@@ -54,10 +26,7 @@ public struct LatestWinsInterceptor: Interceptor {
         self.debounce = debounce > .zero ? wait : nil
     }
 
-    /// Passes the request on, and cancels the running call with the same key.
-    ///
-    /// - Throws: `CancellationError`; errors of the rest of the chain.
-    public func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
+    func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         guard let key = request.context.latestKey else { return try await next(request) }
         let call = LatestCall()
         calls.begin(call, key)?.supersede()
@@ -103,13 +72,41 @@ extension HTTPContext {
     }
 }
 
-extension Interceptor where Self == LatestWinsInterceptor {
-    /// Cancels a call when a later one with the same key (``HTTPContext/latestKey``) arrives. See ``LatestWinsInterceptor``.
+extension Interceptor where Self == AnyInterceptor {
+    /// Cancels a call when a later one with the same key arrives.
+    ///
+    /// ```swift
+    /// // A cell of a list that is used again for another picture; the text of a search that goes on being typed.
+    /// var context = HTTPContext()
+    /// context.latestKey = cell.id
+    /// let picture: Data = try await api.get("/pictures/7", context: context)
+    /// ```
+    /// With `.latestWins(debounce: .milliseconds(300))`, a request with a key is sent once no other request with that key has
+    /// arrived for 300 ms. For example, a search waits until the user pauses.
+    ///
+    /// The earlier call throws `CancellationError`, as if its task had been cancelled, but the task itself isn't. A request
+    /// without a key is passed on, and cancels nothing.
+    ///
+    /// ## Order
+    /// - Outermost, so that a superseded call also ends its retries and its wait for a refresh or a permit.
+    /// - Outside `coalesce`, which continues the exchange for the other callers that share it.
+    ///
+    /// ## Behaviour
+    /// - At most one call per key runs, the latest, whatever its URL. Each interceptor has a separate set of keys, which its
+    ///   copies share.
+    /// - The earlier call ends as soon as the inner interceptors and the transport honour its cancellation. A late response is
+    ///   discarded.
+    /// - A streamed response can be superseded until it is read to the end. A later call discards its body, and further reads
+    ///   throw `CancellationError`.
+    /// - A key is forgotten when its last call ends.
+    /// - The debounce counts towards a `timeout` and a deadline further outside. A request without a key doesn't wait.
+    ///
+    /// The call runs in a separate task, with the priority and the task-local values of the caller's.
     ///
     /// - Parameters:
     ///   - debounce: how long each request with a key waits for a later one before it is sent; by default not at all.
     ///   - time: measures the wait.
     public static func latestWins(debounce: Duration = .zero, time: TimeSource = .system) -> Self {
-        Self(debounce: debounce, time: time)
+        Self(LatestWinsInterceptor(debounce: debounce, time: time))
     }
 }

@@ -1,35 +1,5 @@
-/// Limits how many requests run at a time, in total and per host; further requests wait, first come, first served.
-///
-/// ```swift
-/// interceptors: [
-///     .retryOnUnauthorized(tokens), .bearerAuth(tokens),
-///     .cache(.memory()),
-///     .retry(3),
-///     .limitConcurrency(32, perHost: 6),                  // of what goes over the wire
-///     .timeout(.seconds(10), of: "one attempt"),          // its time doesn't run while it waits
-/// ]
-/// ```
-/// ## Order
-/// - Inside a cache, because a hit needs no permit.
-/// - Inside `retryOnUnauthorized` and `retry`, so that requests waiting for a refresh or for their next attempt hold no permit.
-/// - Outside a `timeout` of one attempt, unless the timeout should include the wait.
-///
-/// Copies share their permits, so the same value can be part of several chains.
-///
-/// ## Behaviour
-/// - First come, first served, with one exception: a request for a host at its limit is passed by requests for other hosts.
-/// - A cancelled request leaves the line at once with `CancellationError`, and no permit is lost.
-/// - Waiting ends at the call's deadline (``HTTPContext/deadline``) with ``TransportError/Code/timedOut``.
-/// - If the line is limited, a request that finds it full fails at once with ``LimitError``.
-/// - A buffered response releases its permit when it arrives. A streamed response keeps the connection busy, and so holds its
-///   permit until its body ends, fails, is discarded (``HTTPBody/discard()``) or is deallocated. Code that keeps a streamed
-///   response without reading it also keeps the permit.
-/// - A request that refreshes a credential needs no permit (`Task.isRefreshingCredential`), because the requests that hold
-///   the permits may be waiting for the refresh.
-///
-/// Work that holds a permit must not wait for another request through the same limit. If such work held all permits, no
-/// request could continue.
-public struct LimitConcurrencyInterceptor: Interceptor {
+/// The implementation of `.limitConcurrency(…)`, documented there.
+struct LimitConcurrencyInterceptor: Interceptor {
     let pool: PermitPool
 
     init(
@@ -46,11 +16,7 @@ public struct LimitConcurrencyInterceptor: Interceptor {
         )
     }
 
-    /// Passes the request on once it has a permit.
-    ///
-    /// - Throws: ``LimitError``; ``TransportError`` with ``TransportError/Code/timedOut`` if the deadline passes
-    ///   while the request waits; `CancellationError`; errors of the rest of the chain.
-    public func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
+    func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         if Task.isRefreshingCredential { return try await next(request) }
         let scope = pool.scope(of: request)
         try await pool.acquire(for: scope, request)
@@ -66,8 +32,39 @@ public struct LimitConcurrencyInterceptor: Interceptor {
     }
 }
 
-extension Interceptor where Self == LimitConcurrencyInterceptor {
-    /// Limits how many requests run at a time. See ``LimitConcurrencyInterceptor``.
+extension Interceptor where Self == AnyInterceptor {
+    /// Limits how many requests run at a time, in total and per host; further requests wait, first come, first served.
+    ///
+    /// ```swift
+    /// interceptors: [
+    ///     .retryOnUnauthorized(tokens), .bearerAuth(tokens),
+    ///     .cache(.memory()),
+    ///     .retry(3),
+    ///     .limitConcurrency(32, perHost: 6),                  // of what goes over the wire
+    ///     .timeout(.seconds(10), of: "one attempt"),          // its time doesn't run while it waits
+    /// ]
+    /// ```
+    /// ## Order
+    /// - Inside a cache, because a hit needs no permit.
+    /// - Inside `retryOnUnauthorized` and `retry`, so that requests waiting for a refresh or for their next attempt hold no
+    ///   permit.
+    /// - Outside a `timeout` of one attempt, unless the timeout should include the wait.
+    ///
+    /// Copies share their permits, so the same value can be part of several chains.
+    ///
+    /// ## Behaviour
+    /// - First come, first served, with one exception: a request for a host at its limit is passed by requests for other hosts.
+    /// - A cancelled request leaves the line at once with `CancellationError`, and no permit is lost.
+    /// - Waiting ends at the call's deadline (``HTTPContext/deadline``) with ``TransportError/Code/timedOut``.
+    /// - If the line is limited, a request that finds it full fails at once with ``LimitError``.
+    /// - A buffered response releases its permit when it arrives. A streamed response keeps the connection busy, and so holds
+    ///   its permit until its body ends, fails, is discarded (``HTTPBody/discard()``) or is deallocated. Code that keeps a
+    ///   streamed response without reading it also keeps the permit.
+    /// - A request that refreshes a credential needs no permit (`Task.isRefreshingCredential`), because the requests that hold
+    ///   the permits may be waiting for the refresh.
+    ///
+    /// Work that holds a permit must not wait for another request through the same limit. If such work held all permits, no
+    /// request could continue.
     ///
     /// - Parameters:
     ///   - total: the maximum number of requests at a time, at least 1; `nil`, the default, for no limit.
@@ -75,6 +72,6 @@ extension Interceptor where Self == LimitConcurrencyInterceptor {
     ///     default, for no limit.
     ///   - maxQueued: the maximum number of waiting requests, beyond which requests fail; `nil`, the default, for no limit.
     public static func limitConcurrency(_ total: Int? = nil, perHost: Int? = nil, maxQueued: Int? = nil) -> Self {
-        Self(total, perHost: perHost, maxQueued: maxQueued)
+        Self(LimitConcurrencyInterceptor(total, perHost: perHost, maxQueued: maxQueued))
     }
 }

@@ -1,34 +1,5 @@
-/// Limits how many requests are sent in a period; further requests wait, first come, first served.
-///
-/// ```swift
-/// interceptors: [
-///     .retry(3),
-///     .rateLimit(100, per: .seconds(60), burst: 10, perHost: true),
-///     .timeout(.seconds(10), of: "one attempt"),          // its time doesn't run while it waits
-/// ]
-/// ```
-/// The limiter is a token bucket. With 100 requests a minute, the bucket gains a token every 0.6 s, and saves up to `burst`
-/// tokens for sudden demand. Any span of time sees at most `burst` requests, plus one for each token gained in that span. If a
-/// server counts in fixed windows with the same limit and period, only a `burst` of 1 is safe.
-///
-/// ## Order
-/// - Inside interceptors that can respond without the network, such as a cache.
-/// - Inside `retry`, so that each attempt counts.
-/// - Outside a `timeout` of one attempt, unless the timeout should include the wait.
-/// - Outside `limitConcurrency`, so that requests waiting here hold no permits there.
-///
-/// Copies share their tokens, so the same value can be part of several chains.
-///
-/// ## Behaviour
-/// - First come, first served. With `perHost`, each host has a separate waiting line.
-/// - A cancelled request stops waiting at once with `CancellationError` and takes no token; the requests behind it move up.
-/// - A request that can't get a token before the call's deadline (``HTTPContext/deadline``) fails at once with
-///   ``TransportError/Code/timedOut``. A request still waiting at the deadline fails then, with the same error.
-/// - A request that finds the waiting line full, or would have to wait longer than allowed, fails at once with
-///   ``LimitError``.
-/// - A request that refreshes a credential (`Task.isRefreshingCredential`) takes a token but doesn't wait, because other
-///   requests wait for the refresh.
-public struct RateLimitInterceptor: Interceptor {
+/// The implementation of `.rateLimit(…)`, documented there.
+struct RateLimitInterceptor: Interceptor {
     let limiter: RateLimiter
 
     init(
@@ -46,11 +17,7 @@ public struct RateLimitInterceptor: Interceptor {
         return TokenBucket(interval: interval, capacity: min(max(1, burst ?? count), 1_000_000))
     }
 
-    /// Passes the request on once a token is available.
-    ///
-    /// - Throws: ``LimitError``; ``TransportError`` with ``TransportError/Code/timedOut`` if no token is available before
-    ///   the deadline; `CancellationError`; errors of the rest of the chain.
-    public func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
+    func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         if Task.isRefreshingCredential {
             limiter.bypass(request)
         } else {
@@ -60,8 +27,37 @@ public struct RateLimitInterceptor: Interceptor {
     }
 }
 
-extension Interceptor where Self == RateLimitInterceptor {
-    /// Limits how many requests are sent in a period. See ``RateLimitInterceptor``.
+extension Interceptor where Self == AnyInterceptor {
+    /// Limits how many requests are sent in a period; further requests wait, first come, first served.
+    ///
+    /// ```swift
+    /// interceptors: [
+    ///     .retry(3),
+    ///     .rateLimit(100, per: .seconds(60), burst: 10, perHost: true),
+    ///     .timeout(.seconds(10), of: "one attempt"),          // its time doesn't run while it waits
+    /// ]
+    /// ```
+    /// The limiter is a token bucket. With 100 requests a minute, the bucket gains a token every 0.6 s, and saves up to `burst`
+    /// tokens for sudden demand. Any span of time sees at most `burst` requests, plus one for each token gained in that span.
+    /// If a server counts in fixed windows with the same limit and period, only a `burst` of 1 is safe.
+    ///
+    /// ## Order
+    /// - Inside interceptors that can respond without the network, such as a cache.
+    /// - Inside `retry`, so that each attempt counts.
+    /// - Outside a `timeout` of one attempt, unless the timeout should include the wait.
+    /// - Outside `limitConcurrency`, so that requests waiting here hold no permits there.
+    ///
+    /// Copies share their tokens, so the same value can be part of several chains.
+    ///
+    /// ## Behaviour
+    /// - First come, first served. With `perHost`, each host has a separate waiting line.
+    /// - A cancelled request stops waiting at once with `CancellationError` and takes no token; the requests behind it move up.
+    /// - A request that can't get a token before the call's deadline (``HTTPContext/deadline``) fails at once with
+    ///   ``TransportError/Code/timedOut``. A request still waiting at the deadline fails then, with the same error.
+    /// - A request that finds the waiting line full, or would have to wait longer than allowed, fails at once with
+    ///   ``LimitError``.
+    /// - A request that refreshes a credential (`Task.isRefreshingCredential`) takes a token but doesn't wait, because other
+    ///   requests wait for the refresh.
     ///
     /// - Parameters:
     ///   - count: the number of requests allowed per `period` in the long run, at least 1.
@@ -81,8 +77,8 @@ extension Interceptor where Self == RateLimitInterceptor {
         maxWait: Duration? = nil,
         time: TimeSource = .system
     ) -> Self {
-        let bucket = Self.bucket(count, per: period, burst: burst)
+        let bucket = RateLimitInterceptor.bucket(count, per: period, burst: burst)
         let limits = RateLimiter.Limits(bucket: bucket, isPerHost: perHost, maxQueued: maxQueued, maxWait: maxWait)
-        return Self(limits, time: time)
+        return Self(RateLimitInterceptor(limits, time: time))
     }
 }

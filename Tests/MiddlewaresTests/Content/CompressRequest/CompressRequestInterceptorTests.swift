@@ -11,7 +11,7 @@ import TransportTesting
     private func sent(
         _ body: HTTPBody,
         _ fields: HTTPFields = [:],
-        by interceptor: CompressRequestInterceptor = CompressRequestInterceptor()
+        by interceptor: AnyInterceptor = .compressRequest()
     ) async throws -> HTTPRequest {
         let recorder = Recorder()
         let request = HTTPRequest(method: .post, url: try url("https://e.com/"), headerFields: fields, body: body)
@@ -46,17 +46,17 @@ import TransportTesting
     }
 
     @Test(arguments: [1, 6, 9, 0, 100]) func everyLevelDecompresses(level: Int) async throws {
-        let request = try await sent(HTTPBody(Self.text), by: CompressRequestInterceptor(level: level))
+        let request = try await sent(HTTPBody(Self.text), by: .compressRequest(level: level))
         #expect(try await decompressed(request.body) == Data(Self.text.utf8))
     }
 
     @Test func sizeDecides() async throws {
-        let interceptor = CompressRequestInterceptor(above: 100)
+        let interceptor = AnyInterceptor.compressRequest(above: 100)
         let small = String(repeating: "a", count: 100)
         #expect(isUntouched(try await sent(HTTPBody(small), by: interceptor)))
         #expect(!isUntouched(try await sent(HTTPBody(small + "a"), by: interceptor)))
-        #expect(isUntouched(try await sent(.empty, by: CompressRequestInterceptor(above: 0))))
-        #expect(isUntouched(try await sent(.empty, by: CompressRequestInterceptor(above: -1))))
+        #expect(isUntouched(try await sent(.empty, by: .compressRequest(above: 0))))
+        #expect(isUntouched(try await sent(.empty, by: .compressRequest(above: -1))))
     }
 
     @Test func contentThatDoesNotGetSmallerStaysAsItIs() async throws {
@@ -87,7 +87,7 @@ import TransportTesting
     }
 
     @Test func onlyChosenRequestsAreCompressed() async throws {
-        let interceptor = CompressRequestInterceptor.compressRequest { $0.headerFields.contains("X-Big") }
+        let interceptor = AnyInterceptor.compressRequest { $0.headerFields.contains("X-Big") }
         #expect(isUntouched(try await sent(HTTPBody(Self.text), by: interceptor)))
         #expect(!isUntouched(try await sent(HTTPBody(Self.text), ["X-Big": "1"], by: interceptor)))
     }

@@ -24,7 +24,7 @@ func site(_ redirects: [String: (HTTPResponse.Status, String)]) -> Recorder {
 @Suite(.againstHanging)
 struct FollowRedirectsInterceptorTests {
     private func chain(
-        _ interceptor: FollowRedirectsInterceptor = .followRedirects(),
+        _ interceptor: AnyInterceptor = .followRedirects(),
         _ transport: any Transport
     ) -> InterceptorChain {
         InterceptorChain([interceptor], transport: transport)
@@ -218,7 +218,7 @@ struct FollowRedirectsInterceptorTests {
     @Test func policySeesEachHopAndCanChangeOrStopIt() async throws {
         let site = site(["https://h/a": (302, "/b"), "https://h/b": (302, "/c"), "https://h/c": (302, "/d")])
         let seen = Shared<[String]>([])
-        let policy: FollowRedirectsInterceptor.Policy = { proposal in
+        let policy: @Sendable (RedirectProposal) async throws -> RedirectDecision = { proposal in
             seen.change { $0.append("\(proposal.previous.count) \(proposal.redirect)") }
             if proposal.redirect.target.path == "/d" { return .stop }
             var request = proposal.request
@@ -243,7 +243,7 @@ struct FollowRedirectsInterceptorTests {
     @Test func policyCannotLeadFromHTTPSToHTTPUnlessThatIsAllowed() async throws {
         let site = site(["https://h/a": (302, "/b")])
         let target = try url("http://h/b")
-        let policy: FollowRedirectsInterceptor.Policy = { proposal in
+        let policy: @Sendable (RedirectProposal) async throws -> RedirectDecision = { proposal in
             var request = proposal.request
             request.url = target
             return .follow(request)
@@ -257,7 +257,7 @@ struct FollowRedirectsInterceptorTests {
     @Test func policyThatLeadsToYetAnotherOriginTakesNoCredentialsThere() async throws {
         let site = site(["https://h/a": (302, "/b")])
         let target = try url("https://g/b")
-        let policy: FollowRedirectsInterceptor.Policy = { proposal in
+        let policy: @Sendable (RedirectProposal) async throws -> RedirectDecision = { proposal in
             #expect(proposal.request.headerFields[.authorization] == "of h")
             var request = proposal.request
             request.url = target
@@ -285,7 +285,7 @@ struct FollowRedirectsInterceptorTests {
 
     @Test func relativeLocationIsResolvedAgainstTheURLAsChangedFurtherInside() async throws {
         let site = site(["https://inner/x/a": (302, "b")])
-        let rewriting: ClosureInterceptor = .intercept { request, next in
+        let rewriting: AnyInterceptor = .intercept { request, next in
             var request = request
             if request.url.host() == "h" { request.url = try url("https://inner/x/a") }
             return try await next(request)

@@ -70,7 +70,7 @@ import Testing
 
     @Test func aClosureSeesTheRequestAndMakesDefaultsOrForcedFields() async throws {
         let own: HTTPFields = [.accept: "own"]
-        let path: HeadersInterceptor.Fields = { request in
+        let path: @Sendable (HTTPRequest) async throws -> HTTPFields = { request in
             await Task.yield()
             return ["X-Path": request.url.path, .accept: "made"]
         }

@@ -87,7 +87,7 @@ import Testing
         await #expect(throws: StatusError.self) {
             try await outcome(.validateStatus(200..<300), 304, fields: [.ifNoneMatch: "x"])
         }
-        let inner: ClosureInterceptor = .intercept { request, next in
+        let inner: AnyInterceptor = .intercept { request, next in
             var request = request
             request.headerFields[.ifNoneMatch] = "x"
             return try await next(request)

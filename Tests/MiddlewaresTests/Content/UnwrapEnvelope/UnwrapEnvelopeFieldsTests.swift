@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test func fieldsMayHaveOtherNames() async throws {
-        let interceptor = UnwrapEnvelopeInterceptor.unwrapEnvelope(
+        let interceptor = AnyInterceptor.unwrapEnvelope(
             headers: EnvelopeFields(code: "X-Code", message: "X-Text"),
             success: .flag("X-Ok")
         )
@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test func theCodeMayDecide() async throws {
-        let interceptor = UnwrapEnvelopeInterceptor.unwrapEnvelope(headers: .standard, success: .codes(200...299))
+        let interceptor = AnyInterceptor.unwrapEnvelope(headers: .standard, success: .codes(200...299))
         _ = try await send(["status": "201"], through: interceptor)
         let error = try await #require(throws: EnvelopeError.self) {
             try await send(["status": "500"], through: interceptor)
@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test func aClosureSeesTheFields() async throws {
-        let interceptor = UnwrapEnvelopeInterceptor.unwrapEnvelope(
+        let interceptor = AnyInterceptor.unwrapEnvelope(
             headers: .standard,
             success: .custom { $0.text(at: "X-State") == "done" && $0.payload == Data("payload".utf8) }
         )

@@ -38,7 +38,7 @@ import Testing
 
     @Test func openedEnvelopeIsKeptIfAskedFor() async throws {
         let body = #"{"code":200,"object":[1],"paging":{"total":17},"message":"OK"}"#
-        func kept(_ interceptor: UnwrapEnvelopeInterceptor) async throws -> Envelope? {
+        func kept(_ interceptor: AnyInterceptor) async throws -> Envelope? {
             let response = try await send(HTTPResponse(status: 200, body: HTTPBody(body)), through: interceptor)
             #expect(response.body.bytes == Data("[1]".utf8))
             return response.context.envelope
@@ -93,7 +93,7 @@ import Testing
 
     @Test func aPayloadIsFoundAtItsPath() async throws {
         let body = #"{"meta":{"status":0,"text":"fine"},"data":{"a.b":{"id":1}}}"#
-        let interceptor = UnwrapEnvelopeInterceptor.unwrapEnvelope(
+        let interceptor = AnyInterceptor.unwrapEnvelope(
             payload: ["data", "a.b"],
             code: "meta.status",
             message: "meta.text",
@@ -225,7 +225,7 @@ import Testing
     }
 
     @Test func codesMayBeListed() async throws {
-        let interceptor = UnwrapEnvelopeInterceptor.unwrapEnvelope(payload: "object", success: .codes(0, "ok"))
+        let interceptor = AnyInterceptor.unwrapEnvelope(payload: "object", success: .codes(0, "ok"))
         #expect(try await payload(of: #"{"code":0,"object":1}"#, interceptor) == "1")
         #expect(try await payload(of: #"{"code":"0","object":1}"#, interceptor) == "1")
         #expect(try await payload(of: #"{"code":"ok","object":1}"#, interceptor) == "1")
@@ -237,7 +237,7 @@ import Testing
         (#""no""#, false), ("2", false), (#""""#, false),
     ])
     func aFlagDecides(flag: String, isSuccess: Bool) async throws {
-        let interceptor = UnwrapEnvelopeInterceptor.unwrapEnvelope(payload: "object", success: .flag("meta.success"))
+        let interceptor = AnyInterceptor.unwrapEnvelope(payload: "object", success: .flag("meta.success"))
         let body = "{\"meta\":{\"success\":\(flag)},\"object\":1,\"code\":77}"
         if isSuccess {
             #expect(try await payload(of: body, interceptor) == "1")
@@ -247,13 +247,13 @@ import Testing
     }
 
     @Test func withoutItsFlagItIsNoEnvelope() async throws {
-        let interceptor = UnwrapEnvelopeInterceptor.unwrapEnvelope(payload: "object", success: .flag("success"))
+        let interceptor = AnyInterceptor.unwrapEnvelope(payload: "object", success: .flag("success"))
         #expect(try await error(of: envelope, interceptor).reason == .notAnEnvelope)
         #expect(try await error(of: #"{"success":null}"#, interceptor).reason == .notAnEnvelope)
     }
 
     @Test func aClosureSeesTheEnvelopeAndDecides() async throws {
-        let interceptor = UnwrapEnvelopeInterceptor.unwrapEnvelope(
+        let interceptor = AnyInterceptor.unwrapEnvelope(
             payload: "object",
             success: .custom { envelope in
                 #expect(envelope.code == "x" && envelope.message == "m" && envelope.status == 200)
@@ -269,7 +269,7 @@ import Testing
     }
 
     @Test func whatAClosureThrowsReachesTheCaller() async throws {
-        let interceptor = UnwrapEnvelopeInterceptor.unwrapEnvelope(
+        let interceptor = AnyInterceptor.unwrapEnvelope(
             payload: "object",
             success: .custom { _ in throw URLError(.userAuthenticationRequired) }
         )
@@ -375,7 +375,7 @@ import Testing
     @Test func whoStandsOutsideCanTakeA401HiddenInA200ForOne() async throws {
         let stub = StubTransport()
         stub.enqueue(.json(#"{"code":401,"message":"Expired"}"#), .json(#"{"code":200,"object":7}"#))
-        let handler = ClosureInterceptor { request, next in
+        let handler = AnyInterceptor.intercept { request, next in
             do {
                 return try await next(request)
             } catch let error as EnvelopeError where error.code == 401 {

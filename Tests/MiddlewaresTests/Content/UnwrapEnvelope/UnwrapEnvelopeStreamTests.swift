@@ -75,7 +75,7 @@ extension UnwrapEnvelopeInterceptorTests {
     @Test(arguments: [(100, true), (1 << 20, false)])
     func onlyLargeBodiesLeaveTheCallersActor(size: Int, stays: Bool) async throws {
         let caller = MarkedActor()
-        let interceptor = UnwrapEnvelopeInterceptor.unwrapEnvelope(
+        let interceptor = AnyInterceptor.unwrapEnvelope(
             payload: "object",
             success: .custom { _ in
                 #expect(caller.executor.isCurrent == stays)
@@ -93,7 +93,7 @@ extension UnwrapEnvelopeInterceptorTests {
     }
 
     @Test func oneInterceptorServesManyRequestsAtOnce() async throws {
-        let interceptor = UnwrapEnvelopeInterceptor.unwrapEnvelope(payload: "object")
+        let interceptor = AnyInterceptor.unwrapEnvelope(payload: "object")
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<300 {
                 group.addTask {

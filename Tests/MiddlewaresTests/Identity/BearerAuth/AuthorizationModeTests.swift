@@ -76,7 +76,7 @@ struct AuthorizationModeTests {
             )
         }
         let asked = Tally()
-        let auth = PasswordAuthInterceptor.passwordAuth(origins: [apiOrigin]) { _, _ in
+        let auth = AnyInterceptor.passwordAuth(origins: [apiOrigin]) { _, _ in
             PasswordCredential(username: "a", password: "\(asked.count())")
         }
         let chain = InterceptorChain([auth], transport: server)

@@ -10,7 +10,7 @@ import Testing
     enum Kind: CaseIterable {
         case constant, asked
 
-        func bearer(_ origin: Origin?) -> BearerAuthInterceptor {
+        func bearer(_ origin: Origin?) -> AnyInterceptor {
             switch (self, origin) {
             case (.constant, let origin?): .bearerAuth("old", for: origin)
             case (.constant, nil): .bearerAuth("old")
@@ -150,7 +150,7 @@ import Testing
     @Test(arguments: ["", "two words", "line\r\nbreak", " padded"])
     func textThatIsNoTokenIsNotSent(token: String) async throws {
         let server = TokenServer(accepting: [])
-        for bearer in [BearerAuthInterceptor.bearerAuth(token, for: apiOrigin), .bearerAuth(for: apiOrigin) { token }] {
+        for bearer in [AnyInterceptor.bearerAuth(token, for: apiOrigin), .bearerAuth(for: apiOrigin) { token }] {
             let error = await #expect(throws: AuthenticationError.self) {
                 try await InterceptorChain([bearer], transport: server).get()
             }
@@ -191,7 +191,7 @@ import Testing
     @Test func closureMaySendRequestsThroughTheSameChain() async throws {
         let server = TokenServer(accepting: ["new"])
         let chain = Shared<InterceptorChain?>(nil)
-        let bearer: BearerAuthInterceptor = .bearerAuth(for: apiOrigin) {
+        let bearer: AnyInterceptor = .bearerAuth(for: apiOrigin) {
             // With a single permit, a request of the closure that waited for one would wait forever.
             let status = try await chain.value?.get()
             #expect(status == 401)
@@ -240,7 +240,7 @@ import Testing
     }
 
     @Test func tokenIsNotPrinted() {
-        let bearer: BearerAuthInterceptor = .bearerAuth("s3cr3t", for: apiOrigin)
+        let bearer: AnyInterceptor = .bearerAuth("s3cr3t", for: apiOrigin)
         var text = "\(bearer) \(String(reflecting: bearer))"
         dump(bearer, to: &text)
         #expect(!text.contains("s3cr3t"))

@@ -13,15 +13,15 @@ import Testing
     @Test func noDescriptionOrMirrorShowsASecret() {
         let store = TokenStore(secret, origins: [apiOrigin]) { _ in .new }
         var texts: [String] = []
-        for value in [secret, store, [secret], ["k": secret], BearerAuthInterceptor(store)] as [Any] {
+        for value in [secret, store, [secret], ["k": secret], AnyInterceptor.bearerAuth(store)] as [Any] {
             texts += ["\(value)", String(reflecting: value)]
             var dumped = ""
             dump(value, to: &dumped)
             texts.append(dumped)
         }
-        texts.append("\(RetryOnUnauthorizedInterceptor(store))")
+        texts.append("\(AnyInterceptor.retryOnUnauthorized(store))")
         var dumped = ""
-        dump(RetryOnUnauthorizedInterceptor(store), to: &dumped)
+        dump(AnyInterceptor.retryOnUnauthorized(store), to: &dumped)
         texts.append(dumped)
         texts.append("\(Optional(secret) as Any)")
         for text in texts { #expect(!text.contains("s3cr3t")) }

@@ -335,7 +335,7 @@ import Testing
         try set(jar, "a=s3cr3t", from: "https://e.com/")
         var dumped = ""
         dump(jar, to: &dumped)
-        dump(CookiesInterceptor(jar), to: &dumped)
+        dump(AnyInterceptor.cookies(jar), to: &dumped)
         let cookie = try #require(jar.cookies.first)
         for text in ["\(jar)", "\(cookie)", String(reflecting: cookie), dumped] { #expect(!text.contains("s3cr3t")) }
     }

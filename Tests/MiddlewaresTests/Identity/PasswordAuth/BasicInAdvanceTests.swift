@@ -29,7 +29,7 @@ import Testing
 
     private func chain(
         _ server: Recorder,
-        credentials: @escaping PasswordAuthInterceptor.Credentials
+        credentials: @escaping @Sendable (String, Origin) async throws -> PasswordCredential?
     ) -> InterceptorChain {
         InterceptorChain([.passwordAuth(origins: [Origin(Self.home)!], credentials: credentials)], transport: server)
     }

@@ -10,7 +10,7 @@ import Testing
     private static let origin = Origin(home)!
 
     private func digestChain(_ server: some Transport, password: String = "p") -> InterceptorChain {
-        let auth = PasswordAuthInterceptor.digestAuth(
+        let auth = AnyInterceptor.digestAuth(
             username: "u",
             password: password,
             origins: [Self.origin],
@@ -45,7 +45,7 @@ import Testing
     ])
     func basicIsUTF8(username: String, password: String, value: String) async throws {
         let server = basicServer(accepting: value)
-        let auth = PasswordAuthInterceptor.basicAuth(username: username, password: password, origins: [Self.origin])
+        let auth = AnyInterceptor.basicAuth(username: username, password: password, origins: [Self.origin])
         let chain = InterceptorChain([auth], transport: server)
         #expect(try await chain.send(HTTPRequest(url: Self.home)).status == 200)
         #expect(try await chain.send(HTTPRequest(url: Self.home)).status == 200)
@@ -54,7 +54,7 @@ import Testing
 
     @Test func basicAtOnceIsSentUnaskedUntilItIsRejected() async throws {
         let server = basicServer(accepting: nil)
-        let auth = PasswordAuthInterceptor.basicAuth(
+        let auth = AnyInterceptor.basicAuth(
             username: "a",
             password: "b",
             origins: [Self.origin],
@@ -67,7 +67,7 @@ import Testing
 
     @Test(arguments: [("a:b", "c"), ("a", "b\n"), ("a\u{0}", "b")])
     func credentialThatBasicCannotSayIsRefused(username: String, password: String) async throws {
-        let auth = PasswordAuthInterceptor.basicAuth(username: username, password: password, origins: [Self.origin])
+        let auth = AnyInterceptor.basicAuth(username: username, password: password, origins: [Self.origin])
         let chain = InterceptorChain([auth], transport: basicServer(accepting: nil))
         let error = await #expect(throws: AuthenticationError.self) {
             try await chain.send(HTTPRequest(url: Self.home))
@@ -77,7 +77,7 @@ import Testing
 
     @Test func rejectedCredentialIsNotUsedForTheRealmAgain() async throws {
         let server = basicServer(accepting: nil)
-        let auth = PasswordAuthInterceptor.basicAuth(username: "a", password: "b", origins: [Self.origin])
+        let auth = AnyInterceptor.basicAuth(username: "a", password: "b", origins: [Self.origin])
         let chain = InterceptorChain([auth], transport: server)
         for _ in 0..<3 { #expect(try await chain.send(HTTPRequest(url: Self.home)).status == 401) }
         #expect(fields(server.requests) == ["-", "Basic YTpi", "-", "-"])
@@ -86,7 +86,7 @@ import Testing
     @Test func anotherCredentialIsTriedAfterARejection() async throws {
         let asked = Tally()
         let server = basicServer(accepting: "Basic YToy")
-        let auth = PasswordAuthInterceptor.passwordAuth(origins: [Self.origin]) { realm, origin in
+        let auth = AnyInterceptor.passwordAuth(origins: [Self.origin]) { realm, origin in
             #expect(realm == "WallyWorld" && origin == Self.origin)
             return PasswordCredential(username: "a", password: "\(asked.count())")
         }
@@ -107,7 +107,7 @@ import Testing
                 url: request.url
             )
         }
-        let auth = PasswordAuthInterceptor.basicAuth(username: "a", password: "b", origins: [Self.origin])
+        let auth = AnyInterceptor.basicAuth(username: "a", password: "b", origins: [Self.origin])
         let chain = InterceptorChain([auth], transport: server)
         #expect(try await chain.send(HTTPRequest(url: Self.home)).status == status)
         #expect(try await chain.send(HTTPRequest(url: try url("https://api.example.com/secret"))).status == 401)
@@ -199,7 +199,7 @@ import Testing
                     url: request.url
                 )
         }
-        let auth = PasswordAuthInterceptor.passwordAuth(origins: [Self.origin]) { _, _ in
+        let auth = AnyInterceptor.passwordAuth(origins: [Self.origin]) { _, _ in
             PasswordCredential(username: "u", password: "p")
         }
         _ = try await InterceptorChain([auth], transport: server).send(HTTPRequest(url: Self.home))
@@ -209,7 +209,7 @@ import Testing
     @Test func whereDigestIsAllowedBasicIsNotAnsweredInTheClear() async throws {
         let plain = try url("http://api.example.com/")
         let server = basicServer(accepting: nil)
-        let auth = PasswordAuthInterceptor.passwordAuth(origins: [Origin(plain)!]) { _, _ in
+        let auth = AnyInterceptor.passwordAuth(origins: [Origin(plain)!]) { _, _ in
             PasswordCredential(username: "u", password: "p")
         }
         #expect(try await InterceptorChain([auth], transport: server).send(HTTPRequest(url: plain)).status == 401)
@@ -231,7 +231,7 @@ import Testing
                 }
             return HTTPResponse(status: fields.isEmpty ? 200 : 401, headerFields: fields, url: request.url)
         }
-        let auth = PasswordAuthInterceptor.passwordAuth(origins: [Self.origin]) { _, _ in
+        let auth = AnyInterceptor.passwordAuth(origins: [Self.origin]) { _, _ in
             PasswordCredential(username: "u", password: "p")
         }
         let chain = InterceptorChain([auth], transport: server)
@@ -276,12 +276,12 @@ import Testing
                 url: request.url
             )
         }
-        let auth = PasswordAuthInterceptor.basicAuth(username: "a", password: "b", origins: [Self.origin])
+        let auth = AnyInterceptor.basicAuth(username: "a", password: "b", origins: [Self.origin])
         let chain = InterceptorChain([auth], transport: server)
         #expect(try await chain.send(HTTPRequest(url: Self.home)).status == 200)
         #expect(discards.value == 1)
         struct Locked: Error {}
-        let locked = PasswordAuthInterceptor.passwordAuth(origins: [Self.origin]) { _, _ in throw Locked() }
+        let locked = AnyInterceptor.passwordAuth(origins: [Self.origin]) { _, _ in throw Locked() }
         await #expect(throws: Locked.self) {
             try await InterceptorChain([locked], transport: server).send(HTTPRequest(url: Self.home))
         }
@@ -293,7 +293,7 @@ import Testing
     @Test(arguments: ["http://api.example.com/", "https://evil.example/", "https://api.example.com:8443/"])
     func anotherOriginIsNotAnswered(other: String) async throws {
         let server = basicServer(accepting: nil)
-        let auth = PasswordAuthInterceptor.basicAuth(
+        let auth = AnyInterceptor.basicAuth(
             username: "a",
             password: "b",
             origins: [Self.origin],
@@ -309,14 +309,14 @@ import Testing
         let server = Recorder { _ in
             HTTPResponse(status: 401, headerFields: [.wwwAuthenticate: "Basic realm=r"], url: elsewhere)
         }
-        let auth = PasswordAuthInterceptor.basicAuth(username: "a", password: "b", origins: [Self.origin])
+        let auth = AnyInterceptor.basicAuth(username: "a", password: "b", origins: [Self.origin])
         #expect(try await InterceptorChain([auth], transport: server).send(HTTPRequest(url: Self.home)).status == 401)
         #expect(fields(server.requests) == ["-"])
     }
 
     @Test func unknownOriginIsExplainedAndTheClientsIsTheDefault() async throws {
         let server = basicServer(accepting: "Basic YTpi")
-        let auth = PasswordAuthInterceptor.basicAuth(username: "a", password: "b")
+        let auth = AnyInterceptor.basicAuth(username: "a", password: "b")
         let error = await #expect(throws: AuthenticationError.self) {
             try await InterceptorChain([auth], transport: server).send(HTTPRequest(url: Self.home))
         }
@@ -328,7 +328,7 @@ import Testing
 
     @Test func requestWithAnAuthorizationOfItsOwnKeepsIt() async throws {
         let server = basicServer(accepting: nil)
-        let auth = PasswordAuthInterceptor.basicAuth(username: "a", password: "b", atOnce: true)
+        let auth = AnyInterceptor.basicAuth(username: "a", password: "b", atOnce: true)
         let request = HTTPRequest(url: Self.home, headerFields: [.authorization: "Bearer x"])
         #expect(try await InterceptorChain([auth], transport: server).send(request).status == 401)
         #expect(fields(server.requests) == ["Bearer x"])
@@ -338,7 +338,7 @@ import Testing
         let credential = PasswordCredential(username: "ada", password: "s3cr3t")
         var dumped = ""
         dump(credential, to: &dumped)
-        dump(PasswordAuthInterceptor.basicAuth(username: "ada", password: "s3cr3t", atOnce: true), to: &dumped)
+        dump(AnyInterceptor.basicAuth(username: "ada", password: "s3cr3t", atOnce: true), to: &dumped)
         for text in ["\(credential)", String(reflecting: credential), dumped] { #expect(!text.contains("s3cr3t")) }
     }
 }

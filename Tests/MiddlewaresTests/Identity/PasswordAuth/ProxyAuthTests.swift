@@ -13,9 +13,9 @@ import TransportTesting
     private let asked = Shared<[String]>([])
 
     private func auth(
-        _ schemes: Set<PasswordAuthInterceptor.Scheme> = [.digest],
+        _ schemes: Set<PasswordScheme> = [.digest],
         password: String = "p"
-    ) -> PasswordAuthInterceptor {
+    ) -> AnyInterceptor {
         .passwordAuth(proxy: Self.proxy, schemes: schemes, time: TimeSource(random: .seeded(1))) {
             [asked] realm, origin in
             asked.change { $0.append("\(realm) \(origin)") }
@@ -128,7 +128,7 @@ import TransportTesting
             }
             return HTTPResponse(status: 200, url: request.url)
         }
-        let own = PasswordAuthInterceptor.digestAuth(username: "u", password: "p", origins: [Origin(target)!])
+        let own = AnyInterceptor.digestAuth(username: "u", password: "p", origins: [Origin(target)!])
         #expect(try await InterceptorChain([own, auth()], transport: server).get(target) == 200)
     }
 

@@ -225,7 +225,7 @@ struct RetryOnUnauthorizedInterceptorTests {
             return .new
         }
         let elsewhere = URL(string: "https://other.example.com/")!
-        let redirects: ClosureInterceptor = .intercept { request, next in
+        let redirects: AnyInterceptor = .intercept { request, next in
             (try await next(request)).body.discard()
             var hop = request
             hop.url = elsewhere

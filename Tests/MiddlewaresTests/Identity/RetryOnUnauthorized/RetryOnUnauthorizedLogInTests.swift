@@ -22,8 +22,8 @@ struct RetryOnUnauthorizedLogInTests {
             session.value = "good"
         }
 
-        func chain(_ retry: RetryOnUnauthorizedInterceptor) -> InterceptorChain {
-            let cookies: ClosureInterceptor = .intercept { [session] request, next in
+        func chain(_ retry: any Interceptor) -> InterceptorChain {
+            let cookies: AnyInterceptor = .intercept { [session] request, next in
                 var request = request
                 request.headerFields[.authorization] = "Cookie \(session.value)".replacing("Cookie ", with: "Bearer ")
                 return try await next(request)
@@ -119,7 +119,7 @@ struct RetryOnUnauthorizedLogInTests {
 
     @Test func oneInterceptorInTwoChainsLogsInOnce() async throws {
         let api = CookieAPI()
-        let retry: RetryOnUnauthorizedInterceptor = .retryOnUnauthorized { api.logIn() }
+        let retry: AnyInterceptor = .retryOnUnauthorized { api.logIn() }
         #expect(try await api.chain(retry).get() == 200)
         api.session.value = "good"
         #expect(try await api.chain(retry).get() == 200)

@@ -27,7 +27,7 @@ struct UnauthorizedBodyTests {
     @Test func oneShotBodyThatWasNotReadIsSentAgain() async throws {
         let tokens = TokenStore(.old, origins: [apiOrigin]) { _ in .new }
         let server = TokenServer(accepting: ["new"])
-        let gate: ClosureInterceptor = .intercept { request, next in
+        let gate: AnyInterceptor = .intercept { request, next in
             guard request.headerFields[.authorization] == "Bearer new" else { return HTTPResponse(status: 401) }
             return try await next(request)
         }

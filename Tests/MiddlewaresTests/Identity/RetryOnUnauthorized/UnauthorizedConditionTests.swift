@@ -67,7 +67,7 @@ struct UnauthorizedConditionTests {
     @Test func envelopeErrorOfAnInterceptorInsideRefreshes() async throws {
         let server = TokenServer(accepting: ["new"])
         let tokens = TokenStore(.old, origins: [apiOrigin]) { _ in .new }
-        let envelope: ClosureInterceptor = .intercept { request, next in
+        let envelope: AnyInterceptor = .intercept { request, next in
             let response = try await next(request)
             if response.status == 401 { throw EnvelopeFailure(code: 1001) }
             return response

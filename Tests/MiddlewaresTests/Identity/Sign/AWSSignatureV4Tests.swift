@@ -195,7 +195,7 @@ struct SignatureVector: Sendable, CustomTestStringConvertible {
         at date: Date = Self.suiteDate
     ) async throws -> HTTPRequest {
         let recorder = Recorder()
-        let interceptor = SignInterceptor(signer, origins: [Origin(request.url)!], time: TimeSource(now: { date }))
+        let interceptor = AnyInterceptor.sign(signer, origins: [Origin(request.url)!], time: TimeSource(now: { date }))
         _ = try await InterceptorChain([interceptor], transport: recorder).send(request)
         return try #require(recorder.requests.first)
     }
@@ -400,7 +400,7 @@ struct SignatureVector: Sendable, CustomTestStringConvertible {
         let signer: RequestSigner = .awsV4(region: "r", service: "s", credentials: credentials)
         var dumped = ""
         dump(credentials, to: &dumped)
-        dump(SignInterceptor(signer), to: &dumped)
+        dump(AnyInterceptor.sign(signer), to: &dumped)
         for text in ["\(credentials)", String(reflecting: credentials), String(reflecting: signer), dumped] {
             #expect(!text.contains("s3cr3t") && !text.contains("t0ken"))
         }

@@ -16,7 +16,7 @@ import Testing
 
     @Test func hookSeesTheFinalRequestAndAddsFieldsAndParameters() async throws {
         let date = Date(timeIntervalSince1970: 1_000)
-        let sign = SignInterceptor.sign(origins: [Origin(home)!], time: TimeSource(now: { date })) { request, date in
+        let sign = AnyInterceptor.sign(origins: [Origin(home)!], time: TimeSource(now: { date })) { request, date in
             let digest = try await request.body.sha256().hexadecimal
             let text =
                 "\(request.method) \(request.headerFields[.accept] ?? "") \(digest) \(date.timeIntervalSince1970)"
@@ -34,14 +34,14 @@ import Testing
 
     @Test func onlyChosenRequestsAreSigned() async throws {
         let signer = RequestSigner { request, _ in request.headerFields["X-Signature"] = "yes" }
-        let sign = SignInterceptor(signer, origins: [Origin(home)!], where: { $0.method != .get })
+        let sign = AnyInterceptor.sign(signer, origins: [Origin(home)!], where: { $0.method != .get })
         #expect(try await send([sign], HTTPRequest(url: home))[0].headerFields.isEmpty)
         #expect(try await send([sign], HTTPRequest(method: .put, url: home))[0].headerFields.count == 1)
     }
 
     @Test(arguments: ["https://other.example.com/", "http://api.example.com/", "https://api.example.com:444/"])
     func nothingIsSignedForAnotherOrigin(other: String) async throws {
-        let sign = SignInterceptor.sign(.hmacSHA256(SigningKey("k")), origins: [Origin(home)!])
+        let sign = AnyInterceptor.sign(.hmacSHA256(SigningKey("k")), origins: [Origin(home)!])
         #expect(try await send([sign], HTTPRequest(url: try url(other)))[0].headerFields.isEmpty)
     }
 
@@ -63,13 +63,13 @@ import Testing
 
     @Test func redirectToAnotherOriginIsNotSigned() async throws {
         let target = try url("https://elsewhere.example/")
-        let redirect: some Interceptor = ClosureInterceptor { request, next in
+        let redirect: some Interceptor = AnyInterceptor.intercept { request, next in
             var hop = request
             _ = try await next(request)
             hop.url = target
             return try await next(hop)
         }
-        let sign = SignInterceptor.sign(.hmacSHA256(SigningKey("k")), origins: [Origin(home)!])
+        let sign = AnyInterceptor.sign(.hmacSHA256(SigningKey("k")), origins: [Origin(home)!])
         let sent = try await send([redirect, sign], HTTPRequest(url: home))
         #expect(sent.map { $0.headerFields.contains("Signature") } == [true, false])
     }
@@ -96,7 +96,7 @@ import Testing
     @Test func secretsAreInNoDescriptionNoDumpAndNoError() async throws {
         let key = SigningKey("s3cr3t")
         var dumped = ""
-        dump(SignInterceptor(.hmacSHA256(key, keyID: "id")), to: &dumped)
+        dump(AnyInterceptor.sign(.hmacSHA256(key, keyID: "id")), to: &dumped)
         let url = try url("https://user:s3cr3t@api.example.com/?signature=s3cr3t")
         let error = await #expect(throws: SigningError.self) {
             try await send([.sign(.hmacSHA256(key))], HTTPRequest(url: url))

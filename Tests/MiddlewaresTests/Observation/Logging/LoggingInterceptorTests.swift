@@ -15,7 +15,7 @@ import TransportTesting
             HTTPResponse(status: 200, url: request.url)
         }
     ) async throws -> HTTPResponse {
-        let logger: LoggingInterceptor = .logging(level, to: log.sink, time: .manual(ManualClock()))
+        let logger: AnyInterceptor = .logging(level, to: log.sink, time: .manual(ManualClock()))
         return try await InterceptorChain([logger] + inner, transport: Recorder(answer)).send(request)
     }
 
@@ -93,7 +93,7 @@ import TransportTesting
 
     @Test(arguments: [(16, true), (17, false)])
     func aBodyOverTheLimitIsSummarised(count: Int, isShown: Bool) async throws {
-        let logger: LoggingInterceptor = .logging(.body, to: log.sink, bodyLimit: 16)
+        let logger: AnyInterceptor = .logging(.body, to: log.sink, bodyLimit: 16)
         let text = String(repeating: "z", count: count)
         let chain = InterceptorChain(
             [logger],
@@ -132,7 +132,7 @@ import TransportTesting
     }
 
     @Test func prettyJSONCanBeSwitchedOff() async throws {
-        let logger: LoggingInterceptor = .logging(.body, to: log.sink, prettyJSON: false)
+        let logger: AnyInterceptor = .logging(.body, to: log.sink, prettyJSON: false)
         let chain = InterceptorChain(
             [logger],
             transport: Recorder { _ in HTTPResponse(status: 200, body: #"{"a":1}"#) }
@@ -147,9 +147,9 @@ import TransportTesting
         struct Lost: Error {}
         let request = HTTPRequest(url: try url("https://h.example"))
         _ = try await send(.basic, request)
-        let shortCircuit: ClosureInterceptor = .intercept { _, _ in HTTPResponse(status: 304) }
-        let failure: ClosureInterceptor = .intercept { _, _ in throw Lost() }
-        let logger: LoggingInterceptor = .logging(.basic, to: log.sink)
+        let shortCircuit: AnyInterceptor = .intercept { _, _ in HTTPResponse(status: 304) }
+        let failure: AnyInterceptor = .intercept { _, _ in throw Lost() }
+        let logger: AnyInterceptor = .logging(.basic, to: log.sink)
         for inner: [any Interceptor] in [
             [shortCircuit], [failure], [sendTwice], [.intercept { _, _ in throw CancellationError() }],
         ] {
@@ -167,7 +167,7 @@ import TransportTesting
 
     @Test func aCancelledCallIsLoggedAsCancelledAndNotAsFailed() async throws {
         let clock = ManualClock()
-        let logger: LoggingInterceptor = .logging(.body, to: log.sink, time: .manual(clock))
+        let logger: AnyInterceptor = .logging(.body, to: log.sink, time: .manual(clock))
         let chain = InterceptorChain(
             [logger],
             transport: Recorder { _ in
@@ -193,7 +193,7 @@ import TransportTesting
     }
 
     @Test func manyConcurrentExchangesAreToldApartByTheirNumbers() async throws {
-        let logger: LoggingInterceptor = .logging(.body, to: log.sink)
+        let logger: AnyInterceptor = .logging(.body, to: log.sink)
         let transport = Recorder { request in
             await Task.yield()
             switch request.url.lastPathComponent.last {
@@ -240,7 +240,7 @@ import TransportTesting
     @Test func theTimeIsThatOfTheRestOfTheChainOnTheInjectedClock() async throws {
         let clock = ManualClock()
         clock.advance(by: .seconds(1_000))
-        let logger: LoggingInterceptor = .logging(.basic, to: log.sink, time: .manual(clock))
+        let logger: AnyInterceptor = .logging(.basic, to: log.sink, time: .manual(clock))
         let chain = InterceptorChain(
             [logger],
             transport: Recorder { _ in
@@ -254,7 +254,7 @@ import TransportTesting
 
     @Test func theResponseIsLoggedWithItsOwnURLNotTheRequestsAsItWasBefore() async throws {
         let last = try url("https://other.example/last?token=hush")
-        let redirect: ClosureInterceptor = .intercept { request, next in
+        let redirect: AnyInterceptor = .intercept { request, next in
             var request = request
             request.url = last
             return try await next(request)

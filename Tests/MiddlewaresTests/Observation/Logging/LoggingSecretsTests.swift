@@ -6,7 +6,7 @@ import Testing
 @Suite(.againstHanging) struct LoggingSecretsTests {
     private let log = LogRecorder()
 
-    private func loud() -> LoggingInterceptor { .logging(.body, to: log.sink, curl: true) }
+    private func loud() -> AnyInterceptor { .logging(.body, to: log.sink, curl: true) }
 
     private func request() throws -> HTTPRequest {
         HTTPRequest(

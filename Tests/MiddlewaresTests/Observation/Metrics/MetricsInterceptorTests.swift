@@ -146,7 +146,7 @@ struct MetricsInterceptorTests {
     }
 
     @Test func shortCircuitEndsToo() async throws {
-        let answer: some Interceptor = ClosureInterceptor { _, _ in HTTPResponse(status: 204) }
+        let answer: some Interceptor = AnyInterceptor.intercept { _, _ in HTTPResponse(status: 204) }
         let chain = InterceptorChain([.metrics(report: log.report), answer], transport: Recorder())
         _ = try await chain.send(HTTPRequest(url: try url("https://e.com/")))
         #expect(log.words == ["began 1", "completed 1"])

@@ -151,7 +151,7 @@ import Testing
     }
 
     @Test func shareOfTheTracesIsSampled() async throws {
-        let interceptor = TracingInterceptor.tracing(sampling: 0.25, time: TimeSource(random: .seeded(9)))
+        let interceptor = AnyInterceptor.tracing(sampling: 0.25, time: TimeSource(random: .seeded(9)))
         var sampled = 0
         for _ in 0..<400 where try traces(try await send([interceptor]))[0].isSampled { sampled += 1 }
         #expect(70...130 ~= sampled)

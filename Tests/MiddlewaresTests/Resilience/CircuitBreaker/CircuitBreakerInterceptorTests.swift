@@ -143,7 +143,7 @@ struct CircuitBreakerInterceptorTests {
     }
 
     @Test func whatCountsIsTheCallersChoice() async throws {
-        let breaker: CircuitBreakerInterceptor = .circuitBreaker(
+        let breaker: AnyInterceptor = .circuitBreaker(
             .consecutiveFailures(1),
             failures: .hostFailure || .status(418),
             time: .manual(clock)

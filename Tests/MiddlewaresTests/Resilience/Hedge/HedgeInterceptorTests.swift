@@ -33,7 +33,7 @@ struct HedgeInterceptorTests {
         _ request: HTTPRequest = HTTPRequest(url: apiURL),
         budget: RetryBudget? = nil
     ) -> Task<HTTPResponse, any Error> {
-        let hedge: HedgeInterceptor = .hedge(after: .seconds(1), budget: budget, time: .manual(clock))
+        let hedge: AnyInterceptor = .hedge(after: .seconds(1), budget: budget, time: .manual(clock))
         return Task { try await InterceptorChain([hedge], transport: transport).send(request) }
     }
 

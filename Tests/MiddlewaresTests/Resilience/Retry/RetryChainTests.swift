@@ -228,7 +228,7 @@ struct RetryChainTests {
 
     @Test func conditionBesideTheNumberReplacesThePolicys() async throws {
         let transport = answering([.success(HTTPResponse(status: 409)), .success(HTTPResponse(status: 200))])
-        let retry: RetryInterceptor = .retry(3, when: .status(409), time: .manual(clock))
+        let retry: AnyInterceptor = .retry(3, when: .status(409), time: .manual(clock))
         let task = Task { try await InterceptorChain([retry], transport: transport).send(HTTPRequest(url: apiURL)) }
         await clock.sleepers(1)
         clock.advance(by: .seconds(1))

@@ -17,7 +17,7 @@ struct RetryInterceptorTests {
     private let busy: Result<HTTPResponse, any Error> = .success(HTTPResponse(status: 503))
     private let lost: Result<HTTPResponse, any Error> = .failure(TransportError(.connectionLost, "It is gone."))
 
-    private func chain(_ interceptor: RetryInterceptor, _ transport: any Transport) -> InterceptorChain {
+    private func chain(_ interceptor: AnyInterceptor, _ transport: any Transport) -> InterceptorChain {
         InterceptorChain([interceptor], transport: transport)
     }
 
@@ -25,7 +25,7 @@ struct RetryInterceptorTests {
         let policy: RetryPolicy = 3
         #expect(policy.maxAttempts == 3)
         #expect(policy.retryAfter == RetryPolicy().retryAfter)
-        for (retry, attempts): (RetryInterceptor, Int) in [
+        for (retry, attempts): (AnyInterceptor, Int) in [
             (.retry(3, time: .manual(clock)), 3), (.retry(1, time: .manual(clock)), 1), (.retry(0), 1), (.retry(-1), 1),
         ] {
             let server = answering([busy])
@@ -214,7 +214,7 @@ struct RetryInterceptorTests {
 
     @Test func requestIsSentAgainAsItCameNotAsItWasChangedInside() async throws {
         let transport = answering([busy, ok])
-        let appending: ClosureInterceptor = .intercept { request, next in
+        let appending: AnyInterceptor = .intercept { request, next in
             var request = request
             request.headerFields.append("X-A", "1")
             return try await next(request)
@@ -227,7 +227,7 @@ struct RetryInterceptorTests {
     @Test func idempotencyKeyIsMadeOnceForAllAttempts() async throws {
         let transport = answering([lost, busy, ok])
         let keys = Tally()
-        let retry: RetryInterceptor = .retry(.constant(.zero), idempotencyKey: { "key-\(keys.count())" })
+        let retry: AnyInterceptor = .retry(.constant(.zero), idempotencyKey: { "key-\(keys.count())" })
         let chain = chain(retry, transport)
         _ = try await chain.send(HTTPRequest(method: .post, url: apiURL, body: "x"))
         _ = try await chain.send(HTTPRequest(method: .post, url: apiURL, body: "x"))
@@ -279,7 +279,7 @@ struct RetryInterceptorTests {
     @Test func retryAfterAsADateIsComparedWithTheInjectedClock() async throws {
         let asked = HTTPResponse(status: 429, headerFields: [.retryAfter: "Sun, 06 Nov 1994 08:49:47 GMT"])
         let transport = answering([.success(asked), ok])
-        let retry: RetryInterceptor = .retry(
+        let retry: AnyInterceptor = .retry(
             .constant(.zero),
             time: TimeSource(clock: clock, now: { Date(timeIntervalSince1970: 784_111_777) })
         )
@@ -293,7 +293,7 @@ struct RetryInterceptorTests {
     @Test func jitterComesFromTheInjectedSource() async throws {
         let expected = RandomSource.seeded(9)
         let transport = answering([busy, ok])
-        let retry: RetryInterceptor = .retry(
+        let retry: AnyInterceptor = .retry(
             .exponential(base: .seconds(8)),
             time: TimeSource(clock: clock, random: .seeded(9))
         )

@@ -199,7 +199,7 @@ struct TimeoutInterceptorTests {
             return .new
         }
         let authentication: [any Interceptor] = [.retryOnUnauthorized(tokens), .bearerAuth(tokens)]
-        let timeout: TimeoutInterceptor = .timeout(.seconds(1), time: .manual(clock))
+        let timeout: AnyInterceptor = .timeout(.seconds(1), time: .manual(clock))
         let impatient = send([timeout] + authentication, server)
         let patient = send(authentication, server)
         await waiting.reached(2)

@@ -182,7 +182,7 @@ struct CoalesceInterceptorTests {
 
     @Test func whatStandsInsideIsDoneOnceForAll() async throws {
         let server = server { _, number in HTTPResponse(status: number == 1 ? 503 : 200) }
-        let again: some Interceptor = ClosureInterceptor { request, next in
+        let again: some Interceptor = AnyInterceptor.intercept { request, next in
             let response = try await next(request)
             return response.status == 503 ? try await next(request) : response
         }
@@ -225,17 +225,17 @@ struct CoalesceInterceptorTests {
     @Test func requestOfARefreshDoesNotJoinAnExchangeThatWaitsForIt() async throws {
         let server = TokenServer(accepting: ["new"])
         let chain = Shared<InterceptorChain?>(nil)
-        let session: RetryOnUnauthorizedInterceptor = .retryOnUnauthorized(origins: [apiOrigin]) {
+        let session: AnyInterceptor = .retryOnUnauthorized(origins: [apiOrigin]) {
             // The same request as the one for which the exchange began.
             _ = try await chain.value?.get()
             server.accepted.value = ["anyone"]
         }
-        let token = ClosureInterceptor { request, next in
+        let token = AnyInterceptor.intercept { request, next in
             var request = request
             request.headerFields[.authorization] = "Bearer anyone"
             return try await next(request)
         }
-        let account = ClosureInterceptor { request, next in
+        let account = AnyInterceptor.intercept { request, next in
             var request = request
             request.context.cachePartition = "anyone"
             return try await next(request)

@@ -8,7 +8,7 @@ import Testing
     private func identity(
         _ address: String = "https://api.example.com/users/42",
         apart: String? = nil,
-        ignoring ignored: Set<HTTPField.Name> = CoalesceInterceptor.defaultIgnored,
+        ignoring ignored: Set<HTTPField.Name> = CoalesceInterceptor.labels,
         change: (inout HTTPRequest) -> Void = { _ in }
     ) throws -> ExchangeIdentity? {
         let fields: HTTPFields = [.accept: "application/json", .authorization: "Bearer a"]
@@ -20,7 +20,7 @@ import Testing
     private func identity(
         _ name: HTTPField.Name,
         _ values: [String],
-        ignoring ignored: Set<HTTPField.Name> = CoalesceInterceptor.defaultIgnored
+        ignoring ignored: Set<HTTPField.Name> = CoalesceInterceptor.labels
     ) throws -> ExchangeIdentity? {
         try identity(ignoring: ignored, change: { request in request.headerFields[values: name] = values })
     }

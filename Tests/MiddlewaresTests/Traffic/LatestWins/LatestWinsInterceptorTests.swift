@@ -26,7 +26,7 @@ struct LatestWinsInterceptorTests {
     }
 
     @Test func laterRequestCancelsTheEarlierOneUnderItsKeyOnly() async throws {
-        let latest: LatestWinsInterceptor = .latestWins()
+        let latest = LatestWinsInterceptor()
         let chain = InterceptorChain([latest], transport: server())
         let earlier = get(chain, "a")
         await arrivals.reached(1)
@@ -44,7 +44,7 @@ struct LatestWinsInterceptorTests {
 
     @Test func onlyTheLastOfManyIsSentOnceNoOtherCameForAWhile() async throws {
         let server = Recorder { _ in HTTPResponse(status: 200) }
-        let latest: LatestWinsInterceptor = .latestWins(debounce: .milliseconds(300), time: .manual(clock))
+        let latest = LatestWinsInterceptor(debounce: .milliseconds(300), time: .manual(clock))
         let chain = InterceptorChain([latest], transport: server)
         var tasks: [Task<HTTPResponse, any Error>] = []
         for _ in 0..<4 {
@@ -134,7 +134,7 @@ struct LatestWinsInterceptorTests {
     }
 
     @Test func cancellingTheTaskCancelsTheCallAndFailuresPass() async throws {
-        let latest: LatestWinsInterceptor = .latestWins()
+        let latest = LatestWinsInterceptor()
         let chain = InterceptorChain([latest], transport: server())
         let task = get(chain, "a")
         await arrivals.reached(1)
@@ -161,7 +161,7 @@ struct LatestWinsInterceptorTests {
 
     @Test func streamBelongsToItsRequestUntilItHasBeenRead() async throws {
         let discards = Tally()
-        let latest: LatestWinsInterceptor = .latestWins()
+        let latest = LatestWinsInterceptor()
         let chain = InterceptorChain(
             [latest],
             transport: Recorder { _ in
@@ -186,7 +186,7 @@ struct LatestWinsInterceptorTests {
     }
 
     @Test func streamThatNobodyHoldsForgetsItsKey() async throws {
-        let latest: LatestWinsInterceptor = .latestWins()
+        let latest = LatestWinsInterceptor()
         let chain = InterceptorChain(
             [latest],
             transport: Recorder { _ in HTTPResponse(status: 200, body: .oneShot(Chunks(["a"]))) }
@@ -196,7 +196,7 @@ struct LatestWinsInterceptorTests {
     }
 
     @Test func keysAreEqualIfTheirValuesAre() async throws {
-        let latest: LatestWinsInterceptor = .latestWins()
+        let latest = LatestWinsInterceptor()
         let (arrivals, gate) = (Tally(), Latch())
         let chain = InterceptorChain([latest], transport: Self.heldServer(arrivals, gate))
         let keys: [any Hashable & Sendable] = [1, "1", "a", 2, 1]
@@ -211,7 +211,7 @@ struct LatestWinsInterceptorTests {
 
     @Test(arguments: 0..<10)
     func ofHundredsAtOnceOneOfEachKeyIsAnswered(seed: UInt64) async throws {
-        let latest: LatestWinsInterceptor = .latestWins()
+        let latest = LatestWinsInterceptor()
         let (arrivals, gate) = (Tally(), Latch())
         let chain = InterceptorChain([latest], transport: Self.heldServer(arrivals, gate))
         var random = SeededGenerator(seed: seed)
@@ -229,7 +229,7 @@ struct LatestWinsInterceptorTests {
 
     @Test(arguments: 0..<10 as Range<UInt64>)
     func ofAnyOrderTheLastOneOfEachKeyIsAnswered(seed: UInt64) async throws {
-        let latest: LatestWinsInterceptor = .latestWins()
+        let latest = LatestWinsInterceptor()
         let (arrivals, gate, order) = (Tally(), Latch(), Notes<(key: Int, call: Int)>())
         let chain = InterceptorChain([latest], transport: Self.heldServer(arrivals, gate))
         var random = SeededGenerator(seed: seed)
