@@ -1,6 +1,7 @@
 #include "COpenSSL.h"
 
-#if defined(__linux__)
+// Android has __linux__ too, but not these libraries.
+#if defined(__linux__) && !defined(__ANDROID__)
 
 #include <dlfcn.h>
 #include <pthread.h>

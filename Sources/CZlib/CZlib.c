@@ -23,12 +23,7 @@ struct z_stream {
 
 enum { NO_FLUSH = 0, FINISH = 4, OK = 0, STREAM_END = 1, BUFFER_ERROR = -5, DEFLATED = 8, GZIP_WINDOW = 15 + 16 };
 
-#if defined(__linux__)
-
-#include <dlfcn.h>
-#include <pthread.h>
-
-static struct {
+struct functions {
     const char *(*version)(void);
     int (*deflate_init)(struct z_stream *, int, int, int, int, int, const char *, int);
     int (*deflate)(struct z_stream *, int);
@@ -37,15 +32,26 @@ static struct {
     int (*inflate)(struct z_stream *, int);
     int (*inflate_reset)(struct z_stream *);
     int (*inflate_end)(struct z_stream *);
-} zlib;
+};
+
+#if defined(__linux__)
+
+#include <dlfcn.h>
+#include <pthread.h>
+
+static struct functions zlib;
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static const char *load_error = 0;
 
 static void load(void) {
+#if defined(__ANDROID__)
+    void *library = dlopen("libz.so", RTLD_NOW | RTLD_LOCAL);
+#else
     void *library = dlopen("libz.so.1", RTLD_NOW | RTLD_LOCAL);
+#endif
     if (!library) {
-        load_error = "libz.so.1 was not found: install zlib (Debian, Ubuntu: zlib1g; Fedora: zlib)";
+        load_error = "zlib was not found: install it (Debian, Ubuntu: zlib1g; Fedora: zlib)";
         return;
     }
     *(void **)&zlib.version = dlsym(library, "zlibVersion");
@@ -67,7 +73,7 @@ const char *czlib_load(void) {
     return load_error;
 }
 
-#else
+#elif defined(__APPLE__)
 
 extern const char *zlibVersion(void);
 extern int deflateInit2_(struct z_stream *, int, int, int, int, int, const char *, int);
@@ -78,18 +84,15 @@ extern int inflate(struct z_stream *, int);
 extern int inflateReset(struct z_stream *);
 extern int inflateEnd(struct z_stream *);
 
-static const struct {
-    const char *(*version)(void);
-    int (*deflate_init)(struct z_stream *, int, int, int, int, int, const char *, int);
-    int (*deflate)(struct z_stream *, int);
-    int (*deflate_end)(struct z_stream *);
-    int (*inflate_init)(struct z_stream *, int, const char *, int);
-    int (*inflate)(struct z_stream *, int);
-    int (*inflate_reset)(struct z_stream *);
-    int (*inflate_end)(struct z_stream *);
-} zlib = {zlibVersion, deflateInit2_, deflate, deflateEnd, inflateInit2_, inflate, inflateReset, inflateEnd};
+static const struct functions zlib = {zlibVersion, deflateInit2_, deflate, deflateEnd, inflateInit2_, inflate, inflateReset, inflateEnd};
 
 const char *czlib_load(void) { return 0; }
+
+#else
+
+static struct functions zlib;
+
+const char *czlib_load(void) { return "zlib can't be used on this platform"; }
 
 #endif
 

@@ -117,5 +117,18 @@ package struct MessageDigest: ~Copyable {
     private static func failure(_ reason: String) -> DigestUnavailable {
         DigestUnavailable("OpenSSL can't be used for digests: \(reason)")
     }
+    #else
+    package init(_ algorithm: Algorithm = .sha256) throws { throw Self.unavailable }
+
+    package mutating func update(_ bytes: some DataProtocol) throws { throw Self.unavailable }
+
+    package consuming func finish() throws -> [UInt8] { throw Self.unavailable }
+
+    /// HMAC with SHA-256 (RFC 2104).
+    package static func authenticationCode(of bytes: [UInt8], key: [UInt8]) throws -> [UInt8] { throw unavailable }
+
+    private static var unavailable: DigestUnavailable {
+        DigestUnavailable("This platform has neither CryptoKit nor an OpenSSL that this package can use.")
+    }
     #endif
 }

@@ -4,6 +4,10 @@ internal import Foundation
 internal import Darwin
 #elseif canImport(Glibc)
 internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#elseif canImport(Android)
+internal import Android
 #endif
 
 /// Opens files without blocking.
@@ -39,14 +43,13 @@ enum RegularFile {
 
     private static func openDescriptor(_ path: String) throws -> Int32 {
         while true {
-            #if canImport(Darwin)
-            let descriptor = Darwin.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
-            #else
-            let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
-            #endif
+            let descriptor = openCall(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
             if descriptor >= 0 { return descriptor }
             let code = errno
             if code != EINTR { throw POSIXError(POSIXError.Code(rawValue: code) ?? .EIO) }
         }
     }
 }
+
+// A wrapper, because the function above has the name of this system call.
+private func openCall(_ path: String, _ flags: Int32) -> Int32 { open(path, flags) }

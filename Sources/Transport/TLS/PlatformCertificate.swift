@@ -9,9 +9,11 @@ enum PlatformCertificate {
     static func isValid(_ der: Data) throws -> Bool {
         #if canImport(Security)
         return SecCertificateCreateWithData(nil, der as CFData) != nil
-        #else
+        #elseif os(Linux)
         try OpenSSLLibrary.load()
         return OpenSSLObject.certificate(der) != nil
+        #else
+        throw TLSConfigurationError(.unsupported, "Certificates can't be read on this platform.")
         #endif
     }
 }

@@ -26,11 +26,16 @@ extension TLSConfiguration {
 
     /// The error of a transport on URLSession on Linux, if the settings need more than it supports.
     func refusalOfURLSessionOnLinux(_ request: HTTPRequest?) -> TransportError? {
-        whatURLSessionOnLinuxCannotDo.map { needs in
+        #if os(Linux)
+        let remedy = "use CurlTransport, or .platform(tls:), which picks it."
+        #else
+        let remedy = "no transport of this package can do it on this platform."
+        #endif
+        return whatURLSessionOnLinuxCannotDo.map { needs in
             TransportError(
                 .unsupported,
-                "URLSession on Linux can't do what the TLS settings ask for (\(needs)), and they are not ignored:"
-                    + " use CurlTransport, or .platform(tls:), which picks it.",
+                "URLSession on this platform can't do what the TLS settings ask for (\(needs)), and they are not ignored:"
+                    + " \(remedy)",
                 request: request
             )
         }

@@ -8,6 +8,8 @@ internal import Darwin
 internal import Glibc
 #elseif canImport(Musl)
 internal import Musl
+#elseif canImport(Android)
+internal import Android
 #endif
 
 /// The running server. Its threads retain the core rather than ``MockServer``, so that the server can be released while they

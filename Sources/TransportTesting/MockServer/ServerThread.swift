@@ -6,6 +6,8 @@ internal import Darwin
 internal import Glibc
 #elseif canImport(Musl)
 internal import Musl
+#elseif canImport(Android)
+internal import Android
 #endif
 
 /// A thread of the server. A thread may block, which a task must not, and can be joined.

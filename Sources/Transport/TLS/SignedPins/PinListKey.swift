@@ -124,4 +124,11 @@ extension PinListKey {
         return SecKeyVerifySignature(key, algorithm, bytes as CFData, signature as CFData, nil)
     }
 }
+#else
+extension PinListKey {
+    private func checkUsable() throws { throw Self.invalid("Signatures can't be verified on this platform.") }
+
+    /// No key can be created on this platform, so nothing is verified.
+    func verifies(_ signature: Data, of bytes: Data) -> Bool { false }
+}
 #endif

@@ -5,6 +5,10 @@ internal import Interceptors
 internal import Darwin
 #elseif canImport(Glibc)
 internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#elseif canImport(Android)
+internal import Android
 #endif
 
 /// The format of a file with a long body: blocks of 64 KiB, each followed by its checksum.

@@ -4,6 +4,10 @@ internal import Foundation
 internal import Darwin
 #elseif canImport(Glibc)
 internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#elseif canImport(Android)
+internal import Android
 #endif
 
 /// The file with the key of the digests that replace credentials in the directory.

@@ -5,6 +5,10 @@ internal import HTTPSyntax
 internal import Darwin
 #elseif canImport(Glibc)
 internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#elseif canImport(Android)
+internal import Android
 #endif
 
 /// The name of a body's file in `incoming`, which identifies the process that writes the file.

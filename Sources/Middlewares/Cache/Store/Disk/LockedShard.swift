@@ -4,6 +4,10 @@ internal import Foundation
 internal import Darwin
 #elseif canImport(Glibc)
 internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#elseif canImport(Android)
+internal import Android
 #endif
 
 /// A shard whose lock is held. Only this type creates, replaces and removes the files of entries.
