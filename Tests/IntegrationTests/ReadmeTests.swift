@@ -42,13 +42,13 @@ import TransportTesting
             return .json(#"{"id":42,"name":"Ada"}"#, headers: [.cacheControl: "max-age=60"])
         }
 
-        let server = Client(baseURL: URL(string: "https://api.example.com"), transport: stub)
-        let tokens = TokenStore { expired in
-            let session: Session = try await server.post("/refresh", body: ["token": expired?.refreshToken])
+        let tokens = TokenStore { expired, api in
+            let session: Session = try await api.post("/refresh", body: ["token": expired?.refreshToken])
             return TokenStore.Token(session.token, refreshToken: session.refreshToken)
         }
         let api = makeAPI(tokens, transport: stub)
-        let session: Session = try await server.post("/login", body: ["name": name, "password": password])
+        let login = ["name": name, "password": password]
+        let session: Session = try await api.post("/login", body: login, context: .with(\.authorization, .omitted))
         tokens.signIn(TokenStore.Token(session.token, refreshToken: session.refreshToken))
         for _ in 0..<2 {
             let user: User = try await api.get("/users/42")
