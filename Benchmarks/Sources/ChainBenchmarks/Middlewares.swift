@@ -16,7 +16,7 @@ private func requests(_ name: String, _ interceptors: [any Interceptor], _ trans
     }
 }
 
-/// Compares the chain of ten interceptors in `Middlewares.docc/Middlewares.md` with parts of it.
+/// Compares the chain of ten in `Docs/Performance.md` with parts of it.
 func compareRealisticChain() async throws {
     let chain = RealisticChain(url: url)
     let interceptors = chain.named

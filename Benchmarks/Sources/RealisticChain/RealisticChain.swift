@@ -1,8 +1,8 @@
 public import Foundation
 public import Middlewares
 
-/// The ten interceptors of the chain in `Middlewares.docc/Middlewares.md`, and a server's response to them. ChainBenchmarks measures the
-/// chain, and AllocationCheck limits its allocations.
+/// The chain of ten in `Docs/Performance.md`, and a server's response to it. ChainBenchmarks measures the chain, and
+/// AllocationCheck limits its allocations.
 public struct RealisticChain {
     /// The interceptors and their names, outermost first.
     public let named: [(name: String, interceptor: any Interceptor)]
