@@ -16,7 +16,9 @@ enum ErrorSentence {
             guard response.context.isMadeLocally else { return about(response.status) }
             guard error.underlying != nil else { return "This is not available offline." }
         }
-        if let underlying = error.underlying as? any HTTPError, let sentence = underlying.errorDescription {
+        if let underlying = error.underlying as? any HTTPError,
+            let sentence = CauseDepth.descend({ underlying.errorDescription }) ?? nil
+        {
             return sentence
         }
         return error.sentNothing ? unsent : failure
@@ -35,8 +37,9 @@ enum ErrorSentence {
         }
     }
 
-    static func about(_ code: TransportError.Code) -> String? {
+    static func about(_ code: HTTPErrorCode) -> String? {
         switch code {
+        case .offline: offline
         case .cannotFindHost, .cannotConnect: unreachable
         case .tlsFailed: insecure
         case .connectionLost, .truncated: "The connection to the server was lost."

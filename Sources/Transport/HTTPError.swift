@@ -10,17 +10,24 @@ public import Foundation
 /// } catch let error as any HTTPError {
 ///     show(error.localizedDescription)            // for people: "The server can't be reached."
 ///     logger.warning(error.description)           // for developers: cause, remedy, request, attempts
-///     latency.record(.zero, labels: [error.codeName])     // for metrics: "TransportError.cannotConnect"
+///     latency.record(.zero, labels: ["\(error.code)"])     // for metrics: "cannotConnect"
 /// }
 /// ```
+/// One failure has one ``code``, whatever the type of its error: `catch let error as any HTTPError where error.code == .timedOut`.
+///
 /// Every `Error` has the properties that apps usually check: ``Swift/Error/isOffline``, ``Swift/Error/isTimeout``,
 /// ``Swift/Error/isCancelled``, ``Swift/Error/isUnauthorized`` and ``Swift/Error/isServerFault``.
 ///
 /// ## Write one
-/// A message and a context are all that is required:
+/// A code, a message and a context are all that is required:
 ///
 /// ```swift
+/// extension HTTPErrorCode {
+///     static let quotaUsedUp = Self(rawValue: "quotaUsedUp")
+/// }
+///
 /// struct QuotaError: HTTPError {
+///     let code = HTTPErrorCode.quotaUsedUp
 ///     let message = "The quota of today is used up. Ask the operator for more."
 ///     let request: HTTPRequest.Summary?
 ///     let sentNothing = true                      // thrown before `next` was called: even a POST may be sent again
@@ -29,18 +36,18 @@ public import Foundation
 /// ```
 /// Interceptors treat such an error like the package's own. `retry` may repeat a POST that certainly wasn't sent. An error with
 /// a ``response`` counts by its status: `retryOnUnauthorized` refreshes the token for a 401, `circuitBreaker` counts a 503.
+/// An error also counts by its ``code``: `retry` repeats a request after an author's ``HTTPErrorCode/connectionLost`` too. And it
+/// counts by the error that caused it, its ``underlying``.
 ///
 /// The descriptions, and the output of `dump`, show only what this protocol requires. Keep secrets out of ``message`` and
-/// ``codeName``; the other parts are redacted.
+/// ``code``; the other parts are redacted.
 public protocol HTTPError:
     LocalizedError, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable, Sendable
 {
     /// The cause and the remedy, in sentences for a developer, without secrets.
     var message: String { get }
-    /// The failure in one word, for metrics and logs, such as `TransportError.timedOut`. By default the name of the type.
-    ///
-    /// Concrete types have typed codes, under the name `code`.
-    var codeName: String { get }
+    /// The kind of failure, in one word. Its name also serves metrics and logs.
+    var code: HTTPErrorCode { get }
     /// The method and the redacted URL of the request, if known; `nil` by default.
     var request: HTTPRequest.Summary? { get }
     /// The response that the error was made from; by default the response of ``underlying``, if any.
@@ -48,7 +55,9 @@ public protocol HTTPError:
     /// Hold the response with its body in memory, or discard the body, because a streamed body keeps a connection. `retry`
     /// discards the body before the next attempt. The fields and the body may hold secrets.
     var response: HTTPResponse? { get }
-    /// The error that caused this one, if it adds information; `nil` by default. An error must never be its own cause.
+    /// The error that caused this one: the same failure, as a lower layer reported it. `nil` by default.
+    ///
+    /// Its code, its response and its own cause count as this error's. At most 16 levels of causes are looked at.
     var underlying: (any Error)? { get }
     /// Whether it is certain that no server has seen any part of the request; `false` by default.
     ///
@@ -57,7 +66,7 @@ public protocol HTTPError:
     var sentNothing: Bool { get }
     /// Details about the failed call, such as its attempts and redirects. Interceptors on the way to the caller add them.
     var context: HTTPContext { get set }
-    /// One line for a developer, without secrets: ``codeName``, ``message``, ``request``, the attempts and redirects of the call,
+    /// One line for a developer, without secrets: the type, the ``code``, the ``message``, ``request``, the attempts and redirects of the call,
     /// and the cause. An implementation is provided.
     var description: String { get }
     /// A short sentence for people, without code or URL, such as "The server can't be reached." `localizedDescription` shows it.
@@ -66,14 +75,14 @@ public protocol HTTPError:
 }
 
 extension HTTPError {
-    /// The name of the type.
-    public var codeName: String { "\(Self.self)" }
-
     /// `nil`: no request is known.
     public var request: HTTPRequest.Summary? { nil }
 
     /// The response of the ``underlying`` error, if any.
-    public var response: HTTPResponse? { (underlying as? any HTTPError)?.response }
+    public var response: HTTPResponse? {
+        guard let cause = cause as? any HTTPError else { return nil }
+        return CauseDepth.descend { cause.response } ?? nil
+    }
 
     /// `nil`: nothing else caused the error.
     public var underlying: (any Error)? { nil }
@@ -110,14 +119,20 @@ extension HTTPError {
     ///   - opening: the beginning; by default the code name and the message.
     ///   - detail: a word to put after the request, such as the status.
     package func line(_ opening: String? = nil, _ detail: String? = nil) -> String {
-        var text = opening ?? "\(codeName): \(message)"
+        var text = opening ?? "\(qualifiedCode): \(message)"
         let about = [request?.description, detail].compactMap { $0 }.joined(separator: ", ")
         if !about.isEmpty { text += " (\(about))" }
         for note in context.notes { text += " " + note }
         guard let underlying else { return text }
         // An error of a different kind, such as a `URLError`, may quote the whole URL.
-        return text + " Cause: " + ErrorText.line(underlying)
+        return text + " Cause: " + (CauseDepth.descend { ErrorText.line(underlying) } ?? "…")
     }
+
+    /// The type and the code, such as `TransportError.timedOut`.
+    package var qualifiedCode: String { "\(Self.self).\(code)" }
+
+    /// The ``underlying`` error, unless it is about another request, whose code and response say nothing about this one.
+    package var cause: (any Error)? { code == .bodySourceFailed ? nil : underlying }
 
     /// The sentence for people if the error's code has no sentence.
     package var generalSentence: String { ErrorSentence.about(self) }

@@ -4,7 +4,7 @@
 /// let client = Client(baseURL: url, transport: .platform(tls: .pinned(["sha256/…", "sha256/…"])))
 /// ```
 /// On a Linux system without a usable libcurl, requests go through ``URLSessionTransport``, provided it supports the TLS
-/// settings. Otherwise each call fails with ``TransportError/Code/unsupported`` and a message that names the missing part.
+/// settings. Otherwise each call fails with ``HTTPErrorCode/unsupported`` and a message that names the missing part.
 public struct PlatformTransport: Transport {
     let base: any Transport
 

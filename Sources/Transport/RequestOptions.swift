@@ -21,7 +21,7 @@ public struct ResponseBodyMode: Sendable, Hashable {
     public let bufferLimit: Int?
 
     /// Reads the content into memory before the call returns, up to a limit in bytes. Beyond the limit the call fails with
-    /// ``TransportError/Code/bodyTooLarge``.
+    /// ``HTTPErrorCode/bodyTooLarge``.
     public static func buffered(upTo limit: Int) -> Self { Self(bufferLimit: limit) }
 
     /// Reads the content into memory, up to 64 MiB. This is the default.
@@ -78,7 +78,7 @@ extension HTTPContext {
     /// On a request: the reason why no transport may send it, as a sentence for a person. `nil` if it may be sent.
     ///
     /// An interceptor may still answer such a request. ``HTTPRequest/validate()``, which every transport calls first, throws
-    /// ``TransportError/Code/sendingForbidden``. Interceptors send no requests on its behalf either, such as one for a new
+    /// ``HTTPErrorCode/sendingForbidden``. Interceptors send no requests on its behalf either, such as one for a new
     /// token.
     public var sendingForbidden: String? {
         get { self[SendingForbiddenKey.self] }

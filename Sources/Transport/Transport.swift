@@ -26,7 +26,7 @@
 ///   security settings first;
 /// - follow no redirect, keep no cache, store no cookie, and retry only an idempotent request whose kept-alive connection was
 ///   closed before any byte of the response;
-/// - report a truncated response as ``TransportError/Code/truncated``;
+/// - report a truncated response as ``HTTPErrorCode/truncated``;
 /// - decode the content codings it asked for, and then remove `Content-Encoding` and `Content-Length`;
 /// - honor ``HTTPContext/timeouts`` and ``HTTPContext/responseBody``, or document the exceptions;
 /// - call ``HTTPBody/discard()`` on the request's body if it starts reading the body and doesn't reach the end;

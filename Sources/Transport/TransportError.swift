@@ -2,16 +2,8 @@
 ///
 /// The description names the request, with secrets redacted. A cancelled call throws `CancellationError` instead.
 public struct TransportError: HTTPError {
-    /// The kind of failure. An open set: handle the codes you know, and keep a default.
-    public struct Code: OpenSet {
-        /// The name of the code, such as `timedOut`.
-        public let rawValue: String
-        /// Creates a code from its name, for transports that need additional codes.
-        public init(rawValue: String) { self.rawValue = rawValue }
-    }
-
     /// The kind of failure.
-    public let code: Code
+    public let code: HTTPErrorCode
     /// A message for a person: the failure, and a remedy.
     public let message: String
     /// The method and the redacted URL of the request, if known.
@@ -29,7 +21,7 @@ public struct TransportError: HTTPError {
     ///   - request: the request. The error keeps its method and its redacted URL.
     ///   - underlying: the cause. It must contain no secrets.
     public init(
-        _ code: Code,
+        _ code: HTTPErrorCode,
         _ message: String,
         request: HTTPRequest? = nil,
         underlying: (any Error)? = nil
@@ -41,45 +33,51 @@ public struct TransportError: HTTPError {
     }
 }
 
-extension TransportError.Code {
-    /// The request is malformed: a control character in a field, a method that isn't a token, or a similar fault.
+extension HTTPErrorCode {
+    /// `TransportError`: the request is malformed: a control character in a field, a method that isn't a token, or a similar fault.
     public static let invalidRequest = Self(rawValue: "invalidRequest")
-    /// The URL isn't an absolute http or https URL with a host.
+    /// `TransportError`: the URL isn't an absolute http or https URL with a host.
     public static let unsupportedURL = Self(rawValue: "unsupportedURL")
-    /// The transport can't do everything the request or its configuration demands, so it refuses to send.
+    /// `TransportError`, `TLSConfigurationError`, `AuthenticationError`, `SigningError`: the transport, the platform or the system's
+    /// cryptography can't do what the request or the settings demand, so the request isn't sent.
     public static let unsupported = Self(rawValue: "unsupported")
-    /// The request's context forbids sending (``HTTPContext/sendingForbidden``), and nothing was sent.
+    /// `TransportError`: the request's context forbids sending (``HTTPContext/sendingForbidden``), and nothing was sent.
     public static let sendingForbidden = Self(rawValue: "sendingForbidden")
-    /// The host name has no address.
+    /// `TransportError`: no connection could be made, because the device has no network.
+    public static let offline = Self(rawValue: "offline")
+    /// `TransportError`: the host name has no address.
     public static let cannotFindHost = Self(rawValue: "cannotFindHost")
-    /// No connection could be made.
+    /// `TransportError`: no connection could be made.
     public static let cannotConnect = Self(rawValue: "cannotConnect")
-    /// No trusted TLS connection could be made.
+    /// `TransportError`: no trusted TLS connection could be made.
     public static let tlsFailed = Self(rawValue: "tlsFailed")
-    /// The connection ended before the response began.
+    /// `TransportError`: the connection ended before the response began.
     public static let connectionLost = Self(rawValue: "connectionLost")
-    /// A time limit passed. The message names the limit.
+    /// `TransportError`: a time limit passed. The message names the limit.
     public static let timedOut = Self(rawValue: "timedOut")
-    /// The response ended before its content was complete.
+    /// `TransportError`: the response ended before its content was complete.
     public static let truncated = Self(rawValue: "truncated")
-    /// The received bytes aren't an HTTP response.
+    /// `TransportError`: the received bytes aren't an HTTP response.
     public static let invalidResponse = Self(rawValue: "invalidResponse")
-    /// A body exceeds the limit set for reading it.
+    /// `TransportError`, `CacheStoreError`: a body is longer than the limit for reading or storing it.
     public static let bodyTooLarge = Self(rawValue: "bodyTooLarge")
-    /// A one-shot body can't be read a second time.
+    /// `TransportError`, `SigningError`: a one-shot body would have to be read a second time.
     public static let bodyNotReplayable = Self(rawValue: "bodyNotReplayable")
-    /// A body has more or fewer bytes than announced.
+    /// `TransportError`, `CacheStoreError`: a body has more or fewer bytes than announced.
     public static let bodyLengthMismatch = Self(rawValue: "bodyLengthMismatch")
-    /// A file can't serve as a body: it isn't a regular file, or it can't be read.
+    /// `TransportError`: the source of a body failed with an error that is about another request. ``HTTPError/underlying`` is that
+    /// error.
+    public static let bodySourceFailed = Self(rawValue: "bodySourceFailed")
+    /// `TransportError`, `TLSConfigurationError`: a file is missing, isn't a regular file, or can't be read.
     public static let unreadableFile = Self(rawValue: "unreadableFile")
-    /// A file can't be written, for example because its folder is missing or the disk is full.
+    /// `TransportError`: a file can't be written, for example because its folder is missing or the disk is full.
     public static let unwritableFile = Self(rawValue: "unwritableFile")
-    /// A streamed response got ahead of its reader by more than the transport may hold.
+    /// `TransportError`: a streamed response got ahead of its reader by more than the transport may hold.
     public static let readerTooSlow = Self(rawValue: "readerTooSlow")
-    /// A stub transport had no answer for the request.
+    /// `TransportError`: a stub transport had no answer for the request.
     public static let noStub = Self(rawValue: "noStub")
-    /// Any other failure. The message and the underlying error describe it.
-    public static let other = Self(rawValue: "other")
+    /// `TransportError`: any other failure of a transport. The message and the underlying error describe it.
+    public static let transportFailed = Self(rawValue: "transportFailed")
 }
 
 extension TransportError {
@@ -104,16 +102,13 @@ extension TransportError {
 }
 
 extension TransportError {
-    /// The name of the code, such as `TransportError.timedOut`.
-    public var codeName: String { "TransportError.\(code)" }
-
     /// Whether the code proves that nothing was sent, or the deadline of the call passed while the request waited to be sent.
     ///
-    /// ``Code/tlsFailed`` proves nothing, because a server may reject a client certificate after it received the request.
+    /// ``HTTPErrorCode/tlsFailed`` proves nothing, because a server may reject a client certificate after it received the request.
     public var sentNothing: Bool { Self.unsentCodes.contains(code) || underlying is UnsentError }
 
-    private static let unsentCodes: Set<Code> = [
-        .cannotFindHost, .cannotConnect, .invalidRequest, .sendingForbidden, .unsupportedURL,
+    private static let unsentCodes: Set<HTTPErrorCode> = [
+        .offline, .cannotFindHost, .cannotConnect, .invalidRequest, .sendingForbidden, .unsupportedURL,
     ]
 
     /// A short English sentence for people, such as "The server can't be reached."

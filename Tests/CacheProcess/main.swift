@@ -59,7 +59,7 @@ func isWhole(_ generator: inout SeededGenerator) async throws -> Bool {
         do {
             let body = try await entry.body().collect(upTo: 1 << 20)
             if body != CacheFill.body(number, version) { return false }
-        } catch let error as CacheStoreError where error.code == .gone {
+        } catch let error as CacheStoreError where error.code == .entryGone {
             // The other process replaced the entry between the two calls: a miss.
         }
     }

@@ -71,7 +71,7 @@ import TransportTesting
     @Test func aRefusalInsideA200IsAnEnvelopeError() async throws {
         let client = makeClient(makeTokens("fresh"))
         let error = await #expect(throws: EnvelopeError.self) { let _: User = try await client.get("/users/7") }
-        #expect(error?.code == 404)
+        #expect(error?.serverCode == 404)
         #expect(error?.serverMessage == "No such user.")
     }
 

@@ -27,7 +27,7 @@ struct FaultLoad {
 
     private enum Ending: Hashable {
         case success
-        case failure(TransportError.Code)
+        case failure(HTTPErrorCode)
         case cancelled
         case other(String)
     }

@@ -33,7 +33,12 @@ nonisolated struct LanguageInterceptor: Interceptor {
     }
 }
 
+nonisolated extension HTTPErrorCode {
+    static let quotaUsedUp = Self(rawValue: "quotaUsedUp")
+}
+
 nonisolated struct QuotaError: HTTPError {
+    let code = HTTPErrorCode.quotaUsedUp
     let message = "The quota is used up."
     var context = HTTPContext()
 }

@@ -9,10 +9,10 @@ import TransportTesting
 @Suite(.againstHanging) struct RedirectContentTests {
     struct Fault: Sendable, CustomTestStringConvertible {
         let testDescription: String
-        let code: TransportError.Code
+        let code: HTTPErrorCode
         let steps: [MockResponse.Step]
 
-        init(_ name: String, _ code: TransportError.Code, _ fields: String, _ content: Data, closes: Bool = false) {
+        init(_ name: String, _ code: HTTPErrorCode, _ fields: String, _ content: Data, closes: Bool = false) {
             testDescription = name
             self.code = code
             let head = Data("HTTP/1.1 302 Found\r\nLocation: /next\r\n\(fields)\r\n\r\n".utf8)

@@ -137,7 +137,7 @@ import TransportTesting
             do {
                 return try await base.send(request)
             } catch is CancellationError {
-                throw TransportError(.other, "Cancelled.")
+                throw TransportError(.transportFailed, "Cancelled.")
             }
         }
         #expect(

@@ -1,18 +1,7 @@
 /// Thrown before sending, when the interceptors of a chain are in an order that can't work.
 public struct ChainOrderError: HTTPError {
-    /// The kind of mistake in the order. An open set: handle the codes you know, and keep a default.
-    public struct Code: OpenSet {
-        /// The name of the code, such as `sharedResponse`.
-        public let rawValue: String
-        /// Creates a code from its name.
-        public init(rawValue: String) { self.rawValue = rawValue }
-
-        /// An element that answers several requests with one response can't tell users apart: see ``ResponseSharing``.
-        public static let sharedResponse = Self(rawValue: "sharedResponse")
-    }
-
     /// The kind of mistake in the order.
-    public let code: Code
+    public let code: HTTPErrorCode
     /// A message for a person: the mistake, and the right order.
     public let message: String
     /// The method and the redacted URL of the request, if known.
@@ -26,11 +15,17 @@ public struct ChainOrderError: HTTPError {
     ///   - code: what is wrong with the order.
     ///   - message: sentences for a person that give the right order, without secrets.
     ///   - request: the request. The error keeps its method and its redacted URL.
-    public init(_ code: Code, _ message: String, request: HTTPRequest? = nil) {
+    public init(_ code: HTTPErrorCode, _ message: String, request: HTTPRequest? = nil) {
         self.code = code
         self.message = message
         self.request = request?.summary
     }
+}
+
+extension HTTPErrorCode {
+    /// `ChainOrderError`: an element that answers several requests with one response can't tell users apart: see
+    /// ``ResponseSharing``.
+    public static let sharedResponse = Self(rawValue: "sharedResponse")
 }
 
 extension ChainOrderError {
@@ -76,9 +71,6 @@ extension ChainOrderError {
 }
 
 extension ChainOrderError {
-    /// The name of the code, such as `ChainOrderError.sharedResponse`.
-    public var codeName: String { "ChainOrderError.\(code)" }
-
     /// `true`: the order is checked before the request is sent.
     public var sentNothing: Bool { true }
 }

@@ -150,7 +150,7 @@ extension HTTPRequest {
     ///   - element: the name of the calling element as written in a chain, such as `bearerAuth`.
     ///   - changesEachTime: whether the credential differs for each request, as a signature with a date does. Sharing would
     ///     never find two such requests alike, so the error doesn't suggest the other order.
-    /// - Throws: ``ChainOrderError`` with ``ChainOrderError/Code/sharedResponse``.
+    /// - Throws: ``ChainOrderError`` with ``HTTPErrorCode/sharedResponse``.
     public func requireUnshared(by element: String, changesEachTime: Bool = false) throws {
         guard let sharing = context.sharing else { return }
         throw ChainOrderError.sharedResponse(of: self, sharing, with: element, changesEachTime: changesEachTime)

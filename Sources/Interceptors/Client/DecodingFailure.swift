@@ -10,23 +10,8 @@ public import Foundation
 /// The printed text is bounded and free of secrets: values under sensitive names are redacted. If the content has any, the
 /// decoder's own message is left out, because it might quote them. ``response`` and ``body`` are unredacted.
 public struct DecodingFailure: HTTPError {
-    /// The kind of failure. An open set: handle the codes you know, and keep a default.
-    public struct Code: OpenSet {
-        /// The name of the code, such as `empty`.
-        public let rawValue: String
-        /// Creates a code from its name.
-        public init(rawValue: String) { self.rawValue = rawValue }
-
-        /// The response has no content, and the type can't represent an absent value.
-        public static let empty = Self(rawValue: "empty")
-        /// The content doesn't match the type, or isn't in the decoder's format.
-        public static let undecodable = Self(rawValue: "undecodable")
-        /// The status isn't a 2xx, and no interceptor accepted it.
-        public static let unsuccessfulStatus = Self(rawValue: "unsuccessfulStatus")
-    }
-
     /// The kind of failure.
-    public let code: Code
+    public let code: HTTPErrorCode
     /// A message for a person, without secrets.
     public let message: String
     private var answer: HTTPResponse
@@ -45,7 +30,7 @@ public struct DecodingFailure: HTTPError {
     static let bodyLimit = 64 << 10
 
     init(
-        _ code: Code,
+        _ code: HTTPErrorCode,
         type: Any.Type,
         response: HTTPResponse,
         body: (bytes: Data, isComplete: Bool),
@@ -67,13 +52,23 @@ public struct DecodingFailure: HTTPError {
         decoderError = underlying
         message =
             switch code {
-            case .empty:
+            case .emptyBody:
                 "The response has no content to decode \(type) from. Ask for an optional if there may be none."
-            case .unsuccessfulStatus: Self.message(for: response, from: request.url)
+            case .unacceptedStatus: Self.message(for: response, from: request.url)
             default:
                 PrintableText.line("\(type) can't be decoded\(reason.place): \(reason.text)")
             }
     }
+}
+
+extension HTTPErrorCode {
+    /// `DecodingFailure`: the response has no content, and the type can't represent an absent value.
+    public static let emptyBody = Self(rawValue: "emptyBody")
+    /// `DecodingFailure`: the content doesn't match the type, or isn't in the decoder's format.
+    public static let undecodable = Self(rawValue: "undecodable")
+    /// `StatusError`, `DecodingFailure`: the response's status isn't accepted, by `validateStatus` or, without a check, by a
+    /// typed call.
+    public static let unacceptedStatus = Self(rawValue: "unacceptedStatus")
 }
 
 extension DecodingFailure {
@@ -88,9 +83,6 @@ extension DecodingFailure {
             ?? "The server answered \(status), and no interceptor checked the status. Add .validateStatus() to the chain to get a"
             + " StatusError, or call send(_:) to get every response as it is."
     }
-
-    /// The name of the code, such as `DecodingFailure.undecodable`.
-    public var codeName: String { "DecodingFailure.\(code)" }
 
     /// The decoder's error, whose text may quote the content, including secrets: print this failure instead. On a cache's own
     /// 504, the error that the request to the server failed with.
@@ -127,7 +119,7 @@ extension DecodingFailure {
         // Sanitized, so that text chosen by the server can't forge a log line.
         let type = contentType.map { PrintableText.line(String($0.unicodeScalars.prefix(100))) } ?? "no Content-Type"
         var text =
-            (["\(codeName): \(message)"] + context.notes).joined(separator: " ")
+            (["\(qualifiedCode): \(message)"] + context.notes).joined(separator: " ")
             + "\n\(PrintableText.line(String("\(status)".prefix(100)))), \(type), \(length) bytes"
         if let request { text += " (\(request))." }
         if !excerpt.isEmpty { text += " Body: \(PrintableText.line(excerpt))" }

@@ -37,7 +37,7 @@ struct ResponseDecoding: Sendable {
     private func requireSuccess(_ type: Any.Type, _ response: HTTPResponse) async throws {
         guard response.status.kind == .successful || response.context.isStatusAccepted else {
             throw failure(
-                .unsuccessfulStatus,
+                .unacceptedStatus,
                 type,
                 response,
                 body: try await response.body.beginning(upTo: DecodingFailure.bodyLimit)
@@ -63,7 +63,7 @@ struct ResponseDecoding: Sendable {
         if body.isEmpty, type != Data.self {
             guard let optional = type as? any ExpressibleByNilLiteral.Type,
                 let none = optional.init(nilLiteral: ()) as? Value
-            else { throw failure(.empty, type, response, body: (body, true)) }
+            else { throw failure(.emptyBody, type, response, body: (body, true)) }
             return none
         }
         if let bytes = body as? Value { return bytes }
@@ -97,7 +97,7 @@ struct ResponseDecoding: Sendable {
     }
 
     private func failure(
-        _ code: DecodingFailure.Code,
+        _ code: HTTPErrorCode,
         _ type: Any.Type,
         _ response: HTTPResponse,
         body: (bytes: Data, isComplete: Bool),

@@ -84,7 +84,7 @@ struct CacheCommit: Sendable {
         // A body with another length than announced is incomplete.
         if let length, length != count {
             let message = "The body has \(count) bytes, and Content-Length says \(length). The response isn't stored."
-            report(CacheStoreError(.incomplete, message))
+            report(CacheStoreError(.bodyLengthMismatch, message))
             return false
         }
         do {

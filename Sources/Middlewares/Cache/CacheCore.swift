@@ -84,7 +84,7 @@ final class CacheCore: Sendable {
                 return try await store.snapshot(of: key)
             } catch {
                 report(error)
-                guard (error as? CacheStoreError)?.code == .damaged else { return nil }
+                guard (error as? CacheStoreError)?.code == .entryDamaged else { return nil }
             }
         }
         return nil
@@ -108,7 +108,9 @@ final class CacheCore: Sendable {
             report(error)
             // An unreadable body may be readable later, for instance on a locked device or at the limit of open files.
             let code = (error as? CacheStoreError)?.code
-            if code != .unavailable && code != .busy { await attempt { try await $0.remove([entry.id], of: key) } }
+            if code != .storeUnavailable && code != .storeBusy {
+                await attempt { try await $0.remove([entry.id], of: key) }
+            }
             return nil
         }
     }

@@ -61,18 +61,15 @@ extension CacheStore {
     }
 }
 
+private let disconnections: Set<HTTPErrorCode> = [
+    .offline, .cannotFindHost, .cannotConnect, .connectionLost, .timedOut, .circuitOpen,
+]
+
 extension Error {
-    /// Whether the server can't be reached: a ``Transport/TransportError`` about the host, the connection or a time limit, a
-    /// ``LimitError`` with ``LimitError/Code/circuitOpen``, or an error that one of these caused (``HTTPError/underlying``). The
-    /// cache then answers with what it has stored, where the protocol allows it.
-    public var isDisconnection: Bool {
-        isOrIsCausedBy { error in
-            if let error = error as? TransportError {
-                return [.cannotFindHost, .cannotConnect, .connectionLost, .timedOut].contains(error.code)
-            }
-            return (error as? LimitError)?.code == .circuitOpen
-        }
-    }
+    /// Whether the server can't be reached: the code is about the network, the host, the connection, a time limit or an open
+    /// circuit, or such an error is the cause (``Transport/HTTPError/underlying``). The cache then answers with what it has
+    /// stored, where the protocol allows it.
+    public var isDisconnection: Bool { isOrIsCausedBy(disconnections) }
 }
 
 extension Interceptor where Self == AnyInterceptor {

@@ -1,29 +1,8 @@
 /// The reason a request could not be authenticated. An error that a refresh closure throws is not wrapped: the caller gets it
 /// unchanged.
 public struct AuthenticationError: HTTPError {
-    /// The kind of failure. An open set: handle the codes you know, and keep a default.
-    public struct Code: OpenSet {
-        /// The name of the code, such as `signedOut`.
-        public let rawValue: String
-        /// Creates a code from its name.
-        public init(rawValue: String) { self.rawValue = rawValue }
-
-        /// Neither the store nor the client names an origin for the token, so the request was not sent.
-        public static let unknownOrigin = Self(rawValue: "unknownOrigin")
-        /// The interceptors are in an order in which a rejected token could never be replaced.
-        public static let wrongOrder = Self(rawValue: "wrongOrder")
-        /// A sign-out, or the sign-in of another account, ended the session while the request was under way.
-        public static let signedOut = Self(rawValue: "signedOut")
-        /// The refresh threw `CancellationError`, although nobody had cancelled the calls that waited for it.
-        public static let refreshCancelled = Self(rawValue: "refreshCancelled")
-        /// The token contains characters that a field value can't carry, or is empty (RFC 6750 §2.1).
-        public static let invalidToken = Self(rawValue: "invalidToken")
-        /// The request was to be labelled with the token's account, but ``TokenStore/Token/account`` is not set.
-        public static let unknownAccount = Self(rawValue: "unknownAccount")
-    }
-
     /// The kind of failure.
-    public let code: Code
+    public let code: HTTPErrorCode
     /// A description of the failure and its remedy, for a person to read.
     public let message: String
     /// The method and the redacted URL of the request, if known.
@@ -37,11 +16,30 @@ public struct AuthenticationError: HTTPError {
     ///   - code: the kind of failure.
     ///   - message: a sentence for a person, without secrets.
     ///   - request: the request; only its method and its redacted URL are kept.
-    public init(_ code: Code, _ message: String, request: HTTPRequest? = nil) {
+    public init(_ code: HTTPErrorCode, _ message: String, request: HTTPRequest? = nil) {
         self.code = code
         self.message = message
         self.request = request?.summary
     }
+}
+
+extension HTTPErrorCode {
+    /// `AuthenticationError`, `SigningError`: no origin is named that may receive the credential or the signature, so the
+    /// request was not sent.
+    public static let unknownOrigin = Self(rawValue: "unknownOrigin")
+    /// `AuthenticationError`: the interceptors are in an order in which a rejected token could never be replaced.
+    public static let wrongOrder = Self(rawValue: "wrongOrder")
+    /// `AuthenticationError`: a sign-out, or the sign-in of another account, ended the session while the request was under way.
+    public static let signedOut = Self(rawValue: "signedOut")
+    /// `AuthenticationError`: the refresh threw `CancellationError`, although nobody had cancelled the calls that waited for
+    /// it.
+    public static let refreshCancelled = Self(rawValue: "refreshCancelled")
+    /// `AuthenticationError`: the credential's scheme can't carry it: an empty token, or one with a space or a control
+    /// character (RFC 6750 §2.1), or for basic a name with a colon (RFC 7617 §2).
+    public static let invalidCredential = Self(rawValue: "invalidCredential")
+    /// `AuthenticationError`: the request was to be labelled with the token's account, but ``TokenStore/Token/account`` is not
+    /// set.
+    public static let unknownAccount = Self(rawValue: "unknownAccount")
 }
 
 extension AuthenticationError {
@@ -107,7 +105,7 @@ extension AuthenticationError {
 
     static func invalidToken(for request: HTTPRequest) -> Self {
         Self(
-            .invalidToken,
+            .invalidCredential,
             "The request was not sent, because the token is empty or contains a space or a control character, which a bearer"
                 + " token can't contain (RFC 6750 §2.1). Check the text that bearerAuth or the refresh gets.",
             request: request
@@ -116,9 +114,6 @@ extension AuthenticationError {
 }
 
 extension AuthenticationError {
-    /// The name of the code, such as `AuthenticationError.signedOut`.
-    public var codeName: String { "AuthenticationError.\(code)" }
-
     /// Whether the code proves that nothing was sent. After a sign-out or with an invalid new token, an earlier attempt may have
     /// been sent and rejected.
     public var sentNothing: Bool { [.unknownOrigin, .wrongOrder, .unknownAccount].contains(code) }

@@ -3,23 +3,8 @@
 /// No server has seen the request. `retry` may send it again if its condition names the error:
 /// `.temporaryFailure || .error(LimitError.self)`.
 public struct LimitError: HTTPError {
-    /// The reason for a refusal. An open set: handle the codes you know, and keep a default.
-    public struct Code: OpenSet {
-        /// The name of the code, such as `waitTooLong`.
-        public let rawValue: String
-        /// Creates a code from its name.
-        public init(rawValue: String) { self.rawValue = rawValue }
-
-        /// The maximum number of requests is already waiting in `limitConcurrency` or `rateLimit`.
-        public static let queueFull = Self(rawValue: "queueFull")
-        /// The request would have to wait longer than `rateLimit` allows.
-        public static let waitTooLong = Self(rawValue: "waitTooLong")
-        /// The host failed too often, and `circuitBreaker` sends nothing there at the moment.
-        public static let circuitOpen = Self(rawValue: "circuitOpen")
-    }
-
     /// The reason for the refusal.
-    public let code: Code
+    public let code: HTTPErrorCode
     /// A message for people: the cause and the remedy.
     public let message: String
     /// The longest time until a request may be sent: the wait that `rateLimit` would have needed, or the time until
@@ -33,7 +18,7 @@ public struct LimitError: HTTPError {
     public var context = HTTPContext()
 
     private init(
-        _ code: Code,
+        _ code: HTTPErrorCode,
         _ message: String,
         wait: Duration? = nil,
         origin: Origin? = nil,
@@ -81,10 +66,16 @@ public struct LimitError: HTTPError {
     }
 }
 
-extension LimitError {
-    /// The name of the code, such as `LimitError.queueFull`.
-    public var codeName: String { "LimitError.\(code)" }
+extension HTTPErrorCode {
+    /// `LimitError`: the maximum number of requests is already waiting in `limitConcurrency` or `rateLimit`.
+    public static let queueFull = Self(rawValue: "queueFull")
+    /// `LimitError`: the request would have to wait longer than `rateLimit` allows.
+    public static let waitTooLong = Self(rawValue: "waitTooLong")
+    /// `LimitError`: the host failed too often, and `circuitBreaker` sends nothing there at the moment.
+    public static let circuitOpen = Self(rawValue: "circuitOpen")
+}
 
+extension LimitError {
     /// `true`: the request was refused before it was sent.
     public var sentNothing: Bool { true }
 

@@ -2,7 +2,7 @@
 ///
 /// ```swift
 /// .retry(3, when: .temporaryFailure || .status(409))
-/// .retryOnUnauthorized(tokens, when: .status(401, 419) || .error(EnvelopeError.self) { $0.code == 1001 })
+/// .retryOnUnauthorized(tokens, when: .status(401, 419) || .error(EnvelopeError.self) { $0.serverCode == 1001 })
 /// .circuitBreaker(.consecutiveFailures(5), failures: .hostFailure || .status(507))
 /// ```
 /// `retry` repeats these outcomes, `retryOnUnauthorized` takes them for a rejected credential, and `circuitBreaker` for a
@@ -20,23 +20,23 @@ public struct OutcomeCondition: Sendable {
     }
 
     /// Failures that are usually temporary, the default of `retry`: the statuses 408, 429, 500, 502, 503 and 504, a 413 with
-    /// `Retry-After` (RFC 9110 §15.5.14), and a ``TransportError`` with `cannotFindHost`, `cannotConnect`, `connectionLost`,
-    /// `timedOut` or `truncated`.
+    /// `Retry-After` (RFC 9110 §15.5.14), and an error with the ``code(_:)`` `offline`, `cannotFindHost`, `cannotConnect`,
+    /// `connectionLost`, `timedOut` or `truncated`.
     public static let temporaryFailure =
         status(408, 429, 500, 502, 503, 504)
         || Self(AnswerCriteria(statusesWithRetryAfter: [413]))
-        || transportError(.cannotFindHost, .cannotConnect, .connectionLost, .timedOut, .truncated)
+        || code(.offline, .cannotFindHost, .cannotConnect, .connectionLost, .timedOut, .truncated)
 
-    /// Failures of the host, the default of `circuitBreaker`: the statuses 500, 502, 503 and 504, and a ``TransportError`` with
-    /// `cannotFindHost`, `cannotConnect`, `tlsFailed`, `connectionLost`, `timedOut`, `truncated` or `invalidResponse`. The
-    /// `timedOut` of a request that waited in `limitConcurrency` or `rateLimit` until its deadline doesn't match, because the
-    /// request wasn't sent.
+    /// Failures of the host, the default of `circuitBreaker`: the statuses 500, 502, 503 and 504, and an error with the
+    /// ``code(_:)`` `offline`, `cannotFindHost`, `cannotConnect`, `tlsFailed`, `connectionLost`, `timedOut`, `truncated` or
+    /// `invalidResponse`. The `timedOut` of a request that waited in `limitConcurrency` or `rateLimit` until its deadline doesn't
+    /// match, because the request wasn't sent.
     public static let hostFailure =
         status(500, 502, 503, 504)
-        || error(TransportError.self) { hostFailures.contains($0.code) && !UnsentError.isCause(of: $0) }
+        || Self(AnswerCriteria { $0.isOrIsCausedBy(hostFailures) && !UnsentError.isCause(of: $0) })
 
-    private static let hostFailures: Set<TransportError.Code> = [
-        .cannotFindHost, .cannotConnect, .tlsFailed, .connectionLost, .timedOut, .truncated, .invalidResponse,
+    private static let hostFailures: Set<HTTPErrorCode> = [
+        .offline, .cannotFindHost, .cannotConnect, .tlsFailed, .connectionLost, .timedOut, .truncated, .invalidResponse,
     ]
 
     /// Outcomes for which a closure returns `true`, from the request and the outcome of the rest of the chain.
@@ -55,12 +55,18 @@ public struct OutcomeCondition: Sendable {
         Self(AnswerCriteria(statuses: statuses))
     }
 
-    /// A ``TransportError`` with one of these codes.
-    public static func transportError(_ codes: TransportError.Code...) -> Self {
-        error(TransportError.self) { codes.contains($0.code) }
+    /// An error with one of these codes, or an error that such an error caused (``HTTPError/underlying``). The type of the error
+    /// doesn't matter.
+    ///
+    /// ```swift
+    /// .retry(3, when: .temporaryFailure || .code(.tlsFailed, .queueFull))
+    /// ```
+    public static func code(_ codes: HTTPErrorCode...) -> Self {
+        let codes = Set(codes)
+        return Self(AnswerCriteria { $0.isOrIsCausedBy(codes) })
     }
 
-    /// An error of this type, thrown by the rest of the chain, such as the error of `unwrapEnvelope`.
+    /// An error of this type, thrown by the rest of the chain, such as the error of `unwrapEnvelope`. Its causes don't count.
     ///
     /// - Parameters:
     ///   - type: the type of the error.

@@ -32,7 +32,7 @@ extension RetryAttempt: CustomStringConvertible, CustomDebugStringConvertible, C
         let status = status.map { PrintableText.line($0.description) }
         return switch error {
         case nil: status ?? "-"
-        case let error as any HTTPError: error.codeName + (status.map { " (\($0))" } ?? "")
+        case let error as any HTTPError: error.qualifiedCode + (status.map { " (\($0))" } ?? "")
         case let error?: "\(type(of: error))"
         }
     }

@@ -17,7 +17,7 @@ extension UnsentError {
     static func isCause(of error: any Error) -> Bool { cause(of: error) != nil }
 
     /// The `UnsentError` that caused an error, if any.
-    static func cause(of error: any Error) -> UnsentError? { (error as? TransportError)?.underlying as? UnsentError }
+    static func cause(of error: any Error) -> UnsentError? { error.causes.lazy.compactMap { $0 as? UnsentError }.first }
 
     /// Whether an error proves that no server has seen a request, in any of its attempts.
     static func isCertain(after error: any Error, of request: HTTPRequest) -> Bool {

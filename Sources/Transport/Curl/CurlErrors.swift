@@ -2,7 +2,7 @@
 internal import CCurl
 internal import Foundation
 
-extension TransportError.Code {
+extension HTTPErrorCode {
     /// Internal: the request was sent on a kept-alive connection that the server may have closed. Callers get
     /// ``connectionLost``.
     static let staleConnection = Self(rawValue: "staleConnection")
@@ -52,7 +52,7 @@ extension CurlTransfer {
         let isTunnelRefused = !(0..<300).contains(easy.long(CCURLINFO_HTTP_CONNECTCODE))
         // libcurl reports malformed chunks with the code of a lost connection.
         let isMalformed = detail.contains("in chunked-encoding")
-        let meaning: TransportError.Code =
+        let meaning: HTTPErrorCode =
             isTunnelRefused
             ? .cannotConnect
             : isMalformed
@@ -65,11 +65,16 @@ extension CurlTransfer {
             return TransportError(.connectionLost, message)
         }
         return Self.refusalByServer(meaning, detail)
-            ?? TransportError(meaning, "\(detail).\(Self.advice(meaning, detail))", underlying: missingNetwork(meaning))
+            ?? unconnected(meaning, "\(detail).\(Self.advice(meaning, detail))")
+    }
+
+    private func unconnected(_ meaning: HTTPErrorCode, _ message: String) -> TransportError {
+        let network = missingNetwork(meaning)
+        return TransportError(network == nil ? meaning : .offline, message, underlying: network)
     }
 
     /// The system's error if no network is available.
-    private func missingNetwork(_ meaning: TransportError.Code) -> (any Error)? {
+    private func missingNetwork(_ meaning: HTTPErrorCode) -> (any Error)? {
         guard meaning == .cannotConnect else { return nil }
         let code = POSIXErrorCode(rawValue: Int32(truncatingIfNeeded: easy.long(CCURLINFO_OS_ERRNO)))
         return code.flatMap { [.ENETDOWN, .ENETUNREACH].contains($0) ? POSIXError($0) : nil }
@@ -107,11 +112,11 @@ extension CurlTransfer {
                 "A field of the response is longer than the 100 KB that libcurl allows."
             )
         }
-        return TransportError(.other, "libcurl has no memory for more of the content.")
+        return TransportError(.transportFailed, "libcurl has no memory for more of the content.")
     }
 
     /// Advice for a person about a failure; empty if the detail suffices.
-    private static func advice(_ meaning: TransportError.Code, _ detail: String) -> String {
+    private static func advice(_ meaning: HTTPErrorCode, _ detail: String) -> String {
         func says(_ text: String) -> Bool { detail.localizedCaseInsensitiveContains(text) }
         return switch meaning {
         case .invalidResponse where says("HTTP/0.9"):
@@ -127,7 +132,7 @@ extension CurlTransfer {
     }
 
     /// The error for a server that refused the client with a TLS alert; `nil` for other failures.
-    static func refusalByServer(_ meaning: TransportError.Code, _ detail: String) -> TransportError? {
+    static func refusalByServer(_ meaning: HTTPErrorCode, _ detail: String) -> TransportError? {
         switch meaning {
         case .tlsFailed where detail.contains("alert"): break
         case .connectionLost where TLSAlert.isRefusal(detail): break
@@ -139,7 +144,7 @@ extension CurlTransfer {
         return TransportError(.tlsFailed, message + hint)
     }
 
-    private static func meaning(of code: ccurl_code, headCame: Bool) -> TransportError.Code {
+    private static func meaning(of code: ccurl_code, headCame: Bool) -> HTTPErrorCode {
         switch code {
         case CCURLE_URL_MALFORMAT: .unsupportedURL
         case CCURLE_COULDNT_RESOLVE_HOST, CCURLE_COULDNT_RESOLVE_PROXY: .cannotFindHost
@@ -155,7 +160,7 @@ extension CurlTransfer {
         case CCURLE_GOT_NOTHING, CCURLE_SEND_ERROR: .connectionLost
         case CCURLE_RECV_ERROR, CCURLE_HTTP2, CCURLE_HTTP2_STREAM: headCame ? .truncated : .connectionLost
         case CCURLE_OPERATION_TIMEDOUT: .timedOut
-        default: .other
+        default: .transportFailed
         }
     }
 }

@@ -178,7 +178,7 @@ final class EasyHandlePool: Sendable {
     func take() throws -> EasyHandle {
         if let easy = idle.withLock({ $0.popLast() }) { return easy }
         guard let easy = EasyHandle() else {
-            throw TransportError(.other, "libcurl could not make a handle: out of memory.")
+            throw TransportError(.transportFailed, "libcurl could not make a handle: out of memory.")
         }
         prepare(easy)
         return easy

@@ -69,7 +69,7 @@ final class CurlLoop: Sendable {
 
     init(limits: CurlTransport.ConnectionLimits, clock: Stopwatch, pool: EasyHandlePool, sockets: OpenSockets) throws {
         guard let pointer = ccurl_multi_init() else {
-            throw TransportError(.other, "libcurl could not make a multi handle: out of memory.")
+            throw TransportError(.transportFailed, "libcurl could not make a multi handle: out of memory.")
         }
         func set(_ option: ccurl_multi_option, _ value: Int) {
             _ = ccurl_multi_setopt_long(pointer, Int32(option.rawValue), value)
@@ -85,7 +85,10 @@ final class CurlLoop: Sendable {
         // started can't either.
         guard ccurl_multi_wakeup(pointer) == 0, startThread() else {
             _ = ccurl_multi_cleanup(pointer)
-            throw TransportError(.other, "CurlTransport needs two descriptors and a thread, and the system gave none.")
+            throw TransportError(
+                .transportFailed,
+                "CurlTransport needs two descriptors and a thread, and the system gave none."
+            )
         }
     }
 

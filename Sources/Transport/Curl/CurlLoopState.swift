@@ -92,7 +92,9 @@ struct CurlLoopState {
         let code = ccurl_multi_add_handle(multi, transfer.easy.pointer)
         guard code == 0 else {
             active[ObjectIdentifier(transfer)] = nil
-            transfer.finish(.failure(TransportError(.other, "libcurl refused the transfer (multi code \(code)).")))
+            transfer.finish(
+                .failure(TransportError(.transportFailed, "libcurl refused the transfer (multi code \(code))."))
+            )
             return loop.release(transfer)
         }
         advanceNextCheck(for: transfer)

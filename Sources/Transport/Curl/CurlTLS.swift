@@ -35,7 +35,7 @@ struct CurlTLS: Sendable {
         if let refusal = Self.refusal(libraries: CurlLibrary.tlsLibraries, isShared: Self.isOpenSSLShared) {
             throw refusal
         }
-        guard SSLContextIndex.value >= 0 else { throw TransportError(.other, "OpenSSL is out of memory.") }
+        guard SSLContextIndex.value >= 0 else { throw TransportError(.transportFailed, "OpenSSL is out of memory.") }
     }
 
     /// The reason libcurl can't apply TLS settings; `nil` if it can. The verification callback must be registered with the

@@ -72,7 +72,7 @@ extension CurlTransfer {
         } catch let error as ContentDecodingError {
             failure = error.transportError
         } catch {
-            failure = TransportError(.other, "The content could not be decoded.")
+            failure = TransportError(.transportFailed, "The content could not be decoded.")
         }
         return .refused
     }
@@ -106,7 +106,7 @@ extension CurlTransfer {
             }
             guard gathered.append(bytes) else {
                 failure = TransportError(
-                    .other,
+                    .transportFailed,
                     "There is no memory for the content after \(gathered.count) bytes of it."
                 )
                 return .refused

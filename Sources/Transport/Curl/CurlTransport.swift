@@ -13,7 +13,7 @@ internal import CCurl
 /// configuration, rather than one for each request. The transport ends when nothing refers to it and no streamed body is
 /// being read; ``shutDown()`` ends it at once.
 ///
-/// libcurl 7.80 or later is loaded at run time. If it is missing, each call fails with ``TransportError/Code/unsupported``
+/// libcurl 7.80 or later is loaded at run time. If it is missing, each call fails with ``HTTPErrorCode/unsupported``
 /// and a message that says what to install.
 ///
 /// ## Versions of HTTP and fields
@@ -27,8 +27,8 @@ internal import CCurl
 /// - The transport asks for gzip, deflate, brotli and zstd, if the system has their libraries, and decodes the content. If
 ///   the request has an `Accept-Encoding` or `Range` field, the content arrives undecoded. With `Range` alone, the transport
 ///   asks for `identity`, because a part of coded content can't be decoded.
-/// - Content that ends before its coding does fails with ``TransportError/Code/truncated``, and a wrong checksum with
-///   ``TransportError/Code/invalidResponse``. gzip content may have several members. Content in an unsupported coding arrives
+/// - Content that ends before its coding does fails with ``HTTPErrorCode/truncated``, and a wrong checksum with
+///   ``HTTPErrorCode/invalidResponse``. gzip content may have several members. Content in an unsupported coding arrives
 ///   undecoded, with its `Content-Encoding`.
 /// - Bodies stream both ways with backpressure. A slow reader pauses its transfer, which then holds less than 1 MB, or about
 ///   256 KB if many streams are read at a time.
@@ -58,7 +58,7 @@ internal import CCurl
 ///   the server's limit of requests.
 /// - libcurl sends such a request up to six times. If the body can be read again, the transport then starts over, each time
 ///   on a new connection where the request is the first. The time limit for the whole call covers all of these. Any other
-///   request fails with ``TransportError/Code/connectionLost``.
+///   request fails with ``HTTPErrorCode/connectionLost``.
 /// - When an HTTP/2 connection ends, libcurl doesn't say which requests the server refused and which it may have acted on.
 ///   With many requests in flight, some that aren't idempotent therefore fail at the end of each connection (nginx ends a
 ///   connection after 1,000 requests). Give each request that may be sent again an `Idempotency-Key`. Or use
@@ -69,7 +69,7 @@ internal import CCurl
 /// - A body isn't read until its connection is established, so a refused connection leaves a one-shot body for another
 ///   attempt.
 /// - A response whose framing RFC 9112 §6.3 forbids, such as with differing lengths or a bare CR in a field, fails with
-///   ``TransportError/Code/invalidResponse``. Content that the end of a TLS connection delimits is complete only if TLS
+///   ``HTTPErrorCode/invalidResponse``. Content that the end of a TLS connection delimits is complete only if TLS
 ///   signals its end (§9.8).
 /// - A response of known length may arrive before its request has been sent. The call then returns it as soon as the rest of
 ///   the request can't be sent, or pauses for a second. libcurl doesn't say where a chunked response ends, so there the
@@ -115,7 +115,7 @@ public final class CurlTransport: Transport {
         /// A proxy at an `http`, `https` or `socks5h` URL, which includes a user and password if the proxy requires them.
         ///
         /// Percent-encode delimiters in the user and password, such as `@`, `/` and `#`. If libcurl can't read the URL, or
-        /// might read it differently, each call fails with ``TransportError/Code/unsupported``.
+        /// might read it differently, each call fails with ``HTTPErrorCode/unsupported``.
         public static func url(_ url: URL) -> Proxy { Proxy(url: url.absoluteString) }
     }
 
@@ -168,7 +168,7 @@ public final class CurlTransport: Transport {
 
     deinit { (try? engine.get())?.release() }
 
-    /// Shuts the transport down: each call in flight fails with ``TransportError/Code/connectionLost``, and all connections
+    /// Shuts the transport down: each call in flight fails with ``HTTPErrorCode/connectionLost``, and all connections
     /// and the thread end. Returns when the thread has ended. Later calls fail.
     public func shutDown() async {
         guard case .success(let engine) = engine else { return }

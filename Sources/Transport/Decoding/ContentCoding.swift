@@ -71,7 +71,7 @@ enum ContentDecodingError: Error, Equatable {
             TransportError(.invalidResponse, "The content is not in its coding (\(coding)), or its checksum is wrong.")
         case .unfinished(let coding):
             TransportError(.truncated, "The content ended before its coding (\(coding)) did.")
-        case .noMemory: TransportError(.other, "There is no memory to decode the content.")
+        case .noMemory: TransportError(.transportFailed, "There is no memory to decode the content.")
         }
     }
 }

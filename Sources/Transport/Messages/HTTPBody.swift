@@ -38,7 +38,7 @@ public struct HTTPBody: Sendable {
 
     /// Creates a body from a file. Each attempt reads the file again, in chunks.
     ///
-    /// - Throws: ``TransportError`` with ``TransportError/Code/unreadableFile`` if there is no such regular file. If the file
+    /// - Throws: ``TransportError`` with ``HTTPErrorCode/unreadableFile`` if there is no such regular file. If the file
     ///   shrinks or grows after this call, reading it fails, because its length may already have been announced.
     public init(file: URL) throws {
         storage = .file(try FileBody(file))
@@ -57,7 +57,7 @@ public struct HTTPBody: Sendable {
         return Self(storage: .stream(stream))
     }
 
-    /// A stream that can be read once. A second read fails with ``TransportError/Code/bodyNotReplayable`` before anything is
+    /// A stream that can be read once. A second read fails with ``HTTPErrorCode/bodyNotReplayable`` before anything is
     /// sent.
     ///
     /// - Parameters:
@@ -140,8 +140,8 @@ extension HTTPBody {
     /// another reader is using the body.
     ///
     /// - Parameter limit: the maximum number of bytes. At most one chunk beyond the limit is ever held.
-    /// - Throws: ``TransportError`` with ``TransportError/Code/bodyTooLarge`` beyond the limit, or with
-    ///   ``TransportError/Code/bodyNotReplayable`` if a one-shot body was already read. Rethrows errors of the body's source.
+    /// - Throws: ``TransportError`` with ``HTTPErrorCode/bodyTooLarge`` beyond the limit, or with
+    ///   ``HTTPErrorCode/bodyNotReplayable`` if a one-shot body was already read. Rethrows errors of the body's source.
     public func collect(upTo limit: Int) async throws -> Data {
         guard isReadable else { throw TransportError.bodyNotReplayable() }
         do {
@@ -277,7 +277,11 @@ extension HTTPBody {
         do {
             return try await iterator.next()
         } catch let error as any HTTPError where error.sentNothing {
-            throw TransportError(.other, "The body's source failed while the body was read.", underlying: error)
+            throw TransportError(
+                .bodySourceFailed,
+                "The body's source failed while the body was read.",
+                underlying: error
+            )
         }
     }
 }

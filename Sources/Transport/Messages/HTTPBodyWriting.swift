@@ -24,8 +24,8 @@ extension HTTPBody {
     ///   - file: the destination. Its folder must exist.
     ///   - limit: the maximum number of bytes, so that no server can fill the disk.
     /// - Returns: the number of bytes written.
-    /// - Throws: ``TransportError`` with ``TransportError/Code/bodyTooLarge`` beyond the limit, with
-    ///   ``TransportError/Code/unwritableFile`` if the file can't be written, or with ``TransportError/Code/bodyNotReplayable``
+    /// - Throws: ``TransportError`` with ``HTTPErrorCode/bodyTooLarge`` beyond the limit, with
+    ///   ``HTTPErrorCode/unwritableFile`` if the file can't be written, or with ``HTTPErrorCode/bodyNotReplayable``
     ///   if a one-shot body was already read. Rethrows errors of the body's source.
     @concurrent
     @discardableResult

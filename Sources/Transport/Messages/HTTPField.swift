@@ -9,7 +9,7 @@ public struct HTTPField: Sendable, Hashable {
     /// Whether the name is a token and the value contains no control character except tab.
     ///
     /// An invalid field can be stored, so that no assignment ever traps, but is never sent: every transport refuses it with
-    /// ``TransportError/Code/invalidRequest``.
+    /// ``HTTPErrorCode/invalidRequest``.
     public let isValid: Bool
     /// Whether the received octets aren't UTF-8, so that ``value`` is their reading as ISO 8859-1. Such a value, sent again,
     /// would have other octets.

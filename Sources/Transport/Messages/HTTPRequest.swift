@@ -97,10 +97,10 @@ extension HTTPRequest {
     /// Every transport calls this method before sending anything. If you write a transport, call it too.
     ///
     /// - Throws: ``TransportError`` with one of these codes:
-    ///   - ``TransportError/Code/sendingForbidden`` if the context forbids sending;
-    ///   - ``TransportError/Code/unsupportedURL`` if the URL isn't an absolute http or https URL with a host, or contains a
+    ///   - ``HTTPErrorCode/sendingForbidden`` if the context forbids sending;
+    ///   - ``HTTPErrorCode/unsupportedURL`` if the URL isn't an absolute http or https URL with a host, or contains a
     ///     user name or a password (RFC 9110 §4.2.4);
-    ///   - ``TransportError/Code/invalidRequest`` if the method or a field's name isn't a token, a field's value contains a
+    ///   - ``HTTPErrorCode/invalidRequest`` if the method or a field's name isn't a token, a field's value contains a
     ///     control character (RFC 9110 §5.1, §5.5), or a field frames the content differently from the body (RFC 9112 §6).
     public func validate() throws {
         if let reason = context.sendingForbidden { throw failure(.sendingForbidden, reason + " Nothing was sent.") }
@@ -152,7 +152,7 @@ extension HTTPRequest {
         }
     }
 
-    private func failure(_ code: TransportError.Code, _ message: String) -> TransportError {
+    private func failure(_ code: HTTPErrorCode, _ message: String) -> TransportError {
         TransportError(code, message, request: self)
     }
 }

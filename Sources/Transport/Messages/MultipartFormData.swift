@@ -43,8 +43,8 @@ public struct MultipartFormData: Sendable {
 
     /// The content of the form. Its length is known if every part's length is, and it is restartable if every part is.
     ///
-    /// - Throws: ``TransportError`` with ``TransportError/Code/invalidRequest`` if a part's content type is empty or contains a
-    ///   control character, or with ``TransportError/Code/bodyNotReplayable`` if a one-shot part was already read.
+    /// - Throws: ``TransportError`` with ``HTTPErrorCode/invalidRequest`` if a part's content type is empty or contains a
+    ///   control character, or with ``HTTPErrorCode/bodyNotReplayable`` if a one-shot part was already read.
     public func body() throws -> HTTPBody {
         var joined = JoinedBodies()
         for part in parts {
@@ -109,7 +109,7 @@ extension MultipartFormData {
         ///   - file: the file's URL.
         ///   - filename: the name to send. By default the file's name on disk.
         ///   - contentType: the file's media type.
-        /// - Throws: ``TransportError`` with ``TransportError/Code/unreadableFile`` if there is no such regular file.
+        /// - Throws: ``TransportError`` with ``HTTPErrorCode/unreadableFile`` if there is no such regular file.
         public static func file(
             name: String,
             at file: URL,

@@ -6,7 +6,7 @@ extension HTTPResponse {
     /// Bytes that are invalid in the charset become U+FFFD. Text in an unknown charset is read as UTF-8.
     ///
     /// - Parameter limit: the maximum number of bytes to read. By default 64 MiB.
-    /// - Throws: ``TransportError`` with ``TransportError/Code/bodyTooLarge`` beyond the limit. Rethrows errors of the body's
+    /// - Throws: ``TransportError`` with ``HTTPErrorCode/bodyTooLarge`` beyond the limit. Rethrows errors of the body's
     ///   source.
     public func text(upTo limit: Int = 64 << 20) async throws -> String {
         Self.text(try await body.collect(upTo: limit), contentType: headerFields[.contentType])

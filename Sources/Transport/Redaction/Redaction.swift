@@ -102,8 +102,9 @@ public struct Redaction: Sendable {
     /// Text in printable form.
     ///
     /// In JSON (complete, cut off, or nested in a JSON string), values under sensitive names are replaced at any depth. `true`,
-    /// `false` and `null` are kept; so are, under `code`, negative numbers and numbers of up to three digits. In a form, the
-    /// values of sensitive fields are replaced.
+    /// `false` and `null` are kept; so are, under `code`, negative numbers, numbers of up to three digits, and names of errors such
+    /// as `"TOKEN_EXPIRED"`: words in one case, joined by underscores. A longer number may be a one-time code, and another word an
+    /// OAuth code, so they are replaced. In a form, the values of sensitive fields are replaced.
     ///
     /// In other text, anything that looks like a secret is replaced:
     /// - `name=value`, and lines such as `Name: value`;

@@ -105,9 +105,9 @@ struct TextRedactor: ~Copyable {
         let sign = bytes.signAfterString(position)
         if closing != nil, bytes.isSign(at: sign), redaction.isSensitive(content) {
             position = bytes.skippingWhitespace(from: bytes.afterSign(sign))
-            guard position < bytes.count, !isHarmless(at: position, name: content), !isPlaceholder(at: position) else {
-                return
-            }
+            guard position < bytes.count, !isHarmless(at: position, name: content), !isPlaceholder(at: position),
+                !isErrorName(at: position, name: content)
+            else { return }
             let value = position
             skipJSONValue()
             hide(from: value, quoted: true)

@@ -17,6 +17,23 @@ extension TextRedactor {
             && digits.allSatisfy { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
     }
 
+    /// Whether the value is a JSON string under `code` that names an error, such as `TOKEN_EXPIRED`: words in one case, joined by
+    /// underscores. A random code, such as OAuth's, nearly never looks like that. A single word does, so it is hidden.
+    func isErrorName(at start: Int, name: ArraySlice<UInt8>) -> Bool {
+        guard Self.isOneOf(["code"], name), bytes[start] == UInt8(ascii: "\""),
+            let end = bytes.endOfString(from: start, quote: UInt8(ascii: "\""), backslashes: 0)
+        else { return false }
+        let next = bytes.skippingWhitespace(from: end)
+        guard next == bytes.count || ",}]".utf8.contains(bytes[next]) else { return false }
+        let words = bytes[(start + 1)..<(end - 1)].split(
+            separator: UInt8(ascii: "_"),
+            omittingEmptySubsequences: false
+        )
+        let (lowercase, uppercase) = (UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"))
+        return words.count > 1 && words.allSatisfy { $0.count > 1 } && words.joined().count >= 6
+            && (words.joined().allSatisfy(lowercase.contains) || words.joined().allSatisfy(uppercase.contains))
+    }
+
     /// Whether the text at an index is already redacted.
     func isPlaceholder(at start: Int) -> Bool { bytes[start...].starts(with: redaction.placeholder.utf8) }
 

@@ -113,7 +113,7 @@ extension StubAnswer {
     }
 
     /// A response with the content of a file, read when a request is answered. If the file can't be read, the request fails
-    /// with ``TransportError/Code/unreadableFile``.
+    /// with ``HTTPErrorCode/unreadableFile``.
     ///
     /// - Parameters:
     ///   - url: the file's URL.
@@ -139,7 +139,7 @@ extension StubAnswer {
     ///   - pause: the wait before each chunk after the first, on the transport's clock. To wait before the first too, begin
     ///     with an empty chunk.
     ///   - error: an error after the last chunk, in place of the content's normal end, such as
-    ///     ``TransportError/Code/truncated``.
+    ///     ``HTTPErrorCode/truncated``.
     ///   - status: the status.
     ///   - headers: the fields.
     public static func stream(

@@ -34,7 +34,7 @@ internal import Synchronization
 /// stub.on(.get, "/users/42", .status(503), times: 1)  // answers the first GET /users/42
 /// stub.on(.get, "/users/42", .json("{}"))             // replaces the first line
 /// ```
-/// If nothing answers, the request fails with ``TransportError/Code/noStub``. The message lists the stubs, and says which one
+/// If nothing answers, the request fails with ``HTTPErrorCode/noStub``. The message lists the stubs, and says which one
 /// the request probably meant.
 ///
 /// ## Patterns
@@ -52,7 +52,7 @@ internal import Synchronization
 ///
 /// ## Like a real transport
 /// A stub transport refuses requests that fail ``HTTPRequest/validate()``, and reports progress. It reads a request's body
-/// once: a one-shot body sent a second time fails with ``TransportError/Code/bodyNotReplayable``. It honors
+/// once: a one-shot body sent a second time fails with ``HTTPErrorCode/bodyNotReplayable``. It honors
 /// ``HTTPContext/responseBody``: buffered up to the limit, or a one-shot stream. Responses to HEAD, and 204 and 304, have no
 /// body.
 ///

@@ -51,7 +51,7 @@ public struct CertificatePin: Sendable, Hashable {
     /// `certificate-sha256/` and the base64 SHA-256 of a certificate's DER. libcurl's `sha256//` is accepted too, and the base64
     /// alone is the pin of a public key.
     ///
-    /// - Throws: ``TLSConfigurationError`` with ``TLSConfigurationError/Code/invalidPin``.
+    /// - Throws: ``TLSConfigurationError`` with ``HTTPErrorCode/invalidPin``.
     public init(parsing text: String) throws {
         guard let pin = Self(text: text) else { throw Self.invalid(text) }
         self = pin
@@ -114,7 +114,7 @@ extension CertificatePin: ExpressibleByStringLiteral, CustomStringConvertible, C
     /// Creates a pin from a literal in the form of ``init(parsing:)``.
     ///
     /// A literal in another form creates a pin that isn't ``isValid``. A transport with such a pin sends nothing, and each call
-    /// fails with ``TransportError/Code/unsupported`` and the pin's text. Swift also uses this initializer for
+    /// fails with ``HTTPErrorCode/unsupported`` and the pin's text. Swift also uses this initializer for
     /// `CertificatePin("…")` (SE-0213).
     public init(stringLiteral text: String) {
         if let pin = Self(text: text) {

@@ -32,7 +32,7 @@ public struct ClientIdentity: Sendable, Hashable {
     /// Creates an identity from PEM files: the certificate, followed by any intermediates, and the private key.
     ///
     /// Apple platforms can't join a key with a certificate outside a keychain, so this initializer throws
-    /// ``TLSConfigurationError/Code/unsupported`` there. Create a PKCS#12 archive instead:
+    /// ``HTTPErrorCode/unsupported`` there. Create a PKCS#12 archive instead:
     /// ```sh
     /// openssl pkcs12 -export -in certificate.pem -inkey key.pem -out identity.p12
     /// ```

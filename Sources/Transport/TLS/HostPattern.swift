@@ -27,7 +27,7 @@ public struct HostPattern: Sendable, Hashable {
 
     /// Creates a pattern from text known at run time.
     ///
-    /// - Throws: ``TLSConfigurationError`` with ``TLSConfigurationError/Code/invalidHost`` if the text contains anything but a
+    /// - Throws: ``TLSConfigurationError`` with ``HTTPErrorCode/invalidHostPattern`` if the text contains anything but a
     ///   host pattern, such as a scheme or a port.
     public init(parsing text: String) throws {
         guard let pattern = Self(text: text) else { throw Self.invalid(text) }
@@ -124,7 +124,7 @@ public struct HostPattern: Sendable, Hashable {
 
     private static func invalid(_ text: String) -> TLSConfigurationError {
         TLSConfigurationError(
-            .invalidHost,
+            .invalidHostPattern,
             "\(String(reflecting: text)) is no host pattern: write a host without scheme and port, *.DOMAIN, .DOMAIN or *."
         )
     }
@@ -134,7 +134,7 @@ extension HostPattern: ExpressibleByStringLiteral, CustomStringConvertible, Cust
     /// Creates a pattern from a literal in the form of ``init(parsing:)``.
     ///
     /// A literal in another form creates a pattern that isn't ``isValid`` and matches no host. A transport with such a pattern
-    /// sends nothing, and each call fails with ``TransportError/Code/unsupported`` and the pattern's text. Swift also uses this
+    /// sends nothing, and each call fails with ``HTTPErrorCode/unsupported`` and the pattern's text. Swift also uses this
     /// initializer for `HostPattern("…")` (SE-0213).
     public init(stringLiteral text: String) {
         self = Self(text: text) ?? Self(unchecked: text, isValid: false)

@@ -1,6 +1,6 @@
 /// Thrown when a server's trusted chain contains none of its host's pins. Nothing of the request was sent.
 ///
-/// The error is the ``TransportError/underlying`` of a ``TransportError`` with ``TransportError/Code/tlsFailed``.
+/// The error is the ``TransportError/underlying`` of a ``TransportError`` with ``HTTPErrorCode/tlsFailed``.
 public struct PinningError: HTTPError, Hashable {
     /// The host that was called.
     public let host: String
@@ -17,7 +17,15 @@ public struct PinningError: HTTPError, Hashable {
     }
 }
 
+extension HTTPErrorCode {
+    /// `PinningError`: the server's trusted chain contains none of its host's pins.
+    public static let pinMismatch = Self(rawValue: "pinMismatch")
+}
+
 extension PinningError {
+    /// Always ``HTTPErrorCode/pinMismatch``.
+    public var code: HTTPErrorCode { .pinMismatch }
+
     /// Equal to ``message``.
     public var description: String { message }
 

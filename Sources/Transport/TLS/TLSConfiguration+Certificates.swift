@@ -15,7 +15,7 @@ extension TLSConfiguration {
     ///
     /// The certificates are those of ``CertificatePin/publicKeys(inFolder:)``. If that throws, for instance because the folder
     /// contains no certificate, a transport with these settings sends nothing, and each call fails with
-    /// ``TransportError/Code/unsupported`` and the reason. Missing files never disable pinning.
+    /// ``HTTPErrorCode/unsupported`` and the reason. Missing files never disable pinning.
     ///
     /// - Parameters:
     ///   - folder: the folder; its subfolders don't count.
@@ -36,8 +36,8 @@ extension CertificatePin {
     ///
     /// Subfolders don't count. The pins come in the order of the files' names.
     ///
-    /// - Throws: ``TLSConfigurationError`` with ``TLSConfigurationError/Code/unreadableFile`` if the folder can't be read or
-    ///   contains no such file, and with ``TLSConfigurationError/Code/notACertificate`` if one of the files isn't a
+    /// - Throws: ``TLSConfigurationError`` with ``HTTPErrorCode/unreadableFile`` if the folder can't be read or
+    ///   contains no such file, and with ``HTTPErrorCode/notACertificate`` if one of the files isn't a
     ///   certificate.
     public static func publicKeys(inFolder folder: URL) throws(TLSConfigurationError) -> [CertificatePin] {
         let names: [String]

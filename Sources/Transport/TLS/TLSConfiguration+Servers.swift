@@ -14,7 +14,7 @@ extension TLSConfiguration {
     /// }
     /// ```
     /// - Parameter check: called on a thread of the transport when a connection opens, so it must return quickly. If it
-    ///   throws, the connection is closed and the call fails with ``TransportError/Code/tlsFailed``, whose `underlying` is the
+    ///   throws, the connection is closed and the call fails with ``HTTPErrorCode/tlsFailed``, whose `underlying` is the
     ///   thrown error. It gets
     ///   - the host, in lowercase and without a trailing dot,
     ///   - the verified chain, the server's own certificate first,

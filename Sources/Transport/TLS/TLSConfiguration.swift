@@ -40,7 +40,7 @@ public struct TLSConfiguration: Sendable, Hashable {
     public var identity: ClientIdentity?
     /// Fetched and signed pins, accepted beside ``pins``. By default none.
     public var signedPins: SignedPins?
-    /// Whether requests to `http:` URLs fail with ``TransportError/Code/tlsFailed`` before anything is sent. By default `false`.
+    /// Whether requests to `http:` URLs fail with ``HTTPErrorCode/tlsFailed`` before anything is sent. By default `false`.
     /// The transport checks each request that it gets, also after a redirect.
     public var isRequired = false
 

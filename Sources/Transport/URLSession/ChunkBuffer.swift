@@ -71,7 +71,7 @@ struct ChunkBuffer {
     }
 
     private static var readTwice: TransportError {
-        TransportError(.other, "A streamed response is read by one task at a time.")
+        TransportError(.transportFailed, "A streamed response is read by one task at a time.")
     }
 }
 

@@ -34,15 +34,15 @@ enum SessionFailure {
     }
 
     /// The meaning of an error number from another domain than URLSession's.
-    static func meaning(ofDomain domain: String, code: Int, hasHead: Bool) -> TransportError.Code {
+    static func meaning(ofDomain domain: String, code: Int, hasHead: Bool) -> HTTPErrorCode {
         switch domain {
         case NSPOSIXErrorDomain: meaning(ofPOSIX: Int32(truncatingIfNeeded: code), hasHead: hasHead)
         case "kCFErrorDomainCFNetwork": meaning(ofCFNetwork: code, hasHead: hasHead)
-        default: .other
+        default: .transportFailed
         }
     }
 
-    private static func meaning(ofPOSIX code: Int32, hasHead: Bool) -> TransportError.Code {
+    private static func meaning(ofPOSIX code: Int32, hasHead: Bool) -> HTTPErrorCode {
         switch code {
         // Only a refused connection proves that nothing was sent.
         case ECONNREFUSED: hasHead ? .truncated : .cannotConnect
@@ -50,21 +50,21 @@ enum SessionFailure {
         case ECONNABORTED, ECONNRESET, ENOTCONN, EPIPE, EPROTO, ETIMEDOUT, ESHUTDOWN, ENETRESET, ENETDOWN, ENETUNREACH,
             EHOSTDOWN, EHOSTUNREACH:
             hasHead ? .truncated : .connectionLost
-        default: .other
+        default: .transportFailed
         }
     }
 
     // The codes are those of CFNetworkErrors.h; negative ones are those of NSURLErrorDomain.
-    private static func meaning(ofCFNetwork code: Int, hasHead: Bool) -> TransportError.Code {
+    private static func meaning(ofCFNetwork code: Int, hasHead: Bool) -> HTTPErrorCode {
         switch code {
         case ..<0:
             (URLError.Code(rawValue: code) as URLError.Code?).map { meaning(of: $0, detail: "", hasHead: hasHead) }
-                ?? .other
+                ?? .transportFailed
         case 302: hasHead ? .truncated : .connectionLost
         case 303: .invalidResponse
         // The proxy can't be reached or refuses the credentials, or its settings can't be read.
         case 306...311: hasHead ? .truncated : .cannotConnect
-        default: .other
+        default: .transportFailed
         }
     }
 
@@ -87,13 +87,14 @@ enum SessionFailure {
     }
 
     /// The meaning of a code and its text: on Linux, many failures share the code -1.
-    static func meaning(of code: URLError.Code, detail: String, hasHead: Bool) -> TransportError.Code {
+    static func meaning(of code: URLError.Code, detail: String, hasHead: Bool) -> HTTPErrorCode {
         switch code {
         case .timedOut: .timedOut
         case .cannotFindHost, .dnsLookupFailed: hasHead ? .truncated : .cannotFindHost
-        case .cannotConnectToHost, .notConnectedToInternet, .internationalRoamingOff, .callIsActive, .dataNotAllowed:
-            // The head proves that there was a connection, so only the rest of the content is lost.
-            hasHead ? .truncated : .cannotConnect
+        // The head proves that there was a connection, so only the rest of the content is lost.
+        case .cannotConnectToHost: hasHead ? .truncated : .cannotConnect
+        case .notConnectedToInternet, .internationalRoamingOff, .callIsActive, .dataNotAllowed:
+            hasHead ? .truncated : .offline
         case .secureConnectionFailed, .serverCertificateHasBadDate, .serverCertificateUntrusted,
             .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid, .clientCertificateRejected,
             .clientCertificateRequired:
@@ -110,13 +111,13 @@ enum SessionFailure {
         case .unsupportedURL:
             detail.contains("HTTP") || detail.contains("response") ? .invalidResponse : .unsupportedURL
         case .unknown: meaning(ofText: detail, hasHead: hasHead)
-        default: .other
+        default: .transportFailed
         }
     }
 
     // libcurl's texts (lib/http.c, lib/transfer.c, lib/content_encoding.c, lib/vtls). Foundation turns many of libcurl's
     // errors into -1, so only the texts distinguish them.
-    private static func meaning(ofText text: String, hasHead: Bool) -> TransportError.Code {
+    private static func meaning(ofText text: String, hasHead: Bool) -> HTTPErrorCode {
         func says(_ parts: String...) -> Bool { parts.contains { text.contains($0) } }
         // A read or write error means that a connection existed, and that the request may have been sent.
         if says("SSL_read", "SSL_write", "GnuTLS recv", "GnuTLS send") {
@@ -127,14 +128,15 @@ enum SessionFailure {
         if hasHead || says("transfer closed") { return .truncated }
         if says("Send failure", "Recv failure", "rewind", "aborted") { return .connectionLost }
         if says("header", "Header", "Content-Length", "Out of memory", "HTTP") { return .invalidResponse }
-        return .other
+        return .transportFailed
     }
 
-    private static func message(_ code: TransportError.Code, _ detail: String) -> String {
+    private static func message(_ code: HTTPErrorCode, _ detail: String) -> String {
         let reason = detail.isEmpty ? "" : " (\(detail))"
         return switch code {
         case .timedOut: "The system's own time limit passed\(reason)."
         case .cannotFindHost: "The host name has no address\(reason)."
+        case .offline: "The device has no network\(reason)."
         case .cannotConnect: "No connection could be made\(reason)."
         case .tlsFailed: "No trusted TLS connection could be made\(reason)."
         case .connectionLost: "The connection ended before the response began\(reason)."

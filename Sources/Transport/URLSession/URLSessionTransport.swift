@@ -44,7 +44,7 @@ public import Foundation
 /// ```
 /// The closure can't change the URL, the method, the fields, the body, the time limit or the handling of cookies, because the
 /// chain and this transport have checked them, and credentials belong to one origin. After such a change, the call fails with
-/// ``TransportError/Code/unsupported``, and nothing is sent. Change these parts in an interceptor, and time limits with
+/// ``HTTPErrorCode/unsupported``, and nothing is sent. Change these parts in an interceptor, and time limits with
 /// ``Timeouts``. A cache policy stores nothing, because the session has no cache.
 ///
 /// ## Time limits
@@ -62,10 +62,10 @@ public import Foundation
 ///   system's.
 ///
 /// ## Request
-/// The transport refuses some requests before it sends anything, with ``TransportError/Code/unsupported``: a `GET` or `HEAD`
+/// The transport refuses some requests before it sends anything, with ``HTTPErrorCode/unsupported``: a `GET` or `HEAD`
 /// with a body, `CONNECT`, a user name or password in the URL, a method whose case URLSession would change (`get`), and
 /// several `Set-Cookie` fields. If a file's length has changed since its body was made, the call fails with
-/// ``TransportError/Code/bodyLengthMismatch``. On Linux, a file that shrinks while it is sent fails the same way when a time
+/// ``HTTPErrorCode/bodyLengthMismatch``. On Linux, a file that shrinks while it is sent fails the same way when a time
 /// limit passes.
 ///
 /// URLSession sends some things differently than written:
@@ -89,17 +89,17 @@ public import Foundation
 ///   the request had an `Accept-Encoding`. Foundation doesn't report content that ends before its coding does, and such
 ///   content counts as complete. On Linux, the transport therefore asks for no coding. `CurlTransport` asks for several, and
 ///   checks that they are complete.
-/// - If the content is shorter than announced, the call fails with ``TransportError/Code/truncated``. If it is longer,
-///   Foundation silently cuts it off, or the call fails with ``TransportError/Code/invalidResponse``.
+/// - If the content is shorter than announced, the call fails with ``HTTPErrorCode/truncated``. If it is longer,
+///   Foundation silently cuts it off, or the call fails with ``HTTPErrorCode/invalidResponse``.
 /// - Fields are sorted by name, because Foundation doesn't keep their order, and fields of one name are joined. `Set-Cookie`
 ///   is split again: a comma followed by a name and `=` begins another cookie. The reason phrase is the registered one, and
 ///   trailer fields are lost.
 /// - On Apple's platforms, a slow reader of a streamed response makes the server wait, by `suspend()`. Apple's documentation
 ///   allows the system to restart a suspended task. The transport therefore ends the reading at a second head, with
-///   ``TransportError/Code/truncated``, and no content is delivered twice. `multipart/x-mixed-replace`, which has a head for
+///   ``HTTPErrorCode/truncated``, and no content is delivered twice. `multipart/x-mixed-replace`, which has a head for
 ///   each part, ends the same way.
 /// - On Linux, Foundation can't make the server wait. The transport holds up to `streamBuffer` unread bytes. If more arrive,
-///   the reading fails with ``TransportError/Code/readerTooSlow`` after the held bytes. `CurlTransport` waits.
+///   the reading fails with ``HTTPErrorCode/readerTooSlow`` after the held bytes. `CurlTransport` waits.
 /// - On Apple's platforms, buffered responses have ``HTTPContext/timings`` and ``HTTPContext/connection``. URLSession reports
 ///   both at the end of an exchange, which is too late for a streamed response. Cipher suites without authenticated encryption
 ///   are `nil`. On Linux, URLSession reports neither.
@@ -124,14 +124,14 @@ public import Foundation
 /// - A 3xx without a `Location` that Foundation can parse loses its content. The content of other redirects is held in memory
 ///   whatever its size, doesn't count as activity for `idle`, and ends the call if it breaks off. Each chunk copies all
 ///   chunks before it, so redirects with many megabytes keep the queue busy for seconds.
-/// - Foundation rejects these responses, and the call fails with ``TransportError/Code/invalidResponse``: a field value or
+/// - Foundation rejects these responses, and the call fails with ``HTTPErrorCode/invalidResponse``: a field value or
 ///   reason phrase that isn't UTF-8, a status line without a space after the code, a field line longer than about 100 KB, a
 ///   head longer than 300 KB, or an unknown content coding.
 /// - A server may close a kept-alive connection just as a request is sent. Foundation sends the request again, whatever its
 ///   method, if it has no body or if no byte of the body was sent. Otherwise Foundation would send the head without its body
-///   and wait, so the transport ends the call with ``TransportError/Code/connectionLost``.
+///   and wait, so the transport ends the call with ``HTTPErrorCode/connectionLost``.
 /// - Only the system's TLS settings work. With any other ``TLSConfiguration``, each call fails with
-///   ``TransportError/Code/unsupported`` before anything is sent: use `CurlTransport`.
+///   ``HTTPErrorCode/unsupported`` before anything is sent: use `CurlTransport`.
 public final class URLSessionTransport: Transport {
     private let session: URLSession
     private let delegate: SessionDelegate

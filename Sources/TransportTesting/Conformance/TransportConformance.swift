@@ -144,7 +144,7 @@ extension TransportConformance {
     }
 
     /// Runs a call, including reading its content, that must fail with one of the given codes.
-    static func expectFailure(_ codes: TransportError.Code..., of call: () async throws -> Void) async throws {
+    static func expectFailure(_ codes: HTTPErrorCode..., of call: () async throws -> Void) async throws {
         do {
             try await call()
         } catch let error as TransportError {

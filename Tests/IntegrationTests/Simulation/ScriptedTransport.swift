@@ -78,7 +78,7 @@ struct ScriptedTransport: Transport {
         world.violate("Call \(call.id) was sent with the body \"\(text)\" and not with \"\(call.body)\".")
     }
 
-    private func failure(_ code: TransportError.Code, _ request: HTTPRequest) -> TransportError {
+    private func failure(_ code: HTTPErrorCode, _ request: HTTPRequest) -> TransportError {
         TransportError(code, "It is part of the script.", request: request)
     }
 

@@ -22,7 +22,7 @@ import TransportTesting
     @Test func aGetWithoutAResultThrowsForAnErrorPage() async throws {
         let stub = StubTransport { _ in HTTPResponse(status: 404) }
         let failure = await #expect(throws: DecodingFailure.self) { try await makeClient(stub).get("/ping") }
-        #expect(failure?.code == .unsuccessfulStatus)
+        #expect(failure?.code == .unacceptedStatus)
     }
 
     @Test func aURLIsAWholeTargetAndALiteralsValuesAreData() async throws {

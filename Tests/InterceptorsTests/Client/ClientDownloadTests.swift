@@ -30,7 +30,7 @@ import TransportTesting
         let failure = await #expect(throws: DecodingFailure.self) {
             try await makeClient(stub).download("/film.mp4", to: file)
         }
-        #expect(failure?.code == .unsuccessfulStatus)
+        #expect(failure?.code == .unacceptedStatus)
         #expect(failure?.excerpt == "not here")
         #expect(try Data(contentsOf: file) == Data("old".utf8))
     }

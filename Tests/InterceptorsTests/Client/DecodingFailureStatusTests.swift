@@ -16,7 +16,7 @@ import Testing
 
     @Test func aStatusThatNobodyCheckedIsNotCalledAFailureToDecode() async throws {
         let failure = try await failure(HTTPResponse(status: 404, body: "Nothing here"))
-        #expect(failure.code == .unsuccessfulStatus)
+        #expect(failure.code == .unacceptedStatus)
         #expect(failure.message.hasPrefix("The server answered 404 Not Found, and no interceptor checked the status."))
         #expect(failure.message.contains("Add .validateStatus()"))
         #expect(!failure.message.contains("decoded"))

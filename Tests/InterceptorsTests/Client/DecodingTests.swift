@@ -40,7 +40,7 @@ import Testing
             try await failure(.status(status), as: User.self), try await failure(.status(status), as: [User].self),
             try await failure(.status(status), as: Int.self),
         ] {
-            #expect(failure.code == .empty)
+            #expect(failure.code == .emptyBody)
             #expect(failure.status == status)
             #expect(failure.length == 0)
             #expect(failure.underlying == nil)
@@ -54,7 +54,7 @@ import Testing
         let error = await #expect(throws: DecodingFailure.self) {
             try await client.call(AnyEndpoint<User>(.head, path: "/x"))
         }
-        #expect(error?.code == .empty)
+        #expect(error?.code == .emptyBody)
     }
 
     @Test func nullAndAbsentAreBothNil() async throws {
@@ -127,7 +127,7 @@ import Testing
             try await failure(answer, as: Lenient.self), try await failure(answer, as: Data.self),
             try await failure(answer, as: NoContent.self), try await failure(answer, as: User?.self),
         ] {
-            #expect(failure.code == .unsuccessfulStatus)
+            #expect(failure.code == .unacceptedStatus)
             #expect(failure.status == status)
             #expect(failure.description.contains("\(status)"))
             if status != 304 { #expect(failure.excerpt.contains("no such user")) }

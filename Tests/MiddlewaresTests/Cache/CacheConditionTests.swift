@@ -22,14 +22,14 @@ import TransportTesting
             let body = String(decoding: try await response.body.collect(upTo: 1 << 20), as: UTF8.self)
             return "\(response.context.cacheOutcome?.result.description ?? "-") \(body)"
         } catch let error as EnvelopeError {
-            return "\(error.reason) \(error.code?.text ?? "-")"
+            return "\(error.code) \(error.serverCode?.text ?? "-")"
         }
     }
 
     @Test func envelopeOfFailureIsNotStored() async throws {
         world.answer(fresh, failure)
         world.answer(fresh, success)
-        #expect(try await send() == "refused 1005")
+        #expect(try await send() == "envelopeFailure 1005")
         #expect(try await world.entries().isEmpty)
         #expect(try await send() == "miss {\"id\":42}")
         #expect(try await send() == "hit {\"id\":42}")
@@ -40,7 +40,7 @@ import TransportTesting
         _ = try await send()
         world.advance(10)
         world.answer(fresh, failure)
-        #expect(try await send() == "refused 1005")
+        #expect(try await send() == "envelopeFailure 1005")
         world.stub.enqueue(.failure(TransportError(.cannotConnect, "No network.")))
         #expect(try await send() == "stale {\"id\":42}")
     }
@@ -57,7 +57,7 @@ import TransportTesting
     @Test func longEnvelopeIsCheckedToo() async throws {
         let padding = String(repeating: " ", count: 100_000)
         world.answer(fresh, padding + failure)
-        #expect(try await send() == "refused 1005")
+        #expect(try await send() == "envelopeFailure 1005")
         #expect(try await world.entries().isEmpty)
         world.answer(fresh, padding + success)
         #expect(try await send() == "miss {\"id\":42}")
@@ -67,7 +67,7 @@ import TransportTesting
     @Test func failureInHeaderFieldsIsNotStored() async throws {
         let envelope = AnyInterceptor.unwrapEnvelope(headers: EnvelopeFields())
         world.answer(fresh + ["success: false", "status: 7"], "x")
-        #expect(try await send(envelope) == "refused 7")
+        #expect(try await send(envelope) == "envelopeFailure 7")
         #expect(try await world.entries().isEmpty)
         world.answer(fresh + ["success: true"], "x")
         #expect(try await send(envelope) == "miss x")

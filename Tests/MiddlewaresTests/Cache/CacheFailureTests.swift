@@ -22,12 +22,13 @@ import TransportTesting
     @Test(
         arguments: [
             (.cannotFindHost, true), (.cannotConnect, true), (.invalidRequest, true), (.unsupportedURL, true),
-            (.connectionLost, false), (.timedOut, false), (.tlsFailed, false), (.truncated, false), (.other, false),
+            (.connectionLost, false), (.timedOut, false), (.tlsFailed, false), (.truncated, false),
+            (.transportFailed, false),
             (.bodyNotReplayable, false), (.unreadableFile, false), (.unsupported, false),
-        ] as [(TransportError.Code, Bool)]
+        ] as [(HTTPErrorCode, Bool)]
     )
     func anUnsafeRequestThatFailedInvalidatesItsURLUnlessNothingWasSent(
-        code: TransportError.Code,
+        code: HTTPErrorCode,
         isKept: Bool
     ) async throws {
         world.answer(["Cache-Control: max-age=60"], "one")
@@ -53,8 +54,8 @@ import TransportTesting
         #expect(try await world.send() == "200 hit one age 0")
     }
 
-    @Test(arguments: [(TransportError.Code.cannotConnect, true), (.connectionLost, false)])
-    func everyAttemptOfAnUnsafeRequestCounts(first: TransportError.Code, isKept: Bool) async throws {
+    @Test(arguments: [(HTTPErrorCode.cannotConnect, true), (.connectionLost, false)])
+    func everyAttemptOfAnUnsafeRequestCounts(first: HTTPErrorCode, isKept: Bool) async throws {
         world.answer(["Cache-Control: max-age=60"], "one")
         _ = try await world.send()
         fail(TransportError(first, "Failed."))
@@ -122,13 +123,13 @@ import TransportTesting
     @Test(
         arguments: [
             (.connectionLost, true, true), (.truncated, false, true), (.invalidResponse, false, true),
-            (.other, false, true),
+            (.transportFailed, false, true),
             (.tlsFailed, false, false), (.bodyTooLarge, false, false), (.invalidRequest, false, false),
             (.unsupported, false, false),
-        ] as [(TransportError.Code, Bool, Bool)]
+        ] as [(HTTPErrorCode, Bool, Bool)]
     )
     func staleIfErrorHoldsForEveryFailureOfTheServer(
-        code: TransportError.Code,
+        code: HTTPErrorCode,
         isServedAnyway: Bool,
         isServedIfAllowed: Bool
     ) async throws {

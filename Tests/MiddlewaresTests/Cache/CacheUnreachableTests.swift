@@ -162,9 +162,9 @@ import TransportTesting
             }()
         )
         #expect(DebugReport.isOn == isDebug)
-        let error = CacheStoreError(.unavailable, "No room.\nfor https://a.example/?access_token=hush")
+        let error = CacheStoreError(.storeUnavailable, "No room.\nfor https://a.example/?access_token=hush")
         let line = DebugReport.line("cache", error)
-        #expect(line.hasPrefix("[Interceptors] cache: CacheStoreError.unavailable: No room."))
+        #expect(line.hasPrefix("[Interceptors] cache: CacheStoreError.storeUnavailable: No room."))
         #expect(line.hasSuffix("\n") && line.dropLast().allSatisfy { !$0.isNewline })
         #expect(!line.contains("hush"))
     }

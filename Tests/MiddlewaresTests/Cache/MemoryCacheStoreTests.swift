@@ -187,7 +187,7 @@ extension MemoryCacheStore {
         let writer = try await store.write(response(), for: try key("a"), replacing: [], length: nil)
         try await writer.append(Data("12345".utf8))
         let error = await #expect(throws: CacheStoreError.self) { try await writer.append(Data("6".utf8)) }
-        #expect(error?.code == .tooLarge)
+        #expect(error?.code == .bodyTooLarge)
         await #expect(throws: CacheStoreError.self) { try await writer.append(Data()) }
         #expect(try await writer.commit { _ in true } == false)
         #expect(store.count == 0 && store.byteCount == 0)

@@ -15,6 +15,7 @@ extension Error {
 
 @Suite(.againstHanging) struct ErrorQuestionsTests {
     private struct Wrapper: HTTPError {
+        var code = HTTPErrorCode(rawValue: "wrapped")
         let message = "It failed."
         let underlying: (any Error)?
         var context = HTTPContext()
@@ -25,7 +26,19 @@ extension Error {
     private enum Refusal: Error { case token(String) }
     private struct LogInError: Error { let reason: Refusal }
 
-    private func error(_ code: TransportError.Code, _ cause: (any Error)? = nil) -> TransportError {
+    private struct AuthorsError: HTTPError {
+        let code: HTTPErrorCode
+        let message = "It failed."
+        var response: HTTPResponse?
+        var context = HTTPContext()
+
+        init(_ code: HTTPErrorCode = HTTPErrorCode(rawValue: "failed"), _ status: HTTPResponse.Status? = nil) {
+            self.code = code
+            response = status.map { HTTPResponse(status: $0) }
+        }
+    }
+
+    private func error(_ code: HTTPErrorCode, _ cause: (any Error)? = nil) -> TransportError {
         TransportError(code, "It failed.", underlying: cause)
     }
 
@@ -44,10 +57,14 @@ extension Error {
             (error(.cannotConnect, URLError(.notConnectedToInternet)), offline),
             (error(.cannotConnect, POSIXError(.ENETUNREACH)), offline),
             (error(.connectionLost, NSError(domain: NSPOSIXErrorDomain, code: Int(ENETDOWN))), offline),
-            (error(.cannotConnect, POSIXError(.ECONNREFUSED)), none),
+            (error(.cannotConnect, POSIXError(.ECONNREFUSED)), none), (error(.offline), offline),
             (error(.timedOut), timeout), (URLError(.timedOut), timeout), (POSIXError(.ETIMEDOUT), timeout),
             (CancellationError(), cancelled), (URLError(.cancelled), cancelled),
             (AuthenticationError.refreshCancelled, none),
+            (AuthorsError(.offline), offline), (AuthorsError(.timedOut), timeout), (AuthorsError(), none),
+            (AuthorsError(HTTPErrorCode(rawValue: "cancelled")), none),
+            (AuthorsError(HTTPErrorCode(rawValue: "failed"), 401), [false, false, false, true]),
+            (AuthorsError(.timedOut, 401), [false, true, false, true]), (AuthorsError(.connectionLost, 403), none),
         ]
         for (error, expected) in rows {
             #expect(answers(error) == expected, "\(error)")
@@ -66,20 +83,17 @@ extension Error {
     @Test func aCausesOwnDescriptionIsShown() {
         let cause = PinningError(host: "h", expected: [], chain: [])
         #expect(cause.description.hasPrefix("The chain of h"))
-        #expect(Wrapper(underlying: cause).description == "Wrapper: It failed. Cause: \(cause)")
+        #expect(Wrapper(underlying: cause).description == "Wrapper.wrapped: It failed. Cause: \(cause)")
     }
 
-    @Test func aCauseThatIsItsOwnCauseEnds() {
-        final class Circle: HTTPError {
-            let message = "Round and round."
-            var underlying: (any Error)? { self }
-            var response: HTTPResponse? { nil }
-            var context: HTTPContext {
-                get { HTTPContext() }
-                set {}
-            }
+    // The source of an upload may send requests itself.
+    @Test func theErrorOfABodysSourceSaysNothingAboutTheServer() {
+        let failure = error(.bodySourceFailed, AuthorsError(.timedOut, 401))
+        for error in [failure, Wrapper(underlying: failure)] as [any HTTPError] {
+            #expect(answers(error) == [false, false, false, false])
+            #expect(error.response == nil)
+            #expect(error.description.contains("Cause: AuthorsError.timedOut: It failed."))
         }
-        #expect(!Circle().isOffline)
     }
 
     @Test func anAppsOwnPropertyTakesPrecedence() {

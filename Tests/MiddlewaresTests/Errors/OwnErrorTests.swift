@@ -8,6 +8,7 @@ import Testing
 /// Errors of an author's own interceptors.
 @Suite(.againstHanging) struct OwnErrorTests {
     private struct QuotaError: HTTPError {
+        var code = HTTPErrorCode(rawValue: "quotaUsedUp")
         let message = "The quota is used up."
         let request: HTTPRequest.Summary?
         var sentNothing = true
@@ -15,12 +16,14 @@ import Testing
     }
 
     private struct ServiceError: HTTPError {
+        var code = HTTPErrorCode(rawValue: "serviceFailed")
         let message = "The service refused."
         let response: HTTPResponse?
         var context = HTTPContext()
     }
 
     private struct MappedError: HTTPError {
+        let code = HTTPErrorCode(rawValue: "callFailed")
         let message = "The call failed."
         let underlying: (any Error)?
         var sentNothing = false
@@ -65,7 +68,10 @@ import Testing
         let error = await #expect(throws: QuotaError.self) { try await chain.send(post) }
         #expect(error?.context.attempts.last?.stop == .notIdempotent)
         #expect(error?.description.contains("After 1 attempt (OwnError") == false)
-        #expect(error?.description.hasSuffix("After 1 attempt (QuotaError), not tried again: notIdempotent.") == true)
+        #expect(
+            error?.description.hasSuffix("After 1 attempt (QuotaError.quotaUsedUp), not tried again: notIdempotent.")
+                == true
+        )
     }
 
     @Test(arguments: [true, false]) func aRefusalAfterARedirectThatChangedTheMethodRepeatsNoPOST(
@@ -103,8 +109,8 @@ import Testing
         #expect(error?.attempts == 3)
         #expect(
             error?.description
-                == "QuotaError: The quota is used up. (POST \(apiURL)) After 3 attempts (QuotaError, QuotaError,"
-                + " QuotaError), not tried again: attemptsUsedUp."
+                == "QuotaError.quotaUsedUp: The quota is used up. (POST \(apiURL)) After 3 attempts"
+                + " (QuotaError.quotaUsedUp, QuotaError.quotaUsedUp, QuotaError.quotaUsedUp), not tried again: attemptsUsedUp."
         )
         #expect(error?.localizedDescription == "The request could not be sent.")
     }
@@ -141,7 +147,38 @@ import Testing
         #expect(!ServiceError(response: HTTPResponse(status: 499)).isServerFault)
     }
 
+    @Test(arguments: [
+        (HTTPErrorCode.connectionLost, true, true), (.offline, true, true),
+        (.timedOut, true, true), (.tlsFailed, false, true), (.invalidRequest, false, false),
+        (HTTPErrorCode(rawValue: "quotaUsedUp"), false, false), (.bodySourceFailed, false, false),
+    ])
+    func anErrorCountsByItsCodeWhateverItsType(code: HTTPErrorCode, isRetried: Bool, isHostFailure: Bool) {
+        let error = ServiceError(code: code, response: nil)
+        let causes: [any HTTPError] = [error, TransportError(code, "No."), MappedError(underlying: error)]
+        for error in causes + [MappedError(underlying: MappedError(underlying: TransportError(code, "No.")))] {
+            #expect(OutcomeCondition.temporaryFailure.matches(.failure(error), to: post) == isRetried)
+            #expect(OutcomeCondition.code(code).matches(.failure(error), to: post))
+            #expect(!OutcomeCondition.code(.noStub).matches(.failure(error), to: post))
+            #expect(OutcomeCondition.hostFailure.matches(.failure(error), to: post) == isHostFailure)
+        }
+    }
+
+    @Test func anErrorOfABodysSourceIsNeitherRetriedNorHeldAgainstTheHost() {
+        let source = TransportError(.connectionLost, "The other service is down.")
+        let error = MappedError(underlying: TransportError(.bodySourceFailed, "No.", underlying: source))
+        #expect(!OutcomeCondition.temporaryFailure.matches(.failure(error), to: post))
+        #expect(!OutcomeCondition.hostFailure.matches(.failure(error), to: post))
+        #expect(!error.isDisconnection)
+    }
+
+    @Test func aWrappedErrorOfARequestThatWaitedInVainSaysNothingAboutTheHost() {
+        let error = MappedError(underlying: UnsentError.timedOut(waitingFor: "a permit", post))
+        #expect(!OutcomeCondition.hostFailure.matches(.failure(error), to: post))
+        #expect(UnsentError.cause(of: error) != nil)
+    }
+
     @Test func anErrorThatALostConnectionCausedMeansADisconnection() {
+        #expect(ServiceError(code: .offline, response: nil).isDisconnection)
         #expect(MappedError(underlying: TransportError(.cannotConnect, "No.")).isDisconnection)
         #expect(!MappedError(underlying: TransportError(.tlsFailed, "No.")).isDisconnection)
         #expect(!QuotaError(request: nil).isDisconnection)
@@ -149,6 +186,7 @@ import Testing
 
     @Test func nothingButTheRequiredPartsIsDumped() {
         struct KeyError: HTTPError {
+            let code = HTTPErrorCode(rawValue: "wrongKey")
             let message = "The key is wrong."
             let key = "hush"
             var context = HTTPContext()

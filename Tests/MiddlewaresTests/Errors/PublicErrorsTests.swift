@@ -26,6 +26,7 @@ import Testing
             ChainOrderError(.sharedResponse, "The order is wrong.", request: secretRequest),
             AuthenticationError(.signedOut, "Sign in first.", request: secretRequest),
             SigningError(.unknownOrigin, "No origin.", request: secretRequest),
+            CacheStoreError(.entryDamaged, "A stored body was damaged."),
             LimitError.queueFull("limitConcurrency", waiting: 3, request: secretRequest),
             LimitError.waitTooLong(.seconds(3), limit: .seconds(1), request: secretRequest),
             LimitError.circuitOpen(apiOrigin, nextProbe: .seconds(3), request: secretRequest),
@@ -69,9 +70,9 @@ import Testing
         )
     }
 
-    // These can't be the error of a call: a store reports its failures, and the others belong to tests.
+    // These belong to tests.
     private static let notOfACall: Set<String> = [
-        "CacheStoreError", "MockServerError", "StubVerificationError", "StuckError", "Violation",
+        "MockServerError", "StubVerificationError", "StuckError", "Violation",
     ]
 
     @Test func everyPublicErrorOfACallIsInTheTable() async throws {
@@ -104,7 +105,7 @@ import Testing
             dump(Optional(error as any Error), to: &dumpedOptional)
             let texts = [
                 error.description, error.debugDescription, "\(error)", String(reflecting: error), error.message,
-                error.codeName, error.localizedDescription, error.errorDescription ?? "", "\([error])", dumped,
+                error.code.rawValue, error.localizedDescription, error.errorDescription ?? "", "\([error])", dumped,
                 dumpedOptional, "\(String(describing: error.request))", error.context.attempts.description,
             ]
             for text in texts { #expect(!text.contains("hush"), "\(text)") }
@@ -135,17 +136,26 @@ import Testing
         }
     }
 
-    @Test func theCodeNameBeginsWithTheTypeAndIsOneWord() async throws {
-        for error in try await Self.errors() {
-            #expect(error.codeName.hasPrefix("\(type(of: error))"))
-            #expect(error.codeName.wholeMatch(of: /[A-Za-z0-9.]+/) != nil, "\(error.codeName)")
+    @Test func aCodeAloneSelectsAnErrorOfAnyType() throws {
+        func isLate(_ error: any Error) -> Bool {
+            do { throw error } catch let error as any HTTPError where error.code == .timedOut { return true } catch {
+                return false
+            }
         }
-        #expect(try await Self.statusError(404).codeName == "StatusError.404")
-        #expect(TransportError(.timedOut, "Late.").codeName == "TransportError.timedOut")
+        #expect(isLate(TransportError(.timedOut, "Late.")) && !isLate(TransportError(.truncated, "Short.")))
+    }
+
+    @Test func theDescriptionBeginsWithTheTypeAndTheCode() async throws {
+        for error in try await Self.errors() where !(error is PinningError) && !(error is StatusError) {
+            #expect(error.description.hasPrefix("\(type(of: error)).\(error.code): "), "\(error)")
+        }
+        #expect(try await Self.statusError(404).description.hasPrefix("StatusError: 404 Not Found"))
     }
 
     @Test func descriptionNamesTheRequestTheAttemptsAndTheRedirects() async throws {
-        let causes: [any HTTPError.Type] = [PinningError.self, TLSConfigurationError.self, SignedPinsError.self]
+        let causes: [any HTTPError.Type] = [
+            PinningError.self, TLSConfigurationError.self, SignedPinsError.self, CacheStoreError.self,
+        ]
         for var error in try await Self.errors() where !causes.contains(where: { $0 == type(of: error) }) {
             let hops = (0..<20).map { number in
                 Redirect(
@@ -181,7 +191,7 @@ import Testing
     }
 
     @Test func onlyAnErrorFromBeforeTheSendingSaysThatNothingWasSent() async throws {
-        let unsent = try await Self.errors().filter(\.sentNothing).map(\.codeName)
+        let unsent = try await Self.errors().filter(\.sentNothing).map(\.qualifiedCode)
         #expect(
             unsent == [
                 "TransportError.cannotConnect", "ChainOrderError.sharedResponse", "SigningError.unknownOrigin",
@@ -189,7 +199,7 @@ import Testing
             ]
         )
         #expect(UnsentError.timedOut(waitingFor: "a permit", Self.secretRequest).sentNothing)
-        let sent: [TransportError.Code] = [.timedOut, .tlsFailed, .connectionLost, .truncated, .other]
+        let sent: [HTTPErrorCode] = [.timedOut, .tlsFailed, .connectionLost, .truncated, .other]
         for code in sent { #expect(!TransportError(code, "It failed.").sentNothing) }
     }
 

@@ -14,6 +14,20 @@ import Testing
         return try #require(await #expect(throws: StatusError.self) { try await chain.send(request) })
     }
 
+    private struct Wrapper: HTTPError {
+        let code = HTTPErrorCode(rawValue: "wrapped")
+        let message = "It failed."
+        let response: HTTPResponse? = nil
+        let underlying: (any Error)?
+        var context = HTTPContext()
+    }
+
+    @Test func anErrorThatIsCausedByTheServersFaultIsItsFault() async throws {
+        #expect(Wrapper(underlying: try await error([])).isServerFault)
+        #expect(!Wrapper(underlying: TransportError(.timedOut, "It failed.")).isServerFault)
+        #expect(!Wrapper(underlying: try await error([.cache(.memory())], mode: .onlyIfCached)).isServerFault)
+    }
+
     @Test func aStatusOfTheServerIsItsFault() async throws {
         #expect(try await error([]).isServerFault)
     }

@@ -96,7 +96,7 @@ import TransportTesting
                 let transport = CurlTransport()
                 try #require(setrlimit(files, &limit) == 0)
                 let error = try await failure { try await Self.send(transport, server, "/ok") }
-                #expect(error.code == .other && error.message.contains("descriptors"), "\(error)")
+                #expect(error.code == .transportFailed && error.message.contains("descriptors"), "\(error)")
                 #expect(try await Self.send(CurlTransport(), server, "/ok").status == 200)
             }
         }

@@ -18,7 +18,7 @@ private func read(_ body: HTTPBody) async throws -> [String] {
 }
 
 private func expectFailure<Value>(
-    _ code: TransportError.Code,
+    _ code: HTTPErrorCode,
     location: SourceLocation = #_sourceLocation,
     _ body: () async throws -> Value
 ) async {

@@ -182,7 +182,7 @@ import Testing
         let refusal = TransportError(.cannotConnect, "The other service is down.")
         let body = HTTPBody.oneShot(Chunks(["a"], failure: refusal))
         let error = await #expect(throws: TransportError.self) { try await body.forEachChunk { _ in } }
-        #expect(error?.code == .other)
+        #expect(error?.code == .bodySourceFailed)
         #expect(error?.sentNothing == false)
         #expect((error?.underlying as? TransportError)?.code == .cannotConnect)
     }

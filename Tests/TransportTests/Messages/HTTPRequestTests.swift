@@ -5,12 +5,12 @@ import Transport
 @Suite(.againstHanging) struct HTTPRequestTests {
     private func request(_ url: String) throws -> HTTPRequest { HTTPRequest(url: try #require(URL(string: url))) }
 
-    private func code(_ request: HTTPRequest) -> TransportError.Code? {
+    private func code(_ request: HTTPRequest) -> HTTPErrorCode? {
         do {
             try request.validate()
             return nil
         } catch {
-            return (error as? TransportError)?.code ?? .other
+            return (error as? TransportError)?.code ?? .transportFailed
         }
     }
 

@@ -160,7 +160,10 @@ import Testing
 
     @Test(arguments: [
         "", "plain text", "{}", "[]", "[1,2,[3]]", #"{"a":{"b":[1,"two",null]},"c":"d\"e\\"}"#, #""text""#,
-        #"{"code":200,"object":{"id":42},"message":"OK"}"#, #"{"code":-32601}"#, #"{"code": 404 }"#, #"{"token":null}"#,
+        #"{"code":200,"object":{"id":42},"message":"OK"}"#, #"{"code":-32601}"#, #"{"code": 404 }"#,
+        #"{"error":{"code":"TOKEN_EXPIRED","status":401}}"#, #"{"code" : "not_found" }"#,
+        #"[{"code":"rate_limit_hit"}]"#,
+        #"{"token":null}"#,
         #"{"password" : true,"session":false}"#, "12:30 and a=b", "a=b&c=d", "x < y > z", "<a href='b'>c</a>",
         "<html><body>404 Not Found</body></html>", #"{"time":"12:30","url":"https://a.example/?page=2"}"#,
         "Basic authentication required", "Bearer token missing", "a%20b=c%20d", "100% of it", #"{"a":"\u00e9\n"}"#,
@@ -179,6 +182,19 @@ import Testing
         (#"{"pin":1234}"#, #"{"pin":"<redacted>"}"#),
         (#"{"code":"123456"}"#, #"{"code":"<redacted>"}"#),
         (#"{"code":123456}"#, #"{"code":"<redacted>"}"#),
+        (#"{"code":1005,"x":1}"#, #"{"code":"<redacted>","x":1}"#),
+        (#"{"code":"SplxlOBeZQQYbYS6WxSbIA"}"#, #"{"code":"<redacted>"}"#),
+        (#"{"code":"expired"}"#, #"{"code":"<redacted>"}"#),
+        (#"{"code":"WDJB-MJHT"}"#, #"{"code":"<redacted>"}"#),
+        (#"{"code":"Token_Expired"}"#, #"{"code":"<redacted>"}"#),
+        (#"{"code":"TOKEN_EXPIRED_2"}"#, #"{"code":"<redacted>"}"#),
+        (#"{"code":"_token_"}"#, #"{"code":"<redacted>"}"#),
+        (#"{"code":"a_bcdef"}"#, #"{"code":"<redacted>"}"#),
+        (#"{"code":"not_found" hush}"#, #"{"code":"<redacted>"}"#),
+        (#"{"code":"not_fou"#, #"{"code":"<redacted>""#),
+        (#"{"token":"not_found"}"#, #"{"token":"<redacted>"}"#),
+        (#"{"code":"TOKEN_EXPIRED","token":"hush"}"#, #"{"code":"TOKEN_EXPIRED","token":"<redacted>"}"#),
+        (#"{"code":"reset_password":"hush"}"#, #"{"code":"<redacted>"}"#),
         (#"[[{"a":[{"secret":"hush"}]}]]"#, #"[[{"a":[{"secret":"<redacted>"}]}]]"#),
         (#"{"p\u0061ssword":"hush"}"#, #"{"p\u0061ssword":"<redacted>"}"#),
         (#"{"\u0070\u0061\u0073\u0073word":"hush"}"#, #"{"\u0070\u0061\u0073\u0073word":"<redacted>"}"#),
@@ -227,7 +243,8 @@ import Testing
         ("%7B%22token%22%3A%22hush%22%7D", "<redacted>"),
         ("msg=a b&password=my hush", "msg=a b&password=<redacted>"),
         ("token=hush", "token=<redacted>"),
-        ("code=123456", "code=<redacted>"),
+        ("code=123456", "code=<redacted>"), ("code=not_found", "code=<redacted>"),
+        ("code=TOKEN_EXPIRED&x=1", "code=<redacted>&x=1"),
     ])
     func inAFormTheValuesOfSensitiveFieldsAreReplaced(text: String, expected: String) {
         #expect(printed(text) == expected)

@@ -143,7 +143,7 @@ import TransportTesting
     }
 
     @Test(arguments: [
-        ("tlsv13 alert certificate required", TransportError.Code.connectionLost, true),
+        ("tlsv13 alert certificate required", HTTPErrorCode.connectionLost, true),
         ("sslv3 alert bad certificate", .connectionLost, true), ("tlsv1 alert unknown ca", .connectionLost, true),
         ("ssl/tls alert certificate revoked", .connectionLost, true),
         ("sslv3 alert handshake failure", .connectionLost, true), ("sslv3 alert handshake failure", .tlsFailed, true),
@@ -151,7 +151,7 @@ import TransportTesting
         ("sslv3 alert bad record mac", .connectionLost, false), ("tlsv1 alert decode error", .connectionLost, false),
         ("sslv3 alert bad certificate", .truncated, false), ("Connection reset by peer", .connectionLost, false),
     ])
-    func onlyAlertsAboutTheClientAreRefusals(alert: String, meaning: TransportError.Code, isRefusal: Bool) {
+    func onlyAlertsAboutTheClientAreRefusals(alert: String, meaning: HTTPErrorCode, isRefusal: Bool) {
         let detail = "OpenSSL SSL_read: error:0A000410:SSL routines::\(alert), errno 0"
         let refusal = CurlTransfer.refusalByServer(meaning, detail)
         #expect(refusal?.code == (isRefusal ? .tlsFailed : nil))

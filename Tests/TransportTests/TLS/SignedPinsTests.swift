@@ -58,7 +58,7 @@ import TransportTesting
         }
     }
 
-    private func expect(_ code: SignedPinsError.Code, _ pins: SignedPins) async {
+    private func expect(_ code: HTTPErrorCode, _ pins: SignedPins) async {
         let error = await #expect(throws: SignedPinsError.self) { try await pins.refresh() }
         #expect(error?.code == code, "\(String(describing: error))")
         #expect(pins.pins(for: "localhost") == nil)
@@ -77,12 +77,12 @@ import TransportTesting
         #expect(fixture.stub.requests.map(\.url.path) == ["/pins.json", "/pins.json.sig"])
 
         try await fixture.publish(list.replacing("localhost", with: "localhosu"), signature: signature)
-        await expect(.wrongSignature, try await Fixture(kind).pinsOf(fixture.stub, key: fixture.key))
-        await expect(.wrongSignature, try await Fixture(kind).pinsOf(fixture.stub, key: Fixture(kind).key))
+        await expect(.pinsNotSigned, try await Fixture(kind).pinsOf(fixture.stub, key: fixture.key))
+        await expect(.pinsNotSigned, try await Fixture(kind).pinsOf(fixture.stub, key: Fixture(kind).key))
         try await fixture.publish(list, signature: Data("AAAA".utf8))
-        await expect(.wrongSignature, try await Fixture(kind).pinsOf(fixture.stub, key: fixture.key))
+        await expect(.pinsNotSigned, try await Fixture(kind).pinsOf(fixture.stub, key: fixture.key))
         try await fixture.publish(list, signature: Data("no base64".utf8))
-        await expect(.wrongSignature, try await Fixture(kind).pinsOf(fixture.stub, key: fixture.key))
+        await expect(.pinsNotSigned, try await Fixture(kind).pinsOf(fixture.stub, key: fixture.key))
     }
 
     @Test func anyOfSeveralKeysWillDo() async throws {
@@ -97,7 +97,7 @@ import TransportTesting
         let fixture = try await Fixture()
         try await fixture.publish(fixture.list())
         let late = Date(timeIntervalSince1970: 1_930_000_000)
-        await expect(.expired, try fixture.pins(now: { late }))
+        await expect(.pinsExpired, try fixture.pins(now: { late }))
         let clock = AdjustableDate(Self.today)
         let pins = try fixture.pins(now: { clock.date })
         try await pins.refresh()
@@ -116,7 +116,7 @@ import TransportTesting
         #expect(again.serial == 7)
         #expect(again.pins(for: "localhost") != nil)
         let error = await #expect(throws: SignedPinsError.self) { try await again.refresh() }
-        #expect(error?.code == .outdated)
+        #expect(error?.code == .pinsOutdated)
         #expect(again.pins(for: "other") == nil)
         try await fixture.publish(fixture.list(serial: 8, host: "other"))
         try await again.refresh()
@@ -134,7 +134,7 @@ import TransportTesting
         // Newer than this object's list, and older than the list that the other one has kept since.
         try await fixture.publish(fixture.list(serial: 5, host: "other"))
         let error = await #expect(throws: SignedPinsError.self) { try await first.refresh() }
-        #expect(error?.code == .outdated)
+        #expect(error?.code == .pinsOutdated)
         #expect(first.serial == 3)
         #expect(first.pins(for: "other") == nil)
         #expect(try fixture.pins().serial == 7)
@@ -146,7 +146,7 @@ import TransportTesting
         try await fixture.pins().refresh()
         let later = fixture.list(serial: 3).replacing("2030", with: "2035")
         try await fixture.publish(later)
-        await expect(.outdated, try fixture.pins(now: { Date(timeIntervalSince1970: 1_930_000_000) }))
+        await expect(.pinsOutdated, try fixture.pins(now: { Date(timeIntervalSince1970: 1_930_000_000) }))
     }
 
     @Test func keptFileThatNoKeySignedIsIgnored() async throws {
@@ -175,7 +175,7 @@ import TransportTesting
     @Test func serverThatFailsIsNoList() async throws {
         let fixture = try await Fixture()
         fixture.stub.on(.get, "/**", .status(503))
-        await expect(.unavailable, try fixture.pins())
+        await expect(.pinsUnavailable, try fixture.pins())
     }
 
     @Test func keyMustBeOneThatProtects() async throws {

@@ -45,7 +45,7 @@ extension SignedPinsTests {
         await clock.sleepers(1)
         clock.advance(by: .seconds(15))
         let error = await #expect(throws: SignedPinsError.self) { try await call.value }
-        #expect(error?.code == .unavailable)
+        #expect(error?.code == .pinsUnavailable)
         #expect(silent.requests.first?.context.timeouts == Timeouts(idle: .seconds(15), total: .seconds(30)))
     }
 

@@ -9,7 +9,7 @@ import TransportTesting
 
 // Which lists are accepted and used, and with which other pins.
 extension SignedPinsTests {
-    private func code(_ refreshed: SignedPins) async -> SignedPinsError.Code? {
+    private func code(_ refreshed: SignedPins) async -> HTTPErrorCode? {
         do {
             try await refreshed.refresh()
             return nil
@@ -22,7 +22,7 @@ extension SignedPinsTests {
         let fixture = try await Fixture()
         try await fixture.publish(fixture.list())
         let expiry = try Date("2030-12-31T00:00:00Z", strategy: .iso8601)
-        #expect(await code(try fixture.pins(now: { expiry })) == .expired)
+        #expect(await code(try fixture.pins(now: { expiry })) == .pinsExpired)
         let pins = try fixture.pins(now: { expiry.addingTimeInterval(-1) })
         #expect(await code(pins) == nil)
         #expect(pins.pins(for: "localhost") != nil)
@@ -49,7 +49,7 @@ extension SignedPinsTests {
             minimumInterval: .zero,
             time: TimeSource(clock: fixture.clock, now: { Self.today })
         )
-        #expect(await code(pins) == .notKept)
+        #expect(await code(pins) == .pinsNotSaved)
         #expect(try await pins.update(for: "localhost") == nil)
         #expect(pins.pins(for: "localhost") != nil)
     }
@@ -71,12 +71,12 @@ extension SignedPinsTests {
         let fixture = try await Fixture()
         fixture.stub.on(.get, "/**", .status(503))
         let pins = try fixture.pins()
-        #expect(try await pins.update(for: "localhost")?.code == .unavailable)
+        #expect(try await pins.update(for: "localhost")?.code == .pinsUnavailable)
         fixture.clock.advance(by: .milliseconds(59_999))
-        #expect(try await pins.update(for: "localhost")?.code == .unavailable)
+        #expect(try await pins.update(for: "localhost")?.code == .pinsUnavailable)
         #expect(fixture.stub.requests.count == 1)
         fixture.clock.advance(by: .milliseconds(1))
-        #expect(try await pins.update(for: "localhost")?.code == .unavailable)
+        #expect(try await pins.update(for: "localhost")?.code == .pinsUnavailable)
         #expect(fixture.stub.requests.count == 2)
     }
 

@@ -33,7 +33,7 @@ import Testing
     ])
     func whatIsNoHostIsRefused(text: String) {
         let error = #expect(throws: TLSConfigurationError.self) { try HostPattern(parsing: text) }
-        #expect(error?.code == .invalidHost)
+        #expect(error?.code == .invalidHostPattern)
     }
 
     @Test func addressIsNoSubdomain() {
@@ -134,7 +134,7 @@ import Testing
                 #expect(error?.code == .unsupported)
                 #expect(error?.message.contains("sha256/oops") == true)
                 let cause = error?.underlying as? TLSConfigurationError
-                #expect(cause?.code == .invalidPin || cause?.code == .invalidHost)
+                #expect(cause?.code == .invalidPin || cause?.code == .invalidHostPattern)
             }
         }
     }

@@ -33,9 +33,9 @@ import FoundationNetworking
     }
 
     @Test(arguments: [
-        (URLError.Code.timedOut, "", false, TransportError.Code.timedOut),
+        (URLError.Code.timedOut, "", false, HTTPErrorCode.timedOut),
         (.cannotFindHost, "Could not resolve host: a", false, .cannotFindHost),
-        (.cannotConnectToHost, "", false, .cannotConnect), (.notConnectedToInternet, "", false, .cannotConnect),
+        (.cannotConnectToHost, "", false, .cannotConnect), (.notConnectedToInternet, "", false, .offline),
         (.networkConnectionLost, "", false, .connectionLost), (.networkConnectionLost, "", true, .truncated),
         (.badServerResponse, "Empty reply from server", false, .connectionLost),
         (.badServerResponse, "", false, .invalidResponse), (.cannotParseResponse, "", false, .invalidResponse),
@@ -57,24 +57,23 @@ import FoundationNetworking
         (.unknown, "transfer closed with 5 bytes remaining to read", true, .truncated),
         (.unknown, "Error while processing content unencoding: invalid", true, .invalidResponse),
         (.unknown, "Unrecognized content encoding type.", true, .invalidResponse),
-        (.unknown, "Header without colon", false, .invalidResponse), (.unknown, "", false, .other),
+        (.unknown, "Header without colon", false, .invalidResponse), (.unknown, "", false, .transportFailed),
         (.unknown, "Send failure: Broken pipe", false, .connectionLost),
         (.fileDoesNotExist, "", false, .unreadableFile),
-        (.badURL, "", false, .unsupportedURL), (.userAuthenticationRequired, "", false, .other),
+        (.badURL, "", false, .unsupportedURL), (.userAuthenticationRequired, "", false, .transportFailed),
     ])
-    func foundationsErrorsHaveAMeaning(code: URLError.Code, detail: String, hasHead: Bool, meaning: TransportError.Code)
-    {
+    func foundationsErrorsHaveAMeaning(code: URLError.Code, detail: String, hasHead: Bool, meaning: HTTPErrorCode) {
         #expect(SessionFailure.meaning(of: code, detail: detail, hasHead: hasHead) == meaning)
     }
 
     @Test(arguments: [
-        (ECONNABORTED, TransportError.Code.connectionLost), (ECONNRESET, .connectionLost), (ENOTCONN, .connectionLost),
+        (ECONNABORTED, HTTPErrorCode.connectionLost), (ECONNRESET, .connectionLost), (ENOTCONN, .connectionLost),
         (EPROTO, .connectionLost), (EPIPE, .connectionLost), (ETIMEDOUT, .connectionLost), (ENETDOWN, .connectionLost),
         (EHOSTUNREACH, .connectionLost), (ECONNREFUSED, .cannotConnect),
     ])
     func posixErrorOfAConnectionIsALostOneAndWithinTheContentATruncation(
         code: Int32,
-        meaning: TransportError.Code
+        meaning: HTTPErrorCode
     ) throws {
         let cause = NSError(domain: NSPOSIXErrorDomain, code: Int(code))
         let request = HTTPRequest(url: try #require(URL(string: "http://a.example/")))
@@ -87,14 +86,16 @@ import FoundationNetworking
     }
 
     @Test(arguments: [
-        ("kCFErrorDomainCFNetwork", 302, false, TransportError.Code.connectionLost),
+        ("kCFErrorDomainCFNetwork", 302, false, HTTPErrorCode.connectionLost),
         ("kCFErrorDomainCFNetwork", 302, true, .truncated), ("kCFErrorDomainCFNetwork", 303, false, .invalidResponse),
         ("kCFErrorDomainCFNetwork", 306, false, .cannotConnect),
         ("kCFErrorDomainCFNetwork", 311, false, .cannotConnect),
-        ("kCFErrorDomainCFNetwork", -1005, false, .connectionLost), ("kCFErrorDomainCFNetwork", 1, false, .other),
-        (NSPOSIXErrorDomain, Int(ENOSPC), false, .other), ("NSOSStatusErrorDomain", -9806, false, .other),
+        ("kCFErrorDomainCFNetwork", -1005, false, .connectionLost),
+        ("kCFErrorDomainCFNetwork", 1, false, .transportFailed),
+        (NSPOSIXErrorDomain, Int(ENOSPC), false, .transportFailed),
+        ("NSOSStatusErrorDomain", -9806, false, .transportFailed),
     ])
-    func errorsOfOtherDomainsHaveAMeaning(domain: String, code: Int, hasHead: Bool, meaning: TransportError.Code) {
+    func errorsOfOtherDomainsHaveAMeaning(domain: String, code: Int, hasHead: Bool, meaning: HTTPErrorCode) {
         #expect(SessionFailure.meaning(ofDomain: domain, code: code, hasHead: hasHead) == meaning)
     }
 

@@ -133,7 +133,7 @@ import FoundationNetworking
 
     @Test func endWithFewerBytesThanAnnouncedIsATruncation() async throws {
         let head = try head(200, ["Content-Length": "5"])
-        for (bytes, code) in [("four", TransportError.Code.truncated), ("", .truncated), ("fives", nil)] {
+        for (bytes, code) in [("four", HTTPErrorCode.truncated), ("", .truncated), ("fives", nil)] {
             let result = try await result { state in
                 _ = state.receive(head)
                 if !bytes.isEmpty { _ = state.receive(Data(bytes), at: .zero) }

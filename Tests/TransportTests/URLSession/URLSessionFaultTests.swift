@@ -11,8 +11,7 @@ import TransportTesting
 
     init() throws { server = try MockServer() }
 
-    private func code(of fault: MockResponse, _ mode: ResponseBodyMode = .buffered) async throws -> TransportError.Code
-    {
+    private func code(of fault: MockResponse, _ mode: ResponseBodyMode = .buffered) async throws -> HTTPErrorCode {
         server.enqueue(fault)
         return try await failure {
             try await content(of: transport.send(makeRequest(server, responseBody: mode)))

@@ -79,5 +79,5 @@ extension HTTPRequest.Method {
 
 extension Error {
     /// The error in one word, of which there are few: its code's name, or its type.
-    var typeName: String { (self as? any HTTPError)?.codeName ?? "\(type(of: self))" }
+    var typeName: String { (self as? any HTTPError)?.code.rawValue ?? "\(type(of: self))" }
 }

@@ -75,7 +75,7 @@ private struct GetFilm: Endpoint {
         let error = TransportError(.timedOut, "Late.")
         await call { _ in throw error }
         await call { _ in throw CancellationError() }
-        for name in [error.codeName, "cancelled"] {
+        for name in [error.code.rawValue, "cancelled"] {
             let labels = labels(status: "", error: name)
             #expect(try metrics.expectTimer("http.client.request.duration", labels).values.count == 1)
         }

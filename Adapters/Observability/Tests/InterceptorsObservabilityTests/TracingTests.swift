@@ -117,7 +117,7 @@ private func url(_ text: String) throws -> URL { try #require(URL(string: text))
         ),
         Example(
             answer: .failure(TransportError(.timedOut, "Late.")),
-            attributes: ["error.type": .string(TransportError(.timedOut, "Late.").codeName)],
+            attributes: ["error.type": .string(TransportError(.timedOut, "Late.").code.rawValue)],
             absent: ["http.response.status_code"],
             isError: true
         ),

@@ -45,10 +45,11 @@ extension CachePolicy {
     /// server's certificate.
     static func isServerFailure(_ error: any Error) -> Bool {
         if let response = (error as? any HTTPError)?.response { return isServerFailure(response.status) }
-        return error.isOrIsCausedBy { ($0 as? TransportError).map { failures.contains($0.code) } ?? false }
+        return error.isOrIsCausedBy(failures)
     }
 
-    private static let failures: Set<TransportError.Code> = [
-        .cannotFindHost, .cannotConnect, .connectionLost, .timedOut, .truncated, .invalidResponse, .other,
+    private static let failures: Set<HTTPErrorCode> = [
+        .offline, .cannotFindHost, .cannotConnect, .connectionLost, .timedOut, .truncated, .invalidResponse,
+        .transportFailed,
     ]
 }

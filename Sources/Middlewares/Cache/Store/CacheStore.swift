@@ -65,7 +65,7 @@ public protocol CacheStore: Sendable {
     ///   - length: the number of bytes in the body, if known beforehand. The store may use the length to refuse a body or to
     ///     make room. The store needn't compare the length with the bytes that arrive, because the cache doesn't commit a body
     ///     of a different length.
-    /// - Throws: ``CacheStoreError`` with ``CacheStoreError/Code/tooLarge`` if the length is known and the body can't fit.
+    /// - Throws: ``CacheStoreError`` with ``HTTPErrorCode/bodyTooLarge`` if the length is known and the body can't fit.
     func write(
         _ response: CachedResponse,
         for key: CacheKey,
@@ -148,7 +148,7 @@ public struct CacheGeneration: Sendable, Hashable, RawRepresentable {
 public protocol CacheWriter: Sendable {
     /// Appends bytes to the body.
     ///
-    /// - Throws: ``CacheStoreError`` with ``CacheStoreError/Code/tooLarge`` if the body becomes too long.
+    /// - Throws: ``CacheStoreError`` with ``HTTPErrorCode/bodyTooLarge`` if the body becomes too long.
     func append(_ chunk: Data) async throws
 
     /// Ends the body, and makes the complete entry visible if the cache still wants to store it.
@@ -239,49 +239,4 @@ extension CacheStore {
 
     /// Returns a random key that lasts until the process ends.
     public func digestKey() async throws -> Data { FieldDigest.processKey }
-}
-
-/// Why a store couldn't keep or find an entry. The cache reports the error; it fails no request.
-public struct CacheStoreError: Error, Sendable, CustomStringConvertible {
-    /// The kind of a store's error. An open set.
-    public struct Code: OpenSet {
-        /// The name of the code.
-        public let rawValue: String
-        /// Creates a code from its name, for a store with additional kinds of errors.
-        public init(rawValue: String) { self.rawValue = rawValue }
-        /// The body is longer than the store allows.
-        public static let tooLarge = Self(rawValue: "tooLarge")
-        /// Bodies in progress leave no room for another.
-        public static let full = Self(rawValue: "full")
-        /// The body is shorter or longer than its announced length.
-        public static let incomplete = Self(rawValue: "incomplete")
-        /// The stored entry isn't what was written. It has been removed.
-        public static let damaged = Self(rawValue: "damaged")
-        /// The entry was replaced or removed after it was found.
-        public static let gone = Self(rawValue: "gone")
-        /// The directory or a file in it can't be read or written now. The entry is kept.
-        public static let unavailable = Self(rawValue: "unavailable")
-        /// Another process has held a lock for too long.
-        public static let busy = Self(rawValue: "busy")
-    }
-
-    /// The kind of the error.
-    public let code: Code
-    /// A message for a person, without secrets.
-    public let message: String
-    /// Whether the response is stored despite the error, which came afterwards, when the store made room.
-    var isAfterStoring = false
-
-    /// Creates an error with a code and a message that contains no secrets.
-    public init(_ code: Code, _ message: String) {
-        self.code = code
-        self.message = message
-    }
-
-    static func tooLarge(_ limit: Int64) -> CacheStoreError {
-        CacheStoreError(.tooLarge, "The body has more than \(limit) bytes. To store it, raise the entryByteLimit.")
-    }
-
-    /// The code and the message.
-    public var description: String { "CacheStoreError.\(code): \(message)" }
 }

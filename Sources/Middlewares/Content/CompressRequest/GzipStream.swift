@@ -71,7 +71,7 @@ final class GzipStream: Sendable {
                         isLast ? 1 : 0
                     )
                     guard result != CZLIB_FAILED.rawValue else {
-                        throw TransportError(.other, "zlib could not compress the request's body.")
+                        throw TransportError(.transportFailed, "zlib could not compress the request's body.")
                     }
                     position += Int(taken)
                     output.append(contentsOf: buffer[..<Int(made)])
@@ -95,7 +95,9 @@ struct GzipChunks: AsyncSequence, Sendable {
         mutating func next() async throws -> Data? { try await next(isolation: #isolation) }
 
         mutating func next(isolation actor: isolated (any Actor)?) async throws -> Data? {
-            guard let stream else { throw TransportError(.other, "There is no memory to compress the request's body.") }
+            guard let stream else {
+                throw TransportError(.transportFailed, "There is no memory to compress the request's body.")
+            }
             while !hasEnded {
                 let chunk = try await chunks.next(isolation: actor)
                 hasEnded = chunk == nil

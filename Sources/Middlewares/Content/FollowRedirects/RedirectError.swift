@@ -2,25 +2,8 @@
 ///
 /// The descriptions show the redirects with secrets redacted.
 public struct RedirectError: HTTPError {
-    /// The kind of failure. An open set: handle the codes you know, and keep a default.
-    public struct Code: OpenSet {
-        /// The name of the code, such as `tooManyRedirects`.
-        public let rawValue: String
-        /// Creates a code from its name.
-        public init(rawValue: String) { self.rawValue = rawValue }
-
-        /// The call was redirected more often than the limit allows, probably in a loop.
-        public static let tooManyRedirects = Self(rawValue: "tooManyRedirects")
-        /// The `Location` isn't a valid URL, or there are several different ones.
-        public static let invalidLocation = Self(rawValue: "invalidLocation")
-        /// The redirect leads to a scheme other than http and https.
-        public static let unsupportedScheme = Self(rawValue: "unsupportedScheme")
-        /// The redirect leads from https to http.
-        public static let insecure = Self(rawValue: "insecure")
-    }
-
     /// The kind of failure.
-    public let code: Code
+    public let code: HTTPErrorCode
     /// A message for people: the cause and the remedy, without secrets.
     public let message: String
     /// The redirects of the call in order, including the one that was not followed if its target is known.
@@ -32,7 +15,7 @@ public struct RedirectError: HTTPError {
     /// Further facts about the failed call, such as its attempts.
     public var context = HTTPContext()
 
-    init(_ code: Code, limit: Int, redirects: [Redirect], status: HTTPResponse.Status, request: HTTPRequest) {
+    init(_ code: HTTPErrorCode, limit: Int, redirects: [Redirect], status: HTTPResponse.Status, request: HTTPRequest) {
         self.code = code
         self.redirects = redirects
         self.status = status
@@ -43,16 +26,25 @@ public struct RedirectError: HTTPError {
                 "The server redirected more than \(limit) times, probably in a loop. followRedirects(limit:) allows more."
             case .invalidLocation:
                 "The redirect's Location is not a URL, or there are several different ones. Ask the server's operator."
-            case .insecure: "The redirect leads from https to http: followRedirects(allowsDowngrade: true) allows it."
+            case .insecureRedirect:
+                "The redirect leads from https to http: followRedirects(allowsDowngrade: true) allows it."
             default: "The redirect leads to a scheme other than http and https. A policy can return .stop for it."
             }
     }
 }
 
-extension RedirectError {
-    /// The name of the code, such as `RedirectError.tooManyRedirects`.
-    public var codeName: String { "RedirectError.\(code)" }
+extension HTTPErrorCode {
+    /// `RedirectError`: the call was redirected more often than the limit allows, probably in a loop.
+    public static let tooManyRedirects = Self(rawValue: "tooManyRedirects")
+    /// `RedirectError`: the `Location` isn't a valid URL, or there are several different ones.
+    public static let invalidLocation = Self(rawValue: "invalidLocation")
+    /// `RedirectError`: the redirect leads to a scheme other than http and https.
+    public static let unsupportedScheme = Self(rawValue: "unsupportedScheme")
+    /// `RedirectError`: the redirect leads from https to http.
+    public static let insecureRedirect = Self(rawValue: "insecureRedirect")
+}
 
+extension RedirectError {
     /// The code, message, request and redirects on one line, without secrets. If there are many redirects, the middle ones are
     /// left out.
     public var description: String {

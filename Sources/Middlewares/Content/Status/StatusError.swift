@@ -61,8 +61,8 @@ extension StatusError {
 }
 
 extension StatusError {
-    /// The name with the status, such as `StatusError.404`.
-    public var codeName: String { "StatusError.\(status.code)" }
+    /// Always ``HTTPErrorCode/unacceptedStatus``: see ``status``.
+    public var code: HTTPErrorCode { .unacceptedStatus }
 
     /// The response as received, never `nil`, with its body in memory, up to the limit: see ``isBodyComplete``.
     public var response: HTTPResponse? { answer }

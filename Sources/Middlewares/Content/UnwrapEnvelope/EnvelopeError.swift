@@ -5,7 +5,7 @@ public import Foundation
 /// ```swift
 /// do {
 ///     let user: User = try await api.get("/users/42")
-/// } catch let error as EnvelopeError where error.code == 1005 {
+/// } catch let error as EnvelopeError where error.serverCode == 1005 {
 ///     show(error.serverMessage)
 /// }
 /// ```
@@ -13,25 +13,10 @@ public import Foundation
 /// start of the body with secrets redacted; ``response`` and ``body`` are unredacted. An outer interceptor that
 /// checks statuses, such as a retry, sees the status of ``response``.
 public struct EnvelopeError: HTTPError {
-    /// The kind of failure. An open set: handle the reasons you know, and keep a default.
-    public struct Reason: OpenSet {
-        /// The name of the reason, such as `refused`.
-        public let rawValue: String
-        /// Creates a reason from its name.
-        public init(rawValue: String) { self.rawValue = rawValue }
-
-        /// The envelope reports that the call failed.
-        public static let refused = Self(rawValue: "refused")
-        /// The response isn't an envelope.
-        public static let notAnEnvelope = Self(rawValue: "notAnEnvelope")
-        /// The body starts like an envelope but isn't valid JSON: it was truncated, for instance.
-        public static let malformed = Self(rawValue: "malformed")
-    }
-
     /// The kind of failure.
-    public let reason: Reason
+    public let code: HTTPErrorCode
     /// The envelope's code, if there is one.
-    public let code: Envelope.Code?
+    public let serverCode: Envelope.Code?
     /// The server's message, if there is one.
     public let serverMessage: String?
     /// The cause, for developers, without secrets.
@@ -64,8 +49,8 @@ public struct EnvelopeError: HTTPError {
 
     /// Creates an error about a response with this status, these fields and this body.
     public init(
-        _ reason: Reason,
-        code: Envelope.Code? = nil,
+        _ code: HTTPErrorCode,
+        serverCode: Envelope.Code? = nil,
         serverMessage: String? = nil,
         message: String = "The envelope reports that the call failed.",
         status: HTTPResponse.Status = 200,
@@ -75,8 +60,8 @@ public struct EnvelopeError: HTTPError {
         method: HTTPRequest.Method = .get,
         url: URL? = nil
     ) {
-        self.reason = reason
         self.code = code
+        self.serverCode = serverCode
         self.serverMessage = serverMessage
         self.message = message
         let body = body.startIndex == 0 ? body : Data(body)
@@ -87,19 +72,24 @@ public struct EnvelopeError: HTTPError {
     }
 }
 
-extension EnvelopeError {
-    /// The name of the reason, such as `EnvelopeError.refused`.
-    public var codeName: String { "EnvelopeError.\(reason)" }
+extension HTTPErrorCode {
+    /// `EnvelopeError`: the envelope reports that the call failed.
+    public static let envelopeFailure = Self(rawValue: "envelopeFailure")
+    /// `EnvelopeError`: the response isn't an envelope.
+    public static let notAnEnvelope = Self(rawValue: "notAnEnvelope")
+}
 
+extension EnvelopeError {
     /// A short English sentence for people. Doesn't quote ``serverMessage``, which may not be meant for users.
     public var errorDescription: String? {
-        reason == .refused || status.kind != .successful ? generalSentence : "The server's response can't be read."
+        code == .envelopeFailure || status.kind != .successful
+            ? generalSentence : "The server's response can't be read."
     }
 
     /// The reason, code, message, request and start of the body on one line, with secrets redacted.
     public var description: String {
-        var text = "\(codeName): \(message)"
-        if let code { text += " Code: \(Self.shown(code.text, limit: 64))." }
+        var text = "\(qualifiedCode): \(message)"
+        if let serverCode { text += " Code: \(Self.shown(serverCode.text, limit: 64))." }
         if let serverMessage { text += " Message: \"\(Self.shown(serverMessage, limit: 256))\"." }
         text = line(text, PrintableText.line("HTTP \(status)"))
         return body.isEmpty ? text : text + " Body: \(excerpt)"

@@ -10,7 +10,7 @@ struct EnvelopeOrigin: Sendable {
 private enum Judgement {
     case success(Envelope)
     case failure(Envelope)
-    case noEnvelope(EnvelopeError.Reason, explanation: String)
+    case noEnvelope(HTTPErrorCode, explanation: String)
 }
 
 extension UnwrapEnvelopeInterceptor {
@@ -62,7 +62,7 @@ extension UnwrapEnvelopeInterceptor {
         do {
             parts = try EnvelopeParts(in: body, paths)
         } catch {
-            let reason: EnvelopeError.Reason = error.kind == .malformed ? .malformed : .notAnEnvelope
+            let reason: HTTPErrorCode = error.kind == .malformed ? .malformed : .notAnEnvelope
             return .noEnvelope(reason, explanation: error.explanation)
         }
         let envelope = Envelope(response, body: body, parts)
@@ -151,8 +151,8 @@ extension EnvelopeError {
         _ origin: EnvelopeOrigin
     ) {
         self.init(
-            .refused,
-            code: envelope.code,
+            .envelopeFailure,
+            serverCode: envelope.code,
             serverMessage: envelope.message,
             status: response.status,
             headerFields: response.headerFields,
@@ -165,14 +165,14 @@ extension EnvelopeError {
     }
 
     fileprivate init(
-        _ reason: Reason,
+        _ code: HTTPErrorCode,
         _ explanation: String,
         _ body: (Data, isComplete: Bool),
         _ response: borrowing HTTPResponse,
         _ origin: EnvelopeOrigin
     ) {
         self.init(
-            reason,
+            code,
             message: explanation,
             status: response.status,
             headerFields: response.headerFields,

@@ -5,7 +5,7 @@ extension Envelope {
     /// Texts are compared exactly.
     ///
     /// ```swift
-    /// if error.code == 401 || error.code == "TOKEN_EXPIRED" { signIn() }
+    /// if error.serverCode == 401 || error.serverCode == "TOKEN_EXPIRED" { signIn() }
     /// ```
     public struct Code: Sendable, Hashable, CustomStringConvertible {
         /// The content of a string, the digits of a whole number, or any other number as the server wrote it.
@@ -111,8 +111,8 @@ extension Envelope {
     public enum NonEnvelopePolicy: Sendable {
         /// The response reaches the caller unchanged.
         case pass
-        /// The call fails with an ``EnvelopeError``, of reason ``EnvelopeError/Reason/notAnEnvelope`` or
-        /// ``EnvelopeError/Reason/malformed``.
+        /// The call fails with an ``EnvelopeError``, of reason ``HTTPErrorCode/notAnEnvelope`` or
+        /// ``HTTPErrorCode/malformed``.
         case fail
     }
 }

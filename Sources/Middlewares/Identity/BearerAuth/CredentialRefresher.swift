@@ -111,7 +111,7 @@ final class CredentialRefresher<Value: Sendable>: Sendable {
     /// refresh.
     ///
     /// - Parameter client: the client whose request needs the value, for a refresh that this call starts.
-    /// - Throws: the refresh's error; ``AuthenticationError`` with ``AuthenticationError/Code/signedOut`` if the session of
+    /// - Throws: the refresh's error; ``AuthenticationError`` with ``HTTPErrorCode/signedOut`` if the session of
     ///   the rejected value has ended; `CancellationError` at once if the current task is cancelled.
     func value(rejecting rejected: CredentialGeneration?, client: Client? = nil) async throws -> Credential<Value> {
         let ticket = flights.withLock { $0.issueTicket() }

@@ -56,7 +56,7 @@ extension AWSSignatureV4 {
         var parts = URLComponents(url: request.url, resolvingAgainstBaseURL: true)
         parts?.percentEncodedQuery = "\(query)&X-Amz-Signature=\(signature)"
         guard let url = parts?.url else {
-            throw SigningError(.invalidRequest, "The URL can't take a signature in its query.", request: request)
+            throw SigningError(.unsignableRequest, "The URL can't take a signature in its query.", request: request)
         }
         request.url = url
     }

@@ -1,24 +1,7 @@
 /// The error of a request that could not be signed and was not sent.
 public struct SigningError: HTTPError {
-    /// The kind of failure. An open set: handle the codes you know, and keep a default.
-    public struct Code: OpenSet {
-        /// The name of the code, such as `unknownOrigin`.
-        public let rawValue: String
-        /// Creates a code from its name.
-        public init(rawValue: String) { self.rawValue = rawValue }
-
-        /// The origins that may receive signatures are unknown: the interceptor has none, and the client has no base URL.
-        public static let unknownOrigin = Self(rawValue: "unknownOrigin")
-        /// The signature must cover the body, but the body is a one-shot stream, which hashing would use up.
-        public static let bodyNotRestartable = Self(rawValue: "bodyNotRestartable")
-        /// The signature must cover a component that the request lacks or that can't be signed.
-        public static let invalidRequest = Self(rawValue: "invalidRequest")
-        /// The system's cryptography is missing or fails.
-        public static let unsupported = Self(rawValue: "unsupported")
-    }
-
     /// The kind of failure.
-    public let code: Code
+    public let code: HTTPErrorCode
     /// A message for people: the cause and the remedy.
     public let message: String
     /// The method and the redacted URL of the request, if known.
@@ -32,11 +15,16 @@ public struct SigningError: HTTPError {
     ///   - code: the kind of failure.
     ///   - message: a sentence for people, without secrets.
     ///   - request: the request; the error keeps its method and its redacted URL.
-    public init(_ code: Code, _ message: String, request: HTTPRequest? = nil) {
+    public init(_ code: HTTPErrorCode, _ message: String, request: HTTPRequest? = nil) {
         self.code = code
         self.message = message
         self.request = request?.summary
     }
+}
+
+extension HTTPErrorCode {
+    /// `SigningError`: the signature must cover a component that the request lacks or that can't be signed.
+    public static let unsignableRequest = Self(rawValue: "unsignableRequest")
 }
 
 extension SigningError {
@@ -52,9 +40,9 @@ extension SigningError {
         }
     }
 
-    static var bodyNotRestartable: Self {
+    static var bodyNotReplayable: Self {
         Self(
-            .bodyNotRestartable,
+            .bodyNotReplayable,
             "The signature covers the body, but the body is a one-shot stream, which can be read only once. Use"
                 + " HTTPBody.restartable, bytes or a file, or leave the body unsigned."
         )
@@ -62,9 +50,6 @@ extension SigningError {
 }
 
 extension SigningError {
-    /// The name of the code, such as `SigningError.unknownOrigin`.
-    public var codeName: String { "SigningError.\(code)" }
-
     /// `true`: the request is signed before it is sent.
     public var sentNothing: Bool { true }
 }

@@ -37,7 +37,7 @@ final class Coalescer: Sendable {
 
     /// Returns the response of the exchange that all requests with this identity share.
     ///
-    /// - Throws: the error of the exchange; ``TransportError`` with ``TransportError/Code/timedOut`` at the request's deadline;
+    /// - Throws: the error of the exchange; ``TransportError`` with ``HTTPErrorCode/timedOut`` at the request's deadline;
     ///   `CancellationError` at once if the task is cancelled. The exchange continues for the other callers.
     func response(
         to request: HTTPRequest,

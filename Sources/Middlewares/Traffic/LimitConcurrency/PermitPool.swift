@@ -33,7 +33,7 @@ final class PermitPool: Sendable {
 
     /// Waits for a permit. The caller must release it with `release(for:)`.
     ///
-    /// - Throws: ``LimitError`` if the line is full; ``TransportError`` with ``TransportError/Code/timedOut`` at the
+    /// - Throws: ``LimitError`` if the line is full; ``TransportError`` with ``HTTPErrorCode/timedOut`` at the
     ///   request's deadline; `CancellationError` at once if the task is cancelled. If this throws, no permit is held.
     func acquire(for scope: LimitScope, _ request: borrowing HTTPRequest) async throws {
         let (step, count) = permits.withLock { ($0.acquire(for: scope, Waiter()), $0.waiting) }

@@ -42,7 +42,7 @@ final class RateLimiter: Sendable {
 
     /// Waits for a token.
     ///
-    /// - Throws: ``LimitError`` if the request may not wait; ``TransportError`` with ``TransportError/Code/timedOut`` if no
+    /// - Throws: ``LimitError`` if the request may not wait; ``TransportError`` with ``HTTPErrorCode/timedOut`` if no
     ///   token is available before the request's deadline; `CancellationError` at once if the task is cancelled.
     func acquire(for request: borrowing HTTPRequest) async throws {
         let scope = LimitScope(of: request, isPerHost: limits.isPerHost)

@@ -14,13 +14,13 @@ extension ClientIdentity {
     /// tls.identity = try ClientIdentity(item as! SecIdentity)
     /// ```
     /// The key stays in the keychain, which signs each handshake. If the keychain refuses, for example because the device is
-    /// locked, the handshake fails with ``TransportError/Code/tlsFailed``.
+    /// locked, the handshake fails with ``HTTPErrorCode/tlsFailed``.
     ///
     /// - Parameters:
     ///   - identity: the certificate with its key.
     ///   - intermediates: the certificates between the identity's certificate and its root, sent along in the handshake. By
     ///     default none.
-    /// - Throws: ``TLSConfigurationError`` with ``TLSConfigurationError/Code/notAnIdentity`` if the certificate can't be read.
+    /// - Throws: ``TLSConfigurationError`` with ``HTTPErrorCode/notAnIdentity`` if the certificate can't be read.
     public init(_ identity: SecIdentity, intermediates: [SecCertificate] = []) throws {
         storage = try Storage(identity, chain: intermediates)
     }

@@ -62,7 +62,7 @@ extension ClientIdentity {
                     reason.contains("unsupported")
                     ? " Write it anew: openssl pkcs12 -legacy -in OLD.p12 -out all.pem && openssl pkcs12 -export -in all.pem -out NEW.p12"
                     : ""
-                let code: TLSConfigurationError.Code = reason.contains("mac verify") ? .wrongPassword : .notAnIdentity
+                let code: HTTPErrorCode = reason.contains("mac verify") ? .wrongPassword : .notAnIdentity
                 throw TLSConfigurationError(code, "The PKCS#12 archive can't be opened: \(reason).\(hint)")
             }
             let ownedKey = key.map { OpenSSLObject($0) { cossl_EVP_PKEY_free($0) } }

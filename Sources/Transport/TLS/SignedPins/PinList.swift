@@ -24,10 +24,10 @@ struct PinList: Sendable {
     init(_ content: Data, signature: Data, keys: [PinListKey]) throws {
         let text = String(decoding: signature, as: UTF8.self).filter { !$0.isWhitespace }
         guard let bytes = Data(base64Encoded: text) else {
-            throw SignedPinsError(.wrongSignature, "The signature is no base64.")
+            throw SignedPinsError(.pinsNotSigned, "The signature is no base64.")
         }
         guard keys.contains(where: { $0.verifies(bytes, of: content) }) else {
-            throw SignedPinsError(.wrongSignature, "None of the keys has made the list's signature.")
+            throw SignedPinsError(.pinsNotSigned, "None of the keys has made the list's signature.")
         }
         self.content = content
         self.signature = signature
@@ -58,11 +58,11 @@ struct PinList: Sendable {
     /// Throws if the list has expired or is older than the last accepted list.
     func check(now: Date, lastSerial: Int64?) throws {
         guard now < expires else {
-            throw SignedPinsError(.expired, "List \(serial) has expired on \(expires).")
+            throw SignedPinsError(.pinsExpired, "List \(serial) has expired on \(expires).")
         }
         if let lastSerial, serial < lastSerial {
             throw SignedPinsError(
-                .outdated,
+                .pinsOutdated,
                 "List \(serial) is older than list \(lastSerial), which was accepted before."
             )
         }

@@ -17,7 +17,7 @@ public struct PinListKey: Sendable, Hashable {
 
     /// Creates a key from PEM (`PUBLIC KEY`) or DER.
     ///
-    /// - Throws: ``TLSConfigurationError`` with ``TLSConfigurationError/Code/invalidPublicKey``.
+    /// - Throws: ``TLSConfigurationError`` with ``HTTPErrorCode/invalidPublicKey``.
     public init(_ content: Data) throws {
         let der: Data?
         if PEM.isText(content) {
@@ -37,7 +37,7 @@ public struct PinListKey: Sendable, Hashable {
 
     /// Creates a key from PEM.
     ///
-    /// - Throws: ``TLSConfigurationError`` with ``TLSConfigurationError/Code/invalidPublicKey``.
+    /// - Throws: ``TLSConfigurationError`` with ``HTTPErrorCode/invalidPublicKey``.
     public init(pem: String) throws { try self.init(Data(pem.utf8)) }
 
     static func invalid(_ message: String) -> TLSConfigurationError {

@@ -122,10 +122,12 @@ extension SignedPins {
         let isTooEarly = state.withLock { state in
             state.lastAttempt.map { elapsed() - $0 < minimumInterval && !state.isFetching } ?? false
         }
-        if isTooEarly { return SignedPinsError(.unavailable, "The list was fetched less than \(minimumInterval) ago.") }
-        if let error = try await fetched(), error.code != .notKept { return error }
+        if isTooEarly {
+            return SignedPinsError(.pinsUnavailable, "The list was fetched less than \(minimumInterval) ago.")
+        }
+        if let error = try await fetched(), error.code != .pinsNotSaved { return error }
         let isNamed = HostPattern.candidates(for: HostPattern.normalized(host)).contains { pins(for: $0) != nil }
-        return isNamed ? nil : SignedPinsError(.hostMissing, "The list at \(url) has no pins for \(host).")
+        return isNamed ? nil : SignedPinsError(.pinsLackHost, "The list at \(url) has no pins for \(host).")
     }
 
     /// Whether the request fetches the list or its signature, and therefore can't wait for the list.
@@ -178,7 +180,7 @@ extension SignedPins {
         } catch let error as SignedPinsError {
             throw error
         } catch {
-            throw SignedPinsError(.unavailable, ErrorText.line(error))
+            throw SignedPinsError(.pinsUnavailable, ErrorText.line(error))
         }
         state.withLock { state in
             state.list = list
@@ -188,7 +190,7 @@ extension SignedPins {
             try file?.write(list)
         } catch {
             throw SignedPinsError(
-                .notKept,
+                .pinsNotSaved,
                 "List \(list.serial) is in use, but could not be kept: \(ErrorText.line(error))"
             )
         }
@@ -203,7 +205,7 @@ extension SignedPins {
         guard response.status == 200 else {
             response.body.discard()
             let place = Redaction.standard.string(for: url)
-            throw SignedPinsError(.unavailable, "\(place) was answered with status \(response.status.code).")
+            throw SignedPinsError(.pinsUnavailable, "\(place) was answered with status \(response.status.code).")
         }
         return try await response.body.collect(upTo: PinList.sizeLimit)
     }

@@ -22,7 +22,7 @@ import TransportTesting
         do {
             guard let entry = try await store.entries(for: key).first else { return (nil, false) }
             return (try await entry.body().collect(upTo: 1 << 20), false)
-        } catch let error as CacheStoreError where error.code == .damaged {
+        } catch let error as CacheStoreError where error.code == .entryDamaged {
             return (nil, true)
         }
     }
@@ -106,7 +106,7 @@ import TransportTesting
         let world = CacheWorld(store: DiskCacheStore(at: directory.url))
         world.answer(["Cache-Control: max-age=60"], "one", times: 3)
         for _ in 0..<3 { #expect(try await world.send() == "200 miss one") }
-        #expect(world.reported.allSatisfy { $0.contains("unavailable") } && world.reported.count >= 3)
+        #expect(world.reported.allSatisfy { $0.contains("storeUnavailable") } && world.reported.count >= 3)
     }
 
     @Test func aLinkIsNeverFollowed() async throws {
@@ -119,7 +119,7 @@ import TransportTesting
         let world = CacheWorld(store: DiskCacheStore(at: directory.url))
         world.answer(["Cache-Control: max-age=60"], "one", times: 4)
         #expect(try await world.send() == "200 miss one")
-        #expect(world.reported.allSatisfy { $0.contains("unavailable") } && !world.reported.isEmpty)
+        #expect(world.reported.allSatisfy { $0.contains("storeUnavailable") } && !world.reported.isEmpty)
         // A link in place of a record.
         try files.removeItem(at: directory.cache)
         #expect(try await world.send() == "200 miss one")
@@ -210,7 +210,7 @@ import TransportTesting
         let shard = try OpenFile.openDirectory(DiskName.directory(name.shard), in: root)
         #expect(shard.tryLock())
         #expect(try await world.send(path: "y") == "200 miss one")
-        #expect(world.reported.count == 1 && world.reported[0].contains("busy"))
+        #expect(world.reported.count == 1 && world.reported[0].contains("storeBusy"))
     }
 
     @Test(arguments: [false, true])
@@ -225,7 +225,7 @@ import TransportTesting
         let error = await #expect(throws: CacheStoreError.self) {
             if isWhole { try await store.removeAll() } else { try await store.removeAll(partition: "p") }
         }
-        #expect(error?.code == .busy)
+        #expect(error?.code == .storeBusy)
         #expect(try await store.listing().allSatisfy { DiskName($0.key).shard == held })
     }
 }

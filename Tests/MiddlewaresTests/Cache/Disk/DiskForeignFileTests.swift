@@ -212,7 +212,7 @@ import Glibc
                     try await body()
                     return false
                 } catch {
-                    return (error as? CacheStoreError)?.code == .unavailable
+                    return (error as? CacheStoreError)?.code == .storeUnavailable
                 }
             }
             #expect(await isUnavailable { _ = try await store.entries(for: key) })
@@ -252,7 +252,7 @@ import Glibc
                 if let descriptor = taken.popLast() { close(descriptor) }
             }
             for descriptor in taken { close(descriptor) }
-            #expect(world.reported.contains { $0.contains("unavailable") })
+            #expect(world.reported.contains { $0.contains("storeUnavailable") })
             #expect(try await world.send().hasPrefix("200 hit"))
         }
     }

@@ -18,7 +18,7 @@ import Testing
     private func fill(_ writer: any CacheWriter, _ count: Int) async throws -> Int {
         for done in stride(from: 0, to: count, by: 100_000) {
             do { try await writer.append(Data(repeating: 7, count: 100_000)) } catch let error as CacheStoreError {
-                #expect(error.code == .full)
+                #expect(error.code == .storeFull)
                 return done
             }
             #expect(directory.byteCount() <= limit)
@@ -77,7 +77,7 @@ import Testing
         let world = CacheWorld(store: store)
         world.answer(["Cache-Control: max-age=60"], String(repeating: "x", count: 500_000))
         #expect(try await world.send().utf8.count > 500_000)
-        #expect(world.reported.count == 1 && world.reported[0].contains("full"))
+        #expect(world.reported.count == 1 && world.reported[0].contains("storeFull"))
         #expect(try await world.store.listing().isEmpty)
     }
 

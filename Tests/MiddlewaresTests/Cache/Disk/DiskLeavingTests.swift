@@ -66,7 +66,7 @@ import TransportTesting
             #expect(world.reported.isEmpty)
             #expect(try await world.send(path: "y") == "200 miss one")
             #expect(try await world.send([], .delete) == "200 miss one")
-            #expect(!world.reported.isEmpty && world.reported.allSatisfy { $0.contains("unavailable") })
+            #expect(!world.reported.isEmpty && world.reported.allSatisfy { $0.contains("storeUnavailable") })
             let other = CacheWorld(store: DiskCacheStore(at: directory.url))
             let hit = try await other.send(path: "z")
             #expect(hit == "200 hit one age 0", "what can be read is served by a new store, too")
@@ -135,7 +135,7 @@ enum DiskCrowd {
                     ["X-Version": "\(version)"],
                     selecting: version % 3 == 0 ? ["A": "\(version % 5)"] : [:]
                 )
-            } catch let error as CacheStoreError where error.code == .full {
+            } catch let error as CacheStoreError where error.code == .storeFull {
                 // Other bodies left no space.
             }
         default:
@@ -153,7 +153,7 @@ enum DiskCrowd {
         do {
             let body = try await entry.body().collect(upTo: 1 << 20)
             #expect(version.map { CacheFill.body(number, $0) } == body)
-        } catch let error as CacheStoreError where error.code == .gone {
+        } catch let error as CacheStoreError where error.code == .entryGone {
             // Another task replaced the entry between the two calls: a miss.
         }
     }

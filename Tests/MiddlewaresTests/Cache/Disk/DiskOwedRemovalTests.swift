@@ -38,7 +38,7 @@ import Glibc
         _ = try await stores[1].usage()
         var held: OpenFile? = try lock(DiskName(key))
         let error = await #expect(throws: CacheStoreError.self) { try await stores[0].removeAll(of: key) }
-        #expect(error?.code == .busy)
+        #expect(error?.code == .storeBusy)
         for store in stores {
             #expect(try await store.entries(for: key).isEmpty)
             #expect(try await store.get(other) == Data("old".utf8))
@@ -59,7 +59,7 @@ import Glibc
         var held: OpenFile? = try lock(DiskName(try diskKey("x", partition: "")))
         world.answer([])
         _ = try await world.send([], .delete)
-        #expect(world.reported.count == 1 && world.reported[0].contains("busy"))
+        #expect(world.reported.count == 1 && world.reported[0].contains("storeBusy"))
         withExtendedLifetime(held) {}
         held = nil
         try await lookUp(try diskKey("x", partition: ""), in: world.store, until: [])

@@ -84,7 +84,7 @@ import Testing
         #expect(try await entries[3].body().collect(upTo: 1 << 20) == bodies[3])
         try await store.put(bodies[0], key, selecting: ["N": "3"])
         let error = await #expect(throws: CacheStoreError.self) { try await entries[3].body() }
-        #expect(error?.code == .gone)
+        #expect(error?.code == .entryGone)
     }
     #endif
 }

@@ -109,7 +109,7 @@ struct FollowRedirectsInterceptorTests {
         let error = await #expect(throws: RedirectError.self) {
             try await chain(.followRedirects(), site).send(HTTPRequest(url: url("https://h/a")))
         }
-        #expect(error?.code == .insecure)
+        #expect(error?.code == .insecureRedirect)
         #expect(site.requests.count == 1)
         let allowed = chain(.followRedirects(allowsDowngrade: true), site)
         var request = HTTPRequest(url: try url("https://h/a"), headerFields: [.authorization: "Bearer hunter2"])
@@ -251,7 +251,7 @@ struct FollowRedirectsInterceptorTests {
         let error = await #expect(throws: RedirectError.self) {
             try await chain(.followRedirects(policy: policy), site).send(HTTPRequest(url: url("https://h/a")))
         }
-        #expect(error?.code == .insecure)
+        #expect(error?.code == .insecureRedirect)
     }
 
     @Test func policyThatLeadsToYetAnotherOriginTakesNoCredentialsThere() async throws {

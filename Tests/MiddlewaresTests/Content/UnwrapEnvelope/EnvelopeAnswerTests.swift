@@ -70,7 +70,7 @@ struct EnvelopeAnswerTests {
         #expect(answer.status == 204)
         #expect(
             answer.context.attempts.map(\.description) == [
-                "attempt 1: EnvelopeError.refused (429 Too Many Requests), next after 7.0 seconds",
+                "attempt 1: EnvelopeError.envelopeFailure (429 Too Many Requests), next after 7.0 seconds",
                 "attempt 2: 204 No Content",
             ]
         )
@@ -98,7 +98,7 @@ struct EnvelopeAnswerTests {
         }
         let chain = InterceptorChain(
             [
-                .retryOnUnauthorized(tokens, when: .error(EnvelopeError.self) { $0.code == 1005 }),
+                .retryOnUnauthorized(tokens, when: .error(EnvelopeError.self) { $0.serverCode == 1005 }),
                 .bearerAuth(tokens), .unwrapEnvelope(payload: "object"), .followRedirects(),
             ],
             transport: server

@@ -4,8 +4,8 @@ import Testing
 
 @Suite(.againstHanging) struct EnvelopeErrorTests {
     private let error = EnvelopeError(
-        .refused,
-        code: "E1\u{1B}[31m",
+        .envelopeFailure,
+        serverCode: "E1\u{1B}[31m",
         serverMessage: "Forged\r\nline",
         status: 200,
         body: Data(#"{"message":"x","access_token":"SECRET1","user":{"password":"SECRET2"},"id":7}"#.utf8),
@@ -21,7 +21,7 @@ import Testing
         ]
         for text in texts {
             #expect(!text.contains("SECRET"), "\(text)")
-            #expect(text.contains("page=2") && text.contains("refused") && text.contains("api.example.com"))
+            #expect(text.contains("page=2") && text.contains("envelopeFailure") && text.contains("api.example.com"))
         }
     }
 
@@ -36,7 +36,7 @@ import Testing
 
     @Test func descriptionsAreBounded() {
         let long = String(repeating: "x", count: 100_000)
-        let error = EnvelopeError(.refused, code: .init(long), serverMessage: long, body: Data(long.utf8))
+        let error = EnvelopeError(.envelopeFailure, serverCode: .init(long), serverMessage: long, body: Data(long.utf8))
         #expect(error.description.utf8.count < 1_500)
     }
 

@@ -24,7 +24,7 @@ import Testing
         let error = try await #require(throws: EnvelopeError.self) {
             try await send(["success": "false", "status": "1005", "message": "No such user"], body: "detail")
         }
-        #expect(error.reason == .refused && error.code == 1005 && error.serverMessage == "No such user")
+        #expect(error.code == .envelopeFailure && error.serverCode == 1005 && error.serverMessage == "No such user")
         #expect(error.body == Data("detail".utf8) && error.status == 200)
     }
 
@@ -37,7 +37,7 @@ import Testing
         let error = try await #require(throws: EnvelopeError.self) {
             try await send(["X-OK": "0", "x-code": "E7", "x-text": "No"], through: interceptor)
         }
-        #expect(error.code == "E7" && error.serverMessage == "No")
+        #expect(error.serverCode == "E7" && error.serverMessage == "No")
     }
 
     @Test func theCodeMayDecide() async throws {
@@ -46,7 +46,7 @@ import Testing
         let error = try await #require(throws: EnvelopeError.self) {
             try await send(["status": "500"], through: interceptor)
         }
-        #expect(error.code == 500)
+        #expect(error.serverCode == 500)
     }
 
     @Test func aClosureSeesTheFields() async throws {
@@ -72,7 +72,7 @@ import Testing
 
     @Test func withoutTheFieldsItPassesOrFailsAsConfigured() async throws {
         let error = try await #require(throws: EnvelopeError.self) { try await send(["message": "OK"]) }
-        #expect(error.reason == .notAnEnvelope)
+        #expect(error.code == .notAnEnvelope)
         #expect(error.message.contains("success"))
         _ = try await send([:], through: .unwrapEnvelope(headers: .standard, otherwise: .pass))
     }

@@ -113,7 +113,7 @@ import Testing
 
     @Test func noNamesKeepTheWholeBody() async throws {
         #expect(try await payload(of: envelope, .unwrapEnvelope(payload: [])) == envelope)
-        #expect(try await error(of: #"{"code":9}"#, .unwrapEnvelope(payload: [])).code == 9)
+        #expect(try await error(of: #"{"code":9}"#, .unwrapEnvelope(payload: [])).serverCode == 9)
     }
 
     @Test(arguments: [10, 1_000, 100_000], [0, 100_000])
@@ -154,8 +154,8 @@ import Testing
     @Test func anEnvelopeOfFailureIsAnErrorThatTellsAll() async throws {
         let body = #"{"code":1005,"message":"No such \u0075ser","object":null}"#
         let error = try await error(of: body)
-        #expect(error.reason == .refused)
-        #expect(error.code == 1005 && error.code?.number == 1005 && error.code?.text == "1005")
+        #expect(error.code == .envelopeFailure)
+        #expect(error.serverCode == 1005 && error.serverCode?.number == 1005 && error.serverCode?.text == "1005")
         #expect(error.serverMessage == "No such user")
         #expect(error.body == Data(body.utf8) && error.isBodyComplete)
         #expect(error.status == 200 && error.request?.method == .get)
@@ -202,26 +202,26 @@ import Testing
         if isSuccess {
             #expect(try await payload(of: body) == "1")
         } else {
-            #expect(try await error(of: body).reason == .refused)
+            #expect(try await error(of: body).code == .envelopeFailure)
         }
     }
 
     @Test(arguments: ["null", "{}", "[200]", #"{"code":200}"#])
     func whatHasNoCodeIsNoEnvelope(code: String) async throws {
         let body = "{\"object\":1,\"code\":\(code)}"
-        #expect(try await error(of: body).reason == .notAnEnvelope)
+        #expect(try await error(of: body).code == .notAnEnvelope)
         #expect(try await payload(of: body, .unwrapEnvelope(payload: "object", otherwise: .pass)) == body)
     }
 
     @Test func aPayloadWithoutACodeIsNoEnvelope() async throws {
         let error = try await error(of: #"{"object":{"id":42}}"#)
-        #expect(error.reason == .notAnEnvelope)
+        #expect(error.code == .notAnEnvelope)
         #expect(error.message.contains("at code"))
     }
 
     @Test func ofCodesWithTheSameNameTheLastCounts() async throws {
         #expect(try await payload(of: #"{"code":500,"object":1,"code":200,"object":2}"#) == "2")
-        #expect(try await error(of: #"{"code":200,"object":1,"code":500}"#).code == 500)
+        #expect(try await error(of: #"{"code":200,"object":1,"code":500}"#).serverCode == 500)
     }
 
     @Test func codesMayBeListed() async throws {
@@ -229,7 +229,7 @@ import Testing
         #expect(try await payload(of: #"{"code":0,"object":1}"#, interceptor) == "1")
         #expect(try await payload(of: #"{"code":"0","object":1}"#, interceptor) == "1")
         #expect(try await payload(of: #"{"code":"ok","object":1}"#, interceptor) == "1")
-        #expect(try await error(of: #"{"code":"OK","object":1}"#, interceptor).code == "OK")
+        #expect(try await error(of: #"{"code":"OK","object":1}"#, interceptor).serverCode == "OK")
     }
 
     @Test(arguments: [
@@ -242,14 +242,14 @@ import Testing
         if isSuccess {
             #expect(try await payload(of: body, interceptor) == "1")
         } else {
-            #expect(try await error(of: body, interceptor).code == 77)
+            #expect(try await error(of: body, interceptor).serverCode == 77)
         }
     }
 
     @Test func withoutItsFlagItIsNoEnvelope() async throws {
         let interceptor = AnyInterceptor.unwrapEnvelope(payload: "object", success: .flag("success"))
-        #expect(try await error(of: envelope, interceptor).reason == .notAnEnvelope)
-        #expect(try await error(of: #"{"success":null}"#, interceptor).reason == .notAnEnvelope)
+        #expect(try await error(of: envelope, interceptor).code == .notAnEnvelope)
+        #expect(try await error(of: #"{"success":null}"#, interceptor).code == .notAnEnvelope)
     }
 
     @Test func aClosureSeesTheEnvelopeAndDecides() async throws {
@@ -265,7 +265,7 @@ import Testing
         let body = #"{"code":"x","object":[1],"message":"m","state":{"name":"done"}}"#
         #expect(try await payload(of: body, interceptor) == "[1]")
         let refused = body.replacing("done", with: "open")
-        #expect(try await error(of: refused, interceptor).code == "x")
+        #expect(try await error(of: refused, interceptor).serverCode == "x")
     }
 
     @Test func whatAClosureThrowsReachesTheCaller() async throws {
@@ -278,7 +278,7 @@ import Testing
 
     // MARK: What is no envelope
 
-    static let strangers: [(String, EnvelopeError.Reason)] = [
+    static let strangers: [(String, HTTPErrorCode)] = [
         ("<html>502</html>", .notAnEnvelope), ("[1,2]", .notAnEnvelope), ("42", .notAnEnvelope),
         ("\"x\"", .notAnEnvelope),
         ("{}", .notAnEnvelope), ("  ", .notAnEnvelope), ("\u{FEFF}", .notAnEnvelope),
@@ -290,10 +290,10 @@ import Testing
     ]
 
     @Test(arguments: strangers)
-    func whatIsNoEnvelopeFailsOrPassesAsConfigured(body: String, reason: EnvelopeError.Reason) async throws {
+    func whatIsNoEnvelopeFailsOrPassesAsConfigured(body: String, reason: HTTPErrorCode) async throws {
         let error = try await error(of: body)
-        #expect(error.reason == reason)
-        #expect(error.body == Data(body.utf8) && error.code == nil)
+        #expect(error.code == reason)
+        #expect(error.body == Data(body.utf8) && error.serverCode == nil)
         #expect(try await payload(of: body, .unwrapEnvelope(payload: "object", otherwise: .pass)) == body)
     }
 
@@ -306,7 +306,7 @@ import Testing
         let body = #"{"message":"caf\u00e9 \"x\"","object":{"a":[{"b":"]}"}]},"code":200}"#
         for count in 1..<body.utf8.count {
             let cut = String(decoding: body.utf8.prefix(count), as: UTF8.self)
-            #expect(try await error(of: cut).reason == .malformed)
+            #expect(try await error(of: cut).code == .malformed)
             #expect(try await payload(of: cut, .unwrapEnvelope(payload: "object", otherwise: .pass)) == cut)
         }
     }
@@ -339,12 +339,12 @@ import Testing
             .unwrapEnvelope(payload: "object") { _ in true },
             status: status
         )
-        #expect(error.status == status && error.code == 401)
+        #expect(error.status == status && error.serverCode == 401)
     }
 
     @Test func anEnvelopeOfFailureWithAStatusOfFailureIsAnErrorWithBoth() async throws {
         let error = try await error(of: #"{"code":50012,"message":"Down"}"#, status: 503)
-        #expect(error.status == 503 && error.code == 50012 && error.serverMessage == "Down")
+        #expect(error.status == 503 && error.serverCode == 50012 && error.serverMessage == "Down")
     }
 
     @Test(arguments: ["<html>", "{}", "{\"code\":", #"{"code":200,"object":1}"#])
@@ -369,7 +369,7 @@ import Testing
         )
         #expect(try await api.get("/users/42", as: [String: Int].self) == ["id": 42])
         let error = try await #require(throws: EnvelopeError.self) { try await api.get("/users/7", as: Int.self) }
-        #expect(error.code == 1005 && error.serverMessage == "No such user")
+        #expect(error.serverCode == 1005 && error.serverMessage == "No such user")
     }
 
     @Test func whoStandsOutsideCanTakeA401HiddenInA200ForOne() async throws {
@@ -378,7 +378,7 @@ import Testing
         let handler = AnyInterceptor.intercept { request, next in
             do {
                 return try await next(request)
-            } catch let error as EnvelopeError where error.code == 401 {
+            } catch let error as EnvelopeError where error.serverCode == 401 {
                 return try await next(request)
             }
         }

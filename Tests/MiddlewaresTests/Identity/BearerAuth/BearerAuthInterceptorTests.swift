@@ -92,7 +92,7 @@ struct BearerAuthInterceptorTests {
         let server = TokenServer(accepting: [])
         let tokens = TokenStore(.init(value), origins: [apiOrigin]) { _ in .new }
         let error = await #expect(throws: AuthenticationError.self) { try await chain(tokens, server).get() }
-        #expect(error?.code == .invalidToken)
+        #expect(error?.code == .invalidCredential)
         #expect(server.requests.value.isEmpty)
     }
 

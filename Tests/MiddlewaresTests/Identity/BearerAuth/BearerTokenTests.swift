@@ -154,7 +154,7 @@ import Testing
             let error = await #expect(throws: AuthenticationError.self) {
                 try await InterceptorChain([bearer], transport: server).get()
             }
-            #expect(error?.code == .invalidToken)
+            #expect(error?.code == .invalidCredential)
             #expect(token.isEmpty || "\(String(describing: error))".contains(token) == false)
             // Another origin gets no token, whatever it is.
             let other = URL(string: "https://other.example/")!

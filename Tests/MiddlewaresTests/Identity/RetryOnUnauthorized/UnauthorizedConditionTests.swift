@@ -85,7 +85,10 @@ struct UnauthorizedConditionTests {
         let tokens = TokenStore(.old, origins: [apiOrigin]) { _ in .new }
         let chain = InterceptorChain(
             [
-                .retryOnUnauthorized(tokens, when: .status(401) || .error(EnvelopeError.self) { $0.code == 1001 }),
+                .retryOnUnauthorized(
+                    tokens,
+                    when: .status(401) || .error(EnvelopeError.self) { $0.serverCode == 1001 }
+                ),
                 .unwrapEnvelope(payload: "object"),
                 .bearerAuth(tokens),
             ],

@@ -349,7 +349,7 @@ struct SignatureVector: Sendable, CustomTestStringConvertible {
         let request = HTTPRequest(method: .put, url: target, body: body)
         let strict: RequestSigner = .awsV4(region: "r", service: "s3", credentials: Self.example)
         let error = await #expect(throws: SigningError.self) { try await signed(request, by: strict) }
-        #expect(error?.code == .bodyNotRestartable)
+        #expect(error?.code == .bodyNotReplayable)
         #expect(body.isReadable)
         let lax: RequestSigner = .awsV4(region: "r", service: "s3", signsBody: false, credentials: Self.example)
         let sent = try await signed(request, by: lax)

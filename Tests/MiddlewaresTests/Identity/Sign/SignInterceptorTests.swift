@@ -238,7 +238,7 @@ import Testing
         ] {
             var request = try request()
             let error = await #expect(throws: SigningError.self) { try await signer.sign(&request, at: Self.date) }
-            #expect(error?.code == .invalidRequest)
+            #expect(error?.code == .unsignableRequest)
             #expect(!request.headerFields.contains("Signature"))
         }
     }
@@ -249,7 +249,7 @@ import Testing
         let error = await #expect(throws: SigningError.self) {
             try await HTTPMessageSignature(SigningKey("k")).sign(&request, at: Self.date)
         }
-        #expect(error?.code == .bodyNotRestartable)
+        #expect(error?.code == .bodyNotReplayable)
         try await HTTPMessageSignature(SigningKey("k"), covering: ["@method"]).sign(&request, at: Self.date)
         #expect(request.headerFields.contains("Signature"))
         #expect(body.isReadable)

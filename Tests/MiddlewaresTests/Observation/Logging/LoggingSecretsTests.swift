@@ -74,7 +74,10 @@ import Testing
             (Unlabelled.lost, "Unlabelled.lost"),
             (Labelled.rejected(token: "hush"), "Labelled.rejected(…)"),
             (WithReason(reason: .badPassword("hush")), "WithReason"),
-            (TransportError(.other, "No.", underlying: WithReason(reason: .badPassword("hush"))), "Cause: WithReason"),
+            (
+                TransportError(.transportFailed, "No.", underlying: WithReason(reason: .badPassword("hush"))),
+                "Cause: WithReason"
+            ),
             (WithFields(), "WithFields"),
             (
                 WithWords(description: "GET https://u:hush@h/?token=hush failed"),

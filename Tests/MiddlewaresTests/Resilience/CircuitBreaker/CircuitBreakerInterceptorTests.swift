@@ -104,11 +104,11 @@ struct CircuitBreakerInterceptorTests {
     }
 
     @Test(arguments: [
-        (TransportError.Code.connectionLost, true), (.cannotConnect, true), (.cannotFindHost, true), (.timedOut, true),
+        (HTTPErrorCode.connectionLost, true), (.cannotConnect, true), (.cannotFindHost, true), (.timedOut, true),
         (.truncated, true), (.tlsFailed, true), (.invalidResponse, true), (.invalidRequest, false),
         (.bodyNotReplayable, false), (.bodyTooLarge, false), (.unreadableFile, false), (.noStub, false),
     ])
-    func errorsThatSayThatTheHostIsDownCount(code: TransportError.Code, isFailure: Bool) {
+    func errorsThatSayThatTheHostIsDownCount(code: HTTPErrorCode, isFailure: Bool) {
         let request = HTTPRequest(url: apiURL)
         #expect(OutcomeCondition.hostFailure.matches(.failure(TransportError(code, "…")), to: request) == isFailure)
     }

@@ -9,7 +9,7 @@ import TransportTesting
 @Suite(.againstHanging)
 struct RepeatedOrderTests {
     @Test func placedOrderIsNotPlacedAgainWhenThePageAfterItFails() async throws {
-        for failure in [TransportError.Code.cannotConnect, .cannotFindHost] {
+        for failure in [HTTPErrorCode.cannotConnect, .cannotFindHost] {
             let transport = Recorder { request in
                 guard request.method == .post else { throw TransportError(failure, "It failed.", request: request) }
                 return redirect(303, "/receipt")
@@ -27,7 +27,7 @@ struct RepeatedOrderTests {
     @Test func placedOrderIsNotPlacedAgainWhenThePageAfterItIsRefused() async throws {
         let refusals: [@Sendable (HTTPRequest) -> any Error] = [
             { LimitError.queueFull("limitConcurrency", waiting: 1, request: $0) },
-            { _ in SigningError(.invalidRequest, "It can't be signed.") },
+            { _ in SigningError(.unsignableRequest, "It can't be signed.") },
             { _ in TransportError(.cannotConnect, "It failed.") },
         ]
         for refusal in refusals {

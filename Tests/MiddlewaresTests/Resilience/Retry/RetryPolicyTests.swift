@@ -24,7 +24,7 @@ import Testing
         .success(HTTPResponse(status: status, headerFields: fields))
     }
 
-    private func failure(_ code: TransportError.Code) -> Answer { .failure(TransportError(code, "It failed.")) }
+    private func failure(_ code: HTTPErrorCode) -> Answer { .failure(TransportError(code, "It failed.")) }
 
     @Test(arguments: [
         (200, false), (204, false), (301, false), (304, false), (400, false), (401, false), (403, false), (404, false),
@@ -37,11 +37,11 @@ import Testing
     }
 
     @Test(arguments: [
-        (TransportError.Code.cannotFindHost, true), (.cannotConnect, true), (.connectionLost, true), (.timedOut, true),
+        (HTTPErrorCode.cannotFindHost, true), (.cannotConnect, true), (.connectionLost, true), (.timedOut, true),
         (.truncated, true), (.tlsFailed, false), (.invalidRequest, false), (.unsupportedURL, false), (.noStub, false),
-        (.bodyNotReplayable, false), (.bodyTooLarge, false), (.invalidResponse, false), (.other, false),
+        (.bodyNotReplayable, false), (.bodyTooLarge, false), (.invalidResponse, false), (.transportFailed, false),
     ])
-    func standardErrors(code: TransportError.Code, isRetried: Bool) {
+    func standardErrors(code: HTTPErrorCode, isRetried: Bool) {
         #expect(decision(failure(code)) == (isRetried ? .retry(after: .seconds(1)) : .accept))
     }
 
@@ -117,7 +117,7 @@ import Testing
 
     // A TLS error may also end an established connection, after the request was sent.
     @Test func failureOfTLSDoesNotSayThatNothingWasSent() {
-        let policy = RetryPolicy.constant(.zero, condition: .transportError(.tlsFailed))
+        let policy = RetryPolicy.constant(.zero, condition: .code(.tlsFailed))
         let post = HTTPRequest(method: .post, url: apiURL)
         #expect(decision(policy, failure(.tlsFailed), to: post) == .stop(.notIdempotent))
         #expect(decision(policy, failure(.tlsFailed)) == .retry(after: .zero))
@@ -132,7 +132,7 @@ import Testing
 
     @Test func lastOfSeveralAttemptsDoesNotSayWhatBecameOfTheOthers() {
         let post = HTTPRequest(method: .post, url: apiURL)
-        for (first, isCertain) in [(TransportError.Code.cannotConnect, true), (.timedOut, false)] {
+        for (first, isCertain) in [(HTTPErrorCode.cannotConnect, true), (.timedOut, false)] {
             var error = TransportError(.cannotConnect, "It failed.", request: post)
             error.context.attempts = [
                 RetryAttempt(number: 1, answer: failure(first)),

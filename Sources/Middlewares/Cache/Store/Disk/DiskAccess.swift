@@ -89,7 +89,7 @@ final class DiskAccess: Sendable {
             if isSeen { return }
         }
         throw CacheStoreError(
-            .unavailable,
+            .storeUnavailable,
             "Another program keeps removing files of \(parent.path). Keep it away from the cache's directory."
         )
     }
@@ -138,7 +138,7 @@ final class DiskAccess: Sendable {
         for shard in UInt8.min...UInt8.max where usage[Int(shard)] == nil && names.contains(DiskName.directory(shard)) {
             do {
                 try await directory.withShard(shard) { _ = try $0.count() }
-            } catch let error as CacheStoreError where error.code == .busy {
+            } catch let error as CacheStoreError where error.code == .storeBusy {
                 // The next change of the shard counts.
             }
         }

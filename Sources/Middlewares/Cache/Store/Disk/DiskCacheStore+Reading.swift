@@ -18,7 +18,7 @@ extension DiskCacheStore {
             return try await access { try snapshot(of: key, name, in: $0) }
         } catch is DiskRecord.Damage {
             try await access.withShard(name.shard) { try $0.removeDamaged(name) }
-            throw CacheStoreError(.damaged, "A stored response was damaged; it has been removed.")
+            throw CacheStoreError(.entryDamaged, "A stored response was damaged; it has been removed.")
         }
     }
 
@@ -108,10 +108,10 @@ extension DiskDirectory {
 
 extension CacheStoreError {
     static let gone = CacheStoreError(
-        .gone,
+        .entryGone,
         "A stored body is gone: its entry was replaced, or the file was removed."
     )
-    static let damagedBody = CacheStoreError(.damaged, "A stored body was damaged.")
+    static let damagedBody = CacheStoreError(.entryDamaged, "A stored body was damaged.")
 }
 
 extension DiskRecord.Variant {

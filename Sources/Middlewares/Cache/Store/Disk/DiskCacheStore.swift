@@ -106,7 +106,7 @@ public final class DiskCacheStore: CacheStore {
     }
 
     private static let changedMeanwhile = CacheStoreError(
-        .unavailable,
+        .storeUnavailable,
         "A response isn't stored, because another program removed files of the cache's directory while it arrived."
     )
 

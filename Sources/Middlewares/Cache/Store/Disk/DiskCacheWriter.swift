@@ -167,7 +167,7 @@ final class DiskCacheWriter: CacheWriter {
         } catch {
             var failure =
                 error.asStoreError as? CacheStoreError
-                ?? CacheStoreError(.unavailable, "The store couldn't make room: \(type(of: error)).")
+                ?? CacheStoreError(.storeUnavailable, "The store couldn't make room: \(type(of: error)).")
             failure.isAfterStoring = true
             throw failure
         }

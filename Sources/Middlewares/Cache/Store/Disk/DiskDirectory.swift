@@ -55,7 +55,7 @@ final class DiskDirectory: Sendable {
         let status = try root.status()
         guard status.owner == geteuid() else {
             throw CacheStoreError(
-                .unavailable,
+                .storeUnavailable,
                 "\(path) belongs to another account. Give the store a directory that this process's account owns."
             )
         }
@@ -118,7 +118,7 @@ final class DiskDirectory: Sendable {
         while !directory.tryLock() {
             if start.duration(to: .now) >= patience {
                 throw CacheStoreError(
-                    .busy,
+                    .storeBusy,
                     "Another process has held the lock of \(directory.path) for \(patience). If it hangs, end it."
                 )
             }

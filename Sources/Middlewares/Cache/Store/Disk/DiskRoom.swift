@@ -36,7 +36,7 @@ final class DiskRoom: Sendable {
     /// Reserves at least `count` bytes for a body in progress, and makes room for them. Returns the bytes reserved.
     func reserve(_ count: Int64, in directory: DiskDirectory) async throws -> Int64 {
         let full = CacheStoreError(
-            .full,
+            .storeFull,
             "The bodies in progress take all of the \(incoming.limit) bytes for them. Raise the store's byteLimit."
         )
         // Near the limit, reserve exactly what is needed.

@@ -81,7 +81,7 @@ struct LockedShard {
     ) throws -> Int64 {
         let bytes = try record.encoded()
         guard bytes.count <= DiskRecord.limit else {
-            throw CacheStoreError(.tooLarge, "The responses of a URL, without their bodies, take more than 8 MiB.")
+            throw CacheStoreError(.bodyTooLarge, "The responses of a URL, without their bodies, take more than 8 MiB.")
         }
         let size = amount(of: bytes.count, record.variants)
         try directory.usage.write(base + DiskUsage.Amount(entries: 1, bytes: size), of: shard)

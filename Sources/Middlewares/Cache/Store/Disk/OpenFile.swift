@@ -37,7 +37,7 @@ struct SystemError: Error {
     var storeError: CacheStoreError {
         let path = directory.map { $0.path + "/" + name } ?? name
         let reason = String(cString: strerror(code))
-        return CacheStoreError(.unavailable, "\(call) failed for \(path): \(reason). \(remedy)")
+        return CacheStoreError(.storeUnavailable, "\(call) failed for \(path): \(reason). \(remedy)")
     }
 
     private var remedy: String {

@@ -1,0 +1,55 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Middlewares
+
+/// The codes of the sources against those of Docs/Errors.md.
+@Suite struct ErrorCodesTests {
+    private struct Row: Hashable {
+        let code: String
+        let errors: Set<String>
+    }
+
+    private static func sources() throws -> [String] {
+        let sources = Repository.root.appending(path: "Sources")
+        let files = try #require(FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil))
+        return try files.compactMap { $0 as? URL }.filter { $0.pathExtension == "swift" }
+            .map { try String(contentsOf: $0, encoding: .utf8) }
+    }
+
+    /// The public codes, with the errors that the documentation of each code names before its first colon.
+    private static func declared() throws -> [Row] {
+        let declaration = /((?: {4}\/\/\/[^\n]*\n)+) {4}public static let (\w+) = Self\(rawValue: "(\w+)"\)/
+        var rows: [Row] = []
+        for text in try sources() {
+            for block in text.matches(of: /extension HTTPErrorCode \{\n(.*?)\n\}/.dotMatchesNewlines()) {
+                for match in block.1.matches(of: declaration) {
+                    #expect(match.2 == match.3)
+                    let errors = match.1.prefix { $0 != ":" }.matches(of: /`(\w+)`/).map { String($0.1) }
+                    rows.append(Row(code: String(match.2), errors: Set(errors)))
+                }
+                let count = block.1.matches(of: /public static let/).count
+                #expect(count == block.1.matches(of: declaration).count, "A code without documentation: \(block.1)")
+            }
+        }
+        return rows
+    }
+
+    @Test func noTwoCodesHaveOneName() throws {
+        let codes = try Self.declared().map(\.code)
+        #expect(codes.count > 40)
+        #expect(Set(codes).count == codes.count)
+    }
+
+    @Test func theTableOfCodesIsThatOfTheSources() throws {
+        let text = try String(contentsOf: Repository.root.appending(path: "Docs/Errors.md"), encoding: .utf8)
+        let rows = text.matches(of: /(?m)^\| `\.(\w+)` \| ([^|]*) \|/).map { match in
+            Row(code: String(match.1), errors: Set(match.2.matches(of: /`(\w+)`/).map { String($0.1) }))
+        }
+        let (table, declared) = (Set(rows), Set(try Self.declared()))
+        #expect(table.count == rows.count)
+        #expect(declared.subtracting(table).isEmpty, "missing from the table")
+        #expect(table.subtracting(declared).isEmpty, "missing from the sources")
+    }
+}
