@@ -22,7 +22,7 @@ import Testing
             TransportError(.cannotConnect, "No connection.", request: secretRequest),
             PinningError(host: "api.example.com", expected: [pin], chain: []),
             TLSConfigurationError(.keyMismatch, "The key doesn't belong to the certificate."),
-            SignedPinsError(.expired, "The list has expired."),
+            SignedPinsError(.pinsExpired, "The list has expired."),
             ChainOrderError(.sharedResponse, "The order is wrong.", request: secretRequest),
             AuthenticationError(.signedOut, "Sign in first.", request: secretRequest),
             SigningError(.unknownOrigin, "No origin.", request: secretRequest),
@@ -38,8 +38,8 @@ import Testing
                 request: secretRequest
             ),
             EnvelopeError(
-                .refused,
-                code: 1005,
+                .envelopeFailure,
+                serverCode: 1005,
                 serverMessage: "password=hush-7",
                 body: Data(secretBody.utf8),
                 method: .post,
@@ -199,7 +199,7 @@ import Testing
             ]
         )
         #expect(UnsentError.timedOut(waitingFor: "a permit", Self.secretRequest).sentNothing)
-        let sent: [HTTPErrorCode] = [.timedOut, .tlsFailed, .connectionLost, .truncated, .other]
+        let sent: [HTTPErrorCode] = [.timedOut, .tlsFailed, .connectionLost, .truncated, .transportFailed]
         for code in sent { #expect(!TransportError(code, "It failed.").sentNothing) }
     }
 

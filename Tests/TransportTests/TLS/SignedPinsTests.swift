@@ -216,7 +216,7 @@ extension SignedPinsTests {
         for round in 0..<2 {
             let error = await #expect(throws: TransportError.self) { try await transport.send(request) }
             #expect(error?.underlying is PinningError)
-            let reason = round == 0 ? "hostMissing" : "fetched less than"
+            let reason = round == 0 ? "pinsLackHost" : "fetched less than"
             #expect(error?.message.contains(reason) == true, "\(String(describing: error))")
         }
         #expect(fixture.stub.requests.count == 2)

@@ -61,7 +61,7 @@ extension SignedPinsTests {
         fixture.stub.on(.get, "/**", .status(503))
         _ = try await pins.update(for: "localhost")
         _ = try await pins.update(for: "localhost")
-        #expect(reports.withLock { $0.map(\.code) } == [.unavailable])
+        #expect(reports.withLock { $0.map(\.code) } == [.pinsUnavailable])
         try await fixture.publish(fixture.list())
         try await pins.refresh()
         #expect(reports.withLock { $0.count } == 1)

@@ -51,6 +51,7 @@ struct RepeatedOrderTests {
 
     @Test func placedOrderIsNotPlacedAgainForAnErrorThatHoldsTheResponseAfterIt() async throws {
         struct ServiceError: HTTPError {
+            let code = HTTPErrorCode(rawValue: "serviceFailed")
             let message = "The service failed."
             let response: HTTPResponse?
             let underlying: (any Error)?
@@ -119,13 +120,14 @@ struct RepeatedOrderTests {
         let error = await #expect(throws: TransportError.self) {
             try await chain.send(HTTPRequest(method: .post, url: apiURL, body: source))
         }
-        #expect(error?.code == .other)
+        #expect(error?.code == .bodySourceFailed)
         #expect((error?.underlying as? TransportError)?.code == .cannotConnect)
         #expect(reads.value == 1)
     }
 
     @Test func streamOfAnErrorIsDiscardedBeforeTheNextAttempt() async throws {
         struct ServiceError: HTTPError {
+            let code = HTTPErrorCode(rawValue: "serviceFailed")
             let message = "The service failed."
             let response: HTTPResponse?
             var context = HTTPContext()
