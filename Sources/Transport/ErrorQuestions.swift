@@ -75,6 +75,21 @@ extension Error {
     }
 }
 
+extension HTTPResponse {
+    private enum BodyCutOffKey: HTTPContextKey { static var defaultValue: Bool { false } }
+
+    /// Whether the body is complete. `false` for the response of an error that kept only the beginning of the body.
+    package var isBodyComplete: Bool { !context[BodyCutOffKey.self] }
+
+    /// The response of an error, which says whether its body is complete.
+    package func with(isBodyComplete: Bool) -> HTTPResponse {
+        guard !isBodyComplete else { return self }
+        var response = self
+        response.context[BodyCutOffKey.self] = true
+        return response
+    }
+}
+
 extension HTTPContext {
     private enum MadeLocallyKey: HTTPContextKey { static var defaultValue: Bool { false } }
 

@@ -1,7 +1,7 @@
 public import Foundation
 
 /// Thrown when the response to a typed call can't become a value: it can't be decoded, or its status isn't a success and no
-/// interceptor checked it.
+/// interceptor checked it. ``Transport/HTTPError/decode(_:with:)`` throws it, too.
 ///
 /// ```text
 /// DecodingFailure.undecodable: User can't be decoded at friends[3].name: expected String, but found a number.
@@ -31,11 +31,12 @@ public struct DecodingFailure: HTTPError {
 
     init(
         _ code: HTTPErrorCode,
+        _ message: String? = nil,
         type: Any.Type,
         response: HTTPResponse,
         body: (bytes: Data, isComplete: Bool),
-        request: (method: HTTPRequest.Method, url: URL),
-        underlying: (any Error)?,
+        request: HTTPRequest.Summary?,
+        underlying: (any Error)? = nil,
         isJSON: Bool
     ) {
         let reason = DecodingReason(underlying, body: body.bytes, isJSON: isJSON)
@@ -48,22 +49,18 @@ public struct DecodingFailure: HTTPError {
         answer.body = HTTPBody(kept.bytes)
         self.answer = answer
         self.codingPath = reason.path
-        self.request = HTTPRequest.Summary(method: request.method, url: request.url)
+        self.request = request
         decoderError = underlying
-        message =
-            switch code {
-            case .emptyBody:
-                "The response has no content to decode \(type) from. Ask for an optional if there may be none."
-            case .unacceptedStatus: Self.message(for: response, from: request.url)
-            default:
-                PrintableText.line("\(type) can't be decoded\(reason.place): \(reason.text)")
-            }
+        self.message = message ?? PrintableText.line("\(type) can't be decoded\(reason.place): \(reason.text)")
     }
 }
 
 extension HTTPErrorCode {
     /// `DecodingFailure`: the response has no content, and the type can't represent an absent value.
     public static let emptyBody = Self(rawValue: "emptyBody")
+    /// `DecodingFailure`: the error kept only the beginning of the body, because the body is longer than the limit, is a stream, or
+    /// couldn't be read to its end.
+    public static let incompleteBody = Self(rawValue: "incompleteBody")
     /// `DecodingFailure`: the content doesn't match the type, or isn't in the decoder's format.
     public static let undecodable = Self(rawValue: "undecodable")
     /// `StatusError`, `DecodingFailure`: the response's status isn't accepted, by `validateStatus` or, without a check, by a
@@ -72,7 +69,11 @@ extension HTTPErrorCode {
 }
 
 extension DecodingFailure {
-    private static func message(for response: HTTPResponse, from url: URL) -> String {
+    static func noContent(for type: Any.Type) -> String {
+        "The response has no content to decode \(type) from. Ask for an optional if there may be none."
+    }
+
+    static func message(for response: HTTPResponse, from url: URL) -> String {
         let status = PrintableText.line(String("\(response.status)".prefix(100)))
         let remedy = "and nothing followed it. To follow it, add .followRedirects() to the chain."
         if response.context.isMadeLocally {
@@ -89,7 +90,7 @@ extension DecodingFailure {
     public var underlying: (any Error)? { decoderError ?? answer.context.underlyingError }
 
     /// The response, never `nil`, with its body in memory, up to 64 KiB (see ``body``).
-    public var response: HTTPResponse? { answer }
+    public var response: HTTPResponse? { answer.with(isBodyComplete: isBodyComplete) }
 
     /// The status of the response.
     public var status: HTTPResponse.Status { answer.status }

@@ -103,12 +103,19 @@ struct ResponseDecoding: Sendable {
         body: (bytes: Data, isComplete: Bool),
         underlying: (any Error)? = nil
     ) -> DecodingFailure {
-        DecodingFailure(
+        let message: String? =
+            switch code {
+            case .emptyBody: DecodingFailure.noContent(for: type)
+            case .unacceptedStatus: DecodingFailure.message(for: response, from: response.url ?? url)
+            default: nil
+            }
+        return DecodingFailure(
             code,
+            message,
             type: type,
             response: response,
             body: body,
-            request: (method, response.url ?? url),
+            request: HTTPRequest.Summary(method: method, url: response.url ?? url),
             underlying: underlying,
             isJSON: decoder is JSONDecoder
         )

@@ -6,7 +6,7 @@ public import Foundation
 /// do {
 ///     let user: User = try await api.get("/users/42")
 /// } catch let error as StatusError where error.status == 404 {
-///     let problem = try? JSONDecoder().decode(Problem.self, from: error.body)
+///     let problem = try error.decode(Problem.self)
 /// }
 /// ```
 /// Its descriptions, and the output of `dump`, contain no secret that ``Redaction/standard`` recognises. ``response`` and
@@ -65,7 +65,7 @@ extension StatusError {
     public var code: HTTPErrorCode { .unacceptedStatus }
 
     /// The response as received, never `nil`, with its body in memory, up to the limit: see ``isBodyComplete``.
-    public var response: HTTPResponse? { answer }
+    public var response: HTTPResponse? { answer.with(isBodyComplete: isBodyComplete) }
 
     /// The status of ``response``.
     public var status: HTTPResponse.Status { answer.status }

@@ -30,7 +30,7 @@ public struct EnvelopeError: HTTPError {
     public let request: HTTPRequest.Summary?
 
     /// The response as received, never `nil`, with its body in memory (see ``body``).
-    public var response: HTTPResponse? { answer }
+    public var response: HTTPResponse? { answer.with(isBodyComplete: isBodyComplete) }
 
     /// On a cache's own 504: the error that the request to the server failed with.
     public var underlying: (any Error)? { answer.context.underlyingError }

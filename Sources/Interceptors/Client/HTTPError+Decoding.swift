@@ -1,0 +1,62 @@
+public import Foundation
+public import Transport
+
+extension HTTPError {
+    /// Decodes the body of the error's ``response``, such as the API's own description of the problem.
+    ///
+    /// ```swift
+    /// do {
+    ///     try await api.delete("/users/42")
+    /// } catch let error as StatusError where error.status == 409 {
+    ///     let problem = try error.decode(Problem.self)
+    ///     show(problem.name)
+    /// }
+    /// ```
+    /// An error without a response throws itself. So one `catch` serves all errors: those of the API are decoded, and a failed
+    /// connection passes.
+    ///
+    /// - Parameters:
+    ///   - type: the type of the value.
+    ///   - decoder: decodes the body, whatever its `Content-Type`; by default as JSON.
+    /// - Throws: ``DecodingFailure`` with ``HTTPErrorCode/undecodable`` if the body doesn't match the type, with
+    ///   ``HTTPErrorCode/emptyBody`` if it is empty, or with ``HTTPErrorCode/incompleteBody`` if the error kept only its beginning;
+    ///   this error if it has no response.
+    public func decode<Value: Decodable>(
+        _ type: Value.Type = Value.self,
+        with decoder: any BodyDecoder = JSONDecoder()
+    ) throws -> Value {
+        guard let response else { throw self }
+        let bytes = response.body.bytes
+        let body = (bytes: bytes ?? Data(), isComplete: bytes != nil && response.isBodyComplete)
+        func failure(_ code: HTTPErrorCode, _ message: String?, _ underlying: (any Error)? = nil) -> DecodingFailure {
+            DecodingFailure(
+                code,
+                message,
+                type: type,
+                response: response,
+                body: body,
+                request: request,
+                underlying: underlying,
+                isJSON: decoder is JSONDecoder
+            )
+        }
+        guard body.isComplete else {
+            let reason =
+                bytes == nil
+                ? "because the body is a stream. Keep the body in memory in the error's response."
+                : "because the error kept only the first \(body.bytes.count) bytes. A higher limit keeps more, as in"
+                    + " validateStatus(bodyLimit:)."
+            throw failure(.incompleteBody, "\(type) can't be decoded, \(reason)")
+        }
+        guard !body.bytes.isEmpty else {
+            throw failure(.emptyBody, "The response has no content to decode \(type) from.")
+        }
+        do {
+            return try decoder.decode(type, from: body.bytes)
+        } catch is CancellationError {
+            throw CancellationError()
+        } catch {
+            throw failure(.undecodable, nil, error)
+        }
+    }
+}
