@@ -1,14 +1,14 @@
 internal import HTTPSyntax
 
-/// A value for an ``HTTPQuery``: any ``URLValue``, or an array of them.
+/// A value for an ``HTTPQuery``: any ``URLValue``, or an array of them. Conform to ``URLValue``.
 public protocol HTTPQueryValue: Sendable {
-    /// The value's content in a query.
-    var queryContent: HTTPQuery.Content { get }
+    /// Adds the value to a query, at the end and under this name.
+    func append(to query: inout HTTPQuery, as name: String)
 }
 
 extension Array: HTTPQueryValue where Element: URLValue {
-    /// The texts of the elements.
-    public var queryContent: HTTPQuery.Content { .list(map(\.urlText)) }
+    /// Adds the texts of the elements as a list, in the query's ``HTTPQuery/ArrayFormat``.
+    public func append(to query: inout HTTPQuery, as name: String) { query.append(name, .list(map(\.urlText))) }
 }
 
 /// The query of a URL, or the fields of a form: names and values in order, percent-encoded strictly.
@@ -28,8 +28,7 @@ extension Array: HTTPQueryValue where Element: URLValue {
 /// and a plus sign `%2B`, so servers that read `+` as a space see the right value. Names may repeat; order is kept.
 public struct HTTPQuery: Sendable, Hashable {
     /// A value's text, or a list of texts.
-    public enum Content: Sendable, Hashable {
-        /// One text.
+    enum Content: Sendable, Hashable {
         case single(String)
         /// The texts of a list, written in the query's ``ArrayFormat``.
         case list([String])
@@ -60,16 +59,6 @@ public struct HTTPQuery: Sendable, Hashable {
         }
     }
 
-    /// The way spaces are written.
-    public struct SpaceFormat: Sendable, Hashable {
-        fileprivate let isPlus: Bool
-
-        /// `%20`, which every server reads as a space.
-        public static let percentEncoded = Self(isPlus: false)
-        /// `+`, as HTML forms write it.
-        public static let plus = Self(isPlus: true)
-    }
-
     private struct Item: Sendable, Hashable {
         let name: String
         let content: Content
@@ -84,7 +73,7 @@ public struct HTTPQuery: Sendable, Hashable {
 
     private var items: [Item] = []
     private let arrays: ArrayFormat
-    private let spaces: SpaceFormat
+    private let spacesAsPlus: Bool
 
     /// Creates an empty query that repeats the names of arrays and writes a space as `%20`.
     public init() { self.init(arrays: .repeated) }
@@ -93,10 +82,11 @@ public struct HTTPQuery: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - arrays: the way arrays are written.
-    ///   - spaces: the way spaces are written.
-    public init(arrays: ArrayFormat = .repeated, spaces: SpaceFormat = .percentEncoded) {
+    ///   - spacesAsPlus: whether a space is written as `+`, as HTML forms write it; by default as `%20`, which every server reads
+    ///     as a space.
+    public init(arrays: ArrayFormat = .repeated, spacesAsPlus: Bool = false) {
         self.arrays = arrays
-        self.spaces = spaces
+        self.spacesAsPlus = spacesAsPlus
     }
 
     /// Creates a query with the same items and other formats: `HTTPQuery(["id": [1, 2]], arrays: .brackets)`.
@@ -105,19 +95,19 @@ public struct HTTPQuery: Sendable, Hashable {
     ///   - query: the items.
     ///   - arrays: how an array is written.
     ///   - spaces: how a space is written.
-    public init(_ query: HTTPQuery, arrays: ArrayFormat = .repeated, spaces: SpaceFormat = .percentEncoded) {
+    public init(_ query: HTTPQuery, arrays: ArrayFormat = .repeated, spacesAsPlus: Bool = false) {
         items = query.items
         self.arrays = arrays
-        self.spaces = spaces
+        self.spacesAsPlus = spacesAsPlus
     }
 
     /// Creates a query from the text after a URL's `?`, or from the content of a form. A `+` is read as a space only with
-    /// ``SpaceFormat/plus``. An item without `=` has an empty value.
-    public init(parsing text: String, spaces: SpaceFormat = .percentEncoded) {
-        self.init(spaces: spaces)
+    /// `spacesAsPlus`. An item without `=` has an empty value.
+    public init(parsing text: String, spacesAsPlus: Bool = false) {
+        self.init(spacesAsPlus: spacesAsPlus)
         // Bytes, because an `&` followed by a combining accent is another character.
         func decoded(_ part: ArraySlice<UInt8>) -> String {
-            let bytes = spaces.isPlus ? part.map { $0 == UInt8(ascii: "+") ? 0x20 : $0 } : Array(part)
+            let bytes = spacesAsPlus ? part.map { $0 == UInt8(ascii: "+") ? 0x20 : $0 } : Array(part)
             return String(decoding: bytes.percentDecoded, as: UTF8.self)
         }
         for pair in Array(text.utf8).split(separator: UInt8(ascii: "&")) {
@@ -128,9 +118,10 @@ public struct HTTPQuery: Sendable, Hashable {
 
     /// Adds an item at the end, unless the value is `nil`.
     public mutating func append(_ name: String, _ value: (any HTTPQueryValue)?) {
-        guard let value else { return }
-        items.append(Item(name: name, content: value.queryContent))
+        value?.append(to: &self, as: name)
     }
+
+    mutating func append(_ name: String, _ content: Content) { items.append(Item(name: name, content: content)) }
 
     /// Adds the items of another query at the end, in this query's formats.
     public mutating func append(contentsOf query: HTTPQuery) { items += query.items }
@@ -176,7 +167,7 @@ public struct HTTPQuery: Sendable, Hashable {
 
     private func component(_ text: String) -> String {
         let encoded = PercentEncoding.component(text)
-        return spaces.isPlus ? encoded.replacing("%20", with: "+") : encoded
+        return spacesAsPlus ? encoded.replacing("%20", with: "+") : encoded
     }
 }
 

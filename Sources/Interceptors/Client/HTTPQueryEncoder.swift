@@ -14,8 +14,8 @@ public import Foundation
 /// let query = try HTTPQueryEncoder().encode(search)        // term=rock&tags=a&tags=b&range[from]=1
 /// try await api.post("/search", content: .form(query))
 /// ```
-/// The order of items is the order in which the value encodes them; the names of a dictionary are sorted. The elements of an array of objects are numbered in every
-/// format, `people[0][name]=Ada`, because their members can't be told apart otherwise.
+/// The order of items is the order in which the value encodes them; the names of a dictionary are sorted. The elements of an
+/// array of objects are numbered in every format, `people[0][name]=Ada`, because their members can't be told apart otherwise.
 public struct HTTPQueryEncoder: Sendable {
     /// The way a date is written.
     public struct DateFormat: Sendable {
@@ -31,38 +31,6 @@ public struct HTTPQueryEncoder: Sendable {
         public static func custom(_ text: @escaping @Sendable (Date) -> String) -> Self { Self(text: text) }
 
         private static func number(_ value: Double) -> String { Int64(exactly: value).map(String.init) ?? "\(value)" }
-    }
-
-    /// The way `true` and `false` are written.
-    public struct BoolFormat: Sendable {
-        let text: @Sendable (Bool) -> String
-
-        /// `true` and `false`: the default.
-        public static let words = Self { $0 ? "true" : "false" }
-        /// `1` and `0`.
-        public static let numbers = Self { $0 ? "1" : "0" }
-    }
-
-    /// The way an encoded `nil` is written. Members that a synthesized conformance leaves out are never written.
-    public struct NilFormat: Sendable, Hashable {
-        let text: String?
-
-        /// Nothing is written: the default.
-        public static let omitted = Self(text: nil)
-        /// `name=`
-        public static let empty = Self(text: "")
-        /// `name=null`
-        public static let null = Self(text: "null")
-    }
-
-    /// The way the names of nested members are written.
-    public struct NestingFormat: Sendable {
-        let name: @Sendable (_ outer: String, _ inner: String) -> String
-
-        /// `range[from]=1`: the default.
-        public static let brackets = Self { "\($0)[\($1)]" }
-        /// `range.from=1`
-        public static let dots = Self { "\($0).\($1)" }
     }
 
     /// The way names are written. The names of a dictionary are data and stay as they are.
@@ -96,16 +64,17 @@ public struct HTTPQueryEncoder: Sendable {
 
     /// The way arrays of texts, numbers and dates are written.
     public var arrays = HTTPQuery.ArrayFormat.repeated
-    /// The way spaces are written.
-    public var spaces = HTTPQuery.SpaceFormat.percentEncoded
+    /// Whether a space is written as `+`, as HTML forms write it; by default as `%20`.
+    public var spacesAsPlus = false
     /// The way dates are written.
     public var dates = DateFormat.iso8601
-    /// The way `true` and `false` are written.
-    public var bools = BoolFormat.words
-    /// The way an encoded `nil` is written.
-    public var nils = NilFormat.omitted
-    /// The way the names of nested members are written.
-    public var nesting = NestingFormat.brackets
+    /// Whether `true` and `false` are written as `1` and `0`; by default as words.
+    public var boolsAsNumbers = false
+    /// The text of an encoded `nil`, such as `null`, or the empty text for `name=`. By default `nil`: nothing is written. Members
+    /// that a synthesized conformance leaves out are never written.
+    public var nilText: String?
+    /// Whether the names of nested members are joined by dots, as in `range.from=1`; by default `range[from]=1`.
+    public var nestsWithDots = false
     /// The way names are written.
     public var keys = KeyFormat.unchanged
 
@@ -118,7 +87,7 @@ public struct HTTPQueryEncoder: Sendable {
     /// - Throws: `EncodingError.invalidValue` if the value has no named members, and the value's own errors.
     public func encode(_ value: some Encodable) throws -> HTTPQuery {
         let node = try QueryNode.encoding(value, self, [])
-        var query = HTTPQuery(arrays: arrays, spaces: spaces)
+        var query = HTTPQuery(arrays: arrays, spacesAsPlus: spacesAsPlus)
         guard case .members? = node.content else {
             let problem = "A query consists of names and values, and the value has no names."
             throw EncodingError.invalidValue(value, .init(codingPath: [], debugDescription: problem))
@@ -127,16 +96,22 @@ public struct HTTPQueryEncoder: Sendable {
         return query
     }
 
+    func text(of flag: Bool) -> String { boolsAsNumbers ? (flag ? "1" : "0") : "\(flag)" }
+
+    private func nested(_ inner: String, in outer: String) -> String {
+        nestsWithDots ? "\(outer).\(inner)" : "\(outer)[\(inner)]"
+    }
+
     private func append(_ node: QueryNode, as name: String, to query: inout HTTPQuery) {
         switch node.content {
-        case nil: query.append(name, nils.text)
+        case nil: query.append(name, nilText)
         case .text(let text)?: query.append(name, text)
         case .members?:
-            for (inner, member) in node.members { append(member, as: nesting.name(name, inner), to: &query) }
+            for (inner, member) in node.members { append(member, as: nested(inner, in: name), to: &query) }
         case .elements?:
             let elements = node.elements
             if elements.allSatisfy({ $0.content == nil || $0.text != nil }) {
-                return query.append(name, elements.compactMap { $0.content == nil ? nils.text : $0.text })
+                return query.append(name, elements.compactMap { $0.content == nil ? nilText : $0.text })
             }
             for (index, element) in elements.enumerated() { append(element, as: "\(name)[\(index)]", to: &query) }
         }

@@ -21,7 +21,7 @@ final class QueryNode {
     ) throws -> QueryNode {
         let node = QueryNode()
         switch value {
-        case let flag as Bool: node.content = .text(options.bools.text(flag))
+        case let flag as Bool: node.content = .text(options.text(of: flag))
         case let date as Date: node.content = .text(options.dates.text(date))
         case let bytes as Data: node.content = .text(bytes.base64EncodedString())
         case let url as URL: node.content = .text(url.absoluteString)

@@ -20,8 +20,8 @@ public protocol URLValue: HTTPQueryValue {
 }
 
 extension URLValue {
-    /// The value's single text.
-    public var queryContent: HTTPQuery.Content { .single(urlText) }
+    /// Adds the value's text.
+    public func append(to query: inout HTTPQuery, as name: String) { query.append(name, .single(urlText)) }
 }
 
 extension URLValue where Self: LosslessStringConvertible {

@@ -103,11 +103,10 @@ private final class Derived: Base {
     }
 
     @Test(arguments: [
-        (HTTPQueryEncoder.NilFormat.omitted, "tags=1"), (.empty, "note=&tags=1&tags="),
-        (.null, "note=null&tags=1&tags=null"),
+        (nil, "tags=1"), ("", "note=&tags=1&tags="), ("null", "note=null&tags=1&tags=null"),
     ])
-    func encodedNilsFollowTheirFormat(format: HTTPQueryEncoder.NilFormat, expected: String) throws {
-        #expect(try text(Explicit()) { $0.nils = format } == expected)
+    func encodedNilsHaveTheirText(nilText: String?, expected: String) throws {
+        #expect(try text(Explicit()) { $0.nilText = nilText } == expected)
     }
 
     @Test func datesBoolsSpacesAndNestingFollowTheirFormats() throws {
@@ -116,9 +115,9 @@ private final class Derived: Base {
         #expect(try text(["at": date]) { $0.dates = .secondsSince1970 } == "at=1.5")
         #expect(try text(["at": date]) { $0.dates = .millisecondsSince1970 } == "at=1500")
         #expect(try text(["at": date]) { $0.dates = .custom { _ in "now" } } == "at=now")
-        #expect(try text(["is": [true, false]]) { $0.bools = .numbers } == "is=1&is=0")
-        #expect(try text(["q": "a b+c"]) { $0.spaces = .plus } == "q=a+b%2Bc")
-        #expect(try text(["a": ["b": ["c": 1]]]) { $0.nesting = .dots } == "a.b.c=1")
+        #expect(try text(["is": [true, false]]) { $0.boolsAsNumbers = true } == "is=1&is=0")
+        #expect(try text(["q": "a b+c"]) { $0.spacesAsPlus = true } == "q=a+b%2Bc")
+        #expect(try text(["a": ["b": ["c": 1]]]) { $0.nestsWithDots = true } == "a.b.c=1")
         #expect(try text(["a": Data([0xFF, 0xFE])]) == "a=%2F%2F4%3D")
         #expect(try text(["a": 1.5e300]) == "a=1.5e%2B300")
         #expect(try text(["a": Decimal(string: "0.10")]) == "a=0.1")

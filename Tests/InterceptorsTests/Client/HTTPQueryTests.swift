@@ -117,25 +117,25 @@ import TransportTesting
     @Test(
         arguments: [
             (
-                "a=1&b=x%20y&a=2&c", HTTPQuery.SpaceFormat.percentEncoded, ["a", "b", "a", "c"], "x y",
+                "a=1&b=x%20y&a=2&c", false, ["a", "b", "a", "c"], "x y",
                 "a=1&b=x%20y&a=2&c="
             ),
-            ("b=x+y%2B", .plus, ["b"], "x y+", "b=x+y%2B"), ("b=x+y", .percentEncoded, ["b"], "x+y", "b=x%2By"),
-            ("&&b==%", .percentEncoded, ["b"], "=%", "b=%3D%25"), ("", .percentEncoded, [], nil, ""),
+            ("b=x+y%2B", true, ["b"], "x y+", "b=x+y%2B"), ("b=x+y", false, ["b"], "x+y", "b=x%2By"),
+            ("&&b==%", false, ["b"], "=%", "b=%3D%25"), ("", false, [], nil, ""),
             (
-                "a=1&\u{301}b=2&b=\u{301}x", .percentEncoded, ["a", "\u{301}b", "b"], "\u{301}x",
+                "a=1&\u{301}b=2&b=\u{301}x", false, ["a", "\u{301}b", "b"], "\u{301}x",
                 "a=1&%CC%81b=2&b=%CC%81x"
             ),
-        ] as [(String, HTTPQuery.SpaceFormat, [String], String?, String)]
+        ] as [(String, Bool, [String], String?, String)]
     )
     func textIsReadAsItsItems(
         text: String,
-        spaces: HTTPQuery.SpaceFormat,
+        spacesAsPlus: Bool,
         names: [String],
         b: String?,
         encoded: String
     ) {
-        let query = HTTPQuery(parsing: text, spaces: spaces)
+        let query = HTTPQuery(parsing: text, spacesAsPlus: spacesAsPlus)
         #expect(query.names == names)
         #expect(query["b"] == b)
         #expect(query.encoded == encoded)
