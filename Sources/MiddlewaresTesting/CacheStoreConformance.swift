@@ -27,7 +27,7 @@ public enum CacheStoreConformance {
 
         /// Checks that a store keeps the promise.
         ///
-        /// - Throws: ``Violation`` if the store breaks the promise. Rethrows the store's errors.
+        /// - Throws: an error with the expected and the actual value if the store breaks the promise. Rethrows the store's errors.
         public func check(_ make: @escaping Factory) async throws { try await body(Bench(store: try await make())) }
 
         /// Whether both rules have the same name.
@@ -41,9 +41,9 @@ public enum CacheStoreConformance {
     }
 
     /// Thrown when a store breaks a promise.
-    public struct Violation: Error, Sendable, CustomStringConvertible {
+    struct Violation: Error, Sendable, CustomStringConvertible {
         /// The expected and the actual value.
-        public let description: String
+        let description: String
     }
 
     /// Every rule.

@@ -1,5 +1,5 @@
 internal import Dispatch
-public import Interceptors
+internal import Interceptors
 internal import Synchronization
 
 extension ManualClock {
@@ -96,7 +96,7 @@ extension ManualClock {
         /// The number of sleeping tasks that the next step needed.
         public let needed: Int
         /// The call of `run`.
-        public let location: CodeLocation
+        let location: CodeLocation
     }
 }
 

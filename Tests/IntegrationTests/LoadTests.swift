@@ -17,7 +17,7 @@ import TransportTesting
     }
 
     @Test func everyOneOfManyRequestsEndsOnceAndNothingGrows() async throws {
-        let server = try MockServer(limits: .init(keptBody: 0))
+        let server = try MockServer(keptBodyLimit: 0)
         server.on(.get, "/answered", .status(200, body: String(repeating: "a", count: 1000)))
         server.on(.get, "/streamed", .stream([Data(count: 1000), Data(count: 2000)]))
         server.on(.post, "/posted", .status(201))
@@ -50,7 +50,7 @@ import TransportTesting
     }
 
     @Test func uploadOfAnySizeTakesNoMemory() async throws {
-        let server = try MockServer(limits: .init(body: 2 << 30, keptBody: 0))
+        let server = try MockServer(bodyLimit: 2 << 30, keptBodyLimit: 0)
         server.on(.put, "/") { MockResponse.status(200, body: "\($0.bodyLength)") }
         try await Self.probe("upload", "\(Self.isFull ? 1 << 30 : 256 << 20)", server.url.absoluteString + "/")
     }

@@ -35,9 +35,9 @@ struct StubState {
         let request: HTTPRequest
         var location: CodeLocation?
 
-        func problem(_ kind: StubVerificationError.Problem.Kind, _ text: String) -> StubVerificationError.Problem {
+        func problem(_ text: String) -> String {
             let url = Redaction.standard.string(for: request.url)
-            return .init(kind: kind, message: "\(request.method) \(url): \(text)", location: location)
+            return "\(request.method) \(url): \(text)" + (location.map { " (\($0))" } ?? "")
         }
     }
 
@@ -166,26 +166,12 @@ extension StubState {
     }
 
     /// The problems that a test probably overlooked, collected at its end.
-    var problems: [StubVerificationError.Problem] {
-        let unused = stubs.filter(\.isUnused).map { stub in
-            StubVerificationError.Problem(
-                kind: .unusedStub,
-                message: "\(stub.name): \(stub.use)",
-                location: stub.location
-            )
-        }
-        let queued = queue.map { queued in
-            StubVerificationError.Problem(
-                kind: .unusedAnswer,
-                message: "queued \(queued.answer.summary): not used",
-                location: queued.location
-            )
-        }
-        let waiting = waiting.sorted { $0.key < $1.key }.map {
-            $0.value.problem(.waitingRequest, "has no response yet")
-        }
+    var problems: [String] {
+        let unused = stubs.filter(\.isUnused).map { "\($0.name): \($0.use) (\($0.location))" }
+        let queued = queue.map { "queued \($0.answer.summary): not used (\($0.location))" }
+        let waiting = waiting.sorted { $0.key < $1.key }.map { $0.value.problem("has no response yet") }
         let open = openBodies.sorted { $0.key < $1.key }.map {
-            $0.value.problem(.openBody, "its streamed response was neither read to the end nor discarded")
+            $0.value.problem("its streamed response was neither read to the end nor discarded")
         }
         return unused + queued + waiting + open
     }

@@ -49,7 +49,8 @@ public enum TransportConformance {
 
         /// Checks over loopback that a transport keeps the promise.
         ///
-        /// - Throws: ``Violation`` if the transport breaks the promise. Rethrows unexpected errors of the transport.
+        /// - Throws: an error with the expected and the actual value if the transport breaks the promise. Rethrows unexpected
+        ///   errors of the transport.
         public func check(_ make: @escaping Factory) async throws {
             let clock = ManualClock()
             let server = try MockServer()
@@ -59,8 +60,8 @@ public enum TransportConformance {
 
         /// Checks that a transport without connections keeps the promise.
         ///
-        /// - Throws: ``Violation`` if the transport breaks the promise, or if the rule ``needsConnections``. Rethrows
-        ///   unexpected errors of the transport.
+        /// - Throws: an error with the expected and the actual value if the transport breaks the promise, or an error if the
+        ///   rule ``needsConnections``. Rethrows unexpected errors of the transport.
         public func check(inMemory make: @escaping MemoryFactory) async throws {
             guard !needsConnections else {
                 throw Violation(description: "\(name) can't be checked in memory: it needs connections.")
@@ -85,9 +86,9 @@ public enum TransportConformance {
     }
 
     /// Thrown when a transport breaks a promise.
-    public struct Violation: Error, Sendable, CustomStringConvertible {
+    struct Violation: Error, Sendable, CustomStringConvertible {
         /// The expected and the actual value.
-        public let description: String
+        let description: String
     }
 
     /// Every rule.

@@ -27,20 +27,10 @@ public import Interceptors
 /// The server is safe to use from any task. It runs until ``stop()`` or until its last reference is released.
 public final class MockServer: Sendable {
     /// The server's limits on requests, in bytes.
-    public struct Limits: Sendable {
-        /// The maximum size of a request's head. By default 64 KiB; a larger head gets a 431.
-        public var head: Int
-        /// The maximum size of a request's content. By default 1 GiB; larger content gets a 413.
-        public var body: Int
-        /// The number of content bytes kept in ``Request/body``. By default 64 MiB; further bytes are only counted.
-        public var keptBody: Int
-
-        /// Creates limits in bytes.
-        public init(head: Int = 64 << 10, body: Int = 1 << 30, keptBody: Int = 64 << 20) {
-            self.head = head
-            self.body = body
-            self.keptBody = keptBody
-        }
+    struct Limits {
+        var head: Int
+        var body: Int
+        var keptBody: Int
     }
 
     /// The server's URL: `http://127.0.0.1:PORT`, or `https` with TLS, without a trailing slash.
@@ -53,10 +43,19 @@ public final class MockServer: Sendable {
     /// Starts a server.
     ///
     /// - Parameters:
-    ///   - limits: the limits on requests.
+    ///   - headLimit: the maximum bytes of a request's head, 64 KiB by default; a larger head gets a 431.
+    ///   - bodyLimit: the maximum bytes of a request's content, 1 GiB by default; larger content gets a 413.
+    ///   - keptBodyLimit: the number of content bytes kept in ``Request/body``, 64 MiB by default; further bytes are only
+    ///     counted.
     ///   - time: its clock measures the pauses in responses.
-    /// - Throws: ``MockServerError`` if the system provides no socket or no thread.
-    public convenience init(limits: Limits = Limits(), time: TimeSource = .system) throws {
+    /// - Throws: an error that says what the system refused, a socket or a thread.
+    public convenience init(
+        headLimit: Int = 64 << 10,
+        bodyLimit: Int = 1 << 30,
+        keptBodyLimit: Int = 64 << 20,
+        time: TimeSource = .system
+    ) throws {
+        let limits = Limits(head: headLimit, body: bodyLimit, keptBody: keptBodyLimit)
         try self.init(scheme: "http", ServerCore(clock: time.clock, limits: limits) { PlainStream($0) })
     }
 

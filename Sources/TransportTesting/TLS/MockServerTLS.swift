@@ -5,45 +5,44 @@ public import Interceptors
 internal import Synchronization
 
 extension MockServer {
-    /// The TLS settings of a server. Linux only, because the server uses the system's OpenSSL.
-    public struct TLS: Sendable {
-        /// The server's certificate, key, and additional certificates to send.
-        public var identity: TestIdentity
-        /// The roots of required client certificates. By default `nil`: the server requests none.
-        public var clientRoots: [TLSCertificate]?
-        /// The newest TLS version that the server accepts. By default 1.3.
-        public var maximumVersion: TLSVersion
-
-        /// Creates TLS settings.
-        public init(
-            identity: TestIdentity,
-            clientRoots: [TLSCertificate]? = nil,
-            maximumVersion: TLSVersion = .tls13
-        ) {
-            self.identity = identity
-            self.clientRoots = clientRoots
-            self.maximumVersion = maximumVersion
-        }
+    /// The TLS settings of a server.
+    struct TLS {
+        var identity: TestIdentity
+        var clientRoots: [TLSCertificate]?
+        var maximumVersion = TLSVersion.tls13
     }
 
-    /// Starts a server that speaks TLS. Its URL is `https://127.0.0.1:PORT`.
+    /// Starts a server that speaks TLS. Its URL is `https://127.0.0.1:PORT`. Linux only, because the server uses the system's
+    /// OpenSSL.
     ///
     /// ```swift
     /// let root = try TestAuthority()
-    /// let server = try MockServer(tls: .init(identity: root.issue()))
+    /// let server = try MockServer(tls: root.issue())
     /// ```
     /// - Parameters:
-    ///   - tls: the server's certificate, and the client certificates it requires.
-    ///   - limits: the limits on requests.
+    ///   - identity: the server's certificate, key, and additional certificates to send.
+    ///   - clientRoots: the roots of required client certificates; by default `nil`: the server requests none.
+    ///   - maximumVersion: the newest TLS version that the server accepts; 1.3 by default.
+    ///   - headLimit: the maximum bytes of a request's head, 64 KiB by default; a larger head gets a 431.
+    ///   - bodyLimit: the maximum bytes of a request's content, 1 GiB by default; larger content gets a 413.
+    ///   - keptBodyLimit: the number of content bytes kept in ``Request/body``, 64 MiB by default; further bytes are only
+    ///     counted.
     ///   - time: its clock measures the pauses in responses.
-    /// - Throws: ``MockServerError`` if the system provides no socket or no thread, and `TLSConfigurationError` if OpenSSL
-    ///   can't be used.
+    /// - Throws: an error that says what the system refused, a socket or a thread, and `TLSConfigurationError` if OpenSSL can't
+    ///   be used.
     public convenience init(
-        tls: TLS,
-        limits: Limits = Limits(),
+        tls identity: TestIdentity,
+        clientRoots: [TLSCertificate]? = nil,
+        maximumVersion: TLSVersion = .tls13,
+        headLimit: Int = 64 << 10,
+        bodyLimit: Int = 1 << 30,
+        keptBodyLimit: Int = 64 << 20,
         time: TimeSource = .system
     ) throws {
-        let server = try ServerTLS(tls)
+        let server = try ServerTLS(
+            TLS(identity: identity, clientRoots: clientRoots, maximumVersion: maximumVersion)
+        )
+        let limits = Limits(head: headLimit, body: bodyLimit, keptBody: keptBodyLimit)
         try self.init(scheme: "https", ServerCore(clock: time.clock, limits: limits) { server.stream($0) }) {
             server.handshakes
         }

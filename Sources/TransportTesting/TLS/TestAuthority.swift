@@ -7,7 +7,7 @@ internal import COpenSSL
 ///
 /// ```swift
 /// let root = try TestAuthority()
-/// let server = try MockServer(tls: .init(identity: root.issue(for: ["localhost"])))
+/// let server = try MockServer(tls: root.issue(for: ["localhost"]))
 /// let client = Client(baseURL: server.url, transport: .platform(tls: .init(trust: .only([root.certificate]))))
 /// ```
 /// Each authority generates new P-256 keys, so a repository contains no secrets and nothing that expires. Linux only, because

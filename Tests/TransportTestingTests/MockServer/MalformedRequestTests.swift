@@ -100,7 +100,7 @@ import TransportTesting
     }
 
     @Test(arguments: UInt64(1)...8) func noInputBringsTheServerDown(seed: UInt64) async throws {
-        let server = try MockServer(limits: .init(head: 4096, body: 4096))
+        let server = try MockServer(headLimit: 4096, bodyLimit: 4096)
         server.on(nil, "/**", .status(200, body: "ok"))
         var generator = SeededGenerator(seed: seed)
         for _ in 0..<150 {

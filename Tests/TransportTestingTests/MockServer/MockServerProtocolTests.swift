@@ -112,7 +112,7 @@ import TransportTesting
     }
 
     @Test func theAnswerSurvivesContentThatNobodyReads() async throws {
-        let server = try MockServer(limits: .init(body: 10))
+        let server = try MockServer(bodyLimit: 10)
         let client = try RawClient(port: server.port)
         // The server has answered while the client still sends: closing the connection now would reset it.
         try await client.send(Wire.post("/", String(repeating: "x", count: 1_000_000)))
@@ -132,7 +132,7 @@ import TransportTesting
     }
 
     @Test func onlyTheBeginningOfABigContentIsKept() async throws {
-        let server = try MockServer(limits: .init(keptBody: 5))
+        let server = try MockServer(keptBodyLimit: 5)
         server.on(nil, "/**", .status(200, body: "ok"))
         let client = try RawClient(port: server.port)
         #expect(try await client.ask(Wire.post("/", "0123456789")).body == "ok")
@@ -141,7 +141,7 @@ import TransportTesting
     }
 
     @Test func sizesAreBounded() async throws {
-        let server = try MockServer(limits: .init(head: 200, body: 10))
+        let server = try MockServer(headLimit: 200, bodyLimit: 10)
         server.on(nil, "/**", .status(200))
         let cases = [
             (Wire.get("/" + String(repeating: "a", count: 300)), 431),
