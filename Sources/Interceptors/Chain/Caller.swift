@@ -91,12 +91,36 @@ extension HTTPRequest {
     /// Inner caches and ``caller`` then keep users apart by this identity, whether a field, the URL or the content carries the
     /// credential.
     ///
+    /// Inside an element that shares responses, the declaration throws. The credential goes to its origin only, because a
+    /// redirect or an absolute URL may lead to another server:
+    ///
+    /// ```swift
+    /// struct APIKeyInterceptor: Interceptor {
+    ///     let key: String
+    ///     let origin: Origin
+    ///
+    ///     func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
+    ///         try request.identifyCaller(by: "apiKey", as: key)
+    ///         if Origin(request.url) == origin { request.headerFields["X-API-Key"] = key }
+    ///         return try await next(request)
+    ///     }
+    /// }
+    /// ```
+    /// The chain also checks by itself. If a field or query item with a sensitive name (`Redaction.isSensitive(_:)`) was added
+    /// or changed inside such an element, the chain refuses the request before the transport; `Proxy-Authorization` is exempt.
+    /// Calling this method is still better: the error names the element, any field name works, and even a first request without
+    /// a credential fails. Call it for every request, with `nil` where there is no credential yet.
+    ///
+    /// A chain can't see a credential that a transport adds, such as a client certificate. Nor can it check an interceptor that
+    /// builds a new request instead of changing the given one. Name a partition there
+    /// (``Transport/HTTPContext/cachePartition``).
+    ///
     /// - Parameters:
     ///   - element: the interceptor's name as written in a chain, such as `apiKey`.
     ///   - identity: a value that differs between users, such as the key or an account ID. It stays in the request's context
     ///     and is never printed. `nil` if the request gets no credential, for instance while nobody is signed in: the order of
     ///     the chain is checked all the same, so that the first request fails and not the first one with a credential.
-    /// - Throws: ``ChainOrderError`` if an outer element may answer other requests with this response: see ``ResponseSharing``.
+    /// - Throws: ``ChainOrderError`` if an outer element may answer other requests with this response.
     public mutating func identifyCaller(by element: String, as identity: String?) throws {
         try requireUnshared(by: element)
         guard let identity else { return }

@@ -42,7 +42,6 @@
 ///
 /// ## Add a credential
 /// An interceptor that adds a credential first calls ``Transport/HTTPRequest/identifyCaller(by:as:)``, so that no cache mixes users.
-/// ``ResponseSharing`` shows how.
 public protocol Interceptor: Sendable {
     /// Handles one request: passes it on to `next` or returns a response without it.
     ///

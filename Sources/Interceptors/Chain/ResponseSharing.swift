@@ -4,51 +4,9 @@ internal import Foundation
 ///
 /// The element can tell users apart only by the request as it arrives there. A credential added further inside stays unseen,
 /// and one user could get another's response.
-///
-/// ## Share responses
-/// An interceptor that keeps or shares responses keys them by the caller, and declares this on each request it passes on:
-///
-/// ```swift
-/// struct KeepsTheLast: Interceptor {
-///     let kept = Kept()
-///
-///     func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
-///         guard request.method == .get else { return try await next(request) }
-///         let (url, caller) = (request.url, request.caller)
-///         if let response = await kept.response(for: url, caller) { return response }
-///         request.shareResponse(by: "keepsTheLast")
-///         let response = try await next(request)
-///         await kept.keep(response, for: url, caller)
-///         return response
-///     }
-/// }
-/// ```
-/// ## Add credentials
-/// An interceptor that adds a credential declares the user too. Inside an element that shares responses, the declaration
-/// throws. The credential goes to its origin only, because a redirect or an absolute URL may lead to another server:
-///
-/// ```swift
-/// struct APIKeyInterceptor: Interceptor {
-///     let key: String
-///     let origin: Origin
-///
-///     func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
-///         try request.identifyCaller(by: "apiKey", as: key)
-///         if Origin(request.url) == origin { request.headerFields["X-API-Key"] = key }
-///         return try await next(request)
-///     }
-/// }
-/// ```
-/// The chain also checks by itself. If a field or query item with a sensitive name (`Redaction.isSensitive(_:)`) was added or
-/// changed inside such an element, the chain refuses the request before the transport; `Proxy-Authorization` is exempt. Calling
-/// ``Transport/HTTPRequest/identifyCaller(by:as:)`` is still better: the error names the element, any field name works, and even a first
-/// request without a credential fails. Call it for every request, with `nil` where there is no credential yet.
-///
-/// A chain can't see a credential that a transport adds, such as a client certificate. Nor can it check an interceptor that
-/// builds a new request instead of changing the given one. Name a partition there (``Transport/HTTPContext/cachePartition``).
-public struct ResponseSharing: Sendable {
+struct ResponseSharing: Sendable {
     /// The element's name as written in a chain, such as `cache`.
-    public let element: String
+    let element: String
     /// The fields that the element has seen.
     private let fields: HTTPFields
     /// The URL that the element has seen.
@@ -122,25 +80,45 @@ public struct ResponseSharing: Sendable {
 extension HTTPContext {
     private enum SharingKey: HTTPContextKey { static var defaultValue: ResponseSharing? { nil } }
 
-    /// On a request: the innermost element passed so far that may answer other requests with this response. `nil` if there is
-    /// no such element, or if the request names a partition (``cachePartition``).
-    public internal(set) var sharing: ResponseSharing? {
+    /// The innermost element passed so far that may answer other requests with this response.
+    var sharing: ResponseSharing? {
         get { self[SharingKey.self] }
         set { self[SharingKey.self] = newValue }
     }
+
+    /// On a request: the name of the innermost element passed so far that may answer other requests with this response, such as
+    /// `cache`. `nil` if there is no such element, or if the request names a partition (``cachePartition``).
+    public var sharedBy: String? { sharing?.element }
 }
 
 extension HTTPRequest {
     /// Declares that the response may also answer other requests, so no credential may be added further inside. A request that
     /// names a partition (``HTTPContext/cachePartition``) is left unchanged.
     ///
+    /// An interceptor that keeps or shares responses keys them by the caller, and declares this on each request it passes on:
+    ///
+    /// ```swift
+    /// struct KeepsTheLast: Interceptor {
+    ///     let kept = Kept()
+    ///
+    ///     func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
+    ///         guard request.method == .get else { return try await next(request) }
+    ///         let (url, caller) = (request.url, request.caller)
+    ///         if let response = await kept.response(for: url, caller) { return response }
+    ///         request.shareResponse(by: "keepsTheLast")
+    ///         let response = try await next(request)
+    ///         await kept.keep(response, for: url, caller)
+    ///         return response
+    ///     }
+    /// }
+    /// ```
     /// - Parameter element: the name of the calling element as written in a chain, such as `cache`.
     public mutating func shareResponse(by element: String) {
         if let partition = context.cachePartition, !partition.isEmpty { return }
         context.sharing = ResponseSharing(element, self, inside: context.sharing)
     }
 
-    /// Throws if an outer element may answer other requests with this response: see ``ResponseSharing``.
+    /// Throws if an outer element may answer other requests with this response.
     ///
     /// Call it before adding a credential, and also for requests that need none: the order is wrong for every request, and the
     /// first should fail. If the credential isn't added as a field with a sensitive name, call ``identifyCaller(by:as:)``

@@ -64,7 +64,7 @@ public struct Redaction: Sendable {
     /// This redaction with additional sensitive names, for the interceptor that gets it, such as `logging`.
     ///
     /// Caches, coalescing, the chain's order check and errors go by ``standard``. For a credential under a name that ``standard``
-    /// doesn't know, an interceptor calls `identifyCaller(by:as:)` before it adds the field: see `ResponseSharing`.
+    /// doesn't know, an interceptor calls `identifyCaller(by:as:)` before it adds the field.
     ///
     /// - Parameter more: whole names, which are sensitive also after a leading `X-`. `Frob` covers `X-Frob`, and not `X-My-Frob`.
     public func adding(names more: [String]) -> Redaction {

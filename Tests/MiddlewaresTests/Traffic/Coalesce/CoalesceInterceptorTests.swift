@@ -353,7 +353,7 @@ extension CoalesceInterceptorTests {
             [coalesce()],
             transport: Recorder { request in
                 seen.value =
-                    "\(Trace.name) \(request.context.latestKey as? String == "key") \(request.context.sharing != nil)"
+                    "\(Trace.name) \(request.context.latestKey as? String == "key") \(request.context.sharedBy != nil)"
                 return HTTPResponse(status: 200)
             }
         )
