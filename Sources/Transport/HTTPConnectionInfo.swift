@@ -16,8 +16,9 @@ public struct HTTPConnectionInfo: Sendable, Hashable {
     public var remotePort: Int?
     /// The TLS version negotiated with the server. `nil` for `http` URLs.
     public var tlsVersion: TLSVersion?
-    /// The cipher suite negotiated with the server. `nil` for `http` URLs.
-    public var cipherSuite: TLSCipherSuite?
+    /// The cipher suite negotiated with the server, by its name in the registry of IANA (RFC 8446 §B.4), such as
+    /// `TLS_AES_128_GCM_SHA256`. A suite that is rare today is a number, such as `0x009C`. `nil` for `http` URLs.
+    public var cipherSuite: String?
 
     /// Creates a description of a connection, for transports and stubs.
     public init(
@@ -25,7 +26,7 @@ public struct HTTPConnectionInfo: Sendable, Hashable {
         remoteAddress: String? = nil,
         remotePort: Int? = nil,
         tlsVersion: TLSVersion? = nil,
-        cipherSuite: TLSCipherSuite? = nil
+        cipherSuite: String? = nil
     ) {
         self.httpVersion = httpVersion
         self.remoteAddress = remoteAddress

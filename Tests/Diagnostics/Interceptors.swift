@@ -88,3 +88,14 @@ let chain: [any Interceptor] = [
     .cache(store, isDisconnection: { $0.isDisconnection || $0.isOffline }), .followRedirects { _ in .stop },
     .passwordAuth(session: passwords) { realm, origin in nil }, .headers { request in [.accept: "text/plain"] },
 ]
+
+// Both transports take the same labels in the same order.
+// compiles
+let clients = [
+    Client(baseURL: url, interceptors: [], transport: .urlSession(tls: .system, timeouts: Timeouts(), time: .system)),
+    Client(
+        baseURL: url,
+        interceptors: [],
+        transport: .curl(tls: .system, timeouts: Timeouts(), versions: .http1, proxy: .none, time: .system)
+    ),
+]

@@ -177,8 +177,8 @@ import TransportTesting
         tls.signedPins = SignedPins(
             url: URL(string: "https://static.example.com/pins.json")!,
             keys: [try PinListKey(pem: builtInKey)],
-            keptIn: cachesDirectory.appending(path: "pins.json"),
-            over: .platform()
+            cacheFile: cachesDirectory.appending(path: "pins.json"),
+            transport: .platform()
         )
         let client = Client(baseURL: URL(string: "https://api.example.com"), transport: .platform(tls: tls))
         #expect(client.baseURL?.host() == "api.example.com")

@@ -77,13 +77,13 @@ struct CurlTLS: Sendable {
     static func parameters(
         of easy: EasyHandle,
         for request: HTTPRequest
-    ) -> (version: TLSVersion?, cipherSuite: TLSCipherSuite?)? {
+    ) -> (version: TLSVersion?, cipherSuite: String?)? {
         // For an http URL, the TLS connection would be a proxy's.
         guard usesOpenSSL, let ssl = ccurl_easy_ssl(easy.pointer), request.url.isHTTPS else { return nil }
         let cipher = cossl_SSL_get_current_cipher(ssl)
         return (
             TLSVersion(negotiated: UInt16(truncatingIfNeeded: cossl_SSL_version(ssl))),
-            cipher.map { TLSCipherSuite(rawValue: cossl_SSL_CIPHER_get_protocol_id($0)) }
+            cipher.map { TLSCipherSuite.name(of: cossl_SSL_CIPHER_get_protocol_id($0)) }
         )
     }
 

@@ -45,7 +45,7 @@ internal import CCurl
 ///
 /// ## Connections
 /// - TCP keep-alive finds peers that vanished silently. If a peer doesn't answer the probes, or takes no sent data, its
-///   connection ends after the configuration's ``Timeouts/idle``, at least 30 seconds. This holds even if a request allows a
+///   connection ends after the transport's ``Timeouts/idle``, at least 30 seconds. This holds even if a request allows a
 ///   longer silence. If ``Timeouts/idle`` is `nil`, an unused connection ends after a minute, and a used one when the system
 ///   gives up, after about 15 minutes.
 /// - A connection that ran into a limit of ``Timeouts`` gets no further calls, unless other calls are using it. Neither does
@@ -135,31 +135,48 @@ public final class CurlTransport: Transport {
     }
 
     /// The settings of a transport.
-    public struct Configuration: Sendable {
-        /// The time limits of requests whose context sets none; the defaults of ``Timeouts``.
-        public var timeouts = Timeouts()
-        /// The maximum numbers of simultaneous connections.
-        public var connectionLimits = ConnectionLimits()
-        /// The proxy; by default the environment's.
-        public var proxy = Proxy.environment
-        /// The versions of HTTP; by default ``Versions/negotiated``.
-        public var versions = Versions.negotiated
-        /// The certificates to trust, the pins, and the client identity; by default the system's trust.
-        public var tls = TLSConfiguration.system
-        /// Its clock measures the time limits; by default ``TimeSource/system``.
-        public var time = TimeSource.system
+    package struct Configuration: Sendable {
+        package var tls = TLSConfiguration.system
+        package var timeouts = Timeouts()
+        package var versions = Versions.negotiated
+        package var proxy = Proxy.environment
+        package var connectionLimits = ConnectionLimits()
+        package var time = TimeSource.system
 
-        /// Creates a configuration with the default settings.
-        public init() {}
+        package init() {}
     }
 
     private let configuration: Configuration
     private let engine: Result<CurlEngine, any Error>
 
     /// Creates a transport without connecting to anything. If libcurl can't be used, each call throws an error that says so.
-    public convenience init(_ configuration: Configuration = Configuration()) {
-        self.init(configuration, load: CurlLibrary.load)
+    ///
+    /// - Parameters:
+    ///   - tls: the certificates to trust, the pins, and the client identity; by default the system's trust.
+    ///   - timeouts: the time limits of requests whose context sets none; the defaults of ``Timeouts``.
+    ///   - versions: the versions of HTTP; by default ``Versions/negotiated``.
+    ///   - proxy: the proxy; by default the environment's.
+    ///   - connectionLimits: the maximum numbers of simultaneous connections.
+    ///   - time: its clock measures the time limits; by default ``TimeSource/system``.
+    public convenience init(
+        tls: TLSConfiguration = .system,
+        timeouts: Timeouts = Timeouts(),
+        versions: Versions = .negotiated,
+        proxy: Proxy = .environment,
+        connectionLimits: ConnectionLimits = ConnectionLimits(),
+        time: TimeSource = .system
+    ) {
+        var configuration = Configuration()
+        configuration.tls = tls
+        configuration.timeouts = timeouts
+        configuration.versions = versions
+        configuration.proxy = proxy
+        configuration.connectionLimits = connectionLimits
+        configuration.time = time
+        self.init(configuration)
     }
+
+    package convenience init(_ configuration: Configuration) { self.init(configuration, load: CurlLibrary.load) }
 
     init(_ configuration: Configuration, load: CurlLibrary.Loader) {
         self.configuration = configuration
@@ -201,7 +218,23 @@ public final class CurlTransport: Transport {
 }
 
 extension Transport where Self == CurlTransport {
-    /// Sends over the network with the system's libcurl: see ``CurlTransport``.
-    public static func curl(_ configuration: CurlTransport.Configuration = .init()) -> Self { Self(configuration) }
+    /// Sends over the network with the system's libcurl: see ``CurlTransport``, and its initialiser for the parameters.
+    public static func curl(
+        tls: TLSConfiguration = .system,
+        timeouts: Timeouts = Timeouts(),
+        versions: CurlTransport.Versions = .negotiated,
+        proxy: CurlTransport.Proxy = .environment,
+        connectionLimits: CurlTransport.ConnectionLimits = .init(),
+        time: TimeSource = .system
+    ) -> Self {
+        Self(
+            tls: tls,
+            timeouts: timeouts,
+            versions: versions,
+            proxy: proxy,
+            connectionLimits: connectionLimits,
+            time: time
+        )
+    }
 }
 #endif

@@ -1,13 +1,8 @@
-/// A cipher suite of TLS, by its number in the registry of IANA (RFC 8446 §B.4).
-public struct TLSCipherSuite: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
-    /// The registered number, such as `0x1301`.
-    public let rawValue: UInt16
-    /// Creates a cipher suite from its registered number.
-    public init(rawValue: UInt16) { self.rawValue = rawValue }
-
+/// The cipher suites of TLS, by their numbers in the registry of IANA (RFC 8446 §B.4).
+enum TLSCipherSuite {
     /// The registered name, such as `TLS_AES_128_GCM_SHA256`. The number, such as `0x1301`, for suites that are rare today.
-    public var description: String {
-        Self.names[rawValue] ?? "0x" + String(Int(rawValue) + 0x10000, radix: 16, uppercase: true).dropFirst()
+    static func name(of number: UInt16) -> String {
+        names[number] ?? "0x" + String(Int(number) + 0x10000, radix: 16, uppercase: true).dropFirst()
     }
 
     // The suites that the TLS libraries of Apple and OpenSSL negotiate by default.

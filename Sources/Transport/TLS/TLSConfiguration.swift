@@ -50,15 +50,23 @@ public struct TLSConfiguration: Sendable, Hashable {
     var pinReports: [Identified<PinReport>] = []
 
     /// Creates settings. By default the system's.
+    ///
+    /// - Parameters:
+    ///   - trust: the trusted roots.
+    ///   - pins: the pins required for each host. A pattern that is written twice, perhaps in different letter case, has the pins
+    ///     of both.
+    ///   - minimumVersion: the oldest TLS version to accept.
+    ///   - identity: the identity presented to servers that request a client certificate.
+    ///   - signedPins: fetched and signed pins, accepted beside `pins`.
     public init(
         trust: TLSTrust = .system,
-        pins: [HostPattern: [CertificatePin]] = [:],
+        pins: KeyValuePairs<HostPattern, [CertificatePin]> = [:],
         minimumVersion: TLSVersion = .tls12,
         identity: ClientIdentity? = nil,
         signedPins: SignedPins? = nil
     ) {
         self.trust = trust
-        self.pins = pins
+        self.pins = Dictionary(pins.map { ($0.key, $0.value) }, uniquingKeysWith: +)
         self.minimumVersion = minimumVersion
         self.identity = identity
         self.signedPins = signedPins
@@ -72,9 +80,22 @@ public struct TLSConfiguration: Sendable, Hashable {
         Self(trust: trust, pins: [.any: pins])
     }
 
-    /// Requires one of a host's pins in its chain. Hosts without pins are called as usual.
-    public static func pinned(_ pins: [HostPattern: [CertificatePin]], trust: TLSTrust = .system) -> Self {
+    // Not a dictionary: its literal traps if two of its keys are equal, as `"API.example.com"` and `"api.example.com"` are.
+    /// Requires one of a host's pins in its chain. Hosts without pins are called as usual. A pattern that is written twice has
+    /// the pins of both.
+    public static func pinned(
+        _ pins: KeyValuePairs<HostPattern, [CertificatePin]>,
+        trust: TLSTrust = .system
+    ) -> Self {
         Self(trust: trust, pins: pins)
+    }
+
+    /// Requires one of a host's pins in its chain. Hosts without pins are called as usual.
+    @_disfavoredOverload
+    public static func pinned(_ pins: [HostPattern: [CertificatePin]], trust: TLSTrust = .system) -> Self {
+        var tls = Self(trust: trust)
+        tls.pins = pins
+        return tls
     }
 }
 

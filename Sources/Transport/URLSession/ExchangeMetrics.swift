@@ -16,7 +16,7 @@ extension ExchangeMetrics {
             remoteAddress: metrics.remoteAddress,
             remotePort: metrics.remotePort,
             tlsVersion: metrics.negotiatedTLSProtocolVersion.flatMap(TLSVersion.init),
-            cipherSuite: metrics.negotiatedTLSCipherSuite.flatMap(TLSCipherSuite.init)
+            cipherSuite: metrics.negotiatedTLSCipherSuite.flatMap(TLSCipherSuite.name)
         )
     }
 }
@@ -33,20 +33,20 @@ extension TLSVersion {
 
 extension TLSCipherSuite {
     /// `nil` for the suites without authenticated encryption.
-    fileprivate init?(_ suite: tls_ciphersuite_t) {
+    fileprivate static func name(of suite: tls_ciphersuite_t) -> String? {
         switch suite {
-        case .AES_128_GCM_SHA256: self.init(rawValue: 0x1301)
-        case .AES_256_GCM_SHA384: self.init(rawValue: 0x1302)
-        case .CHACHA20_POLY1305_SHA256: self.init(rawValue: 0x1303)
-        case .ECDHE_ECDSA_WITH_AES_128_GCM_SHA256: self.init(rawValue: 0xC02B)
-        case .ECDHE_ECDSA_WITH_AES_256_GCM_SHA384: self.init(rawValue: 0xC02C)
-        case .ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256: self.init(rawValue: 0xCCA9)
-        case .ECDHE_RSA_WITH_AES_128_GCM_SHA256: self.init(rawValue: 0xC02F)
-        case .ECDHE_RSA_WITH_AES_256_GCM_SHA384: self.init(rawValue: 0xC030)
-        case .ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256: self.init(rawValue: 0xCCA8)
-        case .RSA_WITH_AES_128_GCM_SHA256: self.init(rawValue: 0x009C)
-        case .RSA_WITH_AES_256_GCM_SHA384: self.init(rawValue: 0x009D)
-        default: return nil
+        case .AES_128_GCM_SHA256: name(of: 0x1301)
+        case .AES_256_GCM_SHA384: name(of: 0x1302)
+        case .CHACHA20_POLY1305_SHA256: name(of: 0x1303)
+        case .ECDHE_ECDSA_WITH_AES_128_GCM_SHA256: name(of: 0xC02B)
+        case .ECDHE_ECDSA_WITH_AES_256_GCM_SHA384: name(of: 0xC02C)
+        case .ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256: name(of: 0xCCA9)
+        case .ECDHE_RSA_WITH_AES_128_GCM_SHA256: name(of: 0xC02F)
+        case .ECDHE_RSA_WITH_AES_256_GCM_SHA384: name(of: 0xC030)
+        case .ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256: name(of: 0xCCA8)
+        case .RSA_WITH_AES_128_GCM_SHA256: name(of: 0x009C)
+        case .RSA_WITH_AES_256_GCM_SHA384: name(of: 0x009D)
+        default: nil
         }
     }
 }

@@ -166,7 +166,7 @@ import TransportTesting
     }
 
     @Test func selfSignedCertificateSaysHowToTrustIt() async throws {
-        let server = try MockServer(tls: .init(identity: TestIdentity.selfSigned()))
+        let server = try MockServer(tls: TestIdentity.selfSigned())
         for tls in [TLSConfiguration.system, TLSConfiguration(trust: .only([try TestAuthority().certificate]))] {
             let error = try await failure { try await send(HTTPRequest(url: server.url), tls) }
             #expect(error.code == .tlsFailed)

@@ -15,7 +15,7 @@ import TransportTesting
     func foldedFirstFieldLineHarmsNoMemory(scheme: String) async {
         await #expect(processExitsWith: .success) { [scheme = scheme as String] in
             let root = try TestAuthority()
-            let server = try scheme == "https" ? MockServer(tls: .init(identity: root.issue())) : MockServer()
+            let server = try scheme == "https" ? MockServer(tls: root.issue()) : MockServer()
             server.on(.get, "/any/*") { request in
                 let size = Int(request.path.split(separator: "/").last ?? "") ?? 0
                 return MockResponse.status(200, headers: ["X-Last": String(repeating: "a", count: size)], body: "ok")

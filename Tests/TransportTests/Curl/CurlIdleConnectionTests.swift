@@ -196,7 +196,7 @@ import TransportTesting
     private static func server(isTLS: Bool) throws -> (MockServer, CurlTransport.Configuration) {
         guard isTLS else { return (try MockServer(), .init()) }
         let root = try TestAuthority()
-        let server = try MockServer(tls: .init(identity: root.issue()))
+        let server = try MockServer(tls: root.issue())
         let pins = [root.certificate.publicKeyPin]
         return (server, .init(tls: .pinned(pins, trust: .only([root.certificate]))))
     }

@@ -33,7 +33,7 @@ import TransportTesting
     @Test(arguments: ["http", "https"])
     func childrenInheritNoConnection(scheme: String) async throws {
         let root = try TestAuthority()
-        let server = try scheme == "https" ? MockServer(tls: .init(identity: root.issue())) : MockServer()
+        let server = try scheme == "https" ? MockServer(tls: root.issue()) : MockServer()
         server.on(.get, "/", .status(200, body: "ok").closing())
         let transport = CurlTransport(.init(tls: TLSConfiguration(trust: .only([root.certificate]))))
         let calls = Task { while !Task.isCancelled { _ = try? await transport.send(makeRequest(server)) } }

@@ -10,7 +10,7 @@ import Testing
 /// The names in a certificate: RFC 9525.
 @Suite(.againstHanging) struct CurlNamesTests {
     private static func server(_ root: TestAuthority) throws -> MockServer {
-        let server = try MockServer(tls: .init(identity: root.issue(commonNameOnly: "localhost")))
+        let server = try MockServer(tls: root.issue(commonNameOnly: "localhost"))
         server.on(nil, "/**", .status(200, body: "hello"))
         return server
     }
@@ -44,7 +44,7 @@ import Testing
         let extensions = CertificateMaker.server([]) + [(kind, names)]
         let maker = CertificateMaker(name: "localhost", validity: nil, extensions: extensions)
         let identity = TestIdentity(chain: [try maker.make(key: key, issuer: nil, issuerKey: key)], key: key)
-        let server = try MockServer(tls: .init(identity: identity))
+        let server = try MockServer(tls: identity)
         server.on(nil, "/**", .status(200, body: "hello"))
         let request = HTTPRequest(url: try #require(URL(string: "https://localhost:\(server.port)/")))
         let tls = TLSConfiguration(trust: .only(identity.chain))
@@ -63,7 +63,7 @@ import Testing
             let pem = root.certificate.der.base64EncodedString(options: [.lineLength64Characters, .endLineWithLineFeed])
             let text = "-----BEGIN CERTIFICATE-----\n\(pem)\n-----END CERTIFICATE-----\n"
             setenv("SSL_CERT_FILE", try folder.write(Data(text.utf8)).path, 1)
-            let (bad, good) = (try Self.server(root), try MockServer(tls: .init(identity: root.issue())))
+            let (bad, good) = (try Self.server(root), try MockServer(tls: root.issue()))
             good.on(nil, "/**", .status(200, body: "hello"))
             let transport = CurlTransport()
             for _ in 0..<3 {
@@ -83,7 +83,7 @@ import Testing
     @Test(arguments: ["127.0.0.1", "localhost"], ["127.0.0.1", "localhost"])
     func proxyIsNotHeldToThePinsOfTheOrigin(proxyHost: String, host: String) async throws {
         let (root, other) = (try TestAuthority(), try TestAuthority(name: "Other"))
-        let server = try MockServer(tls: .init(identity: root.issue(for: [host])))
+        let server = try MockServer(tls: root.issue(for: [host]))
         server.on(nil, "/**", .status(200, body: "hello"))
         let proxy = try TLSTunnelProxy(other.issue(for: [proxyHost]))
         let trust = TLSTrust.only([root.certificate, other.certificate])
@@ -110,7 +110,7 @@ import Testing
 
     @Test func bytesThatTheTLSOfAProxyHoldsAnswerNoRequest() async throws {
         let root = try TestAuthority()
-        let server = try MockServer(tls: .init(identity: root.issue()))
+        let server = try MockServer(tls: root.issue())
         let proxy = try TLSTunnelProxy(root.issue())
         server.on(.get, "/first") { _ in
             MockResponse(steps: [

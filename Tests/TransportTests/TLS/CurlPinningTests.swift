@@ -81,7 +81,7 @@ import TransportTesting
         let rogue = try TestAuthority()
         let forged = try rogue.issue()
         let identity = forged.sendingAlong(genuine.identity.chain)
-        let server = try MockServer(tls: .init(identity: identity))
+        let server = try MockServer(tls: identity)
         let trust = TLSTrust.only([genuine.root.certificate, rogue.certificate])
         let url = try #require(URL(string: "https://localhost:\(server.port)/"))
 

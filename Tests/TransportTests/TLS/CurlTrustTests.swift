@@ -25,7 +25,7 @@ import TransportTesting
         let authority = try root.intermediate(name: "First").intermediate(name: "Second")
         let identity = try authority.issue()
         #expect(identity.chain.map(\.subject) == ["CN=localhost", "CN=Second", "CN=First"])
-        let server = try MockServer(tls: .init(identity: identity))
+        let server = try MockServer(tls: identity)
         let url = try #require(URL(string: "https://localhost:\(server.port)/"))
         let pin = try #require(identity.chain.last).publicKeyPin
         let tls = TLSConfiguration.pinned([pin], trust: .only([root.certificate]))
@@ -50,7 +50,7 @@ import TransportTesting
 
     @Test func selfSignedCertificateIsRefusedUnlessItIsTheAnchor() async throws {
         let identity = try TestIdentity.selfSigned()
-        let server = try MockServer(tls: .init(identity: identity))
+        let server = try MockServer(tls: identity)
         let url = try #require(URL(string: "https://localhost:\(server.port)/"))
         let error = await #expect(throws: TransportError.self) { try await send(HTTPRequest(url: url), .system) }
         #expect(error?.code == .tlsFailed)
@@ -71,7 +71,7 @@ import TransportTesting
 
     @Test func clientsCertificateIsNoServers() async throws {
         let root = try TestAuthority()
-        let server = try MockServer(tls: .init(identity: root.issue(client: "localhost")))
+        let server = try MockServer(tls: root.issue(client: "localhost"))
         let url = try #require(URL(string: "https://localhost:\(server.port)/"))
         let error = await #expect(throws: TransportError.self) {
             try await send(HTTPRequest(url: url), TLSConfiguration(trust: .only([root.certificate])))

@@ -50,8 +50,8 @@ import TransportTesting
             SignedPins(
                 url: try #require(URL(string: "https://static.example.com/pins.json?v=1")),
                 keys: keys ?? [key],
-                keptIn: folder.file("kept.json"),
-                over: stub,
+                cacheFile: folder.file("kept.json"),
+                transport: stub,
                 time: TimeSource(clock: clock, now: now),
                 report: report
             )
@@ -242,8 +242,8 @@ extension SignedPinsTests {
         let pins = SignedPins(
             url: try #require(URL(string: "https://static.example.com/pins.json")),
             keys: [fixture.key],
-            keptIn: nil,
-            over: slow,
+            cacheFile: nil,
+            transport: slow,
             time: TimeSource(now: { Self.today })
         )
         let first = Task { try await pins.refresh() }
@@ -262,8 +262,8 @@ extension SignedPinsTests.Fixture {
         SignedPins(
             url: try #require(URL(string: "https://static.example.com/pins.json")),
             keys: [key],
-            keptIn: nil,
-            over: stub,
+            cacheFile: nil,
+            transport: stub,
             time: TimeSource(now: { Date(timeIntervalSince1970: 1_900_000_000) })
         )
     }

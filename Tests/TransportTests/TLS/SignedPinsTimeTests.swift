@@ -18,8 +18,8 @@ extension SignedPinsTests {
         SignedPins(
             url: try #require(URL(string: Self.pinsURL)),
             keys: [fixture.key],
-            keptIn: nil,
-            over: transport,
+            cacheFile: nil,
+            transport: transport,
             time: TimeSource(clock: clock, now: { Self.today })
         )
     }

@@ -44,8 +44,8 @@ extension SignedPinsTests {
             url: try #require(URL(string: "https://static.example.com/pins.json")),
             keys: [fixture.key],
             // A regular file can't contain a folder, so the list can't be written.
-            keptIn: fixture.folder.file("key.pub").appendingPathComponent("kept.json"),
-            over: fixture.stub,
+            cacheFile: fixture.folder.file("key.pub").appendingPathComponent("kept.json"),
+            transport: fixture.stub,
             minimumInterval: .zero,
             time: TimeSource(clock: fixture.clock, now: { Self.today })
         )

@@ -23,7 +23,9 @@ struct TLSFixture {
         intermediate = try root.intermediate()
         identity = try intermediate.issue(for: hosts, validity: validity)
         server = try MockServer(
-            tls: .init(identity: identity, clientRoots: clientRoots, maximumVersion: maximumVersion)
+            tls: identity,
+            clientRoots: clientRoots,
+            maximumVersion: maximumVersion
         )
         server.on(nil, "/**") { _ in MockResponse.status(200, body: "hello") }
     }

@@ -191,3 +191,19 @@ import Testing
     }
     #endif
 }
+
+/// A dictionary literal with equal keys would trap.
+@Suite(.againstHanging) struct RepeatedHostPatternTests {
+    private let pins = (0..<2).map { CertificatePin(.publicKey, digest: [UInt8](repeating: $0, count: 32)) }
+
+    @Test func hostThatIsWrittenTwiceHasThePinsOfBoth() {
+        let tls = TLSConfiguration.pinned(["API.example.com": [pins[0]], "api.example.com": [pins[1]]])
+        #expect(tls.pins == ["api.example.com": pins])
+        #expect(TLSConfiguration(pins: ["a.example": [pins[0]], "a.example.": [pins[1]]]).pins == ["a.example": pins])
+    }
+
+    @Test func pinsMayComeFromADictionary() {
+        let pins: [HostPattern: [CertificatePin]] = ["api.example.com": pins]
+        #expect(TLSConfiguration.pinned(pins).pins == pins)
+    }
+}

@@ -103,15 +103,18 @@ func compareHTTP2(_ server: Server, rounds: Int) async throws {
 func compareHandshakes(_ server: Server, rounds: Int) async throws {
     let url = server.handshakes.appending(path: "small")
     let tuned = HTTPClient.tuned(server, inFlight: 1)
-    var own = CurlTransport.Configuration()
-    own.tls.trust = .system(adding: [try TLSCertificate(file: server.certificate)])
+    let tls = TLSConfiguration(trust: .system(adding: [try TLSCertificate(file: server.certificate)]))
     try await compare(
         "Small GET over a new TLS connection, one at a time, per request",
         rounds: rounds,
         repetitions: 50,
         [
             .client("CurlTransport", inFlight: 1, send(CurlTransport(), url, bytes: smallSize)),
-            .client("CurlTransport, with an added root", inFlight: 1, send(CurlTransport(own), url, bytes: smallSize)),
+            .client(
+                "CurlTransport, with an added root",
+                inFlight: 1,
+                send(CurlTransport(tls: tls), url, bytes: smallSize)
+            ),
             .client("async-http-client", inFlight: 1, send(tuned, url, bytes: smallSize)),
             .floor(Floor.blocking(1), FloorSettings(url: url, inFlight: 1, roots: server.roots), multi: false),
         ]

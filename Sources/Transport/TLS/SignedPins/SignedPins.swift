@@ -7,8 +7,8 @@ internal import Synchronization
 /// let signed = SignedPins(
 ///     url: URL(string: "https://static.example.com/pins.json")!,
 ///     keys: [try PinListKey(pem: builtInKey)],
-///     keptIn: caches.appending(path: "pins.json"),
-///     over: .platform()
+///     cacheFile: caches.appending(path: "pins.json"),
+///     transport: .platform()
 /// )
 /// var tls = TLSConfiguration.pinned(["api.example.com": ["sha256/…", "sha256/…"]])
 /// tls.signedPins = signed
@@ -67,8 +67,8 @@ public final class SignedPins: Sendable {
     public init(
         url: URL,
         keys: [PinListKey],
-        keptIn file: URL?,
-        over transport: any Transport,
+        cacheFile file: URL?,
+        transport: any Transport,
         minimumInterval: Duration = .seconds(60),
         time: TimeSource = .system,
         report: @escaping @Sendable (SignedPinsError) -> Void = { _ in }
