@@ -195,9 +195,7 @@ import TransportTesting
         private let base: CurlTransport
 
         init(time: TimeSource) {
-            var configuration = CurlTransport.Configuration()
-            configuration.time = time
-            base = CurlTransport(configuration)
+            base = CurlTransport(time: time)
         }
 
         func send(_ request: consuming HTTPRequest) async throws -> HTTPResponse { try await base.send(request) }

@@ -94,7 +94,7 @@ public struct HTTPQuery: Sendable, Hashable {
     /// - Parameters:
     ///   - query: the items.
     ///   - arrays: how an array is written.
-    ///   - spaces: how a space is written.
+    ///   - spacesAsPlus: whether a space is written as `+`; by default as `%20`.
     public init(_ query: HTTPQuery, arrays: ArrayFormat = .repeated, spacesAsPlus: Bool = false) {
         items = query.items
         self.arrays = arrays
@@ -102,7 +102,7 @@ public struct HTTPQuery: Sendable, Hashable {
     }
 
     /// Creates a query from the text after a URL's `?`, or from the content of a form. A `+` is read as a space only with
-    /// `spacesAsPlus`. An item without `=` has an empty value.
+    /// `spacesAsPlus`. An item without `=` has an empty value. A space is written in the same way.
     public init(parsing text: String, spacesAsPlus: Bool = false) {
         self.init(spacesAsPlus: spacesAsPlus)
         // Bytes, because an `&` followed by a combining accent is another character.

@@ -93,8 +93,8 @@ extension Interceptor where Self == AnyInterceptor {
     ///
     /// If an outer interceptor sets ``Interceptors/HTTPContext/cachePartition``, the cache may be outside the interceptors that
     /// identify the caller. It then serves stored responses while nobody can sign in. Without a named partition, a GET or HEAD
-    /// fails with a ``ChainOrderError`` if an interceptor inside the cache adds a credential. ``ResponseSharing`` says how an
-    /// interceptor takes part in that check.
+    /// fails with a ``ChainOrderError`` if an interceptor inside the cache adds a credential.
+    /// `HTTPRequest.identifyCaller(by:as:)` says how an interceptor takes part in that check.
     ///
     /// ## Partitions
     /// A request sees only the entries of its partition. The request names its partition

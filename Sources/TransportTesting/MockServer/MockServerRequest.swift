@@ -16,7 +16,7 @@ extension MockServer {
         public let version: String
         /// The header fields, in the order and spelling of the wire. A value that isn't UTF-8 is read as ISO 8859-1.
         public let headerFields: HTTPFields
-        /// The content without its transfer coding. If it exceeds ``MockServer/Limits/keptBody``, only its beginning.
+        /// The content without its transfer coding. If it exceeds the server's `keptBodyLimit`, only its beginning.
         public internal(set) var body = Data()
         /// The number of bytes of the whole content.
         public internal(set) var bodyLength = 0

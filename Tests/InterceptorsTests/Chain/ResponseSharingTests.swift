@@ -3,7 +3,7 @@ import Interceptors
 import Synchronization
 import Testing
 
-/// The examples in the documentation of `ResponseSharing`, and how a chain treats them.
+/// The examples of `shareResponse(by:)` and `identifyCaller(by:as:)`, and how a chain treats them.
 @Suite(.againstHanging) struct ResponseSharingTests {
     actor Kept {
         struct Key: Hashable {

@@ -72,7 +72,7 @@ import Testing
 
     // These belong to tests.
     private static let notOfACall: Set<String> = [
-        "MockServerError", "StubVerificationError", "StuckError", "Violation",
+        "StubVerificationError", "StuckError",
     ]
 
     @Test func everyPublicErrorOfACallIsInTheTable() async throws {

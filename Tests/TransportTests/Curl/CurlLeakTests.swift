@@ -7,7 +7,7 @@ import Transport
 import TransportTesting
 
 /// A transport leaves no threads and no descriptors behind. Each test counts them in a separate process.
-@Suite(.againstHanging, .heavy) struct CurlLeavingTests {
+@Suite(.againstHanging, .heavy) struct CurlLeakTests {
     private static let threadName = "Interceptors"
 
     /// Plays a scene six times and expects no leaks. The first time is for resources that the process keeps for good.

@@ -10,7 +10,7 @@ import TransportTesting
 @testable import Middlewares
 
 /// Leaks of a process. Each test runs in a separate process, because other tests have descriptors and memory, too.
-@Suite(.againstHanging, .heavy) struct DiskLeavingTests {
+@Suite(.againstHanging, .heavy) struct DiskLeakTests {
     @Test(.againstHanging)
     func aCrowdInOneProcessReadsOnlyWhatWasWrittenAndLeavesNoDescriptorOpen() async {
         await #expect(processExitsWith: .success) {
