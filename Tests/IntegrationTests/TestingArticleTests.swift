@@ -13,7 +13,7 @@ import TransportTesting
         let stub = StubTransport()
         stub.on(.get, "/users/42", .json(#"{"id":42,"name":"Ada"}"#))
 
-        let client = Client(baseURL: url, interceptors: [.validateStatus(), .retry(3)], transport: stub)
+        let client = Client(baseURL: url, interceptors: [.retry(3)], transport: stub)
         let user: User = try await client.get("/users/42")
 
         #expect(user.name == "Ada")
@@ -33,19 +33,19 @@ import TransportTesting
         let user: User = try await client.get("/users/42")
 
         #expect(user.id == 42)
-        #expect(stub.requests.map { $0.headerFields[.authorization] } == ["Bearer old", "Bearer new"])
+        let sent = stub.requests.map { $0.headerFields[.authorization] }
+        #expect(sent == ["Bearer old", "Bearer new"])
         try stub.verify()
     }
 
     @Test func aBusyServerIsAskedAgain() async throws {
         let clock = ManualClock()
         let stub = StubTransport(time: .manual(clock))
-        stub.enqueue(
-            .status(503, headers: [.retryAfter: "20"]),
-            .json(#"{"id":42,"name":"Ada"}"#).delayed(by: .seconds(2))
-        )
+        stub.enqueue(.status(503, headers: [.retryAfter: "20"]))
+        stub.enqueue(.json(#"{"id":42,"name":"Ada"}"#).delayed(by: .seconds(2)))
 
-        let client = Client(baseURL: url, interceptors: [.retry(3, time: .manual(clock))], transport: stub)
+        let retry: any Interceptor = .retry(3, time: .manual(clock))
+        let client = Client(baseURL: url, interceptors: [retry], transport: stub)
         let user: User = try await clock.run { try await client.get("/users/42") }
 
         #expect(user.id == 42)
@@ -54,9 +54,12 @@ import TransportTesting
 
     @Test func beingOfflineIsReported() async throws {
         let stub = StubTransport()
-        stub.enqueue(.failure(TransportError(.connectionLost, "The server closed the connection.")))
+        stub.enqueue(.failure(TransportError(.connectionLost, "The server is gone.")))
         let client = Client(baseURL: url, interceptors: [], transport: stub)
-        let error = await #expect(throws: TransportError.self) { try await client.get("/users/42") }
+
+        let error = await #expect(throws: TransportError.self) {
+            try await client.get("/users/42")
+        }
         #expect(error?.code == .connectionLost)
     }
 
@@ -73,7 +76,8 @@ import TransportTesting
             return response
         }
         let chain = InterceptorChain([counting], transport: stub)
-        let response = try await chain.send(HTTPRequest(url: url, context: .with(\.responseBody, .streamed)))
+        let request = HTTPRequest(url: url, context: .with(\.responseBody, .streamed))
+        let response = try await chain.send(request)
 
         #expect(stub.openBodies == 1)  // nothing was read yet
         #expect(try await response.text() == "abc")

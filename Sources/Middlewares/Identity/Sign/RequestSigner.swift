@@ -6,6 +6,7 @@ public import Foundation
 /// closure:
 ///
 /// ```swift
+/// let key = SigningKey(secret)
 /// let signer = RequestSigner { request, date in
 ///     let digest = try await request.body.sha256()
 ///     request.headerFields["X-Digest"] = digest.base64EncodedString()
