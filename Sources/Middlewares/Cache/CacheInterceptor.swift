@@ -91,14 +91,14 @@ extension Interceptor where Self == AnyInterceptor {
     /// Put the cache inside the interceptors that identify the caller, because it must know who asks. Put it outside a retry: a
     /// hit needs no retry, and if the last attempt fails, the cache can serve a stale response.
     ///
-    /// If an outer interceptor sets ``Interceptors/HTTPContext/cachePartition``, the cache may be outside the interceptors that
+    /// If an outer interceptor sets `HTTPContext.cachePartition`, the cache may be outside the interceptors that
     /// identify the caller. It then serves stored responses while nobody can sign in. Without a named partition, a GET or HEAD
     /// fails with a ``ChainOrderError`` if an interceptor inside the cache adds a credential.
     /// `HTTPRequest.identifyCaller(by:as:)` says how an interceptor takes part in that check.
     ///
     /// ## Partitions
     /// A request sees only the entries of its partition. The request names its partition
-    /// (``Interceptors/HTTPContext/cachePartition``), or the cache uses a fingerprint of the request's credentials. Credentials
+    /// (`HTTPContext.cachePartition`), or the cache uses a fingerprint of the request's credentials. Credentials
     /// are all fields with a sensitive name (`Authorization`, `Cookie`, `X-API-Key`, …) except `Proxy-Authorization`, and a
     /// user in the URL. With fingerprints, a new token is a new partition: name the partition if tokens change often.
     ///
@@ -107,7 +107,7 @@ extension Interceptor where Self == AnyInterceptor {
     /// read to its end isn't stored. Partial responses (206) pass through.
     ///
     /// `Set-Cookie` is stored and replayed like any other field; the jar of `cookies` ignores replayed cookies
-    /// (``Interceptors/HTTPResponse/receivedCookies``). A response that an outer interceptor turns into an error, such as an
+    /// (``Transport/HTTPResponse/receivedCookies``). A response that an outer interceptor turns into an error, such as an
     /// envelope of failure with status 200, isn't stored. The parameter `stores` adds a condition.
     ///
     /// ## Invalidation
@@ -117,7 +117,7 @@ extension Interceptor where Self == AnyInterceptor {
     /// progress for the same keys aren't stored.
     ///
     /// ## Results
-    /// The field `Cache-Status` (RFC 9211) and ``Interceptors/HTTPContext/cacheOutcome`` of the response say what the cache
+    /// The field `Cache-Status` (RFC 9211) and ``Transport/HTTPContext/cacheOutcome`` of the response say what the cache
     /// did.
     ///
     /// - Parameters:
@@ -134,7 +134,7 @@ extension Interceptor where Self == AnyInterceptor {
     ///     the protocol allows it. With `stale-if-error`, in the request or the response, an exchange that broke off counts
     ///     too. A streamed response that breaks off isn't replaced, because the caller already has its head.
     ///   - stores: an additional condition for storing a response; by default every response that HTTP allows is stored. The
-    ///     closure must not consume the body, but may read a body that is in memory: ``HTTPBody/bytes``. After a refusal, an
+    ///     closure must not consume the body, but may read a body that is in memory: `HTTPBody.bytes`. After a refusal, an
     ///     older stored response stays.
     public static func cache(
         _ store: any CacheStore,

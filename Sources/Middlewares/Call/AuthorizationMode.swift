@@ -25,7 +25,7 @@ public struct AuthorizationMode: Sendable, Hashable {
     /// The request carries no credential and waits for none, and a rejection goes to the caller.
     ///
     /// Use this mode for a log-in, whose 401 means a wrong password, and for public resources. If your requests name a cache
-    /// partition (``Interceptors/HTTPContext/cachePartition``), give such a request a different partition: requests in one
+    /// partition (`HTTPContext.cachePartition`), give such a request a different partition: requests in one
     /// partition share stored responses, whether or not they carry a credential.
     public static let omitted = Self(kind: .omitted)
 }

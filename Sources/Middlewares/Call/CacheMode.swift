@@ -49,7 +49,7 @@ extension HTTPContext {
 
     /// On a request: how it uses the cache; ``CacheMode/standard`` by default.
     ///
-    /// A mode that sends nothing also sets ``HTTPContext/sendingForbidden``, so that a transport refuses the request if no
+    /// A mode that sends nothing also sets `HTTPContext.sendingForbidden`, so that a transport refuses the request if no
     /// cache is in the chain. Setting another mode takes that back.
     public var cacheMode: CacheMode {
         get { self[CacheModeKey.self] }

@@ -30,7 +30,7 @@ public struct CacheOutcome: Sendable, Hashable {
         /// From the server: ``CacheOutcome/forwardReason`` says why.
         public static var miss: Self { Self(code: .miss) }
         /// A 504 made by the cache. Nothing stored may be used, and either the request forbids sending, or the server can't
-        /// be reached: then ``HTTPContext/underlyingError`` says why.
+        /// be reached: then `HTTPContext.underlyingError` says why.
         public static var unsatisfiable: Self { Self(code: .unsatisfiable) }
 
         /// Whether the response came from the store.
@@ -137,7 +137,7 @@ public struct CacheOutcome: Sendable, Hashable {
         /// The store refused the response: it is too large, the store failed, or an invalidation came first.
         public static var refused: Self { Self(code: .refused) }
         /// The response fails a condition of the cache (`stores`) or of an outer interceptor
-        /// (``HTTPContext/storeResponse(onlyIf:)``).
+        /// (``Transport/HTTPContext/storeResponse(onlyIf:)``).
         public static var condition: Self { Self(code: .condition) }
     }
 

@@ -41,7 +41,7 @@ public struct OutcomeCondition: Sendable {
 
     /// Outcomes for which a closure returns `true`, from the request and the outcome of the rest of the chain.
     ///
-    /// The closure must not consume the response's body, but may look at ``HTTPBody/bytes`` of a buffered one. The closure
+    /// The closure must not consume the response's body, but may look at `HTTPBody.bytes` of a buffered one. The closure
     /// never sees cancellations.
     public static func outcome(
         where isMet: @escaping @Sendable (HTTPRequest, Result<HTTPResponse, any Error>) -> Bool
@@ -50,7 +50,7 @@ public struct OutcomeCondition: Sendable {
     }
 
     /// A response with one of these statuses, or an error that an inner interceptor made from such a response
-    /// (``HTTPError/response``).
+    /// (`HTTPError.response`).
     public static func status(_ statuses: HTTPResponse.Status...) -> Self {
         Self(AnswerCriteria(statuses: statuses))
     }

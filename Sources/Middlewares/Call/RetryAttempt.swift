@@ -60,7 +60,7 @@ extension HTTPError {
     /// How often the chain tried to send the request: 1 unless `retry` repeated it. ``HTTPContext/attempts`` describes each
     /// attempt.
     ///
-    /// An attempt counts even if it sent nothing: see ``HTTPError/sentNothing``.
+    /// An attempt counts even if it sent nothing: see `HTTPError.sentNothing`.
     public var attempts: Int { max(1, context.attempts.count) }
 }
 

@@ -37,7 +37,7 @@ extension HTTPContext {
     ///     }
     /// }
     /// ```
-    /// The closure must not consume the body, but may read one that is in memory: ``HTTPBody/bytes``. For content of 16 KiB
+    /// The closure must not consume the body, but may read one that is in memory: `HTTPBody.bytes`. For content of 16 KiB
     /// or more, or of unknown length, the closure runs off the caller's actor.
     public mutating func storeResponse(onlyIf isMet: @escaping @Sendable (HTTPResponse) -> Bool) {
         storingConditions.append(StoringCondition(isMet))

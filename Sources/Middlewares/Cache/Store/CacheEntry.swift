@@ -29,8 +29,12 @@ public struct CacheEntry: Sendable, Identifiable {
 
     /// Creates an entry, for a store.
     ///
-    /// - Parameter read: makes a body of the bytes in a range within the length, or throws if they can't all be read. After it
-    ///   has returned, only the loss of the storage medium should make reading fail.
+    /// - Parameters:
+    ///   - id: tells the entry apart from the key's other entries.
+    ///   - response: the stored response.
+    ///   - length: the number of the body's bytes.
+    ///   - read: makes a body of the bytes in a range within the length, or throws if they can't all be read. After it has
+    ///     returned, only the loss of the storage medium should make reading fail.
     public init(
         id: ID,
         response: CachedResponse,

@@ -61,6 +61,8 @@ public protocol CacheStore: Sendable {
     /// with the same ``CachedResponse/selectingFields``.
     ///
     /// - Parameters:
+    ///   - response: the response without its body.
+    ///   - key: the key to store it under.
     ///   - entries: the IDs of the entries to replace.
     ///   - length: the number of bytes in the body, if known beforehand. The store may use the length to refuse a body or to
     ///     make room. The store needn't compare the length with the bytes that arrive, because the cache doesn't commit a body
@@ -77,7 +79,12 @@ public protocol CacheStore: Sendable {
     ///
     /// The default implementation calls them. Implement this function if the store needs no writer for a complete body.
     ///
-    /// - Parameter isWanted: whether to store the response: see ``CacheWriter/commit(if:)``.
+    /// - Parameters:
+    ///   - body: the complete body.
+    ///   - response: the response without its body.
+    ///   - key: the key to store it under.
+    ///   - entries: the IDs of the entries to replace.
+    ///   - isWanted: whether to store the response: see ``CacheWriter/commit(if:)``.
     /// - Returns: whether the response is stored.
     func store(
         _ body: Data,
@@ -88,6 +95,11 @@ public protocol CacheStore: Sendable {
     ) async throws -> Bool
 
     /// Replaces the metadata of an entry. Does nothing if the entry has been removed or replaced.
+    ///
+    /// - Parameters:
+    ///   - entry: the entry's ID.
+    ///   - key: the entry's key.
+    ///   - response: the new metadata.
     func update(_ entry: CacheEntry.ID, of key: CacheKey, to response: CachedResponse) async throws
 
     /// Removes some entries of a key. Unlike an invalidation, it doesn't keep out responses in progress.

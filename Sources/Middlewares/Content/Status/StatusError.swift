@@ -9,7 +9,7 @@ public import Foundation
 ///     let problem = try error.decode(Problem.self)
 /// }
 /// ```
-/// Its descriptions, and the output of `dump`, contain no secret that ``Redaction/standard`` recognises. ``response`` and
+/// Its descriptions, and the output of `dump`, contain no secret that `Redaction.standard` recognises. ``response`` and
 /// ``body`` are unredacted.
 public struct StatusError: HTTPError {
     private var answer: HTTPResponse
@@ -17,7 +17,7 @@ public struct StatusError: HTTPError {
     public let body: Data
     /// Whether ``body`` is the complete body. `false` if the body was longer than the limit or couldn't be read to its end.
     public let isBodyComplete: Bool
-    /// The method of the request as `validateStatus` received it, and the redacted URL that responded: ``HTTPResponse/url`` if
+    /// The method of the request as `validateStatus` received it, and the redacted URL that responded: `HTTPResponse.url` if
     /// the transport set it, otherwise the request's.
     public let request: HTTPRequest.Summary?
     /// The cause and the remedy, without secrets.

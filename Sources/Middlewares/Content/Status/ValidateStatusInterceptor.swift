@@ -67,7 +67,7 @@ extension Interceptor where Self == AnyInterceptor {
     /// ```
     /// ## The body
     /// An accepted response stays unchanged, except that one with a status other than 2xx is marked as accepted
-    /// (``HTTPContext/isStatusAccepted``), so that a ``Client`` decodes it. For a rejected response, the error keeps the body
+    /// (`HTTPContext.isStatusAccepted`), so that a ``Client`` decodes it. For a rejected response, the error keeps the body
     /// up to a limit, and the rest is discarded. The request's time limits also apply to reading that body.
     ///
     /// - Parameter bodyLimit: the maximum number of bytes of the body to keep in an error; 64 KiB by default.

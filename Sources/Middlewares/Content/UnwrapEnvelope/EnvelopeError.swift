@@ -47,7 +47,19 @@ public struct EnvelopeError: HTTPError {
         set { answer.context = newValue }
     }
 
-    /// Creates an error about a response with this status, these fields and this body.
+    /// Creates an error about a response with this status, these fields and this body. 
+    ///
+    /// - Parameters:
+    ///   - reason: the kind of failure.
+    ///   - code: the envelope's code, if any.
+    ///   - serverMessage: the server's text, if any.
+    ///   - message: a sentence for a developer, without secrets.
+    ///   - status: the response's status.
+    ///   - headerFields: the response's fields.
+    ///   - body: the response's body, or its beginning.
+    ///   - isBodyComplete: whether `body` is complete.
+    ///   - method: the request's method.
+    ///   - url: the request's URL; only its redacted form is kept.
     public init(
         _ code: HTTPErrorCode,
         serverCode: Envelope.Code? = nil,

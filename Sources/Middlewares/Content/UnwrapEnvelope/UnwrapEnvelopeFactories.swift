@@ -84,7 +84,7 @@ extension Interceptor where Self == AnyInterceptor {
     ///   - success: the rule for success, by default the field `success`.
     ///   - otherwise: the treatment of 2xx responses without these fields; by default they fail.
     ///   - limit: the maximum number of bytes of a failure's body to keep in the ``EnvelopeError``, 1 MiB by default.
-    ///   - keepsEnvelope: whether the response's context has the envelope (``HTTPContext/envelope``); `false` by default.
+    ///   - keepsEnvelope: whether the response's context has the envelope (``Transport/HTTPContext/envelope``); `false` by default.
     ///   - judges: which statuses to check, by default all except 3xx, 401 and 407.
     public static func unwrapEnvelope(
         headers: EnvelopeFields,

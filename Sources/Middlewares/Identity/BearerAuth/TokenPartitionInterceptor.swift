@@ -31,7 +31,7 @@ extension Interceptor where Self == AnyInterceptor {
     ///     .retryOnUnauthorized(tokens), .bearerAuth(tokens),
     /// ]
     /// ```
-    /// The interceptor sets ``HTTPContext/cachePartition`` to ``TokenStore/Token/account``. `bearerAuth` then sends the request
+    /// The interceptor sets `HTTPContext.cachePartition` to ``TokenStore/Token/account``. `bearerAuth` then sends the request
     /// only with a token of this account. If another account has signed in meanwhile, `bearerAuth` throws
     /// ``AuthenticationError`` with ``HTTPErrorCode/signedOut``, so that no response for one account is stored for
     /// another.

@@ -216,7 +216,7 @@ extension TokenStore {
     /// Adds the token to a request, for custom interceptors that replace `bearerAuth`.
     ///
     /// The method waits for a running refresh, or for the refresh that an expired token needs. A request that must not be
-    /// sent (``HTTPContext/sendingForbidden``) gets the current token, expired or not, without waiting.
+    /// sent (`HTTPContext.sendingForbidden`) gets the current token, expired or not, without waiting.
     ///
     /// No token is added to a request that already has an `Authorization` field, goes to an origin that the token is not for,
     /// belongs to a refresh (`Task.isRefreshingCredential`), or has ``AuthorizationMode/omitted``. The request's context

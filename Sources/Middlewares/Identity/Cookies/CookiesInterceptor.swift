@@ -60,11 +60,11 @@ extension Interceptor where Self == AnyInterceptor {
     /// ## Order
     /// Put `cookies` inside `followRedirects`, so that each hop sends and sets its own cookies, and outside `sign` and
     /// `logging`. Put `cookies` outside `coalesce` and `cache`, which must know whose request they see: inside them, it throws
-    /// a ``ChainOrderError``, even with an empty jar, unless the request names a partition. Without `cache` and `coalesce`,
+    /// a `ChainOrderError`, even with an empty jar, unless the request names a partition. Without `cache` and `coalesce`,
     /// `cookies` may be inside `retry`: each attempt then carries the cookies that the previous attempt received.
     ///
     /// The jar ignores the cookies of a response from the cache, because it stored them when the response first arrived
-    /// (``Interceptors/HTTPResponse/receivedCookies``).
+    /// (``Transport/HTTPResponse/receivedCookies``).
     ///
     /// A `Cookie` field already in the request stays first, and the jar adds its cookies except those with a name in that
     /// field. A cookie goes to the host that set it, or to the hosts of its domain, on any port (RFC 6265).

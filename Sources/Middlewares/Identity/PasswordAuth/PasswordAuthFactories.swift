@@ -11,7 +11,7 @@ extension Interceptor where Self == AnyInterceptor {
     /// ## Order
     /// Put this interceptor inside `validateStatus` and `followRedirects`, and outside `retry`: it answers a 401 by running the
     /// rest of the chain again. Put it outside `coalesce` and `cache`, which must know whose request they see. Inside
-    /// `coalesce` or `cache`, this interceptor throws a ``ChainOrderError`` unless the request names a partition. With digest,
+    /// `coalesce` or `cache`, this interceptor throws a `ChainOrderError` unless the request names a partition. With digest,
     /// a cache can find its responses again only by a partition.
     ///
     /// An interceptor that changes the URL or the content belongs outside this interceptor; only the transport may do so
@@ -33,7 +33,7 @@ extension Interceptor where Self == AnyInterceptor {
     ///   401 after a redirect that an inner interceptor followed and that changed the method: the server has already acted on
     ///   the request.
     /// - Names and passwords are sent as UTF-8, and only to their origins. A request that already has an `Authorization` field
-    ///   keeps that field. To send a request without credentials, set ``Interceptors/HTTPContext/authorization`` in its
+    ///   keeps that field. To send a request without credentials, set ``Transport/HTTPContext/authorization`` in its
     ///   context.
     /// - With ``AuthorizationMode/notRenewed``, a 401 to a request with credentials goes to the caller. The closure isn't
     ///   called again, and the credential stays in use. A first challenge and a stale nonce are still answered.

@@ -109,7 +109,7 @@ extension Interceptor where Self == AnyInterceptor {
     /// - A first rejection goes to the caller if it doesn't concern the credential. The request went to another origin, had an
     ///   `Authorization` field, belongs to a session that a sign-out has ended, or is part of the refresh
     ///   (`Task.isRefreshingCredential`). Or its context says that a rejection means something else
-    ///   (``Interceptors/HTTPContext/authorization``).
+    ///   (``Transport/HTTPContext/authorization``).
     /// - A first rejection also goes to the caller after a redirect that an inner interceptor followed and that changed the
     ///   method: the server has already acted on the request. If a request isn't idempotent, its rejection goes to the caller
     ///   when the server may have acted on an earlier attempt of an inner `retry`.

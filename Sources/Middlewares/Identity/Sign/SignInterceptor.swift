@@ -69,8 +69,8 @@ extension Interceptor where Self == AnyInterceptor {
     ///   request with its URL.
     ///
     /// An outer `cache` or `coalesce` can serve one response to several requests, but can't see whose key signs a request. So
-    /// name a partition (``HTTPContext/cachePartition``), or, if all users of the program share the key, pass
-    /// `identifiesCaller: false`. Otherwise the request fails with a ``ChainOrderError``.
+    /// name a partition (`HTTPContext.cachePartition`), or, if all users of the program share the key, pass
+    /// `identifiesCaller: false`. Otherwise the request fails with a `ChainOrderError`.
     ///
     /// ## Behaviour
     /// Requests to other origins pass unsigned. A request that should be signed but can't be isn't sent: it fails with the
@@ -96,6 +96,12 @@ extension Interceptor where Self == AnyInterceptor {
     /// Signs requests with a closure, which adds fields or query parameters to the final request.
     ///
     /// Equivalent to ``sign(_:origins:identifiesCaller:time:where:)`` with a closure in place of the signer.
+    ///
+    /// - Parameters:
+    ///   - origins: the origins whose requests are signed; `nil`, the default, for the origin of the client's base URL.
+    ///   - identifiesCaller: whether the key identifies a user: see the other method.
+    ///   - time: its wall clock dates the signatures.
+    ///   - sign: adds the signature to a request, at the given time.
     public static func sign(
         origins: Set<Origin>? = nil,
         identifiesCaller: Bool = true,

@@ -88,7 +88,7 @@ public struct LogEntry: Sendable, CustomStringConvertible {
 
     /// Creates an entry from text of one or more lines.
     ///
-    /// Secrets are redacted as by ``Redaction/text(_:)``, and control characters become escapes. Lines after the first are
+    /// Secrets are redacted as by `Redaction.text(_:)`, and control characters become escapes. Lines after the first are
     /// indented, so that no text can imitate an entry. Text in a form that the redaction doesn't know must not contain secrets.
     ///
     /// - Parameters:

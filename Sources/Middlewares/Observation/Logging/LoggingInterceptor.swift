@@ -83,7 +83,7 @@ extension Interceptor where Self == AnyInterceptor {
     ///   written when its head arrives.
     /// - Logging never consumes a body or waits for one. A body that is streamed, in a file, over the limit or not UTF-8 text
     ///   is only summarised.
-    /// - No level logs a secret that ``Redaction`` recognises, whether it occurs in a URL, a field, a body or an error.
+    /// - No level logs a secret that `Redaction` recognises, whether it occurs in a URL, a field, a body or an error.
     /// - Text from a server can't imitate an entry or control a terminal: control characters are escaped, and all lines of an
     ///   entry except the first are indented.
     ///

@@ -23,7 +23,7 @@ public struct ExchangeStart: Sendable {
     public let url: String
     /// The size of the request's content in bytes, if known in advance.
     public let requestBytes: Int64?
-    /// The endpoint that the request was made from, which may name it: see ``HTTPContext/endpoint``.
+    /// The endpoint that the request was made from, which may name it: see `HTTPContext.endpoint`.
     public let endpoint: (any Endpoint)?
 
     init(number: UInt64, request: borrowing HTTPRequest) {

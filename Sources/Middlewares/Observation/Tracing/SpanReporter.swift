@@ -10,7 +10,7 @@
 ///     span.end()
 /// }
 /// ```
-/// Pass it to ``Interceptor/tracing(to:)``. For swift-distributed-tracing and OpenTelemetry's names, use the package
+/// Pass it to ``Interceptors/Interceptor/tracing(to:)``. For swift-distributed-tracing and OpenTelemetry's names, use the package
 /// `Adapters/Observability`.
 public struct SpanReporter: Sendable {
     /// Begins a span, and returns the closure that ends it.
@@ -21,8 +21,8 @@ public struct SpanReporter: Sendable {
     /// - Parameters:
     ///   - begin: begins a span for a request that is about to be passed on. The closure may add fields that tell the server
     ///     about the span, and values to the request's context for interceptors further inside. Report
-    ///     ``HTTPRequest/summary`` rather than the URL, which may hold secrets. ``HTTPContext/endpoint`` may name the endpoint,
-    ///     and ``HTTPContext/resendCount`` counts earlier attempts of the call.
+    ///     `HTTPRequest.summary` rather than the URL, which may hold secrets. `HTTPContext.endpoint` may name the endpoint,
+    ///     and ``Transport/HTTPContext/resendCount`` counts earlier attempts of the call.
     ///   - end: ends the span. Called exactly once for each span, on any thread.
     public init<Span: Sendable>(
         begin: @escaping @Sendable (_ request: inout HTTPRequest) -> Span,

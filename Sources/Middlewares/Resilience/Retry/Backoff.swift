@@ -46,7 +46,9 @@ public struct Backoff: Sendable {
 
     /// The wait after an attempt if the server asks for none, limited to the range from zero to about thirty years.
     ///
-    /// - Parameter attempt: the number of the failed attempt, counted from 1.
+    /// - Parameters:
+    ///   - attempt: the number of the failed attempt, counted from 1.
+    ///   - random: the source of jitter.
     public func duration(after attempt: Int, random: RandomSource) -> Duration {
         min(max(.zero, wait(attempt, random)), Stopwatch.farthest)
     }

@@ -10,13 +10,13 @@ internal import Foundation
 /// ```
 /// ## When a request may be sent again
 /// An idempotent request (RFC 9110 §9.2.2) may always be sent again. A request is idempotent by its method, by an
-/// `Idempotency-Key` field, or because its context says so (``HTTPContext/isIdempotent``), which overrides the other two.
+/// `Idempotency-Key` field, or because its context says so (``Transport/HTTPContext/isIdempotent``), which overrides the other two.
 ///
 /// Any other request may be sent again only if the server certainly didn't act on it:
 /// - The response is a 408, 421, 425 or 429, or a 413 or 503 with a `Retry-After`.
 /// - Nothing was sent: there was no connection, the deadline passed while the request waited for a permit, or
 ///   `limitConcurrency`, `rateLimit`, `circuitBreaker`, `sign` or an interceptor of yours refused the request
-///   (``HTTPError/sentNothing``). A TLS failure doesn't count, because it can occur after the request was sent.
+///   (`HTTPError.sentNothing`). A TLS failure doesn't count, because it can occur after the request was sent.
 ///
 /// Neither case applies after an inner interceptor followed a redirect that changed the method, because the server acted on
 /// the original request. A request whose body is a one-shot stream that was already read is never sent again.
@@ -143,6 +143,11 @@ extension RetryPolicy {
     }
 
     /// A policy with the same wait after every attempt.
+    ///
+    /// - Parameters:
+    ///   - wait: the wait.
+    ///   - maxAttempts: the maximum number of attempts, including the first.
+    ///   - condition: the outcomes that are worth another attempt.
     public static func constant(
         _ wait: Duration,
         maxAttempts: Int = 3,
@@ -151,7 +156,12 @@ extension RetryPolicy {
         Self(maxAttempts: maxAttempts, backoff: .constant(wait), condition: condition)
     }
 
-    /// A policy whose waits a closure computes from the number of the failed attempt, counted from 1, and the random source.
+    /// A policy whose waits a closure computes.
+    ///
+    /// - Parameters:
+    ///   - maxAttempts: the maximum number of attempts, including the first.
+    ///   - condition: the outcomes that are worth another attempt.
+    ///   - wait: computes the wait from the number of the failed attempt, counted from 1, and the random source.
     public static func custom(
         maxAttempts: Int = 3,
         condition: OutcomeCondition = .temporaryFailure,

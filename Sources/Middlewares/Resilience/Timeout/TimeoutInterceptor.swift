@@ -101,18 +101,18 @@ extension Interceptor where Self == AnyInterceptor {
     /// - Inside them, the limit applies to each attempt.
     ///
     /// ## Behaviour
-    /// - The interceptor passes its deadline on (``HTTPContext/deadline``), so that an inner retry doesn't start an attempt
+    /// - The interceptor passes its deadline on (``Transport/HTTPContext/deadline``), so that an inner retry doesn't start an attempt
     ///   that can't end in time. The interceptor also enforces a deadline that the caller set on the request; `.timeout()`
     ///   without a limit does only that.
     /// - At the deadline the rest of the chain is cancelled and awaited, so that no work continues after the call. The call
     ///   then fails with ``HTTPErrorCode/timedOut`` and a message that names the limit. A late response is discarded. An
     ///   inner interceptor or transport that ignores cancellation delays the failure.
-    /// - The error's context holds facts noted by inner interceptors, such as a retry's attempts (``HTTPContext/attempts``).
+    /// - The error's context holds facts noted by inner interceptors, such as a retry's attempts (``Transport/HTTPContext/attempts``).
     /// - Cancelling the caller's task still throws `CancellationError`.
     /// - The time keeps running while an app is suspended, because the caller keeps waiting. With a `SuspendingClock`, the time
     ///   stops while the machine sleeps.
     /// - The time runs until the response is returned: with its content if the response is buffered, otherwise with its head.
-    ///   To limit the content of a streamed response, use ``Timeouts/total`` and ``Timeouts/idle`` in ``HTTPContext/timeouts``.
+    ///   To limit the content of a streamed response, use `Timeouts.total` and `Timeouts.idle` in `HTTPContext.timeouts`.
     ///
     /// - Parameters:
     ///   - limit: the maximum time from a request's arrival here to its response. Zero or less fails every request unsent.

@@ -45,18 +45,18 @@ extension Interceptor where Self == AnyInterceptor {
     /// ```
     /// ## Order
     /// - Inside interceptors that add credentials (`bearerAuth`, cookies, basic authentication), so that users never share a
-    ///   response. A call whose credentials are added further inside fails with ``ChainOrderError``, unless the request names a
-    ///   partition (``HTTPContext/cachePartition``).
+    ///   response. A call whose credentials are added further inside fails with `ChainOrderError`, unless the request names a
+    ///   partition (`HTTPContext.cachePartition`).
     /// - Outside a cache, a retry, and interceptors that limit or count requests, so that they run once for all callers that
     ///   share.
     ///
     /// ## When requests are identical
     /// Both are GETs without content, and have the same URL, header fields, client origin, time limits, buffer limit and cache
-    /// use (``HTTPContext/cacheMode``, ``HTTPContext/cachePartition``).
+    /// use (``Transport/HTTPContext/cacheMode``, `HTTPContext.cachePartition`).
     ///
     /// Every field counts, except those that only label requests: `TransactionId`, `X-Request-ID`, `X-Correlation-ID`,
     /// `traceparent`, `tracestate`, `baggage`, and those that `ignoring` adds. A field with a sensitive name
-    /// (``Redaction/isSensitive(_:)``) always counts, even if `ignoring` names it; `Proxy-Authorization` can be ignored. Use
+    /// (`Redaction.isSensitive(_:)`) always counts, even if `ignoring` names it; `Proxy-Authorization` can be ignored. Use
     /// `apart` for anything else that must keep requests separate.
     ///
     /// Some requests never share:
@@ -76,7 +76,7 @@ extension Interceptor where Self == AnyInterceptor {
     ///   caller that writes and then reads sees the change.
     ///
     /// The exchange has the context, the priority and the task-local values of the request that started it. A response to any
-    /// other request is marked ``HTTPContext/isCoalesced``.
+    /// other request is marked ``Transport/HTTPContext/isCoalesced``.
     ///
     /// - Parameters:
     ///   - ignored: further header fields that don't affect the response.

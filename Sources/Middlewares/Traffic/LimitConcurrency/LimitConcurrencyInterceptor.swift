@@ -58,7 +58,7 @@ extension Interceptor where Self == AnyInterceptor {
     /// - Waiting ends at the call's deadline (``HTTPContext/deadline``) with ``HTTPErrorCode/timedOut``.
     /// - If the line is limited, a request that finds it full fails at once with ``LimitError``.
     /// - A buffered response releases its permit when it arrives. A streamed response keeps the connection busy, and so holds
-    ///   its permit until its body ends, fails, is discarded (``HTTPBody/discard()``) or is deallocated. Code that keeps a
+    ///   its permit until its body ends, fails, is discarded (`HTTPBody.discard()`) or is deallocated. Code that keeps a
     ///   streamed response without reading it also keeps the permit.
     /// - A request that refreshes a credential needs no permit (`Task.isRefreshingCredential`), because the requests that hold
     ///   the permits may be waiting for the refresh.
