@@ -73,6 +73,8 @@ typedef int (*cossl_password_callback)(char *buffer, int size, int for_writing, 
     F(void, X509_VERIFY_PARAM_set_auth_level, (void *parameters, int level), (parameters, level)) \
     F(int, X509_verify_cert, (void *context), (context)) \
     F(void *, X509_get_ext_d2i, (const void *certificate, int nid, int *critical, int *index), (certificate, nid, critical, index)) \
+    F(int, X509_check_host, (void *certificate, const char *name, size_t length, unsigned int flags, char **match), (certificate, name, length, flags, match)) \
+    F(int, X509_check_ip_asc, (void *certificate, const char *address, unsigned int flags), (certificate, address, flags)) \
     F(void, GENERAL_NAMES_free, (void *names), (names)) \
     F(int, OPENSSL_sk_num, (const void *stack), (stack)) \
     F(void *, OPENSSL_sk_value, (const void *stack, int index), (stack, index)) \
@@ -159,6 +161,7 @@ enum cossl_number {
     COSSL_NID_subject_key_identifier = 82,
     COSSL_NID_key_usage = 83,
     COSSL_NID_subject_alt_name = 85,
+    COSSL_X509_CHECK_FLAG_NEVER_CHECK_SUBJECT = 0x20,
     COSSL_NID_basic_constraints = 87,
     COSSL_NID_authority_key_identifier = 90,
     COSSL_NID_ext_key_usage = 126,

@@ -104,16 +104,24 @@ public struct Client: Transport {
     ///
     /// A relative URL is treated as a path below the base URL.
     public func send(_ request: consuming HTTPRequest) async throws -> HTTPResponse {
+        // Requests refer to the settings weakly.
+        defer { withExtendedLifetime(settings) {} }
         if request.url.scheme == nil { request.url = try url(for: RequestTarget(request.url)) }
         guard !request.context.isEmpty else {
             request.context = context
             return try await chain.send(request)
         }
-        if sender.origin != nil || request.context.sender == nil { request.context.sender = sender }
+        request.context.sender = sender(after: request.context.sender)
         let validatesStatus = request.context.validatesStatus
         var response = try await chain.send(request)
         if !validatesStatus { response.context.isStatusAccepted = true }
         return response
+    }
+
+    /// This client as a request's sender. Without a base URL, the origin is that of the client that sent the request before.
+    private func sender(after previous: RequestSender?) -> RequestSender {
+        guard sender.origin == nil, let origin = previous?.origin else { return sender }
+        return RequestSender(origin: origin, settings: settings)
     }
 
     /// Sends an endpoint's request and returns the response, whatever the status.

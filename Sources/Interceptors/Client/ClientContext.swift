@@ -14,11 +14,17 @@ extension HTTPContext {
     /// URL.
     public var clientOrigin: Origin? {
         get { sender?.origin }
-        set { sender = newValue.map { RequestSender(origin: $0) } }
+        set {
+            let settings = sender?.settings
+            sender = newValue == nil && settings == nil ? nil : RequestSender(origin: newValue, settings: settings)
+        }
     }
 
     /// On a request: the ``Client`` that made it, as long as the caller keeps that client. `nil` without a client.
     package var client: Client? { sender?.settings?.client }
+
+    /// On a request: an object that keeps ``client``, for work on the request that goes on without the caller.
+    package var clientOwner: (any AnyObject & Sendable)? { sender?.settings }
 
     /// On a request: the client that made it.
     var sender: RequestSender? {

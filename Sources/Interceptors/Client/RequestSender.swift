@@ -4,14 +4,22 @@ internal import Transport
 /// The client that made a request, in the request's context.
 ///
 /// The reference is weak: a transport that keeps its requests, such as a stub, would otherwise keep its client, which keeps the
-/// transport. While a call runs, the caller keeps the client.
+/// transport. While a call runs, the caller keeps the client; work that goes on without the caller keeps
+/// ``HTTPContext/clientOwner``.
 final class RequestSender: Sendable {
     let origin: Origin?
-    weak let settings: ClientSettings?
+    private let owner: Weak
+
+    // Not `weak let`, which needs Swift 6.2.3.
+    private struct Weak {
+        weak var settings: ClientSettings?
+    }
+
+    var settings: ClientSettings? { owner.settings }
 
     init(origin: Origin?, settings: ClientSettings? = nil) {
         self.origin = origin
-        self.settings = settings
+        owner = Weak(settings: settings)
     }
 }
 

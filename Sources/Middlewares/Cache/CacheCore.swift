@@ -219,7 +219,11 @@ extension CacheCore {
         request.context.uploadProgress = nil
         // The caller already has a response, so the caller's deadline doesn't apply.
         request.context.deadline = nil
-        backgroundValidations.begin(key) { [request] in await self.validate(request, key, generation, next) }
+        let client = request.context.clientOwner
+        backgroundValidations.begin(key) { [request] in
+            await self.validate(request, key, generation, next)
+            withExtendedLifetime(client) {}
+        }
     }
 
     private func validate(

@@ -19,6 +19,8 @@ extension TransportError {
         return Self(.tlsFailed, message)
     }
 
+    static func otherName(_ host: String) -> Self { Self(.tlsFailed, "The certificate doesn't name \(host).") }
+
     static var shutDown: Self { Self(.connectionLost, "The transport was shut down.") }
 
     /// The error with a request attached. ``staleConnection`` becomes ``connectionLost``.

@@ -43,9 +43,11 @@ extension TLSConfiguration {
 
     func acceptsAnyCertificate(from host: String) -> Bool { hostsWithoutTrust.contains(HostPattern.normalized(host)) }
 
-    func acceptsAnyHostName(from host: String) -> Bool {
-        hostsWithoutName.contains(HostPattern.normalized(host)) || acceptsAnyCertificate(from: host)
-    }
+    /// Whether a certificate for another host may be accepted: its names aren't compared, or any certificate is accepted.
+    func acceptsAnyHostName(from host: String) -> Bool { ignoresNames(of: host) || acceptsAnyCertificate(from: host) }
+
+    /// Whether the names of the host's certificate are part of no verification.
+    func ignoresNames(of host: String) -> Bool { hostsWithoutName.contains(HostPattern.normalized(host)) }
 
     /// The error of an invalid literal in the settings, or `nil` if all are valid.
     var literalError: TLSConfigurationError? {

@@ -16,11 +16,12 @@ extension TLSConfiguration {
     /// - Parameter check: called on a thread of the transport when a connection opens, so it must return quickly. If it
     ///   throws, the connection is closed and the call fails with ``HTTPErrorCode/tlsFailed``, whose `underlying` is the
     ///   thrown error. It gets
-    ///   - the host, in lowercase and without a trailing dot,
+    ///   - the host, in lowercase and without a trailing dot; a TLS proxy is a host, too, and called `the proxy` on Linux if its
+    ///     handshake names none,
     ///   - the verified chain, the server's own certificate first,
     ///   - the standard verification's error. It is `nil` unless the host is exempt from verification
-    ///     (``dangerouslyAcceptingInvalidCertificates(from:)``): the check then decides alone, and the chain is what the server
-    ///     sent.
+    ///     (``dangerouslyAcceptingInvalidCertificates(from:)``): the check then decides alone, and of an unverified chain only
+    ///     the first certificate proves anything.
     ///
     /// The check can refuse a server, never accept one that the settings refuse. Several checks must all pass. A request to an
     /// `http:` URL fails, because nothing of its server could be checked. Requests over a connection that is already open

@@ -48,7 +48,8 @@ struct Simulation {
 
     private mutating func run() throws -> Outcome {
         let probe = Probe()
-        weak let leaked = probe
+        weak var leaked: Probe?
+        leaked = probe
         let (names, calls) = try runChain(consume probe)
         if leaked != nil { world.violate("The chain is still held by something when all has ended.") }
         return Outcome(chain: names, violations: world.violations, trace: world.trace, calls: calls)

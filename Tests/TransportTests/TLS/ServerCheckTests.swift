@@ -80,6 +80,34 @@ import TransportTesting
         #expect(try await expectRefusal(TLSFixture(), strict).underlying is Refused)
     }
 
+    @Test(arguments: [nil, "localhost"])
+    func exemptHostStillGetsTheVerdictOfItsName(exemptName: String?) async throws {
+        let elsewhere = try TLSFixture(hosts: ["elsewhere.example", "127.0.0.2"])
+        for host in ["localhost", "127.0.0.1"] {
+            let record = Record()
+            let exempt = TLSConfiguration(trust: elsewhere.trust).dangerouslyAcceptingInvalidCertificates(from: host)
+            let named = exemptName == nil ? exempt : exempt.dangerouslyAcceptingAnyHostName(from: host)
+            let response = try await send(
+                elsewhere.request(host: host),
+                named.checkingServers { record.add($0, $1, $2) }
+            )
+            #expect(response.status == 200)
+            #expect(record.calls.map { $0.failure is TransportError } == [exemptName == nil])
+        }
+        let right = try TLSFixture()
+        let record = Record()
+        let tls = TLSConfiguration(trust: right.trust).dangerouslyAcceptingInvalidCertificates(from: "localhost")
+        _ = try await send(right.request(), tls.checkingServers { record.add($0, $1, $2) })
+        #expect(record.calls.map { $0.failure == nil } == [true])
+    }
+
+    @Test func trustedChainOfAnotherHostProvesOnlyItsFirstCertificateToAnExemptHostsPins() async throws {
+        let elsewhere = try TLSFixture(hosts: ["elsewhere.example"])
+        let pins = TLSConfiguration.pinned([elsewhere.root.certificate.publicKeyPin], trust: elsewhere.trust)
+        let tls = pins.dangerouslyAcceptingInvalidCertificates(from: "localhost")
+        #expect(try await expectRefusal(elsewhere, tls).underlying is PinningError)
+    }
+
     @Test func plainHTTPIsRefusedBecauseNothingCouldBeChecked() async throws {
         let server = try MockServer()
         server.on(nil, "/**") { _ in MockResponse.status(200) }

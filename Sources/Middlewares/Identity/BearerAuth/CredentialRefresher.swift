@@ -19,6 +19,7 @@ final class CredentialRefresher<Value: Sendable>: Sendable {
     private let refresh: @Sendable (_ rejected: Value, _ client: Client?) async throws -> Value
     private let onChange: @Sendable (Value) -> Void
     private let observe: @Sendable (RefreshEvent) -> Void
+    private let needsClient: Bool
     private let pause: Duration
     private let stopwatch: Stopwatch
     /// Whether ``SingleFlight/unprovenSince`` is set: a copy outside the lock, because every response reads it. Written only
@@ -31,6 +32,7 @@ final class CredentialRefresher<Value: Sendable>: Sendable {
     ///   - pause: the time after a refresh in which a rejection of the new value starts no other refresh, unless a server has
     ///     accepted the value.
     ///   - clock: measures the pause.
+    ///   - needsClient: whether `refresh` needs a client. A call without a client then starts no refresh, and fails.
     ///   - onChange: called with each new value, in order. The call happens under the lock, which keeps the order, so it must
     ///     only put the value into a queue.
     ///   - observe: called with each event, for tests.
@@ -39,12 +41,14 @@ final class CredentialRefresher<Value: Sendable>: Sendable {
         _ value: Value,
         pause: Duration = .seconds(10),
         clock: any Clock<Duration> = ContinuousClock(),
+        needsClient: Bool = false,
         onChange: @escaping @Sendable (Value) -> Void = { _ in },
         observe: @escaping @Sendable (RefreshEvent) -> Void = { _ in },
         refresh: @escaping @Sendable (_ rejected: Value, _ client: Client?) async throws -> Value
     ) {
         flights = Mutex(Flights(value))
         self.pause = pause
+        self.needsClient = needsClient
         stopwatch = Stopwatch.starting(clock)
         self.onChange = onChange
         self.observe = observe
@@ -114,10 +118,14 @@ final class CredentialRefresher<Value: Sendable>: Sendable {
     /// - Throws: the refresh's error; ``AuthenticationError`` with ``HTTPErrorCode/signedOut`` if the session of
     ///   the rejected value has ended; `CancellationError` at once if the current task is cancelled.
     func value(rejecting rejected: CredentialGeneration?, client: Client? = nil) async throws -> Credential<Value> {
+        let refusal = needsClient && client == nil ? AuthenticationError.noClient : nil
         let ticket = flights.withLock { $0.issueTicket() }
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                switch flights.withLock({ $0.wait(ticket, continuation, rejecting: rejected) }) {
+                let step = flights.withLock {
+                    $0.wait(ticket, continuation, rejecting: rejected, unlessStarting: refusal)
+                }
+                switch step {
                 case .wait(let count):
                     observe(.waiting(count))
                 case .start(let flight, let rejected):

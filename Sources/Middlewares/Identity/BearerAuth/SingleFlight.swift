@@ -111,12 +111,20 @@ struct SingleFlight<Value, Waiter> {
 
     /// Asks for a value newer than the rejected one. Without a rejected one, asks for the running flight's value, or else the
     /// current value.
-    mutating func wait(_ ticket: Int, _ waiter: Waiter, rejecting rejected: CredentialGeneration?) -> Step {
+    ///
+    /// - Parameter refusal: the error for a caller that can't start a flight, if no flight is running.
+    mutating func wait(
+        _ ticket: Int,
+        _ waiter: Waiter,
+        rejecting rejected: CredentialGeneration?,
+        unlessStarting refusal: (any Error)? = nil
+    ) -> Step {
         if case .cancelled = tickets.removeValue(forKey: ticket) { return .resume(waiter, .cancelled) }
         if let rejected, !canRenew(rejected) { return .resume(waiter, .closed) }
         guard rejected == current.generation || (rejected == nil && flight != nil) else {
             return .resume(waiter, .current(current))
         }
+        if let refusal, flight == nil { return .resume(waiter, .failed(refusal)) }
         tickets[ticket] = .waiting(waiter)
         waiterCount += 1
         guard flight == nil else { return .wait(count: waiterCount) }

@@ -142,6 +142,7 @@ public final class TokenStore: Sendable {
             pause: pause,
             time: time,
             persist: persist,
+            needsClient: true,
             observe: { _ in },
             renew: { rejected, client in
                 guard let client else { throw AuthenticationError.noClient }
@@ -159,6 +160,7 @@ public final class TokenStore: Sendable {
         pause: Duration = .seconds(10),
         time: TimeSource = .system,
         persist: (@Sendable (Token?) async -> Void)? = nil,
+        needsClient: Bool = false,
         observe: @escaping @Sendable (RefreshEvent) -> Void,
         renew: @escaping @Sendable (_ rejected: Token?, _ client: Client?) async throws -> Token
     ) {
@@ -172,6 +174,7 @@ public final class TokenStore: Sendable {
             HeldToken(initial, leeway: leeway),
             pause: pause,
             clock: time.clock,
+            needsClient: needsClient,
             onChange: { persistence?.enqueue($0.token) },
             observe: observe,
             refresh: { rejected, client in

@@ -81,8 +81,9 @@ final class Coalescer: Sendable {
         shared.shareResponse(by: "coalesce")
         if request.context.deadline != nil { shared.context.deadline = deadline(of: exchange) }
         observe(.began)
+        let client = request.context.clientOwner
         let work = Task { [shared] in
-            defer { observe(.ended) }
+            defer { withExtendedLifetime(client) { observe(.ended) } }
             let answer: Result<HTTPResponse, any Error>
             do {
                 answer = .success(try await Self.shareable(try await next(shared), shared))

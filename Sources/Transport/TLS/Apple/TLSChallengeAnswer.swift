@@ -80,7 +80,7 @@ extension TLSConfiguration {
     }
 
     private func prepare(_ trust: SecTrust, _ host: String) {
-        let policy = acceptsAnyHostName(from: host) ? nil : host as CFString
+        let policy = ignoresNames(of: host) ? nil : host as CFString
         SecTrustSetPolicies(trust, SecPolicyCreateSSL(true, policy))
         guard !self.trust.usesSystem || !self.trust.anchors.isEmpty else { return }
         let anchors = self.trust.anchors.compactMap { SecCertificateCreateWithData(nil, $0.der as CFData) }

@@ -104,18 +104,19 @@ extension ChainVerifier {
         let strictness = cossl_X509_VERIFY_PARAM_get_auth_level(cossl_X509_STORE_CTX_get0_param(handshake))
         cossl_X509_VERIFY_PARAM_set_auth_level(cossl_X509_STORE_CTX_get0_param(context), strictness)
 
+        let isExempt = mayBeExempt && tls.acceptsAnyCertificate(from: host)
+        let ignoresNames = mayBeExempt && tls.ignoresNames(of: host)
         let chain: [UnsafeMutableRawPointer]
         var failure: TransportError?
         if cossl_X509_verify_cert(context) == 1 {
             chain = Self.elements(cossl_X509_STORE_CTX_get0_chain(context))
-            guard mayBeExempt && tls.acceptsAnyHostName(from: host) || Self.namesHost(leaf) else {
-                return .namelessCertificate(host)
-            }
+            // libcurl compares the names of the other hosts.
+            if isExempt, !ignoresNames, !Self.names(leaf, host) { failure = .otherName(host) }
+            guard isExempt || ignoresNames || Self.namesHost(leaf) else { return .namelessCertificate(host) }
         } else {
             chain = [leaf] + Self.elements(untrusted).filter { $0 != leaf }
             failure = Self.refusal(context, host)
         }
-        let isExempt = mayBeExempt && tls.acceptsAnyCertificate(from: host)
         let refusal = tls.refusal(of: host, after: failure, isExempt: isExempt) { try chain.map(Self.certificate) }
         if failure != nil, refusal != nil {
             cossl_X509_STORE_CTX_set_error(handshake, cossl_X509_STORE_CTX_get_error(context))
@@ -158,6 +159,14 @@ extension ChainVerifier {
             let type = $0.load(as: Int32.self)
             return type == COSSL_GEN_DNS.rawValue || type == COSSL_GEN_IPADD.rawValue
         }
+    }
+
+    /// Whether a certificate's subjectAltName contains this host.
+    private static func names(_ certificate: UnsafeMutableRawPointer, _ host: String) -> Bool {
+        let host = HostPattern.normalized(host)
+        if HostPattern.isAddress(host) { return cossl_X509_check_ip_asc(certificate, host, 0) == 1 }
+        let flags = UInt32(COSSL_X509_CHECK_FLAG_NEVER_CHECK_SUBJECT.rawValue)
+        return cossl_X509_check_host(certificate, host, 0, flags, nil) == 1
     }
 
     private static func serverName(_ handshake: UnsafeMutableRawPointer) -> String? {

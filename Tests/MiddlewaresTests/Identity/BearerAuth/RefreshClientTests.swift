@@ -80,4 +80,42 @@ import Testing
         #expect(kept.first?.context.client == nil)
         #expect(kept.first?.context.clientOrigin == apiOrigin)
     }
+
+    @Test func clientWithoutABaseURLIsTheOneWhoseRequestNeedsTheToken() async throws {
+        let stub = server()
+        let store = TokenStore(.old, origins: [apiOrigin]) { _, api in
+            TokenStore.Token(try await api.get("https://api.example.com/v1/token", as: Session.self).access)
+        }
+        stub.on(.get, "/v1/token", .json(#"{"access": "new"}"#))
+        let inner = Client(
+            interceptors: [.headers(["X-Client": "inner"]), .retryOnUnauthorized(store), .bearerAuth(store)],
+            transport: stub
+        )
+        let outer = Client(
+            baseURL: URL(string: "https://other.example.com"),
+            interceptors: [.headers(["X-Client": "outer"])],
+            transport: inner
+        )
+        #expect(try await outer.get("https://api.example.com/v1/user", as: String.self) == "Ada")
+        #expect(stub.requests.map { $0.headerFields["X-Client"] } == ["outer", "inner", "outer"])
+        #expect(stub.requests.map { $0.context.clientOrigin?.host } == ["other.example.com", nil, "other.example.com"])
+    }
+
+    @Test func changedOriginOfARequestKeepsItsClient() async throws {
+        let stub = server()
+        let api = client(tokens(.old), stub)
+        let changed = Client(
+            baseURL: URL(string: "https://other.example.com"),
+            interceptors: [
+                .intercept { request, next in
+                    request.context.clientOrigin = apiOrigin
+                    request.context.clientOrigin = nil
+                    #expect(request.context.client != nil)
+                    return try await next(request)
+                }
+            ],
+            transport: api
+        )
+        #expect(try await changed.get("https://api.example.com/v1/user", as: String.self) == "Ada")
+    }
 }

@@ -30,6 +30,20 @@ import Testing
         #expect(Answer(flights.wait(late, late, rejecting: rejected)) == .wait(2))
     }
 
+    @Test func callerThatMayNotStartAFlightFailsAloneButJoinsARunningOne() {
+        struct NotAllowed: Error {}
+        var flights = Flights("old")
+        let rejected = flights.current.generation
+        func askWithoutStarting() -> Answer {
+            let ticket = flights.issueTicket()
+            return Answer(flights.wait(ticket, ticket, rejecting: rejected, unlessStarting: NotAllowed()))
+        }
+        #expect(askWithoutStarting() == .told(.failed))
+        #expect(flights.flight == nil)
+        #expect(ask(&flights, rejecting: rejected).1 == .start("old"))
+        #expect(askWithoutStarting() == .wait(2))
+    }
+
     @Test func endedFlightServesAllInTheOrderInWhichTheyCame() throws {
         var flights = Flights("old")
         let rejected = flights.current.generation

@@ -102,7 +102,8 @@ struct TokenStoreTests {
                 return .new
             }
         )
-        weak let store = tokens
+        weak var store: TokenStore?
+        store = tokens
         var chain = tokens.map { authenticatingChain($0, TokenServer(accepting: ["new"])) }
         let task = Task { [chain] in try await chain?.get() }
         await began.opened()
