@@ -5,7 +5,7 @@ import Testing
 @testable import Middlewares
 
 /// The codes of the sources against those of Docs/Errors.md.
-@Suite struct ErrorCodesTests {
+@Suite(.againstHanging) struct ErrorCodesTests {
     private struct Row: Hashable {
         let code: String
         let errors: Set<String>
