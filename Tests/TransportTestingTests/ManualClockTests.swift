@@ -66,6 +66,11 @@ import TransportTesting
             let job = UnownedJob(job)
             queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
         }
+
+        /// Waits until every task has suspended. A task that is woken before it has suspended goes on without a place in the line.
+        func haveSuspended() async {
+            await withCheckedContinuation { continuation in queue.async { continuation.resume() } }
+        }
     }
 
     private final class Woken: Sendable {
@@ -83,6 +88,7 @@ import TransportTesting
                 }
                 await clock.sleepers(number + 1)
             }
+            await line.haveSuspended()
             clock.advance(by: .seconds(10))
             try await group.waitForAll()
         }

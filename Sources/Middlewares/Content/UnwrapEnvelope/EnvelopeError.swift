@@ -47,7 +47,7 @@ public struct EnvelopeError: HTTPError {
         set { answer.context = newValue }
     }
 
-    /// Creates an error about a response with this status, these fields and this body. 
+    /// Creates an error about a response with this status, these fields and this body.
     ///
     /// - Parameters:
     ///   - reason: the kind of failure.
