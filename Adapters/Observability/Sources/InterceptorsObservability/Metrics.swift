@@ -45,14 +45,13 @@ extension Interceptor where Self == AnyInterceptor {
     /// empty value; `status`, the class such as `2xx`, or an empty value without a response; and `error`, such as
     /// `TransportError.timedOut`, `cancelled`, `abandoned`, or an empty value.
     @Sendable public static func standardMetricLabels(_ end: ExchangeEnd) -> [(String, String)] {
-        let status: HTTPResponse.Status?
-        let failure: String
-        switch end.error {
-        case nil: (status, failure) = (end.status, end.isComplete ? "" : "abandoned")
-        case is CancellationError: (status, failure) = (end.status, "cancelled")
-        case let error?:
-            (status, failure) = (end.status ?? (error as? any HTTPError)?.response?.status, error.typeName)
-        }
+        let status = end.status ?? (end.error as? any HTTPError)?.response?.status
+        let failure =
+            switch end.error {
+            case nil: end.isComplete ? "" : "abandoned"
+            case is CancellationError: "cancelled"
+            case let error?: error.typeName
+            }
         return end.start.metricLabels + [("status", status.map { "\($0.code / 100)xx" } ?? ""), ("error", failure)]
     }
 }
