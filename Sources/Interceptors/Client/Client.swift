@@ -36,13 +36,13 @@ public import Foundation
 /// | `Data` | any | the bytes as they are |
 /// | `String` | any | the text, by its charset or byte order mark |
 /// | an optional | none | `nil` |
-/// | any other type | none | ``DecodingFailure`` with ``HTTPErrorCode/emptyBody`` |
+/// | any other type | none | ``DecodingFailure`` with ``Transport/HTTPErrorCode/emptyBody`` |
 /// | any other type | some | the decoded value, or ``DecodingFailure`` |
 ///
 /// Only the content matters, not the status: a 204, a 205, a response to HEAD and an empty 200 are handled alike. Decoding runs
 /// off the caller's actor. A streamed response is collected first, up to 64 MiB.
 ///
-/// Typed calls never decode an error page. If a response isn't a 2xx, they throw ``HTTPErrorCode/unacceptedStatus``,
+/// Typed calls never decode an error page. If a response isn't a 2xx, they throw ``Transport/HTTPErrorCode/unacceptedStatus``,
 /// unless an interceptor accepted the status (``Transport/HTTPContext/isStatusAccepted``). An interceptor that validates the status
 /// throws its own error earlier. ``send(_:)-(HTTPRequest)`` and `head` return every response unchanged.
 ///

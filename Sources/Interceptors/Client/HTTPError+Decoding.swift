@@ -2,7 +2,7 @@ public import Foundation
 public import Transport
 
 extension HTTPError {
-    /// Decodes the body of the error's ``response``, such as the API's own description of the problem.
+    /// Decodes the body of the error's `response`, such as the API's own description of the problem.
     ///
     /// ```swift
     /// do {

@@ -67,7 +67,7 @@ private let disconnections: Set<HTTPErrorCode> = [
 
 extension Error {
     /// Whether the server can't be reached: the code is about the network, the host, the connection, a time limit or an open
-    /// circuit, or such an error is the cause (``Transport/HTTPError/underlying``). The cache then answers with what it has
+    /// circuit, or such an error is the cause (`HTTPError.underlying`). The cache then answers with what it has
     /// stored, where the protocol allows it.
     public var isDisconnection: Bool { isOrIsCausedBy(disconnections) }
 }

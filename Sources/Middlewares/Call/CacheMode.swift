@@ -25,13 +25,13 @@ public struct CacheMode: Sendable, Hashable, CustomStringConvertible {
     /// A stored response is used where the protocol allows it. Otherwise the response is a 504, and nothing is sent.
     ///
     /// A request that is never answered from the store, such as a POST, also gets a 504. Without a cache in the chain, the
-    /// request fails with ``HTTPErrorCode/sendingForbidden``.
+    /// request fails with `HTTPErrorCode.sendingForbidden`.
     public static var onlyIfCached: Self { Self(code: .onlyIfCached) }
     /// Any stored response is used, whatever its age and its fields say, as a browser's history does (RFC 9111 §6).
     ///
     /// Use it when the app knows it is offline. Nothing is sent, and an expired token isn't refreshed. If nothing is stored, or
     /// the request is never answered from the store, such as a POST, the response is a 504. Without a cache in the chain, the
-    /// request fails with ``HTTPErrorCode/sendingForbidden``.
+    /// request fails with `HTTPErrorCode.sendingForbidden`.
     public static var offline: Self { Self(code: .offline) }
     /// The cache behaves as in ``standard``, but stores and updates nothing.
     public static var doNotStore: Self { Self(code: .doNotStore) }

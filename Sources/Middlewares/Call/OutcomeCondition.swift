@@ -55,7 +55,7 @@ public struct OutcomeCondition: Sendable {
         Self(AnswerCriteria(statuses: statuses))
     }
 
-    /// An error with one of these codes, or an error that such an error caused (``HTTPError/underlying``). The type of the error
+    /// An error with one of these codes, or an error that such an error caused (`HTTPError.underlying`). The type of the error
     /// doesn't matter.
     ///
     /// ```swift

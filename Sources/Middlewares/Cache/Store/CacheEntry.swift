@@ -95,7 +95,7 @@ public struct CacheEntry: Sendable, Identifiable {
 
     /// Reads the body, or a range of its bytes.
     ///
-    /// - Throws: the store's error if the body can't be read; ``HTTPErrorCode/entryDamaged`` if it isn't what was stored.
+    /// - Throws: the store's error if the body can't be read; ``Transport/HTTPErrorCode/entryDamaged`` if it isn't what was stored.
     public func body(_ range: Range<Int64>? = nil) async throws -> HTTPBody {
         let range = (range ?? 0..<length).clamped(to: 0..<length)
         return switch source {

@@ -67,7 +67,7 @@ public protocol CacheStore: Sendable {
     ///   - length: the number of bytes in the body, if known beforehand. The store may use the length to refuse a body or to
     ///     make room. The store needn't compare the length with the bytes that arrive, because the cache doesn't commit a body
     ///     of a different length.
-    /// - Throws: ``CacheStoreError`` with ``HTTPErrorCode/bodyTooLarge`` if the length is known and the body can't fit.
+    /// - Throws: ``CacheStoreError`` with `HTTPErrorCode.bodyTooLarge` if the length is known and the body can't fit.
     func write(
         _ response: CachedResponse,
         for key: CacheKey,
@@ -160,7 +160,7 @@ public struct CacheGeneration: Sendable, Hashable, RawRepresentable {
 public protocol CacheWriter: Sendable {
     /// Appends bytes to the body.
     ///
-    /// - Throws: ``CacheStoreError`` with ``HTTPErrorCode/bodyTooLarge`` if the body becomes too long.
+    /// - Throws: ``CacheStoreError`` with `HTTPErrorCode.bodyTooLarge` if the body becomes too long.
     func append(_ chunk: Data) async throws
 
     /// Ends the body, and makes the complete entry visible if the cache still wants to store it.

@@ -160,7 +160,7 @@ extension Interceptor where Self == AnyInterceptor {
     /// - More than `limit` redirects, a `Location` that is no http or https URL, and a redirect from https to http fail with
     ///   ``RedirectError``. `allowsDowngrade` permits the last.
     /// - If a redirect repeats a one-shot stream that was already read, the call fails with
-    ///   ``HTTPErrorCode/bodyNotReplayable`` before anything is sent.
+    ///   `HTTPErrorCode.bodyNotReplayable` before anything is sent.
     /// - The body of a redirect response is discarded. A redirect is followed even if its content can't be decoded, exceeds the
     ///   request's limit, ends too soon or stalls for a second. If the redirect isn't followed, reading its body throws the
     ///   failure. URLSession on Linux shows a redirect only after its content: there, only the limit can be exceeded.

@@ -52,7 +52,7 @@ extension Interceptor where Self == AnyInterceptor {
     /// Names are compared without regard to case, and a field with an empty value counts as present. The `Accept` and
     /// `Content-Type` that a ``Client`` fills in by itself don't count as present. If two added fields have the same name, both
     /// are sent. A field with a control character is never sent: the transport rejects the request with
-    /// ``HTTPErrorCode/invalidRequest``.
+    /// `HTTPErrorCode.invalidRequest`.
     ///
     /// - Parameters:
     ///   - defaults: fields to add unless the request has a field of that name.

@@ -61,7 +61,7 @@ extension StatusError {
 }
 
 extension StatusError {
-    /// Always ``HTTPErrorCode/unacceptedStatus``: see ``status``.
+    /// Always `HTTPErrorCode.unacceptedStatus`: see ``status``.
     public var code: HTTPErrorCode { .unacceptedStatus }
 
     /// The response as received, never `nil`, with its body in memory, up to the limit: see ``isBodyComplete``.

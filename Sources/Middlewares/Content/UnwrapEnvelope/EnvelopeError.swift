@@ -50,8 +50,8 @@ public struct EnvelopeError: HTTPError {
     /// Creates an error about a response with this status, these fields and this body.
     ///
     /// - Parameters:
-    ///   - reason: the kind of failure.
-    ///   - code: the envelope's code, if any.
+    ///   - code: the kind of failure.
+    ///   - serverCode: the envelope's code, if any.
     ///   - serverMessage: the server's text, if any.
     ///   - message: a sentence for a developer, without secrets.
     ///   - status: the response's status.

@@ -111,8 +111,8 @@ extension Envelope {
     public enum NonEnvelopePolicy: Sendable {
         /// The response reaches the caller unchanged.
         case pass
-        /// The call fails with an ``EnvelopeError``, of reason ``HTTPErrorCode/notAnEnvelope`` or
-        /// ``HTTPErrorCode/malformed``.
+        /// The call fails with an ``EnvelopeError``, of reason ``Transport/HTTPErrorCode/notAnEnvelope`` or
+        /// `HTTPErrorCode.malformed`.
         case fail
     }
 }

@@ -31,8 +31,8 @@ extension Interceptor where Self == AnyInterceptor {
     /// ## Results
     /// - **Success**: the body becomes the payload, byte for byte as the server wrote it; `null` stays `null`, and a missing
     ///   payload becomes an empty body. `Content-Length`, if present, is updated, digests of the old content are removed, and
-    ///   all other fields stay. With `keepsEnvelope`, the response's context has the envelope too (``HTTPContext/envelope``).
-    /// - **Failure**: throws an ``EnvelopeError`` with ``HTTPErrorCode/envelopeFailure``.
+    ///   all other fields stay. With `keepsEnvelope`, the response's context has the envelope too (``Transport/HTTPContext/envelope``).
+    /// - **Failure**: throws an ``EnvelopeError`` with ``Transport/HTTPErrorCode/envelopeFailure``.
     /// - **No envelope** (the body isn't a JSON object, or lacks the value that decides success) or malformed JSON: passes or
     ///   fails, as `otherwise` says. Choose `.pass` if the chain also fetches other content, such as images. Inside a payload,
     ///   only unmatched brackets and unterminated strings are detected; the payload's decoder finds other errors.
@@ -48,8 +48,8 @@ extension Interceptor where Self == AnyInterceptor {
     ///   - success: the rule for success, by default a code from 200 to 299.
     ///   - otherwise: the treatment of 2xx responses that aren't envelopes; by default they fail.
     ///   - limit: the maximum size of a streamed JSON body, in bytes, 64 MiB by default; a longer body fails with
-    ///     ``HTTPErrorCode/bodyTooLarge``.
-    ///   - keepsEnvelope: whether the response's context has the opened envelope (``HTTPContext/envelope``), which keeps all its
+    ///     `HTTPErrorCode.bodyTooLarge`.
+    ///   - keepsEnvelope: whether the response's context has the opened envelope (``Transport/HTTPContext/envelope``), which keeps all its
     ///     bytes in memory; `false` by default.
     ///   - judges: which statuses to check, by default all except 3xx, 401 and 407.
     public static func unwrapEnvelope(

@@ -33,10 +33,10 @@ extension Interceptor where Self == AnyInterceptor {
     /// ```
     /// The interceptor sets `HTTPContext.cachePartition` to ``TokenStore/Token/account``. `bearerAuth` then sends the request
     /// only with a token of this account. If another account has signed in meanwhile, `bearerAuth` throws
-    /// ``AuthenticationError`` with ``HTTPErrorCode/signedOut``, so that no response for one account is stored for
+    /// ``AuthenticationError`` with ``Transport/HTTPErrorCode/signedOut``, so that no response for one account is stored for
     /// another.
     ///
-    /// If the token names no account, a request fails with ``HTTPErrorCode/unknownAccount``.
+    /// If the token names no account, a request fails with ``Transport/HTTPErrorCode/unknownAccount``.
     ///
     /// Requests without a token share one partition. A request that already names a partition keeps it.
     ///

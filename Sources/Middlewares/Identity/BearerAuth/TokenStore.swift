@@ -39,7 +39,7 @@ internal import Foundation
 /// ## Sessions
 /// ``signIn(_:)`` and ``signOut()`` supersede a running refresh, whose token is then discarded. After `signIn`, the waiting
 /// requests continue with the new token. `signOut` ends the session: the waiting requests fail with
-/// ``HTTPErrorCode/signedOut``, requests carry no token, and nothing is refreshed until the next `signIn`.
+/// ``Transport/HTTPErrorCode/signedOut``, requests carry no token, and nothing is refreshed until the next `signIn`.
 ///
 /// A request rejected after a sign-out is not sent again with a later token, so sign out before another user signs in. A
 /// redirect or a retry further outside asks for the current token, as a new request does: cancel the old user's calls.
@@ -118,12 +118,18 @@ public final class TokenStore: Sendable {
     /// }
     /// let api = Client(baseURL: baseURL, interceptors: [.retryOnUnauthorized(tokens), .bearerAuth(tokens)])
     /// ```
-    /// The parameters are those of the other initializer, except for `refresh`.
-    ///
-    /// - Parameter refresh: returns a token to replace the rejected or expired one; called with `nil` if there is no token.
-    ///   `api` is the client whose request needs the token. The calls of the closure go through its whole chain, without a
-    ///   token. If a request that no ``Client`` made needs a refresh, it fails with
-    ///   ``HTTPErrorCode/unsupported``.
+    /// - Parameters:
+    ///   - initial: the persisted token to start with; `nil` for none.
+    ///   - origins: the origins that may get the token, as in the other initializer.
+    ///   - leeway: how long before its expiry a token is refreshed, 30 seconds by default.
+    ///   - fetchesFirstToken: whether a request waits for `refresh(nil)` while the store has no token.
+    ///   - pause: the time after a refresh in which a rejection of the new token starts no other refresh.
+    ///   - time: measures the pause; its wall clock decides whether a token has expired.
+    ///   - persist: called with the token after each change, as in the other initializer.
+    ///   - refresh: returns a token to replace the rejected or expired one; called with `nil` if there is no token. `api` is the
+    ///     client whose request needs the token. The calls of the closure go through its whole chain, without a token. If a
+    ///     request that no `Client` made needs a refresh, it fails with
+    ///     `HTTPErrorCode.unsupported`.
     public convenience init(
         _ initial: Token? = nil,
         origins: Set<Origin>? = nil,
@@ -193,7 +199,7 @@ public final class TokenStore: Sendable {
     ///
     /// A running refresh is superseded: its token is discarded, and the waiting requests continue with this token. If the
     /// token names another account than the last one (``Token/account``), a new session begins: the waiting requests fail
-    /// with ``HTTPErrorCode/signedOut``, and a request sent with the last token isn't sent again with this one. If
+    /// with ``Transport/HTTPErrorCode/signedOut``, and a request sent with the last token isn't sent again with this one. If
     /// your tokens name no account, call ``signOut()`` before another user signs in.
     public func signIn(_ token: Token) {
         refresher.replace(with: HeldToken(token, leeway: leeway)) { last in
@@ -204,7 +210,7 @@ public final class TokenStore: Sendable {
     /// Forgets the token and ends the session.
     ///
     /// A running refresh is superseded: its token is discarded, and the waiting requests fail with
-    /// ``HTTPErrorCode/signedOut``. Nothing is refreshed until ``signIn(_:)``.
+    /// ``Transport/HTTPErrorCode/signedOut``. Nothing is refreshed until ``signIn(_:)``.
     public func signOut() {
         refresher.close(with: .none)
     }
@@ -226,9 +232,9 @@ extension TokenStore {
     /// records the result, so that `retryOnUnauthorized` knows which token a response rejects: call `next` with
     /// this request.
     ///
-    /// - Throws: ``AuthenticationError`` with ``HTTPErrorCode/unknownOrigin`` if neither the store nor the
-    ///   request's client names an origin, ``HTTPErrorCode/signedOut``, ``HTTPErrorCode/invalidCredential``;
-    ///   ``ChainOrderError`` inside `cache` or `coalesce`; the refresh's error; `CancellationError`.
+    /// - Throws: ``AuthenticationError`` with ``Transport/HTTPErrorCode/unknownOrigin`` if neither the store nor the
+    ///   request's client names an origin, ``Transport/HTTPErrorCode/signedOut``, ``Transport/HTTPErrorCode/invalidCredential``;
+    ///   `ChainOrderError` inside `cache` or `coalesce`; the refresh's error; `CancellationError`.
     public func authorize(_ request: inout HTTPRequest) async throws { _ = try await addToken(to: &request) }
 
     /// Does what ``authorize(_:)`` does. Returns a note if the token isn't meant for the request's origin.

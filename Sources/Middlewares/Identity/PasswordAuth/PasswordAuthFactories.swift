@@ -37,17 +37,17 @@ extension Interceptor where Self == AnyInterceptor {
     ///   context.
     /// - With ``AuthorizationMode/notRenewed``, a 401 to a request with credentials goes to the caller. The closure isn't
     ///   called again, and the credential stays in use. A first challenge and a stale nonce are still answered.
-    /// - If the challenged request used up a one-shot body, the call fails with ``HTTPErrorCode/bodyNotReplayable``. The
+    /// - If the challenged request used up a one-shot body, the call fails with `HTTPErrorCode.bodyNotReplayable`. The
     ///   next call carries the answer in advance.
     /// - If the scheme can't carry the name or the password, the call fails with
-    ///   ``HTTPErrorCode/invalidCredential``.
+    ///   ``Transport/HTTPErrorCode/invalidCredential``.
     ///
     /// Copies share their knowledge of servers, so the same value can be part of several chains.
     ///
     /// - Parameters:
     ///   - schemes: the schemes that it may use.
     ///   - origins: the origins whose challenges are answered; `nil` for the origin of the base URL of the client that sends
-    ///     a request. Without either, a request fails with ``HTTPErrorCode/unknownOrigin``.
+    ///     a request. Without either, a request fails with ``Transport/HTTPErrorCode/unknownOrigin``.
     ///   - session: ends the use of a user's credentials.
     ///   - time: the source of a digest's client nonces.
     ///   - credentials: called once for each challenge to answer, with its realm and origin. `nil` leaves the challenge to the
@@ -84,7 +84,7 @@ extension Interceptor where Self == AnyInterceptor {
     /// users. Inside this interceptor, `coalesce` shares no requests, because each digest differs.
     ///
     /// A request over https goes through a tunnel. If the proxy refuses the tunnel with a 407, the transport throws
-    /// ``HTTPErrorCode/cannotConnect``. A 407 that arrives over https comes from the origin, and goes to the caller: it
+    /// `HTTPErrorCode.cannotConnect`. A 407 that arrives over https comes from the origin, and goes to the caller: it
     /// neither gets the proxy's credentials nor rejects them. Give the transport the credentials for tunnels: `CurlTransport` in
     /// the proxy's URL, `http://user:password@proxy.example:3128`. On Apple's platforms, `URLSessionTransport` answers every
     /// 407 itself, with the credentials of the system's settings.

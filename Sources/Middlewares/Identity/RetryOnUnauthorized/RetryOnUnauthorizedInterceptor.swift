@@ -116,10 +116,10 @@ extension Interceptor where Self == AnyInterceptor {
     /// - A rejection of a new credential within `pause` after its refresh also goes to the caller, if no server has accepted
     ///   the credential yet, or if a request was rejected with it a second time. The ``TokenStore`` or the factory sets
     ///   `pause`.
-    /// - If the body can't be sent again, the call fails with ``HTTPErrorCode/bodyNotReplayable`` after the refresh, so
+    /// - If the body can't be sent again, the call fails with `HTTPErrorCode.bodyNotReplayable` after the refresh, so
     ///   that the caller's next call with a new body succeeds.
-    /// - If the refresh fails, the caller gets its error, or ``HTTPErrorCode/signedOut`` if the session ends
-    ///   meanwhile. If `bearerAuth` is outside this interceptor, the call fails with ``HTTPErrorCode/wrongOrder``.
+    /// - If the refresh fails, the caller gets its error, or ``Transport/HTTPErrorCode/signedOut`` if the session ends
+    ///   meanwhile. If `bearerAuth` is outside this interceptor, the call fails with ``Transport/HTTPErrorCode/wrongOrder``.
     ///
     /// An interceptor that limits concurrency must be inside both this interceptor and `bearerAuth`, or let the requests of a
     /// refresh pass (`Task.isRefreshingCredential`). Otherwise the requests that wait for the refresh may hold all permits, and

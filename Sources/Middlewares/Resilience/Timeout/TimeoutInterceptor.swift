@@ -105,7 +105,7 @@ extension Interceptor where Self == AnyInterceptor {
     ///   that can't end in time. The interceptor also enforces a deadline that the caller set on the request; `.timeout()`
     ///   without a limit does only that.
     /// - At the deadline the rest of the chain is cancelled and awaited, so that no work continues after the call. The call
-    ///   then fails with ``HTTPErrorCode/timedOut`` and a message that names the limit. A late response is discarded. An
+    ///   then fails with `HTTPErrorCode.timedOut` and a message that names the limit. A late response is discarded. An
     ///   inner interceptor or transport that ignores cancellation delays the failure.
     /// - The error's context holds facts noted by inner interceptors, such as a retry's attempts (``Transport/HTTPContext/attempts``).
     /// - Cancelling the caller's task still throws `CancellationError`.

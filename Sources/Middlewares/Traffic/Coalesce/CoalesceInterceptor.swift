@@ -70,7 +70,7 @@ extension Interceptor where Self == AnyInterceptor {
     ///   next request starts a new one.
     /// - Cookies that the response sets go only to the request that started the exchange.
     /// - All waiting callers get the exchange's error, and the next request starts a new exchange.
-    /// - Each caller leaves at its deadline (``HTTPContext/deadline``) with ``HTTPErrorCode/timedOut``; the exchange has
+    /// - Each caller leaves at its deadline (``Transport/HTTPContext/deadline``) with `HTTPErrorCode.timedOut`; the exchange has
     ///   the latest of these deadlines.
     /// - After an unsafe request (RFC 9110 §9.2.1) ends, no request joins a GET to the same origin that started before. So a
     ///   caller that writes and then reads sees the change.
