@@ -24,7 +24,7 @@ public struct ChainOrderError: HTTPError {
 
 extension HTTPErrorCode {
     /// `ChainOrderError`: an element that answers several requests with one response can't tell users apart: see
-    /// ``ResponseSharing``.
+    /// ``Transport/HTTPRequest/identifyCaller(by:as:)``.
     public static let sharedResponse = Self(rawValue: "sharedResponse")
 }
 
