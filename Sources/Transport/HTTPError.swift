@@ -22,12 +22,8 @@ public import Foundation
 /// A code, a message and a context are all that is required:
 ///
 /// ```swift
-/// extension HTTPErrorCode {
-///     static let quotaUsedUp = Self(rawValue: "quotaUsedUp")
-/// }
-///
 /// struct QuotaError: HTTPError {
-///     let code = HTTPErrorCode.quotaUsedUp
+///     let code = HTTPErrorCode(rawValue: "quotaUsedUp")
 ///     let message = "The quota of today is used up. Ask the operator for more."
 ///     let request: HTTPRequest.Summary?
 ///     let sentNothing = true                      // thrown before `next` was called: even a POST may be sent again

@@ -7,7 +7,7 @@
 /// do {
 ///     try await api.delete("/users/42")
 /// } catch let error as any HTTPError where error.code == .timedOut {
-///     offerAnotherTry()
+///     showAsOutdated()
 /// }
 /// ```
 /// Each code is declared beside its error, and its documentation names the errors that have it. Declare codes for your own errors
@@ -15,7 +15,7 @@
 ///
 /// ```swift
 /// extension HTTPErrorCode {
-///     static let quotaUsedUp = Self(rawValue: "quotaUsedUp")
+///     static let soldOut = Self(rawValue: "soldOut")
 /// }
 /// ```
 /// If an existing code fits, use it: the default conditions of `retry`, `circuitBreaker` and `cache` treat a ``timedOut`` of

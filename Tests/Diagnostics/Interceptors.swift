@@ -99,3 +99,24 @@ let clients = [
         transport: .curl(tls: .system, timeouts: Timeouts(), versions: .http1, proxy: .none, time: .system)
     ),
 ]
+
+// An error without a code.
+// error: type 'QuotaError' does not conform to protocol 'HTTPError'
+struct QuotaError: HTTPError {
+    let message = "The quota is used up."
+    var context = HTTPContext()
+}
+
+// compiles
+do {
+    try await api.get("/ping")
+} catch let error as any HTTPError where error.code == .timedOut || error.code == .queueFull {
+    print(error.code)
+} catch let error as any HTTPError where error.response?.status == 409 {
+    print(try error.decode(User.self))
+}
+
+// compiles
+let interceptors: [any Interceptor] = [
+    .retry(3, when: .temporaryFailure || .code(.tlsFailed, HTTPErrorCode(rawValue: "quotaUsedUp")))
+]

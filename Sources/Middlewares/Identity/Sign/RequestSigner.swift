@@ -10,7 +10,7 @@ public import Foundation
 /// let signer = RequestSigner { request, date in
 ///     let digest = try await request.body.sha256()
 ///     request.headerFields["X-Digest"] = digest.base64EncodedString()
-///     request.headerFields["X-Signature"] = try key.hmacSHA256(digest).base64EncodedString()
+///     request.headerFields["X-Signature"] = try SigningKey(secret).hmacSHA256(digest).base64EncodedString()
 /// }
 /// ```
 public struct RequestSigner: Sendable {
