@@ -54,6 +54,9 @@ extension CacheStore {
     /// the store evicts them. With `.partition(by: tokens)`, `store.removeAll(partition: account.id)` removes them too.
     ///
     /// As after ``removeAll(partition:)``, responses to requests already in progress aren't stored.
+    ///
+    /// - Throws: the error of the store, also if it can't read the key of the partitions' names (``digestKey()``). Nothing is
+    ///   removed then.
     public func removeAll(for request: HTTPRequest) async throws {
         if let named = request.context.cachePartition, !named.isEmpty { return try await removeAll(partition: named) }
         let partitions = CachePartitions(FieldDigest(key: Array(try await digestKey())))

@@ -133,6 +133,21 @@ import TransportTesting
         }
     }
 
+    @Test func clearingForARequestWithANamedPartitionNeedsNoKeyOfTheStore() async throws {
+        let world = CacheWorld(store: KeylessStore(inner: MemoryCacheStore()))
+        world.answer(["Cache-Control: max-age=60"], "one")
+        let request = try world.request(partition: "ada")
+        _ = try await world.chain.send(request)
+        try await world.store.removeAll(for: request)
+        #expect(try await world.store.listing().isEmpty)
+    }
+
+    @Test func clearingForARequestFailsIfTheStoreHasNoKeyForItsCredentials() async throws {
+        let store = KeylessStore(inner: MemoryCacheStore())
+        let request = try world.request(["Authorization: Bearer ada"])
+        await #expect(throws: CacheStoreError.self) { try await store.removeAll(for: request) }
+    }
+
     @Test func clearingWithAnExpiredTokenRefreshesNothing() async throws {
         let now = Shared(Date(timeIntervalSince1970: 0))
         let tokens = TokenStore(
@@ -168,4 +183,12 @@ import TransportTesting
         #expect(line.hasSuffix("\n") && line.dropLast().allSatisfy { !$0.isNewline })
         #expect(!line.contains("hush"))
     }
+}
+
+/// A store whose key can't be read.
+private struct KeylessStore: ForwardingStore {
+    let inner: any CacheStore
+
+    func wrap(_ writer: any CacheWriter) -> any CacheWriter { writer }
+    func digestKey() throws -> Data { throw CacheStoreError(.storeUnavailable, "No key.") }
 }

@@ -143,6 +143,48 @@ import Testing
         #expect(server.requests.map { $0.headerFields.contains(.authorization) } == [false, true, false, true])
     }
 
+    @Test func oneSignOutEndsTheSessionInAllItsInterceptors() async throws {
+        let (user, session) = (Shared("Ada"), PasswordSession())
+        let chains = (0..<2).map { _ in
+            InterceptorChain(
+                [
+                    .passwordAuth(origins: [apiOrigin], session: session) { _, _ in
+                        PasswordCredential(username: user.value, password: "x")
+                    }
+                ],
+                transport: Self.passwordServer(of: user)
+            )
+        }
+        for name in ["Ada", "Bob"] {
+            user.value = name
+            session.signOut()
+            for chain in chains { #expect(isCredential(of: name, try await get(chain))) }
+        }
+    }
+
+    @Test func interceptorsOfASessionShareNoCredential() async throws {
+        let (user, session) = (Shared("Ada"), PasswordSession())
+        let credentials: @Sendable (String, Origin) async throws -> PasswordCredential? = { _, _ in
+            PasswordCredential(username: "Ada", password: "x")
+        }
+        let basic: AnyInterceptor = .passwordAuth(
+            schemes: [.basic],
+            origins: [apiOrigin],
+            session: session,
+            credentials: credentials
+        )
+        _ = try await get(InterceptorChain([basic], transport: Self.passwordServer(of: user)))
+        let digest: AnyInterceptor = .passwordAuth(
+            schemes: [.digest],
+            origins: [apiOrigin],
+            session: session,
+            credentials: credentials
+        )
+        let other = Self.passwordServer(of: user)
+        #expect(try await InterceptorChain([digest], transport: other).get() == 401)
+        #expect(other.requests.map { $0.headerFields.contains(.authorization) } == [false])
+    }
+
     @Test func requestFromBeforeASignOutIsNotAnsweredWithTheNextUsersPassword() async throws {
         let user = Shared("Ada")
         let session = PasswordSession()
