@@ -25,10 +25,10 @@ public import NIOCore
 /// ## Requests
 /// - A request is sent again if the kept-alive HTTP/1 connection it was sent on was closed before any byte of the response, and
 ///   its method is idempotent or it has an `Idempotency-Key`. AsyncHTTPClient doesn't tell whether an HTTP/2 connection was used
-///   before, so there such a request fails with ``TransportError/Code/connectionLost``.
+///   before, so there such a request fails with ``HTTPErrorCode/connectionLost``.
 /// - A request without `Accept-Encoding` asks for `identity`, because AsyncHTTPClient doesn't report compressed content that ends
 ///   too soon. With the field, content arrives as it was sent.
-/// - `CONNECT`, and `TRACE` with content, fail with ``TransportError/Code/unsupported``. `Expect: 100-continue` is sent, but the
+/// - `CONNECT`, and `TRACE` with content, fail with ``HTTPErrorCode/unsupported``. `Expect: 100-continue` is sent, but the
 ///   content doesn't wait for the answer.
 ///
 /// ## Responses

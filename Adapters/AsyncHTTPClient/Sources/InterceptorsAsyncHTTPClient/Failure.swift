@@ -41,15 +41,20 @@ enum Failure {
         if let error = error as? TransportError, !error.sentNothing {
             return TransportError(error.code, error.message, request: request, underlying: error.underlying)
         }
-        return TransportError(.other, "Reading the content of the request failed.", request: request, underlying: error)
+        return TransportError(
+            .bodySourceFailed,
+            "Reading the content of the request failed.",
+            request: request,
+            underlying: error
+        )
     }
 
-    private static func beforeHead(_ error: any Error) -> (TransportError.Code, String) {
+    private static func beforeHead(_ error: any Error) -> (HTTPErrorCode, String) {
         switch error {
         case _ where error as? HTTPClientError == .connectTimeout:
             (.timedOut, "No connection was established.")
         case _ where error as? HTTPClientError == .alreadyShutdown:
-            (.other, "The transport was shut down.")
+            (.transportFailed, "The transport was shut down.")
         case let error as NIOConnectionError where error.connectionErrors.isEmpty:
             (.cannotFindHost, "The host name has no address.")
         case is SocketAddressError: (.cannotFindHost, "The host name has no address.")
@@ -59,11 +64,11 @@ enum Failure {
             (.connectionLost, "The connection ended before the response began.")
         case is NIOSSLError, is BoringSSLError, is NIOSSLExtraError:
             (.tlsFailed, "No trusted TLS connection could be made.")
-        default: (.other, "The request failed.")
+        default: (.transportFailed, "The request failed.")
         }
     }
 
-    private static func inContent(_ error: any Error) -> (TransportError.Code, String) {
+    private static func inContent(_ error: any Error) -> (HTTPErrorCode, String) {
         if let error = error as? HTTPParserError, error != .invalidEOFState {
             return (.invalidResponse, "The received bytes aren't an HTTP response.")
         }
@@ -72,6 +77,6 @@ enum Failure {
             || error as? HTTPClientError == .cancelled
         return isCut
             ? (.truncated, "The response ended before its content was complete.")
-            : (.other, "Receiving the content failed.")
+            : (.transportFailed, "Receiving the content failed.")
     }
 }
