@@ -10,9 +10,9 @@ func forward(
     _ incoming: HTTPTypes.HTTPRequest,
     body: HTTPBody,
     to client: Client
-) async throws -> HTTPTypes.HTTPResponse {
-    let request = try Interceptors.HTTPRequest(incoming, body: body)
-    return try HTTPTypes.HTTPResponse(try await client.send(request))
+) async throws -> (HTTPTypes.HTTPResponse, HTTPBody) {
+    let response = try await client.send(Interceptors.HTTPRequest(incoming, body: body))
+    return (try HTTPTypes.HTTPResponse(response), response.body)
 }
 
 typealias WireRequest = HTTPTypes.HTTPRequest
@@ -22,7 +22,8 @@ typealias AppRequest = Interceptors.HTTPRequest
     @Test func requestIsForwarded() async throws {
         let client = Client(interceptors: [], transport: .stub(.text("ok")))
         let incoming = WireRequest(method: .post, scheme: "https", authority: "e.com", path: "/a")
-        let response = try await forward(incoming, body: "abc", to: client)
+        let (response, body) = try await forward(incoming, body: "abc", to: client)
+        #expect(body.bytes == Data("ok".utf8))
         #expect(response.status == .ok && response.headerFields[.contentType]?.hasPrefix("text/plain") == true)
         #expect(try AppRequest(incoming).url.absoluteString == "https://e.com/a")
     }

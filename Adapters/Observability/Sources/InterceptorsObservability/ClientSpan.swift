@@ -47,7 +47,8 @@ struct ClientSpan {
             let failedStatus = response.flatMap { $0.status.code >= 400 ? "\($0.status.code)" : nil }
             attributes["error.type"] = failedStatus ?? error?.typeName
             self.attributes = attributes
-            isError = failedStatus != nil || error != nil
+            // A cancellation has its type as an attribute, but isn't a failure: `hedge` cancels the slower attempt.
+            isError = failedStatus != nil || error.map { !($0 is CancellationError) } ?? false
             recorded = error as? any HTTPError
         }
     }

@@ -18,7 +18,8 @@ extension Interceptor where Self == AnyInterceptor {
     ///
     /// - Parameters:
     ///   - tracer: the tracer: `InstrumentationSystem.tracer` is the one that the program was set up with.
-    ///   - origins: the origins that are told about the span; `nil`, the default, for all.
+    ///   - origins: the origins that are told about the span; `nil`, the default, for all. Any other gets none of the tracer's
+    ///     fields, not even of an outer span. Outside `followRedirects`, only the first URL counts.
     ///   - knownMethods: the methods that are named; any other is `_OTHER`.
     public static func tracing(
         with tracer: any Tracer,
@@ -58,9 +59,11 @@ extension SpanReporter {
             let span: any Tracing.Span = tracer.startSpan(conventions.name, context: parent, ofKind: .client)
             span.attributes.merge(conventions.attributes)
             request.context.serviceContext = span.context
-            if origins.map({ $0.contains(anyOf: request) }) ?? true {
-                tracer.inject(span.context, into: &request.headerFields, using: FieldInjector())
-            }
+            var fields = HTTPFields()
+            tracer.inject(span.context, into: &fields, using: FieldInjector())
+            let isTold = origins.map { $0.contains(anyOf: request) } ?? true
+            // Removed otherwise: an outer span's fields may have come along through a redirect.
+            for field in fields { request.headerFields[field.name] = isTold ? field.value : nil }
             return span
         } end: { span, end in
             let outcome = ClientSpan.Outcome(end)

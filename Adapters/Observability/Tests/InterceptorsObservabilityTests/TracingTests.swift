@@ -126,11 +126,7 @@ private func url(_ text: String) throws -> URL { try #require(URL(string: text))
             attributes: ["error.type": "URLError"],
             isError: true
         ),
-        Example(
-            answer: .failure(CancellationError()),
-            attributes: ["error.type": "CancellationError"],
-            isError: true
-        ),
+        Example(answer: .failure(CancellationError()), attributes: ["error.type": "CancellationError"]),
         Example(
             answer: .success(HTTPResponse(status: 200, context: .with(\.connection, connection))),
             attributes: [
@@ -190,6 +186,19 @@ private func url(_ text: String) throws -> URL { try #require(URL(string: text))
         for text in ["https://home.example/", "https://e.com/"] {
             try await send([.tracing(with: tracer, origins: [home])], HTTPRequest(url: url(text)), over: stub)
         }
+        #expect(stub.requests.map { $0.headerFields.contains("in-memory-span-id") } == [true, false])
+    }
+
+    @Test func redirectToAnotherOriginTellsNothingOfAnOuterSpan() async throws {
+        let stub = StubTransport()
+        stub.enqueue(.status(302, headers: [.location: "https://e.com/"]), .status(200))
+        let home = try #require(Origin(url("https://home.example/")))
+        let tracing: AnyInterceptor = .tracing(with: tracer, origins: [home])
+        try await send(
+            [tracing, .followRedirects(), tracing],
+            HTTPRequest(url: url("https://home.example/")),
+            over: stub
+        )
         #expect(stub.requests.map { $0.headerFields.contains("in-memory-span-id") } == [true, false])
     }
 

@@ -63,7 +63,9 @@ extension Interceptor where Self == AnyInterceptor {
     /// - Outside `retry`, `followRedirects` and `retryOnUnauthorized`, a span is a call. Inside them, each attempt is a span.
     /// - With `.tracing(to:)` at both places, the attempts' spans can be children of the call's span: `begin` may put the span
     ///   into the request's context, where the inner `begin` finds it.
-    /// - Outside `coalesce` and `cache`, each caller has a span; inside, each exchange has one.
+    /// - Outside `coalesce` and `cache`, each caller has a span; inside, each exchange has one. `coalesce` ignores the fields
+    ///   `traceparent`, `tracestate` and `baggage`; name any other field that `begin` adds in `coalesce(ignoring:)`, because
+    ///   requests that differ in it share nothing.
     /// - Outside `logging`, so that the log shows the added fields. Inside or outside `sign`: by default, the ready-made signers
     ///   don't cover trace fields.
     ///
