@@ -1,7 +1,7 @@
 /// The error of a request that `limitConcurrency`, `rateLimit` or `circuitBreaker` refused to send.
 ///
-/// No server has seen the request. `retry` may send it again if its condition names the error:
-/// `.temporaryFailure || .error(LimitError.self)`.
+/// No server has seen the request. `retry` may send it again if its condition names the code:
+/// `.temporaryFailure || .code(.queueFull)`. Don't name `circuitOpen`: while the circuit is open, each attempt fails at once.
 public struct LimitError: HTTPError {
     /// The reason for the refusal.
     public let code: HTTPErrorCode
