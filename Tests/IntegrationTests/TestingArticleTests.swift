@@ -54,13 +54,13 @@ import TransportTesting
 
     @Test func beingOfflineIsReported() async throws {
         let stub = StubTransport()
-        stub.enqueue(.failure(TransportError(.connectionLost, "The server is gone.")))
+        stub.enqueue(.failure(TransportError(.offline, "There is no network.")))
         let client = Client(baseURL: url, interceptors: [], transport: stub)
 
         let error = await #expect(throws: TransportError.self) {
             try await client.get("/users/42")
         }
-        #expect(error?.code == .connectionLost)
+        #expect(error?.isOffline == true)
     }
 
     @Test func bytesAreCountedAsTheyAreRead() async throws {
