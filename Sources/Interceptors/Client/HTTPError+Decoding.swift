@@ -43,7 +43,7 @@ extension HTTPError {
         guard body.isComplete else {
             let reason =
                 bytes == nil
-                ? "because the body is a stream. Keep the body in memory in the error's response."
+                ? "because the body isn't in memory. Keep it in memory in the error's response."
                 : "because the error kept only the first \(body.bytes.count) bytes. A higher limit keeps more, as in"
                     + " validateStatus(bodyLimit:)."
             throw failure(.incompleteBody, "\(type) can't be decoded, \(reason)")

@@ -45,6 +45,7 @@ extension CacheStore {
     ///
     /// ```swift
     /// var request = HTTPRequest(url: url)
+    /// request.context.clientOrigin = Origin(url)      // the client's origin, which may get the token
     /// request.context.cacheMode = .offline            // uses the current token, without a refresh
     /// try await tokens.authorize(&request)
     /// tokens.signOut()                                // no later request gets the token, so none is stored afterwards

@@ -152,20 +152,25 @@ import TransportTesting
         let now = Shared(Date(timeIntervalSince1970: 0))
         let tokens = TokenStore(
             .init("token", expiresAt: Date(timeIntervalSince1970: 1_000)),
-            origins: [Origin(try url("https://a.example"))!],
             time: TimeSource(now: { now.value })
         ) { _ in
             Issue.record("A refresh was begun.")
             return .new
         }
+        func request(_ mode: CacheMode = .standard) throws -> HTTPRequest {
+            var request = try world.request()
+            request.context.clientOrigin = Origin(request.url)
+            request.context.cacheMode = mode
+            return request
+        }
         world.answer(["Cache-Control: max-age=60"], "one")
         let chain = InterceptorChain([.bearerAuth(tokens), world.cache], transport: world.stub)
-        _ = try await chain.send(try world.request())
+        _ = try await chain.send(try request())
         now.value = Date(timeIntervalSince1970: 5_000)
-        var request = try world.request(mode: .offline)
-        try await tokens.authorize(&request)
-        try await world.store.removeAll(for: request)
-        #expect(try await chain.send(try world.request(mode: .offline)).status == 504)
+        var sample = try request(.offline)
+        try await tokens.authorize(&sample)
+        try await world.store.removeAll(for: sample)
+        #expect(try await chain.send(try request(.offline)).status == 504)
     }
 
     @Test func defaultReportWritesALineInDebugBuildsOnly() {

@@ -14,8 +14,13 @@ enum Failure {
             || error as? NIOSSLError == .uncleanShutdown
     }
 
+    /// Whether nothing can have been sent. An unreachable host proves nothing, because it also ends established connections.
     private static func isRefusal(_ error: any Error) -> Bool {
-        [ECONNREFUSED, EHOSTUNREACH, ENETUNREACH, EADDRNOTAVAIL].contains((error as? IOError)?.errnoCode)
+        [ECONNREFUSED, EADDRNOTAVAIL].contains((error as? IOError)?.errnoCode)
+    }
+
+    private static func isOffline(_ error: NIOConnectionError) -> Bool {
+        error.connectionErrors.allSatisfy { [ENETUNREACH, ENETDOWN].contains(($0.error as? IOError)?.errnoCode) }
     }
 
     /// The error for the caller.
@@ -38,7 +43,8 @@ enum Failure {
 
     /// The error of a body's source, which may send requests itself: its error then says nothing about this request.
     private static func bodyFailure(_ error: any Error, _ request: HTTPRequest) -> any Error {
-        if let error = error as? TransportError, !error.sentNothing {
+        // A body's own errors name no request.
+        if let error = error as? TransportError, !error.sentNothing, error.request == nil {
             return TransportError(error.code, error.message, request: request, underlying: error.underlying)
         }
         return TransportError(
@@ -57,6 +63,7 @@ enum Failure {
             (.transportFailed, "The transport was shut down.")
         case let error as NIOConnectionError where error.connectionErrors.isEmpty:
             (.cannotFindHost, "The host name has no address.")
+        case let error as NIOConnectionError where isOffline(error): (.offline, "The device has no network.")
         case is SocketAddressError: (.cannotFindHost, "The host name has no address.")
         case _ where error is NIOConnectionError || isRefusal(error): (.cannotConnect, "No connection could be made.")
         case is HTTPParserError: (.invalidResponse, "The received bytes aren't an HTTP response.")

@@ -127,7 +127,12 @@ extension SignedPins {
         }
         if let error = try await fetched(), error.code != .pinsNotSaved { return error }
         let isNamed = HostPattern.candidates(for: HostPattern.normalized(host)).contains { pins(for: $0) != nil }
-        return isNamed ? nil : SignedPinsError(.pinsLackHost, "The list at \(url) has no pins for \(host).")
+        return isNamed
+            ? nil
+            : SignedPinsError(
+                .pinsLackHost,
+                "The list at \(Redaction.standard.string(for: url)) has no pins for \(host)."
+            )
     }
 
     /// Whether the request fetches the list or its signature, and therefore can't wait for the list.
