@@ -4,7 +4,7 @@ import Testing
 
 @testable import Middlewares
 
-/// The codes of the sources against those of Docs/Errors.md.
+/// The codes of the sources against those of the article Errors.
 @Suite(.againstHanging) struct ErrorCodesTests {
     private struct Row: Hashable {
         let code: String
@@ -43,7 +43,10 @@ import Testing
     }
 
     @Test func theTableOfCodesIsThatOfTheSources() throws {
-        let text = try String(contentsOf: Repository.root.appending(path: "Docs/Errors.md"), encoding: .utf8)
+        let text = try String(
+            contentsOf: Repository.root.appending(path: "Sources/Middlewares/Middlewares.docc/Errors.md"),
+            encoding: .utf8
+        )
         let rows = text.matches(of: /(?m)^\| `\.(\w+)` \| ([^|]*) \|/).map { match in
             Row(code: String(match.1), errors: Set(match.2.matches(of: /`(\w+)`/).map { String($0.1) }))
         }
