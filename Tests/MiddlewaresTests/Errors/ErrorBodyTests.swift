@@ -105,6 +105,6 @@ import Testing
     @Test func aStreamIsNotRead() throws {
         let response = HTTPResponse(status: 409, body: .oneShot(Chunks([problem])))
         let failure = try failure(of: ServiceError(response: response))
-        #expect(failure.code == .incompleteBody && failure.message.contains("is a stream"))
+        #expect(failure.code == .incompleteBody && failure.message.contains("in memory"))
     }
 }
