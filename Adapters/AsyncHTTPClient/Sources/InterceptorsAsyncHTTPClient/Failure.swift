@@ -6,7 +6,7 @@ internal import NIOHTTP1
 internal import NIOPosix
 internal import NIOSSL
 
-/// What AsyncHTTPClient's errors mean.
+/// Turns AsyncHTTPClient's errors into ours.
 enum Failure {
     /// Whether a connection ended before any byte of the response.
     static func isLostConnection(_ error: any Error) -> Bool {

@@ -12,7 +12,7 @@ struct TimeLimits {
     private var isConnected = false
 
     init(_ timeouts: Timeouts) {
-        // A limit of thirty years or more is none: instants that lie further away can overflow.
+        // A limit of about 32 years or more is dropped, because adding it to an instant can overflow.
         func bounded(_ limit: Duration?) -> Duration? { limit.flatMap { $0 < .seconds(1_000_000_000) ? $0 : nil } }
         self.timeouts = Timeouts(
             connect: bounded(timeouts.connect),

@@ -60,7 +60,7 @@ extension Interceptor where Self == AnyInterceptor {
     /// let interceptors: [any Interceptor] = [
     ///     .tracing(),             // the call: begins a trace, or goes on with that of the request
     ///     .retry(…),
-    ///     .tracing(),             // each attempt: a span of its own in the same trace
+    ///     .tracing(),             // each attempt is a separate span in the same trace
     ///     .logging(.headers),
     /// ]
     /// ```
