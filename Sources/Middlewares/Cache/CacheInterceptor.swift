@@ -60,8 +60,10 @@ extension CacheStore {
     ///   removed then.
     public func removeAll(for request: HTTPRequest) async throws {
         if let named = request.context.cachePartition, !named.isEmpty { return try await removeAll(partition: named) }
-        let partitions = CachePartitions(FieldDigest(key: Array(try await digestKey())))
-        try await removeAll(partition: partitions.name(for: request))
+        let stored = FieldDigest(key: Array(try await digestKey()))
+        // Responses may be stored under a name made with the key of the process, while the store's key couldn't be read.
+        let names = [stored, .ofProcess].map { CachePartitions($0).name(for: request) }
+        try await removeAll { names.contains($0.key.partition) }
     }
 }
 

@@ -76,7 +76,10 @@ final class CachePartitions: Sendable {
         if let name = known.withLock({ $0.first { $0.credentials.are(of: request, user: user) }?.name }) { return name }
         let credentials = Credentials(request, user: user)
         if credentials.isEmpty { return "" }
+        // A name made with the key of the process is used only until the store's key can be read.
+        let isLasting = digest.isReady
         let name = digest.text(of: credentials.bytes, after: "credentials:")
+        guard isLasting else { return name }
         known.withLock { known in
             if known.count == Self.remembered { known.removeLast() }
             known.insert((credentials, name), at: 0)

@@ -148,6 +148,19 @@ import TransportTesting
         await #expect(throws: CacheStoreError.self) { try await store.removeAll(for: request) }
     }
 
+    @Test func clearingForARequestRemovesWhatWasStoredBeforeTheKeyCouldBeRead() async throws {
+        let store = LateKeyStore(inner: MemoryCacheStore())
+        let world = CacheWorld(store: store)
+        let ada = ["Authorization: Bearer ada"]
+        world.answer(["Cache-Control: max-age=60"], "one", times: 2)
+        _ = try await world.send(ada)
+        store.key.value = Data(repeating: 7, count: 32)
+        _ = try await world.send(ada)
+        #expect(try await Set(store.listing().map(\.key.partition)).count == 2)
+        try await store.removeAll(for: try world.request(ada))
+        #expect(try await store.listing().isEmpty)
+    }
+
     @Test func clearingWithAnExpiredTokenRefreshesNothing() async throws {
         let now = Shared(Date(timeIntervalSince1970: 0))
         let tokens = TokenStore(
@@ -196,4 +209,17 @@ private struct KeylessStore: ForwardingStore {
 
     func wrap(_ writer: any CacheWriter) -> any CacheWriter { writer }
     func digestKey() throws -> Data { throw CacheStoreError(.storeUnavailable, "No key.") }
+}
+
+/// A store whose key can't be read at first, as on a device that is locked.
+private struct LateKeyStore: ForwardingStore {
+    let inner: any CacheStore
+    let key = Shared<Data?>(nil)
+
+    func digestKey() throws -> Data {
+        guard let key = key.value else { throw CacheStoreError(.storeUnavailable, "The device is locked.") }
+        return key
+    }
+
+    func wrap(_ writer: any CacheWriter) -> any CacheWriter { writer }
 }
