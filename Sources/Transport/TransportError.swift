@@ -95,6 +95,11 @@ extension TransportError {
         )
     }
 
+    /// The error of reading a body whose source failed with an error about another request.
+    static func bodySourceFailed(_ error: any Error) -> Self {
+        Self(.bodySourceFailed, "The body's source failed while the body was read.", underlying: error)
+    }
+
     static func lengthMismatch(announced: Int64, got count: Int64) -> Self {
         let relation = count > announced ? "more than" : "only \(count) of"
         return Self(.bodyLengthMismatch, "The body gave \(relation) the \(announced) bytes it had announced.")

@@ -88,10 +88,10 @@ final class CurlEngine: Sendable {
     private func readToEnd(_ request: HTTPRequest) async throws {
         let timeouts = timeouts(of: request)
         guard let limit = [timeouts.idle, timeouts.total].compactMap({ $0 }).min() else {
-            return try await request.body.forEachChunk { _ in }
+            return try await request.body.forEachSentChunk { _ in }
         }
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await request.body.forEachChunk { _ in } }
+            group.addTask { try await request.body.forEachSentChunk { _ in } }
             group.addTask { [clock = loop.clock] in
                 try await clock.sleep(for: limit)
                 throw TransportError(.timedOut, "The end of the empty content did not come within \(limit).")

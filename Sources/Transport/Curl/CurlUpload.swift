@@ -85,7 +85,7 @@ final class CurlUpload: Sendable {
     /// read.
     private func pump(_ body: HTTPBody, wake: @Sendable () -> Void) async {
         do {
-            try await body.forEachChunk { chunk in
+            try await body.forEachSentChunk { chunk in
                 let (mustWait, mustWake) = state.withLock { state in
                     state.pending.append(chunk)
                     defer { state.isLoopWaiting = false }

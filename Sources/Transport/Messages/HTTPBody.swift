@@ -1,5 +1,4 @@
 public import Foundation
-internal import Synchronization
 
 /// The content of a message: bytes, a file, or a stream.
 ///
@@ -178,14 +177,14 @@ extension HTTPBody {
 extension HTTPBody: AsyncSequence {
     /// Reads a body chunk by chunk. No chunk is empty.
     public struct AsyncIterator: AsyncIteratorProtocol {
-        fileprivate enum Source {
+        enum Source {
             case bytes(Data)
             case reader(any ChunkReader)
             case failure(any Error)
             case end
         }
 
-        fileprivate var source: Source
+        var source: Source
 
         /// The next chunk, or `nil` at the end.
         public mutating func next() async throws -> Data? {
@@ -229,59 +228,6 @@ extension HTTPBody: AsyncSequence {
             } catch {
                 return AsyncIterator(source: .failure(error))
             }
-        }
-    }
-}
-
-extension HTTPBody {
-    /// Reads the content to its end, calling `use` for each chunk.
-    ///
-    /// If an error or a cancellation ends the reading early, the rest of the body is discarded at once, as by ``discard()``. A
-    /// body that another reader is using, or has used, is left alone. A body of known length counts as read once that many
-    /// bytes have arrived.
-    func forEachChunk(_ use: (Data) async throws -> Void) async throws {
-        var iterator = makeAsyncIterator()
-        if case .failure(let error) = iterator.source { throw error }
-        let length = length
-        let isRead = Atomic(false)
-        var count: Int64 = 0
-        try await withTaskCancellationHandler {
-            do {
-                while let chunk = try await Self.next(&iterator) {
-                    count += Int64(chunk.count)
-                    // Set before `use`: sending the last bytes may bring the response and end this task before the source
-                    // reports its end.
-                    if count == length { isRead.store(true, ordering: .releasing) }
-                    try await use(chunk)
-                }
-            } catch {
-                guard Task.isCancelled else {
-                    discard()
-                    throw error
-                }
-                // An error that the source throws because it was discarded is ignored.
-                if !isRead.load(ordering: .acquiring) { discard() }
-                throw CancellationError()
-            }
-        } onCancel: {
-            // The source may not notice the cancellation by itself.
-            if !isRead.load(ordering: .acquiring) { discard() }
-        }
-    }
-}
-
-extension HTTPBody {
-    /// The next chunk. If the source sends requests itself, its error may say that nothing was sent. The request with this body
-    /// may nevertheless have been sent in part.
-    private static func next(_ iterator: inout AsyncIterator) async throws -> Data? {
-        do {
-            return try await iterator.next()
-        } catch let error as any HTTPError where error.sentNothing {
-            throw TransportError(
-                .bodySourceFailed,
-                "The body's source failed while the body was read.",
-                underlying: error
-            )
         }
     }
 }

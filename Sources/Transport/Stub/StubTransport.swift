@@ -240,7 +240,7 @@ extension StubTransport {
         var bytes = Data()
         var isComplete = true
         do {
-            try await request.body.forEachChunk { chunk in
+            try await request.body.forEachSentChunk { chunk in
                 let room = Self.recordedBodyLimit - bytes.count
                 bytes += chunk.prefix(room)
                 isComplete = isComplete && chunk.count <= room

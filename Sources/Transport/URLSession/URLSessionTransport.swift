@@ -271,8 +271,8 @@ extension URLSessionTransport {
     private func launchStream(_ outgoing: URLRequest, for transfer: SessionTransfer) {
         let spooling = Task { [self] in
             do {
-                let file = try await SpooledFile.spool(transfer.request.body, in: spoolDirectory) { _ in
-                    transfer.prepared()
+                let file = try await HTTPBody.whileSending {
+                    try await SpooledFile.spool(transfer.request.body, in: spoolDirectory) { _ in transfer.prepared() }
                 }
                 // The closure retains `self`, and so keeps the session valid for the task.
                 SessionQueue.launching.async { [self] in

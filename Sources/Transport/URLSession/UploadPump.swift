@@ -21,7 +21,7 @@ enum UploadPump {
     /// - Returns: the error of reading the body; `nil` if the body was read to its end, or the rest isn't needed.
     static func fill(_ sink: some UploadSink, from body: HTTPBody) async -> (any Error)? {
         do {
-            try await body.forEachChunk { chunk in
+            try await body.forEachSentChunk { chunk in
                 guard await sink.write(chunk) else { throw Refused() }
             }
             sink.close()

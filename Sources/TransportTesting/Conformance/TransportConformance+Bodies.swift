@@ -64,6 +64,21 @@ extension TransportConformance {
             }
             throw Violation(description: "The call went on with half a body.")
         },
+        rule("theErrorOfABodysOwnRequestIsNotTheExchanges") { bench in
+            bench.server.on(.post, "/", .status(200))
+            for failure in [
+                SourceError(code: .connectionLost, request: HTTPRequest(url: bench.server.url).summary),
+                SourceError(code: .unacceptedStatus, response: HTTPResponse(status: 429)),
+            ] {
+                let stream = AsyncThrowingStream<Data, any Error> { continuation in
+                    continuation.yield(Data("begin".utf8))
+                    continuation.finish(throwing: failure)
+                }
+                try await expectFailure(.bodySourceFailed) {
+                    _ = try await bench.send(try bench.request("/", .post, body: .oneShot(stream)))
+                }
+            }
+        },
         rule("aBodyThatIsNotAsLongAsAnnouncedFailsTheCall") { bench in
             bench.server.on(.post, "/", .status(200))
             for length in [3, 7] as [Int64] {
@@ -203,4 +218,13 @@ extension TransportConformance {
         let value: Value
         init(_ value: consuming Value) { self.value = value }
     }
+}
+
+/// The error of a request that the source of a body sent.
+private struct SourceError: HTTPError {
+    let code: HTTPErrorCode
+    let message = "The source's own request failed."
+    var request: HTTPRequest.Summary?
+    var response: HTTPResponse?
+    var context = HTTPContext()
 }

@@ -125,6 +125,37 @@ struct RepeatedOrderTests {
         #expect(reads.value == 1)
     }
 
+    /// The error of a service that a body's source asks.
+    private struct ServiceError: HTTPError {
+        let code: HTTPErrorCode
+        let message = "The service failed."
+        var request: HTTPRequest.Summary?
+        var response: HTTPResponse?
+        var context = HTTPContext()
+    }
+
+    @Test(arguments: [
+        ServiceError(code: .connectionLost, request: HTTPRequest(url: apiURL).summary),
+        ServiceError(code: .unacceptedStatus, response: HTTPResponse(status: 429)),
+        ServiceError(code: .unacceptedStatus, response: HTTPResponse(status: 503)),
+    ])
+    private func failureOfABodysOwnRequestSaysNothingAboutTheOrder(failure: ServiceError) async throws {
+        let reads = Tally()
+        let source = HTTPBody.restartable {
+            reads.count()
+            return Chunks(["first"], failure: failure)
+        }
+        let stub = StubTransport { _ in HTTPResponse(status: 200) }
+        let chain = InterceptorChain([.retry(.constant(.zero))], transport: stub)
+        let error = await #expect(throws: TransportError.self) {
+            try await chain.send(HTTPRequest(method: .post, url: apiURL, body: source))
+        }
+        #expect(error?.code == .bodySourceFailed)
+        #expect(error?.response == nil)
+        #expect(error?.underlying is ServiceError)
+        #expect(reads.value == 1)
+    }
+
     @Test func streamOfAnErrorIsDiscardedBeforeTheNextAttempt() async throws {
         struct ServiceError: HTTPError {
             let code = HTTPErrorCode(rawValue: "serviceFailed")
