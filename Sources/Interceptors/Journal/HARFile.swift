@@ -1,0 +1,131 @@
+internal import Foundation
+internal import HTTPSyntax
+internal import Transport
+
+/// A journal's calls as an HTTP Archive (HAR 1.2, http://www.softwareishard.com/blog/har-12-spec/).
+///
+/// A call is a page, an attempt an entry. A call that sent nothing has one entry too, because browsers show entries only.
+/// Members that HAR 1.2 doesn't define begin with an underscore, as it asks.
+struct HARFile {
+    let calls: [JournalCall]
+    /// Whether the calls hold redacted text; if they don't, the file says so.
+    let isRedacted: Bool
+
+    static let warning = "Redaction was switched off. This file may contain passwords, tokens and personal data."
+
+    var data: Data {
+        let log: OrderedJSON = [
+            "version": "1.2",
+            "creator": ["name": "Interceptors", "version": "1"],
+            "pages": .array(calls.map(page)),
+            "entries": .array(calls.flatMap(entries)),
+            "comment": isRedacted ? nil : .string(Self.warning),
+            "_isRedacted": .bool(isRedacted),
+        ]
+        return OrderedJSON.object([("log", log)]).data()
+    }
+
+    private func page(_ call: JournalCall) -> OrderedJSON {
+        let request = call.root?.request
+        let end = call.duration.map { OrderedJSON.milliseconds(microseconds: max(0, $0.wholeMicroseconds)) }
+        let decisions = call.root.map(Self.decisions(in:)) ?? []
+        return [
+            "startedDateTime": .string(Self.dateTime(call.startedAt)),
+            "id": .string(Self.pageID(call)),
+            "title": .string([request?.method, request?.url].compactMap(\.self).joined(separator: " ")),
+            "pageTimings": ["onContentLoad": -1, "onLoad": end ?? -1],
+            "_decisions": decisions.isEmpty ? nil : .array(decisions),
+            "_parent": call.parentID.map { .string("call_\($0)") },
+            "_omitted": call.omittedCount == 0 ? nil : .integer(Int64(call.omittedCount)),
+        ]
+    }
+
+    private func entries(_ call: JournalCall) -> [OrderedJSON] {
+        guard let root = call.root else { return [] }
+        let attempts = Self.paths(to: root).enumerated().map { index, path in
+            entry(path.last ?? root, path: path, number: index + 1, call)
+        }
+        return attempts.isEmpty ? [entry(root, path: [], number: 0, call)] : attempts
+    }
+
+    /// - Parameters:
+    ///   - path: the steps from the outermost one to the attempt; empty for a call that sent nothing.
+    ///   - number: the attempt's number in its call, from 1; 0 for a call that sent nothing.
+    private func entry(
+        _ step: JournalCall.Step,
+        path: [JournalCall.Step],
+        number: Int,
+        _ call: JournalCall
+    ) -> OrderedJSON {
+        let timings = HARTimings(duration: step.duration, step.timings)
+        let steps = path.isEmpty ? Self.allSteps(in: step) : path
+        let decisions = steps.flatMap(Self.ownDecisions)
+        let isRunning = step.response == nil && step.error == nil
+        // Chrome shows such an entry as one from its memory cache.
+        let isAnsweredByChain = number == 0 && step.response != nil
+        return [
+            "pageref": .string(Self.pageID(call)),
+            "startedDateTime": .string(Self.dateTime(call.startedAt, after: step.start)),
+            "time": .milliseconds(microseconds: timings.time),
+            "request": HARMessages.request(step.request),
+            "response": HARMessages.response(step.response, error: step.error),
+            "cache": [:],
+            "timings": timings.json,
+            "comment": isRunning ? "Still running when this file was written" : nil,
+            "_attempt": .integer(Int64(number)),
+            "_interceptors": path.isEmpty ? nil : .array(path.map { .string($0.name) }),
+            "_decisions": decisions.isEmpty ? nil : .array(decisions),
+            "_fromCache": isAnsweredByChain ? "memory" : nil,
+            "_resourceType": "fetch",
+        ]
+    }
+
+    private static func pageID(_ call: JournalCall) -> String { "call_\(call.id)" }
+
+    /// The way to each attempt, from the outermost step.
+    private static func paths(to step: JournalCall.Step) -> [[JournalCall.Step]] {
+        step.isTransport ? [[step]] : step.steps.flatMap(paths).map { [step] + $0 }
+    }
+
+    private static func allSteps(in step: JournalCall.Step) -> [JournalCall.Step] {
+        [step] + step.steps.flatMap(allSteps)
+    }
+
+    private static func decisions(in step: JournalCall.Step) -> [OrderedJSON] {
+        allSteps(in: step).flatMap(ownDecisions)
+    }
+
+    private static func ownDecisions(of step: JournalCall.Step) -> [OrderedJSON] {
+        step.notes.map { note in
+            [
+                "interceptor": .string(step.name),
+                "decision": .string(note.decision),
+                "text": .string(note.text),
+                "page": note.callID.map { .string("call_\($0)") },
+            ]
+        }
+    }
+
+    /// A time as ISO 8601 with milliseconds, rounded down, in UTC.
+    static func dateTime(_ date: Date, after duration: Duration = .zero) -> String {
+        // Beyond this the year would have more than four digits.
+        let seconds = CivilTime.seconds(date)
+        let fraction = date.timeIntervalSince1970 - Double(seconds)
+        let rest = (0..<1).contains(fraction) ? Int64((fraction * 1_000_000).rounded()) : 0
+        return dateTime(microseconds: seconds * 1_000_000 + rest + max(0, duration.wholeMicroseconds))
+    }
+
+    static func dateTime(microseconds: Int64) -> String {
+        let limit: Int64 = 253_402_300_799_000
+        let milliseconds = min(max(microseconds / 1_000, 0), limit)
+        let (seconds, rest) = milliseconds.quotientAndRemainder(dividingBy: 1_000)
+        let time = CivilTime(secondsSince1970: seconds)
+        func padded(_ number: Int, _ count: Int) -> String {
+            let digits = String(number)
+            return String(repeating: "0", count: max(0, count - digits.count)) + digits
+        }
+        let day = [padded(time.year, 4), padded(time.month, 2), padded(time.day, 2)].joined(separator: "-")
+        let clock = [padded(time.hour, 2), padded(time.minute, 2), padded(time.second, 2)].joined(separator: ":")
+        return "\(day)T\(clock).\(padded(Int(rest), 3))Z"
+    }
+}

@@ -1,0 +1,124 @@
+internal import Foundation
+
+/// JSON whose objects keep the order of their members, so that a file that people read begins with what matters.
+///
+/// Writing can't fail: there is no case for a number that JSON can't express.
+enum OrderedJSON {
+    case object([(name: String, value: OrderedJSON)])
+    case array([OrderedJSON])
+    case string(String)
+    case integer(Int64)
+    case bool(Bool)
+    /// A number of microseconds, written as milliseconds with up to three decimals. Sums of such numbers are exact.
+    case milliseconds(microseconds: Int64)
+
+    /// The JSON text in UTF-8.
+    ///
+    /// - Parameter isForHTML: whether to escape `<`, `>`, `&`, U+2028 and U+2029, so that the text can stand in an HTML
+    ///   element `script`, whatever its strings contain.
+    func data(isForHTML: Bool = false) -> Data {
+        var writer = JSONWriter(isForHTML: isForHTML)
+        writer.write(self)
+        return Data(writer.bytes)
+    }
+}
+
+extension OrderedJSON: ExpressibleByDictionaryLiteral, ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,
+    ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral
+{
+    /// An object; members with the value `nil` are left out.
+    init(dictionaryLiteral elements: (String, OrderedJSON?)...) {
+        self = .object(elements.compactMap { name, value in value.map { (name, $0) } })
+    }
+    init(stringLiteral value: String) { self = .string(value) }
+    init(integerLiteral value: Int64) { self = .integer(value) }
+    init(booleanLiteral value: Bool) { self = .bool(value) }
+    init(arrayLiteral elements: OrderedJSON...) { self = .array(elements) }
+}
+
+private struct JSONWriter {
+    let isForHTML: Bool
+    var bytes: [UInt8] = []
+
+    mutating func write(_ json: OrderedJSON) {
+        switch json {
+        case .object(let members):
+            list(members, "{", "}") { writer, member in
+                writer.write(string: member.name)
+                writer.bytes.append(UInt8(ascii: ":"))
+                writer.write(member.value)
+            }
+        case .array(let elements): list(elements, "[", "]") { $0.write($1) }
+        case .string(let text): write(string: text)
+        case .integer(let number): bytes += String(number).utf8
+        case .bool(let value): bytes += (value ? "true" : "false").utf8
+        case .milliseconds(let microseconds): bytes += Self.milliseconds(microseconds).utf8
+        }
+    }
+
+    private mutating func list<Element>(
+        _ elements: [Element],
+        _ opening: Unicode.Scalar,
+        _ closing: Unicode.Scalar,
+        _ write: (inout Self, Element) -> Void
+    ) {
+        bytes.append(UInt8(ascii: opening))
+        for (index, element) in elements.enumerated() {
+            if index > 0 { bytes.append(UInt8(ascii: ",")) }
+            write(&self, element)
+        }
+        bytes.append(UInt8(ascii: closing))
+    }
+
+    private mutating func write(string text: String) {
+        bytes.append(UInt8(ascii: "\""))
+        var text = text
+        text.withUTF8 { utf8 in
+            for (index, byte) in utf8.enumerated() {
+                switch byte {
+                case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes += [UInt8(ascii: "\\"), byte]
+                case UInt8(ascii: "\n"): bytes += "\\n".utf8
+                case UInt8(ascii: "\t"): bytes += "\\t".utf8
+                case 0..<0x20, 0x7F: escape(UInt16(byte))
+                case UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "&"):
+                    if isForHTML { escape(UInt16(byte)) } else { bytes.append(byte) }
+                // U+2028 and U+2029 are E2 80 A8 and E2 80 A9.
+                case 0xA8, 0xA9:
+                    guard isForHTML, index >= 2, utf8[index - 1] == 0x80, utf8[index - 2] == 0xE2 else {
+                        bytes.append(byte)
+                        continue
+                    }
+                    bytes.removeLast(2)
+                    escape(0x2000 | UInt16(byte - 0x80))
+                default: bytes.append(byte)
+                }
+            }
+        }
+        bytes.append(UInt8(ascii: "\""))
+    }
+
+    private mutating func escape(_ unit: UInt16) {
+        let digits = String(unit, radix: 16)
+        bytes += "\\u".utf8
+        bytes += repeatElement(UInt8(ascii: "0"), count: 4 - digits.utf8.count)
+        bytes += digits.utf8
+    }
+
+    private static func milliseconds(_ microseconds: Int64) -> String {
+        let (whole, rest) = microseconds.magnitude.quotientAndRemainder(dividingBy: 1_000)
+        let sign = microseconds < 0 ? "-" : ""
+        guard rest > 0 else { return sign + String(whole) }
+        var decimals = String(rest + 1_000).dropFirst()
+        while decimals.last == "0" { decimals.removeLast() }
+        return "\(sign)\(whole).\(decimals)"
+    }
+}
+
+extension Duration {
+    /// Whole microseconds, rounded down, within some 30,000 years.
+    var wholeMicroseconds: Int64 {
+        let (seconds, attoseconds) = components
+        let limit: Int64 = 1_000_000_000_000
+        return min(max(seconds, -limit), limit) * 1_000_000 + attoseconds / 1_000_000_000_000
+    }
+}
