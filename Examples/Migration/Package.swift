@@ -1,0 +1,43 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+]
+// Code from before Swift 6, as the apps have it that migrate.
+let before: [SwiftSetting] = [.swiftLanguageMode(.v5)]
+
+let middlewares = Target.Dependency.product(name: "Middlewares", package: "Interceptors")
+
+let package = Package(
+    name: "Migration",
+    platforms: [.macOS(.v15), .iOS(.v18)],
+    dependencies: [.package(name: "Interceptors", path: "../..")],
+    targets: [
+        .target(name: "Models", swiftSettings: settings),
+        .target(name: "BeforeURLSession", dependencies: ["Models"], swiftSettings: before),
+        .target(name: "AfterURLSession", dependencies: ["Models", middlewares], swiftSettings: settings),
+        // These stand for the packages that they are named after: see their first lines.
+        .target(name: "Alamofire", path: "StandIns/Alamofire", swiftSettings: before),
+        .target(name: "Moya", dependencies: ["Alamofire"], path: "StandIns/Moya", swiftSettings: before),
+        .target(name: "BeforeAlamofire", dependencies: ["Models", "Alamofire"], swiftSettings: before),
+        .target(name: "AfterAlamofire", dependencies: ["Models", middlewares], swiftSettings: settings),
+        .target(name: "BeforeMoya", dependencies: ["Models", "Moya"], swiftSettings: before),
+        .target(name: "AfterMoya", dependencies: ["Models", middlewares], swiftSettings: settings),
+        .target(name: "BeforeInHouse", dependencies: ["Models", middlewares], swiftSettings: before),
+        .target(name: "AfterInHouse", dependencies: ["Models", middlewares], swiftSettings: settings),
+        .testTarget(
+            name: "MigrationTests",
+            dependencies: [
+                "Models", "BeforeURLSession", "AfterURLSession", "BeforeAlamofire", "AfterAlamofire", "BeforeMoya",
+                "AfterMoya", "BeforeInHouse", "AfterInHouse", middlewares,
+                .product(name: "TransportTesting", package: "Interceptors"),
+            ],
+            // With a stand-in, the sides before aren't run.
+            swiftSettings: settings + [.define("STAND_INS")]
+        ),
+    ]
+)

@@ -1,0 +1,61 @@
+import Foundation
+import Middlewares
+
+// example: signed
+enum ShopEndpoint: Endpoint {
+    case product(id: Int)
+    case search(name: String, page: Int)
+
+    var path: RequestTarget {
+        switch self {
+        case .product(let id): "/products/\(id)"
+        case .search: "/products"
+        }
+    }
+    var query: HTTPQuery {
+        switch self {
+        case .product: [:]
+        case .search(let name, let page): ["name": name, "page": page]
+        }
+    }
+}
+
+extension RequestSigner {
+    static func shop(_ secret: SigningKey) -> RequestSigner {
+        RequestSigner { request, date in
+            let time = "\(Int(date.timeIntervalSince1970))"
+            let url = URLComponents(url: request.url, resolvingAgainstBaseURL: false)
+            let text = [request.method.rawValue, url?.path ?? "", url?.percentEncodedQuery ?? "", time]
+            request.headerFields["X-Time"] = time
+            request.headerFields["X-Signature"] = try secret.hmacSHA256(text.joined(separator: "\n"))
+                .base64EncodedString()
+        }
+    }
+}
+
+func makeShopAPI(
+    _ baseURL: URL,
+    secret: SigningKey,
+    transport: any Transport = .platform(),
+    time: TimeSource = .system
+) -> Client {
+    Client(
+        baseURL: baseURL,
+        interceptors: [
+            .validateStatus(),
+            .retry(3),
+            .sign(.shop(secret), identifiesCaller: false, time: time),
+        ],
+        transport: transport
+    )
+}
+// end
+
+// example: stubs
+func makeStubs(in folder: URL) -> StubTransport {
+    let stub = StubTransport()
+    stub.on(.get, "/products/*", .file(folder.appending(path: "product.json")))
+    stub.on(.get, "/products", .file(folder.appending(path: "products.json")))
+    return stub
+}
+// end

@@ -1,0 +1,102 @@
+import Foundation
+import Middlewares
+import Models
+
+// example: target
+enum UsersEndpoint: Endpoint {
+    case user(id: Int)
+    case search(name: String, page: Int)
+    case create(NewUser)
+
+    var path: RequestTarget {
+        switch self {
+        case .user(let id): "/users/\(id)"
+        case .search, .create: "/users"
+        }
+    }
+    var method: HTTPRequest.Method {
+        switch self {
+        case .user, .search: .get
+        case .create: .post
+        }
+    }
+    var query: HTTPQuery {
+        if case .search(let name, let page) = self { ["name": name, "page": page] } else { [:] }
+    }
+    var content: RequestContent? {
+        if case .create(let user) = self { .encoded(user) } else { nil }
+    }
+}
+// end
+
+// example: provider
+func makeAPI(
+    _ baseURL: URL,
+    transport: any Transport = .platform(),
+    token: @escaping @Sendable () async -> String?
+) -> Client {
+    Client(
+        baseURL: baseURL,
+        interceptors: [.validateStatus(), .bearerAuth(token: token), .logging(.headers)],
+        transport: transport
+    )
+}
+// end
+
+// example: call
+func user(_ id: Int, from api: Client) async throws -> User {
+    try await api.call(UsersEndpoint.user(id: id), as: User.self)
+}
+// end
+
+// example: callback
+func user(
+    _ id: Int,
+    from api: Client,
+    completion: @escaping @MainActor @Sendable (Result<User, any Error>) -> Void
+) {
+    api.run {
+        try await $0.call(UsersEndpoint.user(id: id), as: User.self)
+    } completion: { @MainActor in
+        completion($0)
+    }
+}
+// end
+
+// example: upload
+func upload(photo: Data, title: String, to api: Client) async throws {
+    let form = try RequestContent.multipart([
+        .text(name: "title", title),
+        .bytes(name: "photo", photo, filename: "photo.jpg", contentType: "image/jpeg"),
+    ])
+    try await api.post("/photos", content: form)
+}
+// end
+
+// example: plugin
+struct Language: Interceptor {
+    let language: String
+
+    func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
+        request.headerFields[.acceptLanguage] = language
+        let path = request.url.path
+        let response = try await next(request)
+        print(path, response.status)
+        return response
+    }
+}
+// end
+
+// example: endpoint-closure
+func makeAPI(_ baseURL: URL, key: String) -> Client {
+    Client(baseURL: baseURL, interceptors: [.validateStatus(), .headers(["X-Client": key])])
+}
+// end
+
+// example: stub
+func makeStub() -> StubTransport {
+    let stub = StubTransport()
+    stub.on(.get, "/users/*", .json(#"{"id":42,"name":"Ada"}"#))
+    return stub
+}
+// end

@@ -1,0 +1,106 @@
+import Foundation
+import Middlewares
+import Models
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+// example: client
+func makeAPI(_ baseURL: URL) -> Client {
+    Client(
+        baseURL: baseURL,
+        interceptors: [
+            .validateStatus(),  // the guard of each call
+            .followRedirects(),  // URLSession does this by itself
+            .cookies(),  // and this
+            .cache(.memory()),  // and this
+            .retry(3),
+        ]
+    )
+}
+// end
+
+struct Users {
+    let api: Client
+
+    // example: get
+    func user(_ id: Int) async throws -> User {
+        try await api.get("/users/\(id)")
+    }
+    // end
+
+    // example: query
+    func search(_ term: String, page: Int) async throws -> [User] {
+        try await api.get("/users", query: ["name": term, "page": page])
+    }
+    // end
+
+    // example: post
+    func create(_ user: NewUser) async throws -> User {
+        try await api.post("/users", body: user)
+    }
+    // end
+
+    // example: multipart
+    func upload(photo: Data, title: String) async throws {
+        let form = try RequestContent.multipart([
+            .text(name: "title", title),
+            .bytes(name: "photo", photo, filename: "photo.jpg", contentType: "image/jpeg"),
+        ])
+        try await api.post("/photos", content: form)
+    }
+    // end
+
+    // example: existing
+    func response(to existing: URLRequest) async throws -> HTTPResponse {
+        try await api.send(HTTPRequest(existing))
+    }
+    // end
+}
+
+// example: refresh
+func makeSignedInAPI(_ baseURL: URL, login: Login) -> (api: Client, tokens: TokenStore) {
+    let tokens = TokenStore(
+        TokenStore.Token(login.token, refreshToken: login.refreshToken)
+    ) { rejected, api in
+        let login: Login = try await api.post("/refresh", body: ["token": rejected?.refreshToken])
+        return TokenStore.Token(login.token, refreshToken: login.refreshToken)
+    }
+    let api = Client(
+        baseURL: baseURL,
+        interceptors: [.validateStatus(), .retryOnUnauthorized(tokens), .bearerAuth(tokens)]
+    )
+    return (api, tokens)
+}
+// end
+
+// example: logging
+func makeLoggedAPI(_ baseURL: URL, log: LogSink = .standardError) -> Client {
+    Client(baseURL: baseURL, interceptors: [.validateStatus(), .logging(.body, to: log)])
+}
+// end
+
+// example: cache
+func makeCachingAPI(_ baseURL: URL, directory: URL) -> Client {
+    Client(
+        baseURL: baseURL,
+        interceptors: [.validateStatus(), .cache(.disk(at: directory, byteLimit: 512_000_000))]
+    )
+}
+
+func storedData(_ path: RequestTarget, in api: Client) async throws -> Data {
+    // Whatever its age, and without a network.
+    try await api.get(path, context: .with(\.cacheMode, .offline))
+}
+// end
+
+// example: pinning
+func makePinnedAPI(_ baseURL: URL, pins: [CertificatePin], trust: TLSTrust = .system) -> Client {
+    Client(
+        baseURL: baseURL,
+        interceptors: [.validateStatus()],
+        transport: .platform(tls: .pinned(pins, trust: trust))
+    )
+}
+// end

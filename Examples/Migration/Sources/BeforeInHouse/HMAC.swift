@@ -1,0 +1,7 @@
+import Foundation
+import Middlewares
+
+// Stands for CryptoKit or CommonCrypto, which Linux lacks.
+func hmacSHA256(of text: String, key: String) throws -> String {
+    try SigningKey(key).hmacSHA256(text).base64EncodedString()
+}
