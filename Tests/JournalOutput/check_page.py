@@ -3,7 +3,8 @@
 
 `check_page.py session PAGE FOLDER` takes a page of the calls that JournalSamples.session(5000) makes, and writes screenshots.
 `check_page.py hostile PAGE FOLDER` takes a page whose texts all try to become code.
-Both print facts and durations as JSON, and exit with 1 after a failed check; 77 means that no Chromium is installed.
+`check_page.py devtools HAR` opens an HTTP Archive with the importer of Chromium's own developer tools.
+All print facts and durations as JSON, and exit with 1 after a failed check; 77 means that no Chromium is installed.
 """
 import json
 import struct
@@ -29,6 +30,8 @@ CONTRAST = """(() => {
   }
   return worst;
 })()"""
+
+IMPORTER = "devtools://devtools/bundled/models/har/har.js"
 
 failures = []
 
@@ -157,18 +160,37 @@ def hostile(browser, page, folder):
     return {}
 
 
+def devtools(browser, file):
+    har = json.loads(file.read_bytes())
+    browser.open("devtools://devtools/bundled/devtools_app.html")
+    # The importer isn't a public interface. A Chromium that has it elsewhere is no failure of the archive.
+    if not browser.evaluate(f"import('{IMPORTER}').then(({{ Importer, HARFormat }}) => Boolean(Importer && HARFormat), () => false)"):
+        return {"imported": None}
+    imported = browser.evaluate(f"""import('{IMPORTER}').then(({{ Importer, HARFormat }}) =>
+        Importer.Importer.requestsFromHARLog(new HARFormat.HARRoot({json.dumps(har)}).log)
+            .map((request) => [request.requestMethod, request.url(), request.statusCode, request.cached()]))""")
+    entries = har["log"]["entries"]
+    expected = [[entry["request"]["method"], entry["request"]["url"], entry["response"]["status"], "_fromCache" in entry]
+                for entry in entries]
+    check(sorted(imported) == sorted(expected), "Chromium's developer tools show something else than the archive holds.")
+    return {"imported": len(imported)}
+
+
 def main():
-    view, page, folder = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])
+    view, page, folder = sys.argv[1], Path(sys.argv[2]), Path((sys.argv + ["."])[3])
     program = chromium.find()
     if program is None:
         print("Chromium is not installed: Scripts/test installs it (Debian: apt-get install chromium)", file=sys.stderr)
         return 77
     folder.mkdir(parents=True, exist_ok=True)
     with chromium.Browser(program) as browser:
-        facts = {"session": session, "hostile": hostile}[view](browser, page, folder)
-        # A violation of the content security policy is a complaint too.
-        check(not browser.complaints(), f"The browser complains: {json.dumps(browser.complaints())[:1000]}")
-        check(browser.requests() == [page.as_uri()], f"The page asks for {browser.requests()}.")
+        if view == "devtools":
+            facts = devtools(browser, page)
+        else:
+            facts = {"session": session, "hostile": hostile}[view](browser, page, folder)
+            # A violation of the content security policy is a complaint too.
+            check(not browser.complaints(), f"The browser complains: {json.dumps(browser.complaints())[:1000]}")
+            check(browser.requests() == [page.as_uri()], f"The page asks for {browser.requests()}.")
     print(json.dumps(facts))
     for failure in failures:
         print(failure, file=sys.stderr)

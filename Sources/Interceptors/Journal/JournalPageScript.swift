@@ -342,7 +342,7 @@ extension JournalPageTemplate {
           if (event.key === "ArrowDown" || event.key === "Enter") { event.preventDefault(); list.focus(); pick(Math.max(0, active)); }
         });
         document.addEventListener("keydown", (event) => {
-          if (event.key === "/" && document.activeElement !== search) { event.preventDefault(); close(); search.focus(); search.select(); }
+          if (event.key === "/" && !event.metaKey && !event.ctrlKey && document.activeElement !== search) { event.preventDefault(); close(); search.focus(); search.select(); }
           if (event.key !== "Escape") return;
           if (document.activeElement === search && search.value) { event.preventDefault(); search.value = ""; filter(); } else close();
         });
