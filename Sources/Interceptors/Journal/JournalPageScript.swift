@@ -202,7 +202,7 @@ extension JournalPageTemplate {
             });
             tree.append(...items.map(({ element }) => element));
             select(0, false);
-            parts.push(el("h3", {}, "Steps, from the outermost to the transport", el("span", {}, "own time")), tree, message);
+            parts.push(el("h3", {}, "Steps, outermost first", el("span", {}, "own time")), tree, message);
           }
           detail.replaceChildren(...parts);
           detail.scrollTop = 0;
