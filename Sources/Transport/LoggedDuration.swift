@@ -1,13 +1,11 @@
-internal import Interceptors
-
 extension Duration {
     /// The duration with about three digits, in µs, ms or s.
-    var logged: String { TextBytes.making { $0.append(logged: self) } }
+    package var logged: String { TextBytes.making { $0.append(logged: self) } }
 }
 
 extension TextBytes {
     /// Adds a duration with about three digits, in µs, ms or s.
-    mutating func append(logged time: Duration) {
+    package mutating func append(logged time: Duration) {
         let (seconds, attoseconds) = time.components
         guard -1_000..<1_000 ~= seconds else { return append(seconds, " s") }
         let microseconds = seconds * 1_000_000 + attoseconds / 1_000_000_000_000
