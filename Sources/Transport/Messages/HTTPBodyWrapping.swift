@@ -76,8 +76,15 @@ extension HTTPBody {
     /// }
     /// ```
     public func onEnd(_ action: @escaping @Sendable (_ error: (any Error)?) -> Void) -> HTTPBody {
+        onEnd(counting: { _, error in action(error) })
+    }
+
+    /// As the public method, with the number of bytes that were read.
+    package func onEnd(
+        counting action: @escaping @Sendable (_ count: Int64, _ error: (any Error)?) -> Void
+    ) -> HTTPBody {
         guard isUnreadStream else {
-            action(isRestartable ? nil : CancellationError())
+            action(0, isRestartable ? nil : CancellationError())
             return self
         }
         let end = BodyEnd(action)
@@ -90,15 +97,19 @@ extension HTTPBody {
 
 /// Calls its action once: when the end is first reached, or on deinitialisation.
 private final class BodyEnd: Sendable {
-    private let action: @Sendable ((any Error)?) -> Void
+    private let action: @Sendable (Int64, (any Error)?) -> Void
     private let isReached = Atomic<Bool>(false)
+    private let count = Atomic<Int64>(0)
 
-    init(_ action: @escaping @Sendable ((any Error)?) -> Void) { self.action = action }
+    init(_ action: @escaping @Sendable (Int64, (any Error)?) -> Void) { self.action = action }
 
     deinit { reached(after: CancellationError()) }
 
+    func add(_ chunk: Data) { count.add(Int64(chunk.count), ordering: .relaxed) }
+
     func reached(after error: (any Error)?) {
-        if !isReached.exchange(true, ordering: .acquiringAndReleasing) { action(error) }
+        if isReached.exchange(true, ordering: .acquiringAndReleasing) { return }
+        action(count.load(ordering: .relaxed), error)
     }
 }
 
@@ -116,7 +127,10 @@ private struct EndingChunks: AsyncSequence, Sendable {
 
         mutating func next(isolation actor: isolated (any Actor)?) async throws -> Data? {
             do {
-                if let chunk = try await chunks.next(isolation: actor) { return chunk }
+                if let chunk = try await chunks.next(isolation: actor) {
+                    end.add(chunk)
+                    return chunk
+                }
             } catch {
                 end.reached(after: error)
                 throw error

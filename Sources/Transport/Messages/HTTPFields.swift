@@ -129,6 +129,13 @@ public struct HTTPFields: Sendable, Hashable {
         for field in others { append(field) }
     }
 
+    /// Whether both share their storage, so that they certainly hold the same fields. Takes no time that grows with them.
+    package func isIdentical(to other: HTTPFields) -> Bool {
+        fields.withUnsafeBufferPointer { mine in
+            other.fields.withUnsafeBufferPointer { mine.baseAddress == $0.baseAddress && mine.count == $0.count }
+        }
+    }
+
     /// The first field that must not be sent, if any.
     var firstInvalid: HTTPField? { fields.first { !$0.isValid } }
 

@@ -23,6 +23,21 @@ extension Redaction {
         return isShortened ? "\(redacted)… (\(body.count) bytes)" : redacted
     }
 
+    /// The beginning of a body as text, with secrets replaced unless `redaction` is `nil`. Returns `nil` for anything but UTF-8
+    /// text.
+    ///
+    /// - Parameter limit: the maximum number of bytes to read.
+    package static func beginning(
+        of body: Data,
+        upTo limit: Int,
+        redactedBy redaction: Redaction?
+    ) -> (text: String, isCut: Bool)? {
+        let isCut = body.count > max(0, limit)
+        guard let bytes = text(Array(body.prefix(max(0, limit))), isCut: isCut) else { return nil }
+        let shown = redaction?.redacting(bytes, isCut: isCut) ?? bytes
+        return (String(decoding: shown, as: UTF8.self), isCut)
+    }
+
     /// The bytes as UTF-8 text, or `nil` for anything else. A scalar cut in two at the end is dropped.
     private static func text(_ bytes: [UInt8], isCut: Bool) -> [UInt8]? {
         guard !bytes.contains(0) else { return nil }
