@@ -6,12 +6,19 @@ public struct InterceptorChain: Transport {
     private final class Storage: Sendable {
         let interceptors: [any Interceptor]
         let transport: any Transport
+        let observer: (any ChainObserver)?
         let first: Link
 
-        init(interceptors: [any Interceptor], transport: any Transport) {
+        init(interceptors: [any Interceptor], transport: any Transport, observer: (any ChainObserver)?) {
             self.interceptors = interceptors
             self.transport = transport
-            first = InterceptorLink.link(interceptors.elements, before: TransportLink(transport))
+            self.observer = observer
+            if let observer {
+                let end = TransportLink(observer.end(of: transport))
+                first = InterceptorLink.link(interceptors.elements(observedBy: observer), before: end)
+            } else {
+                first = InterceptorLink.link(interceptors.elements, before: TransportLink(transport))
+            }
         }
     }
 
@@ -23,8 +30,16 @@ public struct InterceptorChain: Transport {
     ///   - interceptors: the interceptors, outermost first.
     ///   - transport: the transport that the innermost interceptor calls.
     public init(_ interceptors: [any Interceptor], transport: any Transport) {
-        storage = Storage(interceptors: interceptors, transport: transport)
+        storage = Storage(interceptors: interceptors, transport: transport, observer: nil)
     }
+
+    /// Creates a chain whose elements an observer watches.
+    init(_ interceptors: [any Interceptor], transport: any Transport, observer: (any ChainObserver)?) {
+        storage = Storage(interceptors: interceptors, transport: transport, observer: observer)
+    }
+
+    /// The chain's observer, if any.
+    var observer: (any ChainObserver)? { storage.observer }
 
     /// The interceptors, outermost first.
     public var interceptors: [any Interceptor] { storage.interceptors }

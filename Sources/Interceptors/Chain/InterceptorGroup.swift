@@ -7,9 +7,21 @@ struct InterceptorGroup: Interceptor {
     let elements: [any Interceptor]
 
     init(_ interceptors: [any Interceptor], if condition: RequestCondition? = nil) {
+        self.init(interceptors, if: condition, linking: interceptors.elements)
+    }
+
+    /// The same group with an observer around each element.
+    func observed(by observer: any ChainObserver) -> Self {
+        Self(interceptors, if: condition, linking: interceptors.elements(observedBy: observer))
+    }
+
+    private init(
+        _ interceptors: [any Interceptor],
+        if condition: RequestCondition?,
+        linking elements: [any Interceptor]
+    ) {
         self.interceptors = interceptors
         self.condition = condition
-        let elements = interceptors.elements
         if let condition, condition.isOfEachElement {
             self.elements = elements.map { Self.guarded($0, by: condition) }
         } else {
