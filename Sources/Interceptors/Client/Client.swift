@@ -63,6 +63,7 @@ public struct Client: Transport {
     private let sender: RequestSender
     // The sender refers to it weakly.
     private let settings: ClientSettings
+    private let caller: JournalVisit?
 
     /// Creates a client.
     ///
@@ -76,18 +77,27 @@ public struct Client: Transport {
     ///     connection pool.
     ///   - encoder: encodes the values of requests.
     ///   - decoder: decodes the values of responses.
+    ///   - journal: records what each interceptor does with each call; by default none.
     public init(
         baseURL: URL? = nil,
         interceptors: [any Interceptor],
         transport: any Transport = .platform(),
         encoder: any BodyEncoder = JSONEncoder(),
-        decoder: any BodyDecoder = JSONDecoder()
+        decoder: any BodyDecoder = JSONDecoder(),
+        journal: Journal? = nil
     ) {
-        let chain = InterceptorChain(interceptors, transport: transport)
+        let chain = InterceptorChain(interceptors, transport: transport, journal: journal)
         self.init(baseURL: baseURL, chain: chain, encoder: encoder, decoder: decoder)
     }
 
-    init(baseURL: URL?, chain: InterceptorChain, encoder: any BodyEncoder, decoder: any BodyDecoder) {
+    /// - Parameter caller: the step of a journal for which the client makes its calls.
+    init(
+        baseURL: URL?,
+        chain: InterceptorChain,
+        encoder: any BodyEncoder,
+        decoder: any BodyDecoder,
+        caller: JournalVisit? = nil
+    ) {
         self.chain = chain
         self.baseURL = baseURL
         self.encoder = encoder
@@ -97,7 +107,10 @@ public struct Client: Transport {
         let origin = (try? base?.get().url(madeFrom: "")).flatMap(Origin.init)
         settings = ClientSettings(chain, baseURL, encoder, decoder)
         sender = RequestSender(origin: origin, settings: settings)
-        context = .with(\.sender, sender)
+        var context = HTTPContext.with(\.sender, sender)
+        if let caller { context.journalCaller = caller }
+        self.context = context
+        self.caller = caller
     }
 
     /// Sends a request through the chain and returns its response, whatever the status.
@@ -112,6 +125,7 @@ public struct Client: Transport {
             return try await chain.send(request)
         }
         request.context.sender = sender(after: request.context.sender)
+        if let caller { request.context.journalCaller = caller }
         let validatesStatus = request.context.validatesStatus
         var response = try await chain.send(request)
         if !validatesStatus { response.context.isStatusAccepted = true }
@@ -186,6 +200,15 @@ extension Client {
         }
         parts.append(query: query.encoded)
         return try parts.url(madeFrom: target.text)
+    }
+}
+
+extension Client: ObservableTransport {
+    var observer: (any ChainObserver)? { chain.observer }
+
+    func observed(by observer: any ChainObserver) -> any Transport {
+        let chain = InterceptorChain(chain.interceptors, transport: chain.transport, observer: observer)
+        return Client(baseURL: baseURL, chain: chain, encoder: encoder, decoder: decoder, caller: caller)
     }
 }
 

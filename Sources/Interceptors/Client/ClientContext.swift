@@ -21,7 +21,7 @@ extension HTTPContext {
     }
 
     /// On a request: the ``Client`` that made it, as long as the caller keeps that client. `nil` without a client.
-    package var client: Client? { sender?.settings?.client }
+    package var client: Client? { sender?.settings?.client(for: journalVisit) }
 
     /// On a request: an object that keeps ``client``, for work on the request that goes on without the caller.
     package var clientOwner: (any AnyObject & Sendable)? { sender?.settings }

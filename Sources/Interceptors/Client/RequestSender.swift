@@ -38,5 +38,9 @@ final class ClientSettings: Sendable {
     }
 
     /// A client with these values and the same chain.
-    var client: Client { Client(baseURL: baseURL, chain: chain, encoder: encoder, decoder: decoder) }
+    ///
+    /// - Parameter caller: the step of a journal for which the client makes its calls.
+    func client(for caller: JournalVisit?) -> Client {
+        Client(baseURL: baseURL, chain: chain, encoder: encoder, decoder: decoder, caller: caller)
+    }
 }

@@ -18,7 +18,7 @@ public struct JournalCall: Sendable, Hashable, Codable, Identifiable {
     /// The number of steps, notes and fields that didn't fit into the journal's limit of bytes per call.
     public let omittedCount: Int
 
-    public init(id: Int, startedAt: Date, parentID: Int? = nil, root: Step?, omittedCount: Int = 0) {
+    package init(id: Int, startedAt: Date, parentID: Int? = nil, root: Step?, omittedCount: Int = 0) {
         self.id = id
         self.startedAt = startedAt
         self.parentID = parentID
@@ -46,10 +46,12 @@ public struct JournalCall: Sendable, Hashable, Codable, Identifiable {
         public var timings: Timings?
         /// The reasons for the step's decisions, in the order in which it noted them.
         public var notes: [JournalNote] = []
+        /// For each note, the number of ``steps`` that had begun before it.
+        public var noteIndices: [Int] = []
         /// The runs of the rest of the chain that this step started, in the order in which they began.
         public var steps: [Step] = []
 
-        public init(name: String, isTransport: Bool = false, start: Duration, request: Message) {
+        package init(name: String, isTransport: Bool = false, start: Duration, request: Message) {
             self.name = name
             self.isTransport = isTransport
             self.start = start
@@ -70,8 +72,12 @@ public struct JournalCall: Sendable, Hashable, Codable, Identifiable {
         /// What is known of the body.
         public var body: Body
 
-        public init(
-            method: String? = nil, url: String? = nil, status: Int? = nil, fields: [Field] = [], body: Body = Body()
+        package init(
+            method: String? = nil,
+            url: String? = nil,
+            status: Int? = nil,
+            fields: [Field] = [],
+            body: Body = Body()
         ) {
             self.method = method
             self.url = url
@@ -83,10 +89,12 @@ public struct JournalCall: Sendable, Hashable, Codable, Identifiable {
 
     /// A field with a redacted value.
     public struct Field: Sendable, Hashable, Codable {
+        /// The name as spelled in the message.
         public let name: String
+        /// The value; a secret is replaced.
         public let value: String
 
-        public init(name: String, value: String) {
+        package init(name: String, value: String) {
             self.name = name
             self.value = value
         }
@@ -104,7 +112,7 @@ public struct JournalCall: Sendable, Hashable, Codable, Identifiable {
         /// Whether `text` is only the beginning of the content.
         public var isCut: Bool
 
-        public init(isStream: Bool = false, size: Int64? = 0, text: String? = nil, isCut: Bool = false) {
+        package init(isStream: Bool = false, size: Int64? = 0, text: String? = nil, isCut: Bool = false) {
             self.isStream = isStream
             self.size = size
             self.text = text
@@ -123,7 +131,7 @@ public struct JournalCall: Sendable, Hashable, Codable, Identifiable {
         /// Whether the call was cancelled.
         public let isCancellation: Bool
 
-        public init(type: String, code: String? = nil, message: String, isCancellation: Bool = false) {
+        package init(type: String, code: String? = nil, message: String, isCancellation: Bool = false) {
             self.type = type
             self.code = code
             self.message = message
@@ -133,11 +141,25 @@ public struct JournalCall: Sendable, Hashable, Codable, Identifiable {
 
     /// The durations of an exchange's steps, as in ``Transport/TransferTimings``.
     public struct Timings: Sendable, Hashable, Codable {
-        public var nameLookup, connect, tls, firstByte, total: Duration
-        public var reusedConnection: Bool
+        /// Until the host's address was found.
+        public let nameLookup: Duration
+        /// Until the connection was established.
+        public let connect: Duration
+        /// Until the TLS handshake was complete.
+        public let tls: Duration
+        /// Until the first byte of the response arrived.
+        public let firstByte: Duration
+        /// Until the exchange ended. For a streamed response, until its head arrived.
+        public let total: Duration
+        /// Whether the exchange used a kept-alive connection.
+        public let reusedConnection: Bool
 
-        public init(
-            nameLookup: Duration, connect: Duration, tls: Duration, firstByte: Duration, total: Duration,
+        package init(
+            nameLookup: Duration,
+            connect: Duration,
+            tls: Duration,
+            firstByte: Duration,
+            total: Duration,
             reusedConnection: Bool
         ) {
             self.nameLookup = nameLookup

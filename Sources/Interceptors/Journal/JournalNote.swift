@@ -1,15 +1,34 @@
 /// The reason for a decision of an interceptor, in a ``Journal``.
+///
+/// A text alone is a note too: `request.note("The region is unknown.")`.
 public struct JournalNote: Sendable, Hashable, Codable {
     /// The kind of decision, such as `retry` or `cacheHit`: a short word in lower camel case that stays the same.
     public let decision: String
     /// A sentence or phrase for a person, such as `again after 2 s, because the status was 503`. Never a secret.
     public let text: String
     /// The number of another call in the same journal that the decision refers to, such as the one whose response is shared.
-    public let callID: Int?
+    public let callID: JournalCall.ID?
 
-    public init(_ decision: String, _ text: String, callID: Int? = nil) {
+    /// Creates a note.
+    ///
+    /// - Parameters:
+    ///   - decision: the kind of decision, a short word in lower camel case.
+    ///   - text: a sentence or phrase for a person, without secrets.
+    ///   - callID: the number of another call in the same journal that the decision refers to.
+    public init(_ decision: String, _ text: String, callID: JournalCall.ID? = nil) {
         self.decision = decision
         self.text = text
         self.callID = callID
+    }
+}
+
+extension JournalNote: ExpressibleByStringInterpolation, CustomStringConvertible {
+    /// Creates a note of the kind `note`.
+    public init(stringLiteral text: String) { self.init("note", text) }
+
+    /// The kind and the text, such as `retry: again after 2 s`; for a note of the kind `note`, only the text.
+    public var description: String {
+        let reference = callID.map { " (call \($0))" } ?? ""
+        return (decision == "note" ? text : text.isEmpty ? decision : "\(decision): \(text)") + reference
     }
 }

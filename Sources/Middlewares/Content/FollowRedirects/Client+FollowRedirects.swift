@@ -13,18 +13,21 @@ extension Client {
     ///   - transport: sends the requests; by default the platform's best transport, with a separate pool of connections.
     ///   - encoder: encodes request values, `JSONEncoder` by default.
     ///   - decoder: decodes response values, `JSONDecoder` by default.
+    ///   - journal: records what happens with each call; by default none.
     public init(
         baseURL: URL? = nil,
         transport: any Transport = .platform(),
         encoder: any BodyEncoder = JSONEncoder(),
-        decoder: any BodyDecoder = JSONDecoder()
+        decoder: any BodyDecoder = JSONDecoder(),
+        journal: Journal? = nil
     ) {
         self.init(
             baseURL: baseURL,
             interceptors: [.followRedirects()],
             transport: transport,
             encoder: encoder,
-            decoder: decoder
+            decoder: decoder,
+            journal: journal
         )
     }
 }

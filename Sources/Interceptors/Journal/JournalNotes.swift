@@ -1,0 +1,48 @@
+internal import Foundation
+public import Transport
+
+/// Adds notes to one step of a journal, after the request was passed on.
+///
+/// ```swift
+/// let notes = request.notes
+/// let response = try await next(request)
+/// if response.status == 429 { notes.add("The quota is used up.") }
+/// ```
+/// Without a journal, a note costs nothing and its text isn't made.
+public struct JournalNotes: Sendable {
+    let visit: JournalVisit?
+
+    /// Whether a journal records the call.
+    public var areKept: Bool { visit != nil }
+
+    /// The number of the call in its journal, for ``JournalNote/callID`` of another call's note; `nil` without a journal.
+    public var callID: JournalCall.ID? { visit?.record.id }
+
+    /// Adds a note.
+    public func add(_ note: @autoclosure () -> JournalNote) {
+        guard let visit else { return }
+        visit.journal.add(note(), to: visit)
+    }
+}
+
+extension HTTPRequest {
+    /// Tells the journal the reason of a decision of this interceptor. Without a journal, a note costs nothing and its text isn't
+    /// made.
+    ///
+    /// ```swift
+    /// guard let region = regions.current else {
+    ///     request.note("The region is unknown, so the request isn't routed.")
+    ///     return try await next(request)
+    /// }
+    /// ```
+    /// The note belongs to the element that the request has reached. After `next`, use ``notes``.
+    ///
+    /// - Parameter note: the reason. The journal replaces secrets that it recognises; keep others out.
+    public func note(_ note: @autoclosure () -> JournalNote) {
+        guard let visit = context.journalVisit else { return }
+        visit.journal.add(note(), to: visit)
+    }
+
+    /// The notes of the element that the request has reached, to be kept for a decision after `next`.
+    public var notes: JournalNotes { JournalNotes(visit: context.journalVisit) }
+}

@@ -1,0 +1,166 @@
+internal import Foundation
+internal import Transport
+
+/// Writes messages, errors and notes without their secrets. A message is written as its difference from another one.
+struct JournalWriter: Sendable {
+    /// The parts of a message that follow.
+    struct Parts: OptionSet {
+        let rawValue: UInt8
+
+        static let start = Self(rawValue: 1)
+        static let url = Self(rawValue: 2)
+        static let fields = Self(rawValue: 4)
+        static let body = Self(rawValue: 8)
+        /// The URL of a response is that of the step's request.
+        static let requestURL = Self(rawValue: 16)
+    }
+
+    struct BodyParts: OptionSet {
+        let rawValue: UInt8
+
+        static let stream = Self(rawValue: 1)
+        static let size = Self(rawValue: 2)
+        static let text = Self(rawValue: 4)
+        static let isCut = Self(rawValue: 8)
+    }
+
+    private static let maxTextLength = 8 << 10
+    private static let maxFieldCount = 256
+    private static let maxMessageLength = 1 << 10
+
+    let names = JournalNames()
+    let redaction: Redaction?
+    let bodyLimit: Int
+
+    // MARK: Messages
+
+    /// Writes a request as its difference from the request of the step outside, and returns the number of omitted fields.
+    func write(_ request: borrowing HTTPRequest, after previous: JournalHead?, to bytes: inout JournalBytes) -> Int {
+        var parts: Parts = []
+        let url = request.url
+        if previous?.method != request.method { parts.insert(.start) }
+        if previous?.url != url { parts.insert(.url) }
+        if !Self.isSame(request.headerFields, previous) { parts.insert(.fields) }
+        if previous?.body != request.body.identity { parts.insert(.body) }
+        bytes.append(parts.rawValue)
+        if parts.contains(.start) { bytes.append(name: request.method.rawValue, in: names) }
+        if parts.contains(.url) { write(url, to: &bytes) }
+        var omitted = 0
+        if parts.contains(.fields) { omitted = write(request.headerFields, after: previous?.fields, to: &bytes) }
+        if parts.contains(.body) { write(request.body, to: &bytes) }
+        return omitted
+    }
+
+    /// Writes a response as its difference from the response of an inner step, and returns the number of omitted fields.
+    func write(
+        _ response: borrowing HTTPResponse,
+        after previous: JournalHead?,
+        to request: JournalHead,
+        to bytes: inout JournalBytes
+    ) -> Int {
+        var parts: Parts = []
+        let (status, url) = (response.status.code, response.url)
+        if previous?.status != status { parts.insert(.start) }
+        if previous == nil || previous?.url != url {
+            parts.insert(url == request.url ? .requestURL : .url)
+        }
+        if !Self.isSame(response.headerFields, previous) { parts.insert(.fields) }
+        if previous?.body != response.body.identity { parts.insert(.body) }
+        bytes.append(parts.rawValue)
+        if parts.contains(.start) { bytes.append(number: status) }
+        if parts.contains(.url) { write(url, to: &bytes) }
+        var omitted = 0
+        if parts.contains(.fields) { omitted = write(response.headerFields, after: previous?.fields, to: &bytes) }
+        if parts.contains(.body) { write(response.body, to: &bytes) }
+        return omitted
+    }
+
+    /// Writes only the status, for a call that has used up its room, and returns the number of omitted fields.
+    func write(statusOf response: borrowing HTTPResponse, to bytes: inout JournalBytes) -> Int {
+        bytes.append(Parts.start.rawValue)
+        bytes.append(number: response.status.code)
+        return response.headerFields.count
+    }
+
+    private static func isSame(_ fields: HTTPFields, _ previous: JournalHead?) -> Bool {
+        guard let previous else { return fields.isEmpty }
+        return fields.isIdentical(to: previous.fields) || fields == previous.fields
+    }
+
+    private func write(_ url: URL?, to bytes: inout JournalBytes) {
+        bytes.append(text: url.map { limited(redaction?.string(for: $0) ?? $0.absoluteString) } ?? "")
+    }
+
+    /// Writes fields: the number of those at the beginning and at the end that stay, and the fields between.
+    private func write(_ fields: HTTPFields, after previous: HTTPFields?, to bytes: inout JournalBytes) -> Int {
+        let previous = previous ?? HTTPFields()
+        let (count, oldCount) = (min(fields.count, Self.maxFieldCount), min(previous.count, Self.maxFieldCount))
+        var (first, last) = (0, 0)
+        while first < min(count, oldCount), Self.isSame(fields[first], previous[first]) { first += 1 }
+        while last < min(count, oldCount) - first,
+            Self.isSame(fields[count - 1 - last], previous[oldCount - 1 - last])
+        {
+            last += 1
+        }
+        bytes.append(number: first)
+        bytes.append(number: last)
+        bytes.append(number: count - first - last)
+        for field in fields[first..<(count - last)] {
+            bytes.append(name: field.name.rawName, in: names)
+            bytes.append(text: limited(redaction?.value(of: field) ?? field.value))
+        }
+        return fields.count - count
+    }
+
+    // Names are equal without regard to case, but are shown as they are spelled.
+    private static func isSame(_ field: HTTPField, _ other: HTTPField) -> Bool {
+        field == other && field.name.rawName == other.name.rawName
+    }
+
+    private func write(_ body: HTTPBody, to bytes: inout JournalBytes) {
+        var parts: BodyParts = []
+        let size = body.length
+        if body.bytes == nil { parts.insert(.stream) }
+        if size != nil { parts.insert(.size) }
+        var text: String?
+        if let content = body.bytes, !content.isEmpty, bodyLimit > 0,
+            let beginning = Redaction.beginning(of: content, upTo: bodyLimit, redactedBy: redaction)
+        {
+            text = beginning.text
+            parts.insert(.text)
+            if beginning.isCut { parts.insert(.isCut) }
+        }
+        bytes.append(parts.rawValue)
+        if let size { bytes.append(number: UInt64(size)) }
+        if let text { bytes.append(text: text) }
+    }
+
+    // MARK: Errors and notes
+
+    func write(_ fault: JournalFault, to bytes: inout JournalBytes) {
+        bytes.append(fault.isCancellation ? 1 : 0)
+        bytes.append(name: fault.type, in: names)
+        bytes.append(text: fault.code ?? "")
+        bytes.append(text: redacted(fault.text))
+    }
+
+    func write(_ note: JournalNote, to bytes: inout JournalBytes) {
+        bytes.append(name: note.decision, in: names)
+        bytes.append(number: note.callID ?? 0)
+        bytes.append(text: redacted(note.text))
+    }
+
+    /// A text for a person, with secrets replaced.
+    private func redacted(_ text: String) -> String {
+        guard
+            let beginning = Redaction.beginning(of: Data(text.utf8), upTo: Self.maxMessageLength, redactedBy: redaction)
+        else { return "" }
+        return beginning.isCut ? beginning.text + "…" : beginning.text
+    }
+
+    /// The beginning of a redacted text.
+    private func limited(_ text: String) -> String {
+        guard text.utf8.count > Self.maxTextLength else { return text }
+        return String(decoding: text.utf8.prefix(Self.maxTextLength), as: UTF8.self) + "…"
+    }
+}
