@@ -1,10 +1,10 @@
 // CI has no access to Alamofire. These are the declarations of Alamofire 5.12 that the side before uses, without its code: they
 // compile, but don't run. The declarations were checked by compiling that side with Alamofire 5.12.0 itself.
 
-import Foundation
+package import Foundation
 
 #if canImport(FoundationNetworking)
-import FoundationNetworking
+package import FoundationNetworking
 #endif
 
 package func standIn() -> Never {

@@ -1,11 +1,11 @@
 // Moya doesn't build on Linux. These are the declarations of Moya 15 that the side before uses, without its code: they compile, but
 // don't run. The declarations were checked by compiling that side with Moya 15.0.3 itself, ported to Linux for that purpose.
 
-import Alamofire
-import Foundation
+package import Alamofire
+package import Foundation
 
 #if canImport(FoundationNetworking)
-import FoundationNetworking
+package import FoundationNetworking
 #endif
 
 package typealias Method = Alamofire.HTTPMethod
@@ -58,11 +58,19 @@ package enum MoyaError: Error {}
 package protocol PluginType {
     func prepare(_ request: URLRequest, target: any TargetType) -> URLRequest
     func didReceive(_ result: Result<Moya.Response, MoyaError>, target: any TargetType)
+    func process(
+        _ result: Result<Moya.Response, MoyaError>,
+        target: any TargetType
+    ) -> Result<Moya.Response, MoyaError>
 }
 
 extension PluginType {
     package func prepare(_ request: URLRequest, target: any TargetType) -> URLRequest { standIn() }
     package func didReceive(_ result: Result<Moya.Response, MoyaError>, target: any TargetType) { standIn() }
+    package func process(
+        _ result: Result<Moya.Response, MoyaError>,
+        target: any TargetType
+    ) -> Result<Moya.Response, MoyaError> { standIn() }
 }
 
 package enum AuthorizationType {

@@ -162,4 +162,73 @@ struct AlamofireTests {
         let log = entries.withLock { $0.joined(separator: "\n") }
         #expect(log.contains("curl") && !log.contains("secret"))
     }
+
+    // MARK: What differs
+
+    private func serveAfterARefresh(_ server: MockServer) {
+        let busy = MockResponse.status(503, headers: [.retryAfter: "0"])
+        server.on(.post, "/refresh", .json(#"{"token":"new","refreshToken":"r2"}"#))
+        server.enqueue(.status(401))
+        server.enqueue(busy, busy, .json(#"{"id":42,"name":"Ada"}"#))
+    }
+
+    @Test(.enabled(if: runsBefore)) func withoutValidateAlamofireDecodesAnErrorPage() async throws {
+        let server = try MockServer()
+        defer { server.stop() }
+        server.enqueue(.json(#"{"id":42,"name":"Ada"}"#, status: 404))
+        let session = Session()
+        let user = try await session.request(server.url).serializingDecodable(User.self).value
+        #expect(user == ada)
+        withExtendedLifetime(session) {}
+    }
+
+    @Test func aTypedCallNeverDecodesAnErrorPage() async throws {
+        let server = try MockServer()
+        defer { server.stop() }
+        server.enqueue(.json(#"{"id":42,"name":"Ada"}"#, status: 404))
+        let error = await #expect(throws: DecodingFailure.self) {
+            try await Client(baseURL: server.url, interceptors: []).get("/", as: User.self)
+        }
+        #expect(error?.code == .unacceptedStatus)
+    }
+
+    @Test(.enabled(if: runsBefore)) func alamofireCountsARefreshAsARetry() async throws {
+        let server = try MockServer()
+        defer { server.stop() }
+        serveAfterARefresh(server)
+        let policy = RetryPolicy(retryLimit: 2, exponentialBackoffScale: 0)
+        let interceptor = Interceptor(interceptors: [makeAccount(server.url, login: login), policy])
+        let users = BeforeAlamofire.Users(session: Session(interceptor: interceptor), baseURL: server.url)
+        await #expect(throws: AFError.self) { try await users.user(42) }
+        #expect(server.requests.filter { $0.path == "/users/42" }.count == 3)
+    }
+
+    @Test func aRefreshIsNoRetry() async throws {
+        let server = try MockServer()
+        defer { server.stop() }
+        serveAfterARefresh(server)
+        #expect(try await after(server.url).user(42) == ada)
+        #expect(server.requests.filter { $0.path == "/users/42" }.count == 4)
+    }
+
+    @Test(.enabled(if: runsBefore)) func alamofireSendsTheTokenToEveryServer() async throws {
+        let other = try MockServer()
+        defer { other.stop() }
+        serveAda(other)
+        let session = Session(interceptor: makeAccount(other.url, login: login))
+        _ = try await session.request(other.url).validate().serializingData().value
+        withExtendedLifetime(session) {}
+        #expect(other.lines([.authorization]) == ["GET / Authorization: Bearer old"])
+    }
+
+    @Test func theTokenGoesToTheAPIOnly() async throws {
+        let (server, other) = (try MockServer(), try MockServer())
+        defer {
+            server.stop()
+            other.stop()
+        }
+        serveAda(other)
+        try await makeAPI(server.url, tokens: makeTokens(login)).get(other.url)
+        #expect(other.lines([.authorization]) == ["GET /"])
+    }
 }

@@ -2,11 +2,16 @@ import Foundation
 import Middlewares
 import Models
 import Moya
+import Synchronization
 import Testing
 import TransportTesting
 
 @testable import AfterMoya
 @testable import BeforeMoya
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
 
 // One after the other, because the targets' URL is a global variable.
 @Suite(.againstHanging, .serialized)
@@ -124,5 +129,49 @@ struct MoyaTests {
         } after: { url in
             await #expect(throws: StatusError.self) { try await user(42, from: after(url)) }?.status == 404
         }
+    }
+
+    // MARK: What differs
+
+    @Test(.enabled(if: runsBefore)) func moyaCallsPluginsInTheSameOrderBothWays() async throws {
+        let server = try MockServer()
+        defer { server.stop() }
+        serveAda(server)
+        let order = Mutex<[String]>([])
+        let plugins = ["a", "b"].map { name in NotingPlugin { event in order.withLock { $0.append(event + name) } } }
+        let _: User = try await decoded(.user(id: 42), at: server.url, by: MoyaProvider(plugins: plugins))
+        #expect(order.withLock { $0 } == [">a", ">b", "<a", "<b"])
+    }
+
+    @Test func theResponseMeetsTheArrayInReverse() async throws {
+        let order = Mutex<[String]>([])
+        let interceptors = ["a", "b"].map { name in
+            AnyInterceptor.intercept { request, next in
+                order.withLock { $0.append(">\(name)") }
+                let response = try await next(request)
+                order.withLock { $0.append("<\(name)") }
+                return response
+            }
+        }
+        let url = URL(string: "https://api.example.com")
+        try await Client(baseURL: url, interceptors: interceptors, transport: .stub(.status(200))).get("/")
+        #expect(order.withLock { $0 } == [">a", ">b", "<b", "<a"])
+    }
+}
+
+private struct NotingPlugin: PluginType {
+    let note: @Sendable (String) -> Void
+
+    func prepare(_ request: URLRequest, target: any TargetType) -> URLRequest {
+        note(">")
+        return request
+    }
+
+    func process(
+        _ result: Result<Moya.Response, MoyaError>,
+        target: any TargetType
+    ) -> Result<Moya.Response, MoyaError> {
+        note("<")
+        return result
     }
 }

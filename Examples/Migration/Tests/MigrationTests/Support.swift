@@ -39,10 +39,11 @@ func compared<Value>(
     return ((old, new), (oldLines, newLines))
 }
 
+/// Whether Alamofire and Moya are the packages, and not declarations of their interfaces.
 #if STAND_INS
-private let runsBefore = false
+let runsBefore = false
 #else
-private let runsBefore = true
+let runsBefore = true
 #endif
 
 /// Checks that each side sends exactly these lines and returns this value. With a stand-in, checks the side after alone: the lines
