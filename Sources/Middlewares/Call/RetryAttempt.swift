@@ -115,6 +115,7 @@ extension HTTPRequest {
 
 extension Result where Success == HTTPResponse, Failure == any Error {
     /// Returns the response or throws the error, with the attempts in its context if it has one.
+    @inline(never)
     func get(after attempts: [RetryAttempt]) throws -> HTTPResponse {
         switch self {
         case .success(var response):

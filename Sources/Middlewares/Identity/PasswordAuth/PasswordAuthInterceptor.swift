@@ -101,6 +101,7 @@ struct PasswordAuthInterceptor: Interceptor {
 
     /// The answer to the offer; `nil` if there is none. If this method throws, it discards the response, which nobody will
     /// read.
+    @inline(never)
     private func field(
         for request: HTTPRequest,
         _ offer: ChallengeOffer,

@@ -26,38 +26,54 @@ struct RetryInterceptor: Interceptor {
         if notes != nil { request.context.interruptionNotes = nil }
         var attempts: [RetryAttempt] = []
         while true {
-            let number = attempts.count + 1
             let answer: Result<HTTPResponse, any Error>
             do {
                 answer = .success(try await next(copy request))
             } catch {
                 answer = .failure(error)
             }
-            // A cancelled task can fail with any error; the caller always gets `CancellationError`.
-            if case .failure = answer, Task.isCancelled {
-                attempts.append(RetryAttempt(number: number, answer: .failure(CancellationError()), stop: .cancelled))
+            guard let wait = try wait(after: answer, to: request, &attempts, notes) else {
+                return try answer.get(after: attempts)
+            }
+            request.context.resendCount += 1
+            do {
+                if wait > .zero { try await time.clock.sleep(for: wait) }
+                try Task.checkCancellation()
+            } catch {
                 notes?.change { $0.attempts = attempts }
-                throw CancellationError()
+                throw error
             }
-            switch decision(after: number, answer, to: request) {
-            case .accept:
-                if !attempts.isEmpty { attempts.append(RetryAttempt(number: number, answer: answer)) }
-                return try answer.get(after: attempts)
-            case .stop(let reason):
-                attempts.append(RetryAttempt(number: number, answer: answer, stop: reason))
-                return try answer.get(after: attempts)
-            case .retry(let wait):
-                answer.answered?.body.discard()
-                attempts.append(RetryAttempt(number: number, answer: answer, wait: wait))
-                request.context.resendCount += 1
-                do {
-                    if wait > .zero { try await time.clock.sleep(for: wait) }
-                    try Task.checkCancellation()
-                } catch {
-                    notes?.change { $0.attempts = attempts }
-                    throw error
-                }
-            }
+        }
+    }
+
+    /// Records an attempt. Returns the wait before the next attempt, or `nil` if the answer is final.
+    // Not inlined, because the compiler copies the loop for each of its suspension points.
+    @inline(never)
+    private func wait(
+        after answer: Result<HTTPResponse, any Error>,
+        to request: borrowing HTTPRequest,
+        _ attempts: inout [RetryAttempt],
+        _ notes: InterruptionNotes?
+    ) throws -> Duration? {
+        let number = attempts.count + 1
+        // A cancelled task can fail with any error; the caller always gets `CancellationError`.
+        if case .failure = answer, Task.isCancelled {
+            attempts.append(RetryAttempt(number: number, answer: .failure(CancellationError()), stop: .cancelled))
+            let attempts = attempts
+            notes?.change { $0.attempts = attempts }
+            throw CancellationError()
+        }
+        switch decision(after: number, answer, to: request) {
+        case .accept:
+            if !attempts.isEmpty { attempts.append(RetryAttempt(number: number, answer: answer)) }
+            return nil
+        case .stop(let reason):
+            attempts.append(RetryAttempt(number: number, answer: answer, stop: reason))
+            return nil
+        case .retry(let wait):
+            answer.answered?.body.discard()
+            attempts.append(RetryAttempt(number: number, answer: answer, wait: wait))
+            return wait
         }
     }
 

@@ -90,9 +90,14 @@ final class Coalescer: Sendable {
             } catch {
                 answer = .failure(error)
             }
-            for caller in exchanges.withLock({ $0.finish(exchange) }) { caller.waiter.resume(with: .answer(answer)) }
+            finish(exchange, answer)
         }
         if !exchanges.withLock({ $0.attach(work, to: exchange) }) { work.cancel() }
+    }
+
+    @inline(never)
+    private func finish(_ exchange: Int, _ answer: Result<HTTPResponse, any Error>) {
+        for caller in exchanges.withLock({ $0.finish(exchange) }) { caller.waiter.resume(with: .answer(answer)) }
     }
 
     // Buffers a one-shot body, which several callers couldn't read.
