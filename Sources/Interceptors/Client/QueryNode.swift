@@ -134,7 +134,11 @@ private struct Elements: UnkeyedEncodingContainer {
 
     func encodeNil() { _ = element() }
 
-    func encode<Value: Encodable>(_ value: Value) throws {
+    func encode<Value: Encodable>(_ value: Value) throws { try encode(any: value) }
+
+    // The compiler makes a copy of the generic method for each type of the standard library.
+    @inline(never)
+    private func encode(any value: any Encodable) throws {
         node.append(try .encoding(value, options, codingPath + [QueryKey(intValue: count)]))
     }
 
@@ -153,7 +157,11 @@ private struct Single: SingleValueEncodingContainer {
 
     func encodeNil() { node.content = nil }
 
-    func encode<Value: Encodable>(_ value: Value) throws {
+    func encode<Value: Encodable>(_ value: Value) throws { try encode(any: value) }
+
+    // The compiler makes a copy of the generic method for each type of the standard library.
+    @inline(never)
+    private func encode(any value: any Encodable) throws {
         let encoded = try QueryNode.encoding(value, options, codingPath)
         node.content = encoded.content
         for element in encoded.elements { node.append(element) }

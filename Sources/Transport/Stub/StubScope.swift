@@ -37,13 +37,16 @@ extension StubScope {
         scope: (Candidate) -> StubScope?
     ) -> Candidate? {
         guard candidates.count > 1 else { return candidates.first }
-        let scopes = candidates.map(scope)
-        let index = scopes.indices.first { index in
-            !scopes.contains { isMoreSpecific($0, than: scopes[index]) }
-        }
-        return index.map { candidates[$0] }
+        return indexOfMostSpecific(candidates.map(scope)).map { candidates[$0] }
     }
 
+    private static func indexOfMostSpecific(_ scopes: [StubScope?]) -> Int? {
+        scopes.indices.first { index in
+            !scopes.contains { isMoreSpecific($0, than: scopes[index]) }
+        }
+    }
+
+    @inline(never)
     private static func isMoreSpecific(_ one: StubScope?, than other: StubScope?) -> Bool {
         guard let other else { return false }
         guard let one else { return other.covers(StubScope(nil, "**")) }

@@ -42,10 +42,10 @@ public struct TLSCertificate: Sendable, Hashable {
     }
 
     /// Creates a certificate from a peer's DER or a block of a file.
-    init(der: Data, source: @autoclosure () -> String) throws {
+    init(der: Data, source: String) throws {
         let bytes = [UInt8](der)
         guard let layout = CertificateLayout(bytes), try PlatformCertificate.isValid(der) else {
-            throw TLSConfigurationError(.notACertificate, "\(source()) is no X.509 certificate, neither PEM nor DER.")
+            throw TLSConfigurationError(.notACertificate, "\(source) is no X.509 certificate, neither PEM nor DER.")
         }
         self.der = der
         subject = layout.subject
@@ -88,6 +88,15 @@ public struct TLSCertificate: Sendable, Hashable {
             """
         )
     }
+}
+
+// The other properties follow from the DER.
+extension TLSCertificate {
+    /// Whether two certificates have the same DER.
+    public static func == (left: Self, right: Self) -> Bool { left.der == right.der }
+
+    /// Hashes the DER.
+    public func hash(into hasher: inout Hasher) { hasher.combine(der) }
 }
 
 extension TLSCertificate: CustomStringConvertible {

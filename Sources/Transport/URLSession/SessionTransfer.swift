@@ -27,8 +27,13 @@ final class SessionTransfer: Sendable {
     }
 
     private func perform(_ change: (inout TransferState) -> TransferActions) {
-        // A resumed continuation or a cancelled task may call back at once, so no lock may be held here.
-        let actions = state.withLock { change(&$0) }
+        carryOut(state.withLock { change(&$0) })
+    }
+
+    // A resumed continuation or a cancelled task may call back at once, so no lock may be held here. Not inlined, because the
+    // compiler makes a copy of `perform` for each closure.
+    @inline(never)
+    private func carryOut(_ actions: TransferActions) {
         if let (caller, result) = actions.answer { caller.resume(with: result.map(response)) }
         actions.delivery?.perform()
         for helper in actions.helpers { helper.cancel() }

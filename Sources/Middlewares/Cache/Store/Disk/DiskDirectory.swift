@@ -116,15 +116,25 @@ final class DiskDirectory: Sendable {
         let directory = try openShard(shard)
         let start = ContinuousClock.now
         while !directory.tryLock() {
-            if start.duration(to: .now) >= patience {
-                throw CacheStoreError(
-                    .storeBusy,
-                    "Another process has held the lock of \(directory.path) for \(patience). If it hangs, end it."
-                )
-            }
-            await Self.pause()
+            try await Self.pause(before: directory, waitingSince: start, patience)
         }
         return try work(LockedShard(shard: shard, files: directory, directory: self))
+    }
+
+    /// Pauses before the next attempt to lock a directory, or throws if the patience is used up.
+    @inline(never)
+    private static func pause(
+        before directory: OpenFile,
+        waitingSince start: ContinuousClock.Instant,
+        _ patience: Duration
+    ) async throws {
+        guard start.duration(to: .now) < patience else {
+            throw CacheStoreError(
+                .storeBusy,
+                "Another process has held the lock of \(directory.path) for \(patience). If it hangs, end it."
+            )
+        }
+        await pause()
     }
 
     /// Suspends the task for 100 µs, even if it is cancelled.

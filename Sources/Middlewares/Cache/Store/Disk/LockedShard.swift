@@ -49,7 +49,20 @@ struct LockedShard {
         let old = try readOld(name)
         let before = old.record?.key == key ? old.record?.variants ?? [] : []
         var variants = before
-        guard change(&variants) else { return }
+        if change(&variants) { try commit(variants, name, key, stamp, arrival, before, old) }
+    }
+
+    // Apart from the closure, because the compiler makes a copy of `change` for each of its callers' closures.
+    @inline(never)
+    private func commit(
+        _ variants: [DiskRecord.Variant],
+        _ name: DiskName,
+        _ key: CacheKey,
+        _ stamp: Int64,
+        _ arrival: Arrival?,
+        _ before: [DiskRecord.Variant],
+        _ old: (record: DiskRecord?, amount: DiskUsage.Amount)
+    ) throws {
         let gone = (old.record?.variants ?? []).filter { variant in !variants.contains { $0.id == variant.id } }
         let base = try amount()
         guard !variants.isEmpty else {
@@ -226,15 +239,24 @@ struct LockedShard {
     ///
     /// An error in removing one file doesn't stop the sweep.
     func sweep(_ isRemoved: (DiskName, Listed) -> Bool) throws -> Swept {
-        var (entries, orphans) = try list()
-        var swept = Swept()
-        for (file, listed) in entries {
+        let (entries, orphans) = try list()
+        let marked = entries.map { file, listed in
             let name = DiskName(shard: shard, file: file)
-            if isRemoved(name, listed) {
+            return (name, listed, isRemoved: isRemoved(name, listed))
+        }
+        return try sweep(marked, orphans)
+    }
+
+    // Apart from the closure, because the compiler makes a copy of the method above for each of its callers' closures.
+    @inline(never)
+    private func sweep(_ entries: [(DiskName, Listed, isRemoved: Bool)], _ orphans: [String]) throws -> Swept {
+        var orphans = orphans
+        var swept = Swept()
+        for (name, listed, isRemoved) in entries {
+            if isRemoved {
                 do {
-                    try files.remove(file)
+                    try files.remove(name.file)
                     orphans += listed.bodies
-                    entries[file] = nil
                     continue
                 } catch {
                     swept.kept.append(name)
