@@ -32,5 +32,17 @@ let package = Package(
             dependencies: ["Harness", "RealisticChain", middlewares],
             swiftSettings: settings
         ),
+        // Apps of one GET each, whose sizes `Benchmarks/size` compares with a budget.
+        .executableTarget(
+            name: "GetOverTransport",
+            dependencies: [.product(name: "Transport", package: "Interceptors")],
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "GetOverClient",
+            dependencies: [.product(name: "Interceptors", package: "Interceptors")],
+            swiftSettings: settings
+        ),
+        .executableTarget(name: "GetThroughChain", dependencies: [middlewares], swiftSettings: settings),
     ]
 )

@@ -18,6 +18,7 @@ let package = Package(
     dependencies: [
         .package(name: "Interceptors", path: "../.."),
         .package(name: "Benchmarks", path: ".."),
+        .package(url: "https://github.com/Alamofire/Alamofire", from: "5.10.0"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
@@ -38,6 +39,21 @@ let package = Package(
         .executableTarget(
             name: "FieldBenchmarks",
             dependencies: [harness, middlewares, .product(name: "HTTPTypes", package: "swift-http-types")],
+            swiftSettings: settings
+        ),
+        // Apps of one GET each, for `Benchmarks/size`.
+        .executableTarget(
+            name: "GetOverAlamofire",
+            dependencies: [.product(name: "Alamofire", package: "Alamofire")],
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "GetOverAsyncHTTPClient",
+            dependencies: [
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOFoundationCompat", package: "swift-nio"),
+            ],
             swiftSettings: settings
         ),
     ]
