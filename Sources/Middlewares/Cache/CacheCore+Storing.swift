@@ -4,7 +4,6 @@ internal import Interceptors
 // The handling of the server's responses.
 extension CacheCore {
     /// Carries out the policy's decision about a response.
-    @inline(never)
     func carryOut(
         _ decision: CachePolicy.StorageDecision,
         on response: consuming HTTPResponse,
