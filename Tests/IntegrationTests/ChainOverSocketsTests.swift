@@ -6,7 +6,7 @@ import Testing
 import TransportTesting
 
 /// A request's whole way: client, chain, a real socket, a server, and back.
-@Suite(.againstHanging, .heavy) struct ChainOverSocketsTests {
+@Suite(.againstHanging, .heavy, .checksArchive) struct ChainOverSocketsTests {
     struct User: Codable, Sendable, Equatable {
         let id: Int
         let name: String
@@ -38,7 +38,8 @@ import TransportTesting
                 .retryOnUnauthorized(tokens),
                 .bearerAuth(tokens),
                 .logging(.body, to: LogSink { [log] entry in log.add(entry) }),
-            ]
+            ],
+            journal: ArchiveTrait.journal
         )
     }
 

@@ -5,7 +5,7 @@ import Testing
 import TransportTesting
 
 // The code of the README and of the articles, unchanged: it must compile, and it works.
-@Suite(.againstHanging) struct ReadmeTests {
+@Suite(.againstHanging, .checksArchive) struct ReadmeTests {
     struct User: Codable, Sendable { let id: Int, name: String }
 
     struct Language: Interceptor {
@@ -27,7 +27,8 @@ import TransportTesting
                 .retry(3),
                 .logging(),
             ],
-            transport: transport
+            transport: transport,
+            journal: ArchiveTrait.journal
         )
     }
 

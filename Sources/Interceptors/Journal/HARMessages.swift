@@ -6,12 +6,13 @@ internal import Transport
 ///
 /// Sizes and the HTTP version are HAR's "unknown", −1 and an empty text, where a journal doesn't know them.
 enum HARMessages {
-    static func request(_ request: JournalCall.Message) -> OrderedJSON {
+    static func request(of step: JournalCall.Step) -> OrderedJSON {
+        let request = step.request
         let url = request.url ?? ""
         return [
             "method": .string(request.method ?? ""),
             "url": .string(url),
-            "httpVersion": "",
+            "httpVersion": .string(step.httpVersion ?? ""),
             "cookies": .array(values(of: "cookie", in: request).flatMap(cookies)),
             "headers": headers(request.fields),
             "queryString": .array(queryString(of: url)),
@@ -21,16 +22,16 @@ enum HARMessages {
         ]
     }
 
-    /// - Parameter response: `nil` if there is none, because the attempt failed or still runs: then the status is 0, as in
-    ///   browsers.
-    static func response(_ response: JournalCall.Message?, error: JournalCall.Failure?) -> OrderedJSON {
+    /// The status is 0, as in browsers, if the attempt failed or still runs.
+    static func response(of step: JournalCall.Step) -> OrderedJSON {
+        let response = step.response
         let status = response?.status ?? 0
         let fields = response?.fields ?? []
         let location = response.flatMap { values(of: "location", in: $0).first } ?? ""
         return [
             "status": .integer(Int64(status)),
             "statusText": .string(HTTPResponse.Status(code: status)?.reasonPhrase ?? ""),
-            "httpVersion": "",
+            "httpVersion": .string(step.httpVersion ?? ""),
             "cookies": .array(response.map { values(of: "set-cookie", in: $0).compactMap(setCookie) } ?? []),
             "headers": headers(fields),
             "content": content(of: response),
@@ -38,7 +39,7 @@ enum HARMessages {
             "headersSize": -1,
             // The transport may have decoded the content, so that its size isn't that of the bytes received.
             "bodySize": response?.body.size == 0 ? 0 : -1,
-            "_error": error.map { .string(text(of: $0)) },
+            "_error": step.error.map { .string(text(of: $0)) },
         ]
     }
 

@@ -96,6 +96,9 @@ public final class Journal: Sendable {
     /// Drops all calls. What running calls still do isn't recorded.
     public func removeAll() { drop(records.withLock { $0.removeAll() }) }
 
+    /// Whether the journal keeps secrets as they are.
+    var showsSecrets: Bool { writer.redaction == nil }
+
     /// The size of the calls in memory, in bytes.
     var byteCount: Int { size.load(ordering: .relaxed) }
 

@@ -44,6 +44,12 @@ public struct JournalCall: Sendable, Hashable, Codable, Identifiable {
         public var error: Failure?
         /// The durations of the exchange's steps, if the transport measured them. Only on a transport's step.
         public var timings: Timings?
+        /// The HTTP version of the response, such as `HTTP/2`, if the transport knows it. Only on a transport's step.
+        public var httpVersion: String?
+        /// The IP address of the connection's peer, if the transport knows it. Only on a transport's step.
+        public var remoteAddress: String?
+        /// The port of the connection's peer, if the transport knows it. Only on a transport's step.
+        public var remotePort: Int?
         /// The reasons for the step's decisions, in the order in which it noted them.
         public var notes: [JournalNote] = []
         /// For each note, the number of ``steps`` that had begun before it.

@@ -72,6 +72,7 @@ private struct JournalDecoding {
             case .failed: readFailure(of: number, at: time, &reader)
             case .noted: readNote(of: number, &reader)
             case .timed: readTimings(of: number, &reader)
+            case .connected: readConnection(of: number, &reader)
             case .bodyEnded: bodySizes.append((number, Int64(truncatingIfNeeded: reader.number())))
             }
         }
@@ -149,6 +150,13 @@ private struct JournalDecoding {
             total: times[4],
             reusedConnection: reader.byte() == 1
         )
+    }
+
+    private mutating func readConnection(of number: Int, _ reader: inout JournalReader) {
+        let (version, address, port) = (reader.name(in: names), reader.text(), reader.int())
+        nodes[number]?.step.httpVersion = version.isEmpty ? nil : version
+        nodes[number]?.step.remoteAddress = address.isEmpty ? nil : address
+        nodes[number]?.step.remotePort = port == 0 ? nil : port
     }
 
     private mutating func end(_ number: Int, at time: Int64) {

@@ -12,6 +12,7 @@ struct JournalEvents {
         case noted
         case timed
         case bodyEnded
+        case connected
     }
 
     /// Where a step's events are.

@@ -33,6 +33,7 @@ struct JournalEnd: Transport {
         do {
             var response = try await base.send(request)
             if let timings = response.context.timings { visit.record(timings) }
+            if let connection = response.context.connection { visit.record(connection) }
             // Only here, and only a one-shot stream: any other body would become another kind of body.
             if response.body.isUnreadStream {
                 response.body = response.body.onEnd(counting: { count, error in visit.record(bodyOf: count, error) })
@@ -60,6 +61,15 @@ extension JournalVisit {
                 bytes.append(signed: time.journalNanoseconds)
             }
             bytes.append(timings.reusedConnection ? 1 : 0)
+            return 0
+        }
+    }
+
+    fileprivate func record(_ connection: HTTPConnectionInfo) {
+        journal.record(.connected, of: self) { bytes, _, writer in
+            bytes.append(name: connection.httpVersion?.rawValue ?? "", in: writer.names)
+            bytes.append(text: connection.remoteAddress ?? "")
+            bytes.append(number: UInt64(max(0, connection.remotePort ?? 0)))
             return 0
         }
     }

@@ -90,6 +90,10 @@ struct JournalPageData {
             "r": step.response.map { isSameResponse ? 0 : message($0) },
             "e": step.error.map { failure($0) },
             "w": step.timings.map(Self.timings),
+            "v": step.httpVersion.map { index(of: $0) },
+            "a": step.remoteAddress.map { address in
+                index(of: step.remotePort.map { "\(address), port \($0)" } ?? address)
+            },
             "k": step.notes.isEmpty ? nil : .array(step.notes.map { note($0) }),
             "c": step.steps.isEmpty ? nil : .array(step.steps.map { self.step($0, below: step) }),
         ]

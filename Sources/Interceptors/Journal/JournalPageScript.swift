@@ -41,7 +41,7 @@ extension JournalPageTemplate {
           const noteMessage = (message) => note(message.method, message.url, message.text, ...(message.fields ?? []));
           (function visit(step, above) {
             steps += 1;
-            note(step.n);
+            note(step.n, step.v, step.a);
             if (step.q) noteMessage(step.q);
             step.request = step.q ?? above.request;
             if (step.e) note(step.e.type, step.e.code, step.e.text);
@@ -248,7 +248,7 @@ extension JournalPageTemplate {
           const last = runs.findLast((below) => below.response)?.response;
           if (step.response && last) for (const change of changes(last, step.response)) line("dim", "↑ " + change);
           if (step.e && !(runs.at(-1)?.e && runs.at(-1).e.text === step.e.text)) line("bad", "✕ " + failure(step.e));
-          if (step.w) line("dim", phases(step));
+          if (step.w || step.v || step.a) line("dim", phases(step));
           const bars = [step.t ? attemptBar(step, 0) : { class: "", start: step.s, length: step.d ?? 0 }];
           const element = el("div", { class: "step", role: "treeitem", "aria-level": level },
             el("div", { class: "name" }, run ? el("span", { class: "dim" }, run + " ") : undefined, el("b", {}, string(step.n)), " ",
@@ -263,10 +263,12 @@ extension JournalPageTemplate {
         const reasonText = ({ what, text }) => [string(what) === "note" ? "" : string(what), string(text)].filter(Boolean).join(": ");
         const failure = (error) => string(error.type) + (error.code === undefined ? "" : "." + string(error.code)) + ": " + string(error.text);
         function phases(step) {
+          const peer = [string(step.v), string(step.a)];
+          if (!step.w) return peer.filter(Boolean).join(" · ");
           const [lookup, connect, tls, first, total, reused] = step.w;
           const ready = Math.max(lookup, connect, tls);
           const setup = reused ? ["reused connection"] : ["lookup " + time(lookup), "connect " + time(Math.max(0, connect - lookup)), tls ? "TLS " + time(Math.max(0, tls - connect)) : ""];
-          return [...setup, "wait " + time(Math.max(0, first - ready)), "receive " + time(Math.max(0, total - first))].filter(Boolean).join(" · ");
+          return [...peer, ...setup, "wait " + time(Math.max(0, first - ready)), "receive " + time(Math.max(0, total - first))].filter(Boolean).join(" · ");
         }
 
         const bodyText = (message) => message.stream ? "stream" + (message.size === undefined ? "" : ", " + bytes(message.size)) : message.size ? bytes(message.size) : "no content";

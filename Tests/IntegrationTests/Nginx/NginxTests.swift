@@ -6,12 +6,15 @@ import Testing
 import TransportTesting
 
 /// Tests with a server that this project didn't write.
-@Suite(.enabled(if: NginxServer.mustRun, Comment(rawValue: NginxServer.absence)), .againstHanging, .heavy)
+@Suite(.enabled(if: NginxServer.mustRun, Comment(rawValue: NginxServer.absence)), .againstHanging, .heavy, .checksArchive)
 struct NginxTests {
     enum Kind: String, CaseIterable {
         case curl, urlSession
 
-        var transport: any Transport { self == .curl ? CurlTransport() : URLSessionTransport() }
+        var transport: any Transport {
+            let transport: any Transport = self == .curl ? CurlTransport() : URLSessionTransport()
+            return InterceptorChain([], transport: transport, journal: ArchiveTrait.journal)
+        }
     }
 
     static func text(_ response: HTTPResponse) async throws -> String {

@@ -56,6 +56,9 @@ import Testing
             total: .microseconds(12_000),
             reusedConnection: false
         )
+        attempt.httpVersion = "HTTP/2"
+        attempt.remoteAddress = "192.0.2.7"
+        attempt.remotePort = 443
         var retry = JournalCall.Step(name: "retry", start: .zero, request: request)
         retry.duration = .microseconds(15_000)
         retry.response = created
@@ -71,13 +74,13 @@ import Testing
             #""pageTimings":{"onContentLoad":-1,"onLoad":15},"_decisions":\#(decisions),"#,
             #""_parent":"call_3","_omitted":2}],"entries":["#,
             #"{"pageref":"call_7","startedDateTime":"2026-09-21T14:13:20.124Z","time":12.345,"request":"#,
-            #"{"method":"POST","url":"https://api.example.com/v1/orders?note=a+b%26c&x#part","httpVersion":"","#,
+            #"{"method":"POST","url":"https://api.example.com/v1/orders?note=a+b%26c&x#part","httpVersion":"HTTP/2","#,
             #""cookies":[{"name":"a","value":"<redacted>"},{"name":"b","value":"2"}],"headers":["#,
             #"{"name":"Content-Type","value":"application/json"},{"name":"Cookie","value":"a=<redacted>; b=2"},"#,
             #"{"name":"X-Twice","value":"1"},{"name":"x-twice","value":"2"}],"#,
             #""queryString":[{"name":"note","value":"a b&c"},{"name":"x","value":""}],"#,
             #""postData":{"mimeType":"application/json","params":[],"text":"{\"amount\":1}"},"#,
-            #""headersSize":-1,"bodySize":12},"response":{"status":201,"statusText":"Created","httpVersion":"","cookies":["#,
+            #""headersSize":-1,"bodySize":12},"response":{"status":201,"statusText":"Created","httpVersion":"HTTP/2","cookies":["#,
             #"{"name":"a","value":"<redacted>","path":"/","domain":"example.com","#,
             #""expires":"2026-10-21T07:28:00.000Z","httpOnly":true,"secure":true},"#,
             #"{"name":"b","value":"2","httpOnly":false,"secure":false}],"headers":["#,
@@ -86,6 +89,7 @@ import Testing
             #"Expires=Wed, 21 Oct 2026 07:28:00 GMT; HttpOnly; Secure"},{"name":"Set-Cookie","value":"b=2"}],"#,
             #""content":{"size":4,"mimeType":"text/plain","text":"Fine"},"redirectURL":"","headersSize":-1,"bodySize":-1},"#,
             #""cache":{},"timings":{"blocked":0.345,"dns":0.1,"connect":3,"send":0,"wait":5.9,"receive":3,"ssl":2},"#,
+            #""serverIPAddress":"192.0.2.7","connection":"443","#,
             #""_attempt":1,"_interceptors":["retry","CurlTransport"],"_decisions":\#(decisions),"#,
             #""_resourceType":"fetch"}],"_isRedacted":true}}"#,
         ].joined()

@@ -44,6 +44,9 @@ enum JournalSamples {
         step.response = response
         step.error = error
         if response != nil {
+            step.httpVersion = "HTTP/2"
+            step.remoteAddress = "192.0.2.7"
+            step.remotePort = 443
             step.timings = .init(
                 nameLookup: reused ? .microseconds(20) : duration * 0.04,
                 connect: reused ? .microseconds(20) : duration * 0.12,
