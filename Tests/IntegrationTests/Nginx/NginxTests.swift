@@ -6,7 +6,12 @@ import Testing
 import TransportTesting
 
 /// Tests with a server that this project didn't write.
-@Suite(.enabled(if: NginxServer.mustRun, Comment(rawValue: NginxServer.absence)), .againstHanging, .heavy, .checksArchive)
+@Suite(
+    .enabled(if: NginxServer.mustRun, Comment(rawValue: NginxServer.absence)),
+    .againstHanging,
+    .heavy,
+    .checksArchive
+)
 struct NginxTests {
     enum Kind: String, CaseIterable {
         case curl, urlSession
