@@ -90,6 +90,8 @@ func finish(_ completion: some Any) {}
 let url: URL = some()
 let baseURL = url, nextURL = url, newsURL = url, filmURL = url
 let proxyURL = url, photo = url, file = url, cachesDirectory = url, caches = url, downloads = url
+let harFile = url, htmlFile = url
+let journal = Journal()
 let rootURL = url, rootsURL = url, archiveURL = url, certificateURL = url, certificatesURL = url, keyURL = url
 let archive: Data = some()
 let (name, password, secret, title, builtInKey): (String, String, String, String, String) = some()
