@@ -13,8 +13,8 @@ struct Photo: Decodable, Sendable { let id: Int }
 struct Account: Sendable { let id: String }
 typealias NewUser = User
 typealias Song = User
-typealias Problem = User
-struct Session: Decodable, Sendable { let token: TokenStore.Token }
+struct Problem: Decodable, Sendable { let title: String }
+struct Session: Decodable, Sendable { let tokens: TokenStore.Token }
 struct Offline: Error {}
 struct BadName: Error {}
 struct LogInNeeded: Error {}

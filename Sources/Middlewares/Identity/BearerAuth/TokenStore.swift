@@ -56,7 +56,7 @@ internal import Foundation
 /// var context = HTTPContext()
 /// context.authorization = .omitted
 /// let session = try await api.post("/login", content: form, as: Session.self, context: context)
-/// tokens.signIn(session.token)
+/// tokens.signIn(session.tokens)
 /// ```
 /// If the session is valid and a 401 means something else, such as a wrong password in a confirmation, use
 /// ``AuthorizationMode/notRenewed``: the request carries the token, and a rejection doesn't refresh it.
@@ -114,7 +114,7 @@ public final class TokenStore: Sendable {
     /// ```swift
     /// let tokens = TokenStore(keychain.load()) { rejected, api in
     ///     let fields: HTTPQuery = ["grant_type": "refresh_token", "refresh_token": rejected?.refreshToken]
-    ///     return try await api.post("/oauth/token", content: .form(fields), as: Session.self).token
+    ///     return try await api.post("/oauth/token", content: .form(fields), as: Session.self).tokens
     /// }
     /// let api = Client(baseURL: baseURL, interceptors: [.retryOnUnauthorized(tokens), .bearerAuth(tokens)])
     /// ```
