@@ -9,7 +9,7 @@ extension HTTPError {
     ///     try await api.delete("/users/42")
     /// } catch let error as StatusError where error.status == 409 {
     ///     let problem = try error.decode(Problem.self)
-    ///     show(problem.name)
+    ///     show(problem.title)
     /// }
     /// ```
     /// An error without a response throws itself. So one `catch` serves all errors: those of the API are decoded, and a failed
