@@ -16,9 +16,20 @@
 public struct AnyInterceptor: Interceptor {
     /// The wrapped interceptor, which is never an `AnyInterceptor`.
     package let base: any Interceptor
+    /// The reasons for breaking rules about the order of a chain, by the rule's name.
+    let acknowledgements: [String: String]
 
     /// Wraps an interceptor. Wrapping an `AnyInterceptor` gives an equivalent value, not a second layer.
-    public init(_ interceptor: any Interceptor) { base = interceptor.unwrapped }
+    public init(_ interceptor: any Interceptor) {
+        base = interceptor.unwrapped
+        acknowledgements = (interceptor as? Self)?.acknowledgements ?? [:]
+    }
+
+    init(_ interceptor: any Interceptor, acknowledging rule: String, because reason: String) {
+        base = interceptor.unwrapped
+        let earlier = (interceptor as? Self)?.acknowledgements ?? [:]
+        acknowledgements = earlier.merging([rule: reason]) { $1 }
+    }
 
     /// Passes the request to the wrapped interceptor.
     public func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {

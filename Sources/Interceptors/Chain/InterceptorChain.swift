@@ -53,11 +53,20 @@ public struct InterceptorChain: Transport {
     }
 }
 
-extension InterceptorChain: CustomStringConvertible {
+/// A transport that passes requests through a chain, so that whoever looks at an outer chain sees its elements too.
+protocol ChainedTransport: Transport {
+    var chain: InterceptorChain { get }
+}
+
+extension InterceptorChain: ChainedTransport {
+    var chain: InterceptorChain { self }
+}
+
+extension InterceptorChain {
     /// The names of the elements, outermost first, without their settings: `logging → retry → bearerAuth → CurlTransport`.
-    public var description: String {
+    public var names: String {
         let names = interceptors.map(Self.name)
-        let end = (transport as? InterceptorChain)?.description ?? "\(type(of: transport))"
+        let end = (transport as? any ChainedTransport)?.chain.names ?? "\(type(of: transport))"
         return (names + [end]).joined(separator: " → ")
     }
 

@@ -88,6 +88,8 @@ public struct RequestCondition: Sendable {
     private let test: @Sendable (HTTPRequest) throws -> Bool
     /// Whether each element of the part checks the condition again.
     let isOfEachElement: Bool
+    /// The only origins whose requests meet the condition; `nil` if any may.
+    var origins: Set<Origin>?
 
     /// Requests for which a closure returns `true`: `.when(.matching { $0.method == .post }, […])`.
     public static func matching(_ test: @escaping @Sendable (HTTPRequest) throws -> Bool) -> Self {
@@ -96,7 +98,11 @@ public struct RequestCondition: Sendable {
 
     /// Requests to one of these origins.
     public static func origin(_ origins: Origin...) -> Self {
-        Self(test: { Origin($0.url).map(origins.contains) ?? false }, isOfEachElement: true)
+        Self(
+            test: { Origin($0.url).map(origins.contains) ?? false },
+            isOfEachElement: true,
+            origins: Set(origins)
+        )
     }
 
     /// Requests to the origin of a URL, such as `https://api.example.com`.
@@ -105,7 +111,11 @@ public struct RequestCondition: Sendable {
     /// is sent.
     public static func origin(_ url: String) -> Self {
         let origin = Result { try HTTPRequest(string: url) }.map { Origin($0.url) }
-        return Self(test: { try Origin($0.url) == origin.get() }, isOfEachElement: true)
+        return Self(
+            test: { try Origin($0.url) == origin.get() },
+            isOfEachElement: true,
+            origins: (try? origin.get()).map { [$0] }
+        )
     }
 
     func isMet(by request: HTTPRequest) throws -> Bool { try test(request) }

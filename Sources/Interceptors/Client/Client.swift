@@ -87,6 +87,9 @@ public struct Client: Transport {
         journal: Journal? = nil
     ) {
         let chain = InterceptorChain(interceptors, transport: transport, journal: journal)
+        #if DEBUG
+        FindingReport.write(chain.findings.map(\.description))
+        #endif
         self.init(baseURL: baseURL, chain: chain, encoder: encoder, decoder: decoder)
     }
 
@@ -124,6 +127,10 @@ public struct Client: Transport {
             request.context = context
             return try await chain.send(request)
         }
+        #if DEBUG
+        // Only of the outermost client, because inner interceptors set deadlines too.
+        if request.context.sender == nil { FindingReport.write(chain.ungrantedWishes(of: request.context)) }
+        #endif
         request.context.sender = sender(after: request.context.sender)
         if let caller { request.context.journalCaller = caller }
         let validatesStatus = request.context.validatesStatus
@@ -211,6 +218,9 @@ extension Client: ObservableTransport {
         return Client(baseURL: baseURL, chain: chain, encoder: encoder, decoder: decoder, caller: caller)
     }
 }
+        #if DEBUG
+        FindingReport.write(chain.findings.map(\.description))
+        #endif
 
 extension Client: CustomStringConvertible {
     /// The base URL with secrets redacted, and the number of interceptors.

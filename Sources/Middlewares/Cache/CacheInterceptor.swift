@@ -36,6 +36,10 @@ struct CacheInterceptor: Interceptor {
 
 }
 
+extension CacheInterceptor: PlacedInterceptor {
+    static var placement: Placement { [.stores] }
+}
+
 extension CacheStore {
     /// Removes every response that is stored for the caller of a request, whatever its URL, for instance at sign-out.
     ///

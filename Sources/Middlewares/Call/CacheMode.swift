@@ -59,6 +59,9 @@ extension HTTPContext {
             } else if sendingForbidden != nil, sendingForbidden == cacheMode.reasonToSendNothing {
                 sendingForbidden = nil
             }
+            #if DEBUG
+            note(ChainWish("cacheMode", grantedBy: .stores, ".cache(store)"), isWished: newValue != .standard)
+            #endif
             self[CacheModeKey.self] = newValue
         }
     }

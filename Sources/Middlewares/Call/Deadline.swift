@@ -68,6 +68,11 @@ extension HTTPContext {
     /// caller set. `retry` starts no attempt that can't end before the deadline.
     public var deadline: Deadline? {
         get { self[DeadlineKey.self] }
-        set { self[DeadlineKey.self] = newValue }
+        set {
+            self[DeadlineKey.self] = newValue
+            #if DEBUG
+            note(ChainWish("deadline", grantedBy: .setsDeadline, ".timeout()"), isWished: newValue != nil)
+            #endif
+        }
     }
 }

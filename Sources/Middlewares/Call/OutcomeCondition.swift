@@ -84,6 +84,9 @@ public struct OutcomeCondition: Sendable {
         Self(left.criteria || right.criteria, others: left.others + right.others)
     }
 
+    /// Whether a 401 matches, as far as statuses decide and not closures.
+    var includesUnauthorized: Bool { criteria.areMet(by: .success(HTTPResponse(status: 401))) }
+
     /// Whether the outcome of a request matches. A cancellation never does.
     public func matches(_ outcome: Result<HTTPResponse, any Error>, to request: borrowing HTTPRequest) -> Bool {
         if case .failure(is CancellationError) = outcome { return false }

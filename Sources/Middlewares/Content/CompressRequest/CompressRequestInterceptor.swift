@@ -72,6 +72,10 @@ struct CompressRequestInterceptor: Interceptor {
     }
 }
 
+extension CompressRequestInterceptor: PlacedInterceptor {
+    static var placement: Placement { [.compresses] }
+}
+
 extension Interceptor where Self == AnyInterceptor {
     /// Compresses the content of requests with gzip, for servers that are known to accept it (RFC 9110 §8.4.1.3).
     ///

@@ -128,6 +128,10 @@ struct FollowRedirectsInterceptor: Interceptor {
     }
 }
 
+extension FollowRedirectsInterceptor: PlacedInterceptor {
+    static var placement: Placement { [.followsRedirects, .readsStatus] }
+}
+
 extension Interceptor where Self == AnyInterceptor {
     /// Follows redirects (RFC 9110 §15.4) by running the rest of the chain again for each one.
     ///

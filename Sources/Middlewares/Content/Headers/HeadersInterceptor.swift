@@ -31,6 +31,17 @@ struct HeadersInterceptor: Interceptor {
     }
 }
 
+extension HeadersInterceptor: PlacedInterceptor {
+    var placement: Placement {
+        switch source {
+        case .fixed(let defaults, let forced):
+            [defaults, forced].contains { $0.contains { $0.name.identifiesCaller } }
+                ? [.identifiesCaller] : [.changesRequest]
+        case .made: [.changesRequest, .mayAddCredentials]
+        }
+    }
+}
+
 extension Interceptor where Self == AnyInterceptor {
     /// Adds fields to each request: defaults, which the request's fields override, and forced ones, which override the
     /// request's.

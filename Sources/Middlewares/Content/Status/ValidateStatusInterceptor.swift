@@ -37,6 +37,10 @@ struct ValidateStatusInterceptor: Interceptor {
     }
 }
 
+extension ValidateStatusInterceptor: PlacedInterceptor {
+    static var placement: Placement { [.judges] }
+}
+
 extension Interceptor where Self == AnyInterceptor {
     /// Throws a ``StatusError`` unless the status is 2xx, or 304 to a request that was conditional.
     ///

@@ -94,3 +94,7 @@ struct UnwrapEnvelopeInterceptor: Interceptor {
         }
     }
 }
+
+extension UnwrapEnvelopeInterceptor: PlacedInterceptor {
+    static var placement: Placement { [.changesResponse] }
+}

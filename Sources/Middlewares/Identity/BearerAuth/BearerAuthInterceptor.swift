@@ -46,6 +46,16 @@ struct BearerAuthInterceptor: Interceptor {
     }
 }
 
+extension BearerAuthInterceptor: PlacedInterceptor {
+    var placement: Placement {
+        switch source {
+        case .store(let tokens):
+            [.addsCredentials(in: .authorization), .addsCredentials.of(tokens), .awaitsRenewal]
+        case .token(let token): [.addsCredentials(in: .authorization), .addsCredentials.of(token)]
+        }
+    }
+}
+
 extension Interceptor where Self == AnyInterceptor {
     /// Sends the token of a store as `Authorization: Bearer …` (RFC 6750 §2.1), to the token's origins only.
     ///

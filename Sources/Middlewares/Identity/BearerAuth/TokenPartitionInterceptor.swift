@@ -21,6 +21,10 @@ struct TokenPartitionInterceptor: Interceptor {
     }
 }
 
+extension TokenPartitionInterceptor: PlacedInterceptor {
+    var placement: Placement { [.spelled("partition"), .namesPartition.of(tokens)] }
+}
+
 extension Interceptor where Self == AnyInterceptor {
     /// Sets a request's cache partition to the account of a token, so that a cache may be outside `bearerAuth`.
     ///

@@ -49,6 +49,10 @@ struct CookiesInterceptor: Interceptor {
     }
 }
 
+extension CookiesInterceptor: PlacedInterceptor {
+    var placement: Placement { [.addsCredentials(in: .cookie), .keepsCookies.of(jar)] }
+}
+
 extension Interceptor where Self == AnyInterceptor {
     /// Sends the cookies of a jar, and stores the cookies that responses set (RFC 6265).
     ///

@@ -133,3 +133,13 @@ struct PasswordAuthInterceptor: Interceptor {
         )
     }
 }
+
+extension PasswordAuthInterceptor: PlacedInterceptor {
+    var placement: Placement {
+        guard challenger.proxy == nil else { return [.spelled(elementName), .answersChallenges, .readsStatus] }
+        return [
+            .spelled(elementName), .addsCredentials(in: .authorization), .answersChallenges, .readsStatus,
+            .inside(.compresses, because: "A digest must cover the content as it is sent, or the server refuses it."),
+        ]
+    }
+}

@@ -83,6 +83,10 @@ struct RetryOnUnauthorizedInterceptor: Interceptor {
     }
 }
 
+extension RetryOnUnauthorizedInterceptor: PlacedInterceptor {
+    var placement: Placement { [source.store.map(ChainRole.renewsCredentials.of) ?? .renewsCredentials] }
+}
+
 extension Interceptor where Self == AnyInterceptor {
     /// Renews the credential when a server rejects it, and runs the rest of the chain again, once.
     ///

@@ -1,5 +1,8 @@
 /// Supplies `retryOnUnauthorized` with new credentials.
 protocol UnauthorizedSource: Sendable {
+    /// The store whose tokens the source renews; `nil` if a closure renews another credential.
+    var store: TokenStore? { get }
+
     /// Prepares a request for one run of the rest of the chain. Returns `nil` if this source doesn't handle the request's
     /// outcome.
     func track(_ request: inout HTTPRequest) throws -> AuthorizationRecord?
@@ -28,6 +31,8 @@ protocol UnauthorizedSource: Sendable {
 /// Supplies the tokens that `bearerAuth`, further inside, adds to requests and notes in their records.
 struct TokenSource: UnauthorizedSource {
     let tokens: TokenStore
+
+    var store: TokenStore? { tokens }
 
     func track(_ request: inout HTTPRequest) throws -> AuthorizationRecord? {
         // If two interceptors have the same store, the outer one does the work. Requests of the refresh need no exception:
@@ -67,6 +72,8 @@ struct TokenSource: UnauthorizedSource {
 struct SessionSource: UnauthorizedSource {
     private let refresher: CredentialRefresher<Void>
     private let origins: Set<Origin>?
+
+    var store: TokenStore? { nil }
 
     init(
         origins: Set<Origin>?,

@@ -44,6 +44,10 @@ struct SignInterceptor: Interceptor {
     }
 }
 
+extension SignInterceptor: PlacedInterceptor {
+    var placement: Placement { Placement([.signs] + (identifiesCaller ? [.identifiesCaller] : [])) }
+}
+
 extension Interceptor where Self == AnyInterceptor {
     /// Signs requests to chosen origins.
     ///

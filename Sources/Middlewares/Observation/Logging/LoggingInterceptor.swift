@@ -1,6 +1,7 @@
 /// The implementation of `.logging(…)`, documented there.
 struct LoggingInterceptor: Interceptor {
     private let log: ExchangeLog?
+    private let redaction: Redaction
 
     init(
         _ level: LogLevel = .basic,
@@ -12,6 +13,7 @@ struct LoggingInterceptor: Interceptor {
         redaction: Redaction = .standard,
         time: TimeSource = .system
     ) {
+        self.redaction = redaction
         guard level != .off else {
             log = nil
             return
@@ -49,6 +51,10 @@ public enum LogLevel: String, Sendable, CaseIterable {
     case headers
     /// The information of ``LogLevel/headers``, and the bodies.
     case body
+}
+
+extension LoggingInterceptor: PlacedInterceptor {
+    var placement: Placement { log == nil ? [] : [.logs(with: redaction)] }
 }
 
 extension Interceptor where Self == AnyInterceptor {

@@ -55,6 +55,10 @@ struct MetricsInterceptor: Interceptor {
     }
 }
 
+extension MetricsInterceptor: PlacedInterceptor {
+    static var placement: Placement { [.measures] }
+}
+
 extension Interceptor where Self == AnyInterceptor {
     /// Reports each exchange to a closure: its start, and exactly once its end, with status, sizes and times.
     ///

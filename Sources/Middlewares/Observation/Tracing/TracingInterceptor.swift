@@ -53,6 +53,10 @@ struct TracingInterceptor: Interceptor {
     }
 }
 
+extension TracingInterceptor: PlacedInterceptor {
+    static var placement: Placement { [.measures, .changesRequest] }
+}
+
 extension Interceptor where Self == AnyInterceptor {
     /// Sends trace IDs to servers in the fields `traceparent` and `tracestate` (W3C Trace Context).
     ///

@@ -62,6 +62,10 @@ private enum UUIDSource {
     }
 }
 
+extension TransactionIDInterceptor: PlacedInterceptor {
+    static var placement: Placement { [.changesRequest] }
+}
+
 extension Interceptor where Self == AnyInterceptor {
     /// Adds a unique ID to each request in a header field, so that the logs of client and server can be matched.
     ///

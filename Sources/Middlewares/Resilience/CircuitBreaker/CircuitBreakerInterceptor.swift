@@ -48,6 +48,10 @@ struct CircuitBreakerInterceptor: Interceptor {
     }
 }
 
+extension CircuitBreakerInterceptor: PlacedInterceptor {
+    static var placement: Placement { [.breaksCircuit] }
+}
+
 extension Interceptor where Self == AnyInterceptor {
     /// Stops sending requests to a host that keeps failing, and probes from time to time whether the host has recovered.
     ///

@@ -105,3 +105,7 @@ struct HedgeInterceptor: Interceptor {
         answer.answered?.body.discard()
     }
 }
+
+extension HedgeInterceptor: PlacedInterceptor {
+    static var placement: Placement { [.hedges] }
+}

@@ -100,6 +100,10 @@ struct RetryInterceptor: Interceptor {
     }
 }
 
+extension RetryInterceptor: PlacedInterceptor {
+    var placement: Placement { [policy.condition.includesUnauthorized ? .retriesUnauthorized : .retries, .waits] }
+}
+
 extension Interceptor where Self == AnyInterceptor {
     /// Sends a request again if its outcome is worth another attempt.
     ///

@@ -86,6 +86,10 @@ struct TimeoutInterceptor: Interceptor {
     }
 }
 
+extension TimeoutInterceptor: PlacedInterceptor {
+    var placement: Placement { [.setsDeadline(after: limit)] }
+}
+
 extension Interceptor where Self == AnyInterceptor {
     /// Cancels the rest of the chain if it takes too long.
     ///

@@ -32,6 +32,10 @@ struct CoalesceInterceptor: Interceptor {
     }
 }
 
+extension CoalesceInterceptor: PlacedInterceptor {
+    static var placement: Placement { [.shares] }
+}
+
 extension Interceptor where Self == AnyInterceptor {
     /// Lets identical GET requests that run at the same time share one exchange.
     ///

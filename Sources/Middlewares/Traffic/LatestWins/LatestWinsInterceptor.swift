@@ -68,8 +68,17 @@ extension HTTPContext {
     /// by them.
     public var latestKey: (any Hashable & Sendable)? {
         get { self[LatestKeyKey.self] }
-        set { self[LatestKeyKey.self] = newValue }
+        set {
+            self[LatestKeyKey.self] = newValue
+            #if DEBUG
+            note(ChainWish("latestKey", grantedBy: .supersedes, ".latestWins()"), isWished: newValue != nil)
+            #endif
+        }
     }
+}
+
+extension LatestWinsInterceptor: PlacedInterceptor {
+    static var placement: Placement { [.supersedes] }
 }
 
 extension Interceptor where Self == AnyInterceptor {

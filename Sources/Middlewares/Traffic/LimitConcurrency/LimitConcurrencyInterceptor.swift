@@ -32,6 +32,14 @@ struct LimitConcurrencyInterceptor: Interceptor {
     }
 }
 
+extension LimitConcurrencyInterceptor: PlacedInterceptor {
+    var placement: Placement {
+        let roles: [ChainRole] = [.limitsConcurrency, .waits]
+        let idle = ChainRole.idle("has no limit", remedy: ".limitConcurrency(32, perHost: 6)")
+        return Placement(pool.isUnlimited ? roles + [idle] : roles)
+    }
+}
+
 extension Interceptor where Self == AnyInterceptor {
     /// Limits how many requests run at a time, in total and per host; further requests wait, first come, first served.
     ///

@@ -21,6 +21,9 @@ final class PermitPool: Sendable {
         self.observe = observe
     }
 
+    /// Whether no request ever waits.
+    var isUnlimited: Bool { limits.total == nil && limits.perHost == nil }
+
     /// The number of permits in use, of waiting requests, and of hosts in memory.
     var counts: (inUse: Int, waiting: Int, scopes: Int) {
         permits.withLock { ($0.inUse, $0.waiting, $0.scopeCount) }

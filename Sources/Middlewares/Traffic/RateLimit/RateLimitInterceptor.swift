@@ -27,6 +27,10 @@ struct RateLimitInterceptor: Interceptor {
     }
 }
 
+extension RateLimitInterceptor: PlacedInterceptor {
+    static var placement: Placement { [.limitsRate, .waits] }
+}
+
 extension Interceptor where Self == AnyInterceptor {
     /// Limits how many requests are sent in a period; further requests wait, first come, first served.
     ///

@@ -82,14 +82,16 @@ struct DigestCheck {
         var secret = try hash("\(user):\(realm):\(password)")
         if algorithm.hasSuffix("-sess") { secret = try hash("\(secret):\(nonce):\(clientNonce)") }
         var subject = "\(method):\(given["uri"] ?? "")"
-        if given["qop"] == "auth-int" { subject += ":" + (try hash(String(decoding: body, as: UTF8.self))) }
+        if given["qop"] == "auth-int" { subject += ":" + (try hash(body)) }
         let parts = [secret, nonce, given["nc"] ?? "", clientNonce, given["qop"] ?? "", try hash(subject)]
         return try given["response"] == hash(parts.joined(separator: ":")) && given["uri"] == target
     }
 
-    private func hash(_ text: String) throws -> String {
+    private func hash(_ text: String) throws -> String { try hash(Data(text.utf8)) }
+
+    private func hash(_ data: Data) throws -> String {
         let kinds: [(String, MessageDigest.Algorithm)] = [("MD5", .md5), ("SHA-512-256", .sha512Over256)]
         let kind = kinds.first { algorithm.hasPrefix($0.0) }?.1 ?? .sha256
-        return try MessageDigest.of(Data(text.utf8), kind).hexadecimal
+        return try MessageDigest.of(data, kind).hexadecimal
     }
 }

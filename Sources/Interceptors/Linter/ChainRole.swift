@@ -1,0 +1,167 @@
+/// What an element does in a chain, or a wish for its place: an element of a ``Placement``.
+///
+/// Some roles imply others: an element that retries resends, and one that stores responses shares them.
+public struct ChainRole: Sendable {
+    enum Detail: Sendable {
+        case none
+        case inside(because: String?)
+        case outside(because: String?)
+        case subject(ObjectIdentifier)
+        case limit(Duration?)
+        case fields([HTTPField.Name])
+        case redaction(Redaction)
+        case idleness(remedy: String)
+        case spelling
+    }
+
+    let name: String
+    var detail = Detail.none
+
+    /// A role that no rule of this package knows, for the wishes of other interceptors: `ChainRole("paginates")`.
+    public init(_ name: String) { self.name = name }
+
+    private init(_ name: String, _ detail: Detail) {
+        self.name = name
+        self.detail = detail
+    }
+
+    static let implied: [String: [String]] = [
+        "retries": ["resends"], "hedges": ["resends"], "followsRedirects": ["resends"],
+        "renewsCredentials": ["resends"],
+        "answersChallenges": ["resends"], "retriesUnauthorized": ["retries"], "stores": ["shares"],
+        "keepsCookies": ["addsCredentials"], "addsCredentials": ["identifiesCaller"],
+        "identifiesCaller": ["changesRequest"], "compresses": ["changesRequest"],
+        "limitsRate": ["limits"], "limitsConcurrency": ["limits"], "breaksCircuit": ["limits"],
+    ]
+}
+
+/// Wishes.
+extension ChainRole {
+    /// The element belongs inside every element with this role.
+    ///
+    /// - Parameters:
+    ///   - role: the role of the other elements.
+    ///   - reason: a sentence with the harm of the other order, for the ``ChainFinding``.
+    public static func inside(_ role: ChainRole, because reason: String? = nil) -> Self {
+        Self(role.name, .inside(because: reason))
+    }
+
+    /// The element belongs outside every element with this role.
+    ///
+    /// - Parameters:
+    ///   - role: the role of the other elements.
+    ///   - reason: a sentence with the harm of the other order, for the ``ChainFinding``.
+    public static func outside(_ role: ChainRole, because reason: String? = nil) -> Self {
+        Self(role.name, .outside(because: reason))
+    }
+}
+
+/// Identity.
+extension ChainRole {
+    /// Adds a credential; implies ``identifiesCaller``.
+    public static let addsCredentials = Self("addsCredentials")
+    /// Adds what tells users apart, such as a signature with a user's key; implies ``changesRequest``.
+    public static let identifiesCaller = Self("identifiesCaller")
+    /// Sends cookies and stores those that responses set; implies ``addsCredentials``.
+    public static let keepsCookies = Self("keepsCookies")
+    /// Renews a rejected credential and runs the rest of the chain again; implies ``resends``.
+    public static let renewsCredentials = Self("renewsCredentials")
+    /// Answers a server's challenge by running the rest of the chain again; implies ``resends``.
+    public static let answersChallenges = Self("answersChallenges")
+    /// Names the account of a request as its partition (``Transport/HTTPContext/cachePartition``).
+    public static let namesPartition = Self("namesPartition")
+    /// Signs a request.
+    public static let signs = Self("signs")
+
+    /// Adds a credential in fields with these names.
+    public static func addsCredentials(in names: HTTPField.Name...) -> Self { Self("addsCredentials", .fields(names)) }
+}
+
+/// Repeated and shared exchanges.
+extension ChainRole {
+    /// May run the rest of the chain more than once.
+    public static let resends = Self("resends")
+    /// Sends a failed request again; implies ``resends``.
+    public static let retries = Self("retries")
+    /// Sends a late request a second time; implies ``resends``.
+    public static let hedges = Self("hedges")
+    /// Follows redirects; implies ``resends``.
+    public static let followsRedirects = Self("followsRedirects")
+    /// May answer several requests with one response.
+    public static let shares = Self("shares")
+    /// Keeps responses for later requests; implies ``shares``.
+    public static let stores = Self("stores")
+    /// Ends a call when a newer one with the same ``Transport/HTTPContext`` key begins.
+    public static let supersedes = Self("supersedes")
+}
+
+/// Limits and time.
+extension ChainRole {
+    /// Refuses or delays requests.
+    public static let limits = Self("limits")
+    /// Limits how many requests are sent in a period; implies ``limits``.
+    public static let limitsRate = Self("limitsRate")
+    /// Limits how many requests run at a time; implies ``limits``.
+    public static let limitsConcurrency = Self("limitsConcurrency")
+    /// Refuses requests to a failing host; implies ``limits``.
+    public static let breaksCircuit = Self("breaksCircuit")
+    /// Lets requests wait before it passes them on.
+    public static let waits = Self("waits")
+    /// Ends a call that takes too long.
+    public static let setsDeadline = Self("setsDeadline")
+}
+
+/// Messages.
+extension ChainRole {
+    /// Adds or changes fields, the URL or the content of a request.
+    public static let changesRequest = Self("changesRequest")
+    /// Compresses the content of a request; implies ``changesRequest``.
+    public static let compresses = Self("compresses")
+    /// Changes the content of a response, as an interceptor does that unwraps or decompresses it.
+    public static let changesResponse = Self("changesResponse")
+    /// Turns responses into errors by their status.
+    public static let judges = Self("judges")
+    /// Acts on responses whose status isn't 2xx, and can't if they arrive as errors.
+    public static let readsStatus = Self("readsStatus")
+    /// Writes exchanges to a log.
+    public static let logs = Self("logs")
+    /// Reports exchanges to a tracing or metrics system.
+    public static let measures = Self("measures")
+}
+
+/// What the interceptors of this package also say.
+extension ChainRole {
+    /// Retries a 401; implies ``retries``.
+    package static let retriesUnauthorized = Self("retriesUnauthorized")
+
+    /// Calls a closure that may add a credential.
+    package static let mayAddCredentials = Self("mayAddCredentials")
+    /// Waits for a renewal of the credential that it adds.
+    package static let awaitsRenewal = Self("awaitsRenewal")
+
+    /// This role, for the credential of an object such as a store of tokens.
+    package func of(_ object: AnyObject) -> Self { Self(name, .subject(ObjectIdentifier(object))) }
+
+    /// The element ends calls after this time; `nil` if only at deadlines that requests have.
+    package static func setsDeadline(after limit: Duration?) -> Self { Self("setsDeadline", .limit(limit)) }
+
+    /// The element logs, with these values hidden.
+    package static func logs(with redaction: Redaction) -> Self { Self("logs", .redaction(redaction)) }
+
+    /// The element does nothing with its present settings.
+    package static func idle(_ reason: String, remedy: String) -> Self { Self(reason, .idleness(remedy: remedy)) }
+
+    /// The element's name in code.
+    package static func spelled(_ name: String) -> Self { Self(name, .spelling) }
+}
+
+extension ChainRole: CustomStringConvertible {
+    /// The role's name, such as `retries`, or a wish such as `inside(retries)`.
+    public var description: String {
+        switch detail {
+        case .inside: "inside(\(name))"
+        case .outside: "outside(\(name))"
+        default: name
+        }
+    }
+}

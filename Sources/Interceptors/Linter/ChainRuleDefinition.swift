@@ -1,0 +1,87 @@
+/// One rule: how to find a fault in a chain, and how to explain it.
+struct ChainRuleDefinition: Sendable {
+    /// A fault in one chain.
+    struct Match {
+        /// The elements concerned, outermost first.
+        var elements: [LintedChain.Element] = []
+        /// The fault as a sentence; by default, that the first element is outside of the second.
+        var message: String?
+        var harm: String?
+        /// By default the two elements in the opposite order.
+        var remedy: String?
+        var isCertain = true
+    }
+
+    let rule: ChainRule
+    let severity: ChainFinding.Severity
+    /// What goes wrong, as an example.
+    let harm: String
+    /// A wrong chain, and the right one, as code for the documentation.
+    let wrong: String
+    let right: String
+    let matches: @Sendable (LintedChain) -> [Match]
+
+    /// Creates a rule.
+    ///
+    /// - Parameters:
+    ///   - wrong: a wrong chain, as code.
+    ///   - right: the right chain, as code.
+    ///   - harm: what goes wrong, as an example.
+    init(
+        _ rule: ChainRule,
+        _ severity: ChainFinding.Severity,
+        wrong: String,
+        right: String,
+        harm: String,
+        matches: @escaping @Sendable (LintedChain) -> [Match]
+    ) {
+        self.rule = rule
+        self.severity = severity
+        self.wrong = wrong
+        self.right = right
+        self.harm = harm
+        self.matches = matches
+    }
+
+    func finding(_ match: Match) -> ChainFinding {
+        let labels = match.elements.map(\.label)
+        let order = "[\(match.elements.reversed().map(\.code).joined(separator: ", "))]"
+        return ChainFinding(
+            rule: rule,
+            // Two elements of different `.when` parts may never meet.
+            severity: severity == .broken && !match.isCertain ? .doubtful : severity,
+            elements: match.elements.map(\.name),
+            message: match.message ?? "\(labels.joined(separator: " is outside of ")).",
+            harm: match.harm ?? harm,
+            remedy: match.remedy ?? order
+        )
+    }
+
+    /// All pairs of an outer and an inner element with these roles.
+    static func pairs(
+        _ outer: ChainRole,
+        outside inner: ChainRole,
+        where isFault: @escaping @Sendable (LintedChain.Element, LintedChain.Element, LintedChain) -> Bool = {
+            _,
+            _,
+            _ in
+            true
+        }
+    ) -> @Sendable (LintedChain) -> [Match] {
+        { chain in
+            var matches: [Match] = []
+            for element in chain.elements where element.has(outer) {
+                for other in chain.elements(inside: element, with: inner) where isFault(element, other, chain) {
+                    let isCertain = LintedChain.meeting(of: element, other) == .always
+                    matches.append(Match(elements: [element, other], isCertain: isCertain))
+                }
+            }
+            return matches
+        }
+    }
+}
+
+extension ChainRuleDefinition {
+    /// Every rule that judges a chain, in the documentation's order.
+    static let all = identity + signing + resending + limits + responses + logs + settings
+}

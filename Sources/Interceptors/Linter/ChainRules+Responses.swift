@@ -1,0 +1,156 @@
+extension ChainRuleDefinition {
+    static let responses: [Self] = [
+        Self(
+            .statusJudgedTooEarly,
+            .broken,
+            wrong: "[.followRedirects(), .validateStatus()]",
+            right: "[.validateStatus(), .followRedirects()]",
+            harm: "A 302 or a 401 becomes an error before the outer element sees it: the redirect isn't followed, the"
+                + " password isn't sent.",
+            matches: pairs(.readsStatus, outside: .judges)
+        ),
+        Self(
+            .statusJudgedInsideCache,
+            .doubtful,
+            wrong: "[.cache(.memory()), .validateStatus()]",
+            right: "[.validateStatus(), .cache(.memory())]",
+            harm: "A 404 that may be stored becomes an error, which no cache stores, so the server is asked each time.",
+            matches: pairs(.stores, outside: .judges)
+        ),
+        Self(
+            .contentChangedInsideCache,
+            .doubtful,
+            wrong: "[.cache(.memory()), .unwrapEnvelope(payload: \"data\", keepsEnvelope: true)]",
+            right: "[.unwrapEnvelope(payload: \"data\", keepsEnvelope: true), .cache(.memory())]",
+            harm: "The changed content is stored, and a hit is different from a first response: it has no"
+                + " response.context.envelope.",
+            matches: pairs(.stores, outside: .changesResponse)
+        ),
+        Self(
+            .cacheInsideCache,
+            .doubtful,
+            wrong: "[.cache(.memory()), .cache(.disk(at: caches))]",
+            right: "[.cache(.disk(at: caches))]",
+            harm: "After the inner cache was cleared, at a sign-out for instance, the outer one still answers.",
+            matches: { chain in
+                pairs(.stores, outside: .stores)(chain).map { match in
+                    var match = match
+                    match.remedy = "only one of them: [\(match.elements[1].code)]"
+                    return match
+                }
+            }
+        ),
+    ]
+
+    static let logs: [Self] = [
+        Self(
+            .secretInLog,
+            .broken,
+            wrong: "[MyAuth(), .logging(.headers)], where MyAuth has the placement [.addsCredentials(in: \"X-Door\")]",
+            right: "[MyAuth(), .logging(.headers, redaction: .standard.adding(names: [\"X-Door\"]))]",
+            harm:
+                "The log shows the field's value, because its name doesn't look secret: whoever reads the log can act as the"
+                + " user.",
+            matches: { chain in
+                pairs(.addsCredentials, outside: .logs)(chain).flatMap { match in
+                    let (credential, log) = (match.elements[0], match.elements[1])
+                    guard let redaction = log.placement?.redaction else { return [Match]() }
+                    let names = (credential.placement?.secretFields ?? []).filter { !redaction.isSensitive($0.rawName) }
+                    return names.map { name in
+                        var match = match
+                        match.message =
+                            "\(log.label) shows the field \(name.rawName), in which \(credential.label) adds a credential."
+                        match.remedy = "\(log.name)(redaction: .standard.adding(names: [\"\(name.rawName)\"]))"
+                        return match
+                    }
+                }
+            }
+        ),
+        Self(
+            .loggedTwice,
+            .note,
+            wrong: "[.logging(), .logging()]",
+            right: "[.logging(), .retry(3), .logging()]",
+            harm: "Each exchange is logged twice with the same content.",
+            matches: { chain in
+                pairs(.logs, outside: .logs) { outer, inner, chain in
+                    chain.elements(between: outer, and: inner).allSatisfy { $0.has(.logs) || $0.has(.measures) }
+                }(chain).map { match in
+                    var match = match
+                    match.message = "\(match.elements.map(\.label).joined(separator: " and ")) see the same exchanges."
+                    match.remedy = "only one of them, or move one to the other end of the chain"
+                    return match
+                }
+            }
+        ),
+        Self(
+            .attemptsNotLogged,
+            .note,
+            wrong: "[.logging(), .retry(3)]",
+            right: "[.retry(3), .logging()]",
+            harm:
+                "A call that succeeds at the third attempt looks slow: the log shows one exchange, not the two failures.",
+            matches: { chain in
+                pairs(.logs, outside: .resends) { _, resending, chain in
+                    chain.elements(inside: resending, with: .logs).isEmpty
+                }(chain)
+            }
+        ),
+    ]
+
+    static let settings: [Self] = [
+        Self(
+            .redirectsNotFollowed,
+            .note,
+            wrong: "[.retry(3)]",
+            right: "[.followRedirects(), .retry(3)]",
+            harm: "When the server moves a resource, calls get its 301 instead of the resource.",
+            matches: { chain in
+                chain.elements.contains { $0.has(.followsRedirects) }
+                    ? [] : [Match(message: "Nothing follows redirects.", remedy: "[.followRedirects(), …]")]
+            }
+        ),
+        Self(
+            .noEffect,
+            .doubtful,
+            wrong: "[.limitConcurrency()]",
+            right: "[.limitConcurrency(32, perHost: 6)]",
+            harm: "A thousand calls at once open a thousand exchanges, although the chain seems to limit them.",
+            matches: { chain in
+                chain.elements.compactMap { element in
+                    element.placement?.idleness.map { idleness in
+                        Match(
+                            elements: [element],
+                            message: "\(element.label) \(idleness.reason).",
+                            remedy: idleness.remedy
+                        )
+                    }
+                }
+            }
+        ),
+        Self(
+            .placement,
+            .doubtful,
+            wrong: "[.sign(signer), MyFields()], where MyFields has the placement [.outside(.signs)]",
+            right: "[MyFields(), .sign(signer)]",
+            harm: "The interceptor's author says where it belongs, and the finding repeats the author's reason.",
+            matches: { chain in chain.elements.flatMap { unfulfilledWishes(of: $0, in: chain) } }
+        ),
+    ]
+
+    private static func unfulfilledWishes(of element: LintedChain.Element, in chain: LintedChain) -> [Match] {
+        (element.placement?.wishes ?? []).flatMap { wish in
+            let role = ChainRole(wish.role)
+            let others =
+                wish.isInside
+                ? chain.elements(inside: element, with: role) : chain.elements(outside: element, with: role)
+            return others.map { other in
+                Match(
+                    elements: wish.isInside ? [element, other] : [other, element],
+                    harm: wish.reason
+                        ?? "\(element.name) wants to be \(wish.isInside ? "inside" : "outside") of what \(wish.role)."
+                )
+            }
+        }
+    }
+}

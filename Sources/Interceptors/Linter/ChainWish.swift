@@ -1,0 +1,52 @@
+/// A value in a request's context that has an effect only if an element of the chain acts on it. Kept in debug builds only.
+package struct ChainWish: Sendable, Hashable {
+    /// The name of the value, such as `cacheMode`.
+    let name: String
+    /// The role of the elements that act on the value.
+    let role: String
+    /// Code of an element that acts on the value.
+    let remedy: String
+
+    /// Creates a wish.
+    ///
+    /// - Parameters:
+    ///   - name: the name of the value, such as `cacheMode`.
+    ///   - role: the role of the elements that act on the value.
+    ///   - remedy: code of an element that acts on the value.
+    package init(_ name: String, grantedBy role: ChainRole, _ remedy: String) {
+        self.name = name
+        self.role = role.name
+        self.remedy = remedy
+    }
+}
+
+extension HTTPContext {
+    private enum WishesKey: HTTPContextKey { static var defaultValue: Set<ChainWish> { [] } }
+
+    /// On a request: the values that an element of the chain must act on.
+    package var wishes: Set<ChainWish> {
+        get { self[WishesKey.self] }
+        set { self[WishesKey.self] = newValue }
+    }
+
+    /// Notes a wish, or takes it back.
+    package mutating func note(_ wish: ChainWish, isWished: Bool) {
+        if isWished { wishes.insert(wish) } else if wishes.contains(wish) { wishes.remove(wish) }
+    }
+}
+
+extension InterceptorChain {
+    /// The wishes of a request that no element grants, as sentences. None if an element that isn't judged may grant them.
+    func ungrantedWishes(of context: HTTPContext) -> [String] {
+        let wishes = context.wishes
+        if wishes.isEmpty { return [] }
+        let elements = LintedChain(self).elements
+        guard !elements.contains(where: { $0.placement == nil }) else { return [] }
+        return wishes.filter { wish in !elements.contains { $0.has(ChainRole(wish.role)) } }.sorted {
+            $0.name < $1.name
+        }.map {
+            "\(ChainFinding.Severity.doubtful): A request has a \($0.name), and nothing in the chain acts on it."
+                + " Add \($0.remedy). (\(ChainRule.wishNotGranted): \(names))"
+        }
+    }
+}

@@ -1,0 +1,91 @@
+/// An interceptor that declares its place in a chain, so that ``InterceptorChain/findings`` can judge the order.
+///
+/// The rules relate roles, not types. An interceptor of yours takes part as soon as it declares its roles:
+///
+/// ```swift
+/// extension AppVersion: PlacedInterceptor {
+///     static var placement: Placement { [.changesRequest, .outside(.signs)] }
+/// }
+/// ```
+/// Declare the instance property instead if the roles depend on settings. An interceptor without a placement, such as a closure,
+/// is not judged, and the chain's ``InterceptorChain/description`` says so.
+public protocol PlacedInterceptor: Interceptor {
+    /// The place of every value of this type. No roles by default.
+    static var placement: Placement { get }
+    /// The place of this value; by default that of its type.
+    var placement: Placement { get }
+}
+
+extension PlacedInterceptor {
+    /// No roles and no wishes.
+    public static var placement: Placement { [] }
+
+    /// The place of every value of this type.
+    public var placement: Placement { Self.placement }
+}
+
+/// The roles of an interceptor, and its wishes for its place: `[.addsCredentials, .inside(.followsRedirects)]`.
+public struct Placement: Sendable, ExpressibleByArrayLiteral {
+    /// A place relative to all elements with a role.
+    struct Wish: Sendable {
+        let isInside: Bool
+        let role: String
+        let reason: String?
+    }
+
+    /// A setting that makes an element do nothing.
+    struct Idleness: Sendable {
+        let reason: String
+        let remedy: String
+    }
+
+    /// The declared and implied names of roles.
+    private(set) var roles: Set<String> = []
+    /// The names of the declared roles, in their order.
+    private(set) var declared: [String] = []
+    private(set) var wishes: [Wish] = []
+    /// The object that a credential comes from.
+    private(set) var subject: ObjectIdentifier?
+    /// The limit of an element that sets a deadline.
+    private(set) var limit: Duration?
+    /// Whether `limit` was declared; without a limit, the element enforces the deadlines of requests.
+    private(set) var knowsLimit = false
+    private(set) var idleness: Idleness?
+    /// The fields that carry the element's credentials.
+    private(set) var secretFields: [HTTPField.Name] = []
+    /// Decides which values an element that logs hides.
+    private(set) var redaction: Redaction?
+    /// The element's name in code, if its type's name doesn't tell.
+    private(set) var spelling: String?
+
+    /// Creates a placement from roles and wishes.
+    public init(arrayLiteral roles: ChainRole...) { self.init(roles) }
+
+    /// Creates a placement from roles and wishes, for roles that depend on settings.
+    public init(_ roles: [ChainRole]) {
+        for role in roles { add(role) }
+    }
+
+    func has(_ role: ChainRole) -> Bool { roles.contains(role.name) }
+
+    private mutating func add(_ role: ChainRole) {
+        switch role.detail {
+        case .inside(let reason): return wishes.append(Wish(isInside: true, role: role.name, reason: reason))
+        case .outside(let reason): return wishes.append(Wish(isInside: false, role: role.name, reason: reason))
+        case .spelling: return spelling = role.name
+        case .idleness(let remedy): return idleness = Idleness(reason: role.name, remedy: remedy)
+        case .none: break
+        case .subject(let id): subject = id
+        case .limit(let duration): (limit, knowsLimit) = (duration, true)
+        case .fields(let names): secretFields += names
+        case .redaction(let redaction): self.redaction = redaction
+        }
+        if !declared.contains(role.name) { declared.append(role.name) }
+        insert(role.name)
+    }
+
+    private mutating func insert(_ name: String) {
+        guard roles.insert(name).inserted else { return }
+        for implied in ChainRole.implied[name] ?? [] { insert(implied) }
+    }
+}

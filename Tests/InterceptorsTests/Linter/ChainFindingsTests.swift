@@ -1,0 +1,191 @@
+import Foundation
+import Testing
+
+@testable import Interceptors
+
+/// How the linter looks at a chain. The rules themselves are tested with the interceptors of `Middlewares`.
+@Suite(.againstHanging) struct ChainFindingsTests {
+    /// An interceptor of a user that declares its place.
+    struct Placed: PlacedInterceptor {
+        let placement: Placement
+
+        init(_ placement: Placement) { self.placement = placement }
+
+        func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
+            try await next(request)
+        }
+    }
+
+    struct MyAuth: Interceptor {
+        func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
+            try await next(request)
+        }
+    }
+
+    struct Retrying: PlacedInterceptor {
+        static var placement: Placement { [.retries] }
+
+        func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
+            try await next(request)
+        }
+    }
+
+    private func chain(
+        _ interceptors: [any Interceptor],
+        over transport: any Transport = StubTransport()
+    ) -> InterceptorChain {
+        InterceptorChain(interceptors, transport: transport)
+    }
+
+    private let closure: AnyInterceptor = .intercept { request, next in try await next(request) }
+
+    @Test func anOwnInterceptorTakesPartByItsRoles() throws {
+        let chain = chain([Placed([.signs]), Placed([.compresses])])
+        let finding = try #require(chain.findings.first)
+        #expect(chain.findings.count == 1)
+        #expect(finding.rule == .contentChangedAfterSigning)
+        #expect(finding.severity == .broken)
+        #expect(finding.elements == ["Placed", "Placed"])
+        #expect(finding.message == "Placed (1) is outside of Placed (2).")
+        #expect(finding.remedy == "[Placed(…), Placed(…)]")
+        #expect(self.chain([Placed([.compresses]), Placed([.signs])]).findings == [])
+    }
+
+    @Test func thePlacementOfATypeIsThatOfItsValues() {
+        #expect(chain([Retrying(), Retrying()]).findings.map(\.rule) == [.retryInsideRetry])
+    }
+
+    @Test func aWishForAPlaceIsJudged() throws {
+        let (inside, outside) = (
+            Placed([.inside(.resends, because: "It must run each time.")]), Placed([.outside(.shares)])
+        )
+        let (retry, cache) = (Placed([.retries]), Placed([.stores]))
+        #expect(chain([retry, inside]).findings == [])
+        #expect(chain([outside, cache]).findings == [])
+        let finding = try #require(chain([inside, retry]).findings.first)
+        #expect(finding.rule == .placement)
+        #expect(finding.harm == "It must run each time.")
+        #expect(chain([cache, outside]).findings.map(\.rule) == [.placement])
+        #expect(
+            chain([Placed([.inside(ChainRole("paginates"))]), Placed([ChainRole("paginates")])]).findings.count == 1
+        )
+    }
+
+    @Test func aRoleImpliesMoreGeneralRoles() {
+        let cookies: Placement = [.keepsCookies]
+        for role in [.addsCredentials, .identifiesCaller, .changesRequest] as [ChainRole] { #expect(cookies.has(role)) }
+        #expect(!cookies.has(.resends))
+        #expect(cookies.declared == ["keepsCookies"])
+    }
+
+    @Test(
+        arguments: [
+            { outer, inner in [.group([outer]), inner] },
+            { outer, inner in [outer, .group([inner])] },
+            { outer, inner in [.when(.matching { _ in true }, [outer]), inner] },
+            { outer, inner in [outer, .when(.matching { _ in true }, [inner])] },
+            { outer, inner in [.when(.matching { _ in true }, [outer, .group([inner])])] },
+        ] as [@Sendable (any Interceptor, any Interceptor) -> [any Interceptor]]
+    )
+    func groupsAndPartsAreLookedInto(_ order: @Sendable (any Interceptor, any Interceptor) -> [any Interceptor]) {
+        #expect(chain(order(Placed([.signs]), Placed([.compresses]))).findings.map(\.severity) == [.broken])
+        #expect(chain(order(Placed([.compresses]), Placed([.signs]))).findings == [])
+    }
+
+    @Test func chainsAndClientsInsideAreLookedInto() {
+        let inner = chain([Placed([.compresses])])
+        let rules: [ChainRule] = [.contentChangedAfterSigning]
+        #expect(chain([Placed([.signs])], over: inner).findings.map(\.rule) == rules)
+        let client = Client(interceptors: [], transport: chain([], over: inner))
+        #expect(chain([Placed([.signs])], over: client).findings.map(\.rule) == rules)
+        #expect(chain([Placed([.signs])], over: client).names == "Placed → Placed → StubTransport")
+    }
+
+    @Test func elementsThatNeverMeetAreNotCompared() {
+        let signs = Placed([.signs]), compresses = Placed([.compresses])
+        let (here, there): (RequestCondition, RequestCondition) = (
+            .origin("https://a.example"), .origin("https://b.example")
+        )
+        #expect(chain([.when(here, [signs]), .when(there, [compresses])]).findings == [])
+        #expect(chain([.when(here, [signs]), .when(here, [compresses])]).findings.map(\.severity) == [.doubtful])
+        let anything: RequestCondition = .matching { $0.method == .post }
+        #expect(chain([.when(here, [signs]), .when(anything, [compresses])]).findings.map(\.severity) == [.doubtful])
+        #expect(chain([.when(here, [.when(anything, [signs]), compresses])]).findings.map(\.severity) == [.broken])
+    }
+
+    @Test func anElementMaySilenceARuleWithAReason() {
+        let signs: AnyInterceptor = Placed([.signs]).acknowledged(
+            .contentChangedAfterSigning,
+            "the server unpacks first"
+        )
+        let chain = chain([signs, Placed([.compresses])])
+        #expect(chain.findings == [])
+        #expect(
+            chain.description.contains("acknowledged: Placed (1) is outside of Placed (2). the server unpacks first")
+        )
+        #expect(
+            self.chain([Placed([.signs]).acknowledged(.retryInsideRetry, "…"), Placed([.compresses])]).findings.count
+                == 1
+        )
+        #expect(self.chain([AnyInterceptor(signs), Placed([.compresses])]).findings == [])
+        let group: AnyInterceptor = .group([Placed([.signs])])
+        #expect(
+            self.chain([group.acknowledged(.contentChangedAfterSigning, "…"), Placed([.compresses])]).findings == []
+        )
+        let both = signs.acknowledged(.retryInsideRetry, "…")
+        #expect(Set(both.acknowledgements.keys) == ["contentChangedAfterSigning", "retryInsideRetry"])
+    }
+
+    @Test func anAcknowledgementCostsNoHop() {
+        #expect(Placed([]).acknowledged(.placement, "…").base is Placed)
+        #expect(AnyInterceptor(Placed([])).acknowledged(.placement, "…").base is Placed)
+    }
+
+    @Test func whatDeclaresNoPlaceIsNotJudged() {
+        let text = chain([closure, MyAuth(), Placed([])]).description
+        #expect(
+            text == """
+                1  intercept  not judged
+                2  MyAuth     not judged
+                3  Placed
+                   StubTransport
+
+                note: Nothing follows redirects. When the server moves a resource, calls get its 301 instead of the \
+                resource. Write [.followRedirects(), …]. (redirectsNotFollowed)
+                """
+        )
+    }
+
+    @Test func aChainPrintsItsRolesAndFindings() {
+        let redirects = Placed([.followsRedirects, .readsStatus])
+        let part: AnyInterceptor = .when(.origin("https://a.example"), [Placed([.judges])])
+        let chain = chain([redirects, part, closure])
+        #expect(
+            chain.description == """
+                1  Placed           followsRedirects, readsStatus
+                2  when #1: Placed  judges
+                3  intercept        not judged
+                   StubTransport
+
+                \(chain.findings[0])
+                """
+        )
+        #expect("\(chain.findings[0])".hasPrefix("broken: Placed (1) is outside of Placed (2). "))
+        #expect(InterceptorChain([redirects], transport: StubTransport()).description.hasSuffix("StubTransport"))
+    }
+
+    @Test func everyRuleIsExplainedOnce() {
+        let rules = ChainRuleDefinition.all
+        #expect(Set(rules.map(\.rule)).count == rules.count)
+        for rule in rules {
+            #expect(rule.harm.hasSuffix("."), "\(rule.rule)")
+            #expect(rule.wrong.hasPrefix("[") && rule.right.hasPrefix("["), "\(rule.rule)")
+        }
+    }
+
+    @Test func aLongChainIsJudgedInLittleTime() {
+        let roles: [ChainRole] = [.retries, .stores, .addsCredentials, .signs, .limits, .logs]
+        let chain = chain((0..<12).map { Placed(Placement([roles[$0 % roles.count]])) })
+        #expect(!chain.findings.isEmpty)
+    }
+}
