@@ -218,9 +218,8 @@ extension Client: ObservableTransport {
         return Client(baseURL: baseURL, chain: chain, encoder: encoder, decoder: decoder, caller: caller)
     }
 }
-        #if DEBUG
-        FindingReport.write(chain.findings.map(\.description))
-        #endif
+
+extension Client: ChainedTransport {}
 
 extension Client: CustomStringConvertible {
     /// The base URL with secrets redacted, and the number of interceptors.

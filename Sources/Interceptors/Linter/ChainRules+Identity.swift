@@ -9,7 +9,8 @@ extension ChainRuleDefinition {
                 "When the token expires, each call fails: only the rest of the chain runs again, and nothing there adds the"
                 + " new token.",
             matches: pairs(.addsCredentials, outside: .renewsCredentials) { credential, renewal, chain in
-                renews(renewal, credential) && !isRenewedInside(renewal, chain)
+                renewsSurely(renewal, credential)
+                    || renews(renewal, credential) && !isRenewedInside(renewal, chain)
             }
         ),
         Self(
@@ -102,6 +103,13 @@ extension ChainRuleDefinition {
     /// Whether an element inside the renewal adds the credential that it renews.
     private static func isRenewedInside(_ renewal: LintedChain.Element, _ chain: LintedChain) -> Bool {
         chain.elements(inside: renewal, with: .identifiesCaller).contains { renews(renewal, $0) }
+    }
+
+    /// Whether an element renews the credential of another, because both name the same object. Another element inside that adds
+    /// the credential doesn't help: the renewal refuses such a request.
+    private static func renewsSurely(_ renewal: LintedChain.Element, _ credential: LintedChain.Element) -> Bool {
+        guard let renewed = renewal.placement?.subject else { return false }
+        return credential.placement?.subject == renewed
     }
 
     /// Whether an element renews the credential of another, as far as both say what it comes from.

@@ -62,6 +62,12 @@ import Testing
             wrong: [.bearerAuth(tokens), .retryOnUnauthorized(tokens)],
             right: [.retryOnUnauthorized(tokens), .bearerAuth(tokens)]
         ),
+        Case(
+            .credentialOutsideRenewal,
+            .broken,
+            wrong: [.bearerAuth(tokens), .retryOnUnauthorized(tokens), .bearerAuth(tokens)],
+            right: [.retryOnUnauthorized(tokens), .bearerAuth(tokens), .bearerAuth(tokens)]
+        ),
         Case(.credentialOutsideRenewal, .broken, wrong: [.cookies(), relogin], right: [relogin, .cookies()]),
         Case(
             .renewalWithoutCredential,
