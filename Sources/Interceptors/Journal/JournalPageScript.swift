@@ -22,10 +22,10 @@ extension JournalPageTemplate {
         }
         function time(micros) {
           if (micros === undefined) return "running";
-          if (micros < 1000) return (micros / 1000).toFixed(2) + " ms";
-          if (micros < 1e6) return (micros / 1000).toPrecision(3).replace(/e.*/, "") * 1 + " ms";
-          if (micros < 6e7) return (micros / 1e6).toFixed(2) + " s";
-          return Math.floor(micros / 6e7) + " min " + Math.round(micros / 1e6 % 60) + " s";
+          if (micros < 1000) return micros + "\u00a0µs";
+          if (micros < 1e6) return Number((micros / 1000).toPrecision(3)) + "\u00a0ms";
+          if (micros < 6e7) return (micros / 1e6).toFixed(2) + "\u00a0s";
+          return Math.floor(micros / 6e7) + "\u00a0min " + Math.round(micros / 1e6 % 60) + "\u00a0s";
         }
         const bytes = (size) => size < 1000 ? size + " B" : size < 1e6 ? (size / 1e3).toFixed(1) + " kB" : (size / 1e6).toFixed(1) + " MB";
         const clock = (micros) => new Date(micros / 1000).toISOString().slice(11, 23);
