@@ -42,6 +42,9 @@
 ///
 /// ## Add a credential
 /// An interceptor that adds a credential first calls ``Transport/HTTPRequest/identifyCaller(by:as:)``, so that no cache mixes users.
+///
+/// ## Declare the place
+/// An interceptor that conforms to ``PlacedInterceptor`` declares its roles, so that ``InterceptorChain/findings`` can judge its place.
 public protocol Interceptor: Sendable {
     /// Handles one request: passes it on to `next` or returns a response without it.
     ///

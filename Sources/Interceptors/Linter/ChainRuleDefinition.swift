@@ -1,5 +1,14 @@
 /// One rule: how to find a fault in a chain, and how to explain it.
 struct ChainRuleDefinition: Sendable {
+    /// The reason why a match may be no fault.
+    enum Doubt {
+        case none
+        /// The elements belong to different `.when` parts, and may never meet.
+        case parts
+        /// An element that isn't judged may prevent the harm.
+        case unjudged
+    }
+
     /// A fault in one chain.
     struct Match {
         /// The elements concerned, outermost first.
@@ -9,7 +18,7 @@ struct ChainRuleDefinition: Sendable {
         var harm: String?
         /// By default the two elements in the opposite order.
         var remedy: String?
-        var isCertain = true
+        var doubt = Doubt.none
     }
 
     let rule: ChainRule
@@ -48,13 +57,20 @@ struct ChainRuleDefinition: Sendable {
         let order = "[\(match.elements.reversed().map(\.code).joined(separator: ", "))]"
         return ChainFinding(
             rule: rule,
-            // Two elements of different `.when` parts may never meet.
-            severity: severity == .broken && !match.isCertain ? .doubtful : severity,
+            severity: severity(match.doubt),
             elements: match.elements.map(\.name),
             message: match.message ?? "\(labels.joined(separator: " is outside of ")).",
             harm: match.harm ?? harm,
             remedy: match.remedy ?? order
         )
+    }
+
+    private func severity(_ doubt: Doubt) -> ChainFinding.Severity {
+        switch doubt {
+        case .none: severity
+        case .parts: severity == .broken ? .doubtful : severity
+        case .unjudged: .note
+        }
     }
 
     /// All pairs of an outer and an inner element with these roles.
@@ -72,8 +88,8 @@ struct ChainRuleDefinition: Sendable {
             var matches: [Match] = []
             for element in chain.elements where element.has(outer) {
                 for other in chain.elements(inside: element, with: inner) where isFault(element, other, chain) {
-                    let isCertain = LintedChain.meeting(of: element, other) == .always
-                    matches.append(Match(elements: [element, other], isCertain: isCertain))
+                    let doubt: Doubt = LintedChain.meeting(of: element, other) == .always ? .none : .parts
+                    matches.append(Match(elements: [element, other], doubt: doubt))
                 }
             }
             return matches

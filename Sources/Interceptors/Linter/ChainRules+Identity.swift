@@ -35,7 +35,7 @@ extension ChainRuleDefinition {
                         message: message,
                         remedy: "[\(renewal.code), .bearerAuth(…)] with the same store",
                         // A closure may add the credential.
-                        isCertain: !chain.mayAddCredentials(inside: renewal)
+                        doubt: chain.mayAddCredentials(inside: renewal) ? .unjudged : .none
                     )
                 }
             }
@@ -54,7 +54,7 @@ extension ChainRuleDefinition {
                 }(chain).map { match in
                     var match = match
                     // A closure may name the partition.
-                    if chain.isUnjudged(outside: match.elements[0]) { match.isCertain = false }
+                    if chain.isUnjudged(outside: match.elements[0]) { match.doubt = .unjudged }
                     match.remedy =
                         "[\(match.elements[1].code), \(match.elements[0].code)], or name the account:"
                         + " request.context.cachePartition = account.id"

@@ -83,13 +83,13 @@ import Testing
         ),
         Case(
             .renewalWithoutCredential,
-            .doubtful,
+            .note,
             wrong: [.retryOnUnauthorized(tokens), .intercept { request, next in try await next(request) }],
             right: [.retryOnUnauthorized(tokens), PassInterceptor()]
         ),
         Case(
             .renewalWithoutCredential,
-            .doubtful,
+            .note,
             wrong: [.retryOnUnauthorized(tokens), .headers { _ in [:] }],
             right: [.retryOnUnauthorized(tokens), .headers([.authorization: "Bearer a"])]
         ),
@@ -110,7 +110,7 @@ import Testing
         ),
         Case(
             .credentialInsideSharing,
-            .doubtful,
+            .note,
             wrong: [.intercept { request, next in try await next(request) }, .cache(.memory()), .cookies()],
             right: [.intercept { request, next in try await next(request) }, .cookies(), .cache(.memory())]
         ),

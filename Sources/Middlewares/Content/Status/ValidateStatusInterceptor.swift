@@ -50,7 +50,7 @@ extension Interceptor where Self == AnyInterceptor {
     ///     // or .validateStatus(200..<400)                // a range
     ///     // or .validateStatus([200, 404])               // these alone
     ///     // or .validateStatus { $0.status.kind != .serverError }
-    ///     .retryOnUnauthorized(tokens),
+    ///     .retryOnUnauthorized(tokens), .bearerAuth(tokens),
     /// ]
     /// ```
     /// ## Order

@@ -96,7 +96,10 @@ extension Interceptor where Self == AnyInterceptor {
     /// ```swift
     /// interceptors: [.followRedirects(), .retryOnUnauthorized(tokens), .bearerAuth(tokens), .retry(…)]
     /// interceptors: [.retryOnUnauthorized { try await logIn() }, .cookies(jar)]
-    /// interceptors: [.retryOnUnauthorized(tokens, when: .status(401) || .error(EnvelopeError.self) { $0.serverCode == 1001 })]
+    /// interceptors: [
+    ///     .retryOnUnauthorized(tokens, when: .status(401) || .error(EnvelopeError.self) { $0.serverCode == 1001 }),
+    ///     .unwrapEnvelope(payload: "object"), .bearerAuth(tokens),
+    /// ]
     /// ```
     ///
     /// ## Order
