@@ -26,7 +26,7 @@ public import Transport
 ///
 /// Bodies in memory are kept up to a limit. A stream is never read for the journal; its size is recorded when it ends.
 public final class Journal: Sendable {
-    private let limit: Int
+    let limit: Int
     private let byteLimit: Int
     private let time: TimeSource
     private let elapsed: @Sendable () -> Duration
@@ -98,6 +98,14 @@ public final class Journal: Sendable {
 
     /// Whether the journal keeps secrets as they are.
     var showsSecrets: Bool { writer.redaction == nil }
+
+    /// The number of the oldest call; if there is none, of the next one.
+    var oldestID: JournalCall.ID { records.withLock(\.oldestID) }
+
+    /// Tells a listener the calls that are there, as if they had changed.
+    func tellAll(to listener: JournalListener) {
+        for id in records.withLock({ $0.all.map(\.id) }) { listener.hasChanged(id) }
+    }
 
     /// The size of the calls in memory, in bytes.
     var byteCount: Int { size.load(ordering: .relaxed) }

@@ -4,13 +4,19 @@ public import Transport
 /// Adds notes to one step of a journal, after the request was passed on.
 ///
 /// ```swift
-/// let notes = request.notes
-/// let response = try await next(request)
-/// if response.status == 429 { notes.add("The quota is used up.") }
+/// let quota: AnyInterceptor = .intercept { request, next in
+///     let notes = request.notes
+///     let response = try await next(request)
+///     if response.status == 429 { notes.add("The quota is used up.") }
+///     return response
+/// }
 /// ```
 /// Without a journal, a note costs nothing and its text isn't made.
 public struct JournalNotes: Sendable {
     let visit: JournalVisit?
+
+    /// Notes that nothing keeps.
+    package static let none = JournalNotes(visit: nil)
 
     /// Whether a journal records the call.
     public var areKept: Bool { visit != nil }
@@ -30,8 +36,12 @@ extension HTTPRequest {
     /// made.
     ///
     /// ```swift
-    /// guard let region = regions.current else {
-    ///     request.note("The region is unknown, so the request isn't routed.")
+    /// let language: AnyInterceptor = .intercept { request, next in
+    ///     if request.headerFields.contains(.acceptLanguage) {
+    ///         request.note("The call chooses its language.")
+    ///     } else {
+    ///         request.headerFields[.acceptLanguage] = await settings.language
+    ///     }
     ///     return try await next(request)
     /// }
     /// ```

@@ -7,6 +7,8 @@ struct JournalRecords {
 
     var count: Int { records.count - first }
 
+    var oldestID: Int { lastID + 1 - count }
+
     var all: [JournalRecord] { records[first...].compactMap(\.self) }
 
     mutating func nextID() -> Int {
