@@ -64,7 +64,10 @@ final class CacheCore: Sendable {
         case .serve(let served):
             let outcome = CacheOutcome(served.stale == nil ? .hit : .stale)
             if let response = try await serve(served, entries[served.index], request, key, outcome) {
-                if served.isValidatedAfterwards { revalidate(request, key, generation, next) }
+                if served.isValidatedAfterwards {
+                    request.note(.revalidatesInBackground)
+                    revalidate(request, key, generation, next)
+                }
                 return response
             }
             // The entry couldn't be read: decides again as if nothing were stored.

@@ -27,11 +27,15 @@ struct CacheInterceptor: Interceptor {
         if !core.isPrepared { await core.prepare() }
         guard let key = core.key(for: request) else {
             if request.context.cacheMode.sendsNothing {
+                request.note(.cache(CacheOutcome(.unsatisfiable)))
                 return CacheAnswers.gatewayTimeout(request, CacheOutcome(.unsatisfiable))
             }
             return try await next(request)
         }
-        return try await core.answer(request, key, next)
+        let notes = request.notes
+        let response = try await core.answer(request, key, next)
+        if notes.areKept, let outcome = response.context.cacheOutcome { notes.add(.cache(outcome)) }
+        return response
     }
 
 }

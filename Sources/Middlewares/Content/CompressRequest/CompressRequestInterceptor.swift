@@ -20,6 +20,7 @@ struct CompressRequestInterceptor: Interceptor {
         if mayCompress(request), isCompressed(request), GzipStream.isAvailable,
             let body = try await compressed(request.body)
         {
+            request.note(.compressed(from: request.body.length, to: body.length))
             request.body = body
             request.headerFields[.contentEncoding] = "gzip"
             request.headerFields.remove(.contentLength)

@@ -80,6 +80,7 @@ struct FollowRedirectsInterceptor: Interceptor {
             switch try await policy(proposal).kind {
             case .stop:
                 hops = previous
+                request.note(.redirectStopped(hop))
                 return nil
             case .follow(let changed?): following = rules.request(changed, insteadOf: following)
             case .follow(nil): break
@@ -87,7 +88,18 @@ struct FollowRedirectsInterceptor: Interceptor {
         }
         if hops.count > limit { throw failure(.tooManyRedirects, hops, response, request) }
         try check(following, after: request, response, hops)
+        note(hop, from: request, to: following)
         return following
+    }
+
+    private func note(_ hop: Redirect, from request: HTTPRequest, to following: HTTPRequest) {
+        let notes = request.notes
+        guard notes.areKept else { return }
+        notes.add(.redirect(hop))
+        let dropped = request.headerFields.map(\.name).filter { name in
+            rules.isBoundToOrigin(name) && !following.headerFields.contains(name)
+        }
+        if !dropped.isEmpty { notes.add(.credentialsDropped(dropped.map(\.rawName))) }
     }
 
     /// Adds the redirects to the error's context, because outer interceptors need to know which request the error is about.

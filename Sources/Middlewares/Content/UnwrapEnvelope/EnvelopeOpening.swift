@@ -4,6 +4,7 @@ internal import Foundation
 struct EnvelopeOrigin: Sendable {
     let method: HTTPRequest.Method
     let url: URL
+    var notes = JournalNotes.none
 }
 
 /// The classification of a response.
@@ -22,6 +23,7 @@ extension UnwrapEnvelopeInterceptor {
             guard response.status.kind == .successful else { return }
             if keepsEnvelope { response.context.envelope = envelope.withoutCookies }
             Self.unwrap(&response, body, envelope.payloadPlace)
+            origin.notes.add(.envelopeOpened)
         case .failure(let envelope):
             throw EnvelopeError(refused: envelope, (envelope.body, isComplete: true), response, origin)
         case .noEnvelope(let reason, let explanation):

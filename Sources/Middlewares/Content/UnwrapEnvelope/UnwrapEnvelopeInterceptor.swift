@@ -40,11 +40,12 @@ struct UnwrapEnvelopeInterceptor: Interceptor {
     func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         let method = request.method
         let url = request.url
+        let notes = request.notes
         // A cache stores responses to GET only.
         if method == .get, let condition { request.context.storingConditions.append(condition) }
         let response = try await next(request)
         guard judges(response.status), response.status.code != 304 else { return response }
-        let origin = EnvelopeOrigin(method: method, url: response.url ?? url)
+        let origin = EnvelopeOrigin(method: method, url: response.url ?? url, notes: notes)
         let paths: EnvelopePaths
         switch form {
         case .fields(let fields, let flag):

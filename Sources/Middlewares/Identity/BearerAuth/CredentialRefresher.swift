@@ -114,10 +114,18 @@ final class CredentialRefresher<Value: Sendable>: Sendable {
     /// A refresh runs in a separate task. Cancelling the waiters, even the one that started the refresh, doesn't cancel the
     /// refresh.
     ///
-    /// - Parameter client: the client whose request needs the value, for a refresh that this call starts.
+    /// - Parameters:
+    ///   - client: the client whose request needs the value, for a refresh that this call starts.
+    ///   - notes: the journal's notes of the interceptor that needs the value.
+    ///   - cause: the reason for the notes.
     /// - Throws: the refresh's error; ``AuthenticationError`` with ``HTTPErrorCode/signedOut`` if the session of
     ///   the rejected value has ended; `CancellationError` at once if the current task is cancelled.
-    func value(rejecting rejected: CredentialGeneration?, client: Client? = nil) async throws -> Credential<Value> {
+    func value(
+        rejecting rejected: CredentialGeneration?,
+        client: Client? = nil,
+        notes: JournalNotes? = nil,
+        because cause: JournalNote.Cause = .expired
+    ) async throws -> Credential<Value> {
         let refusal = needsClient && client == nil ? AuthenticationError.noClient : nil
         let ticket = flights.withLock { $0.issueTicket() }
         return try await withTaskCancellationHandler {
@@ -127,8 +135,10 @@ final class CredentialRefresher<Value: Sendable>: Sendable {
                 }
                 switch step {
                 case .wait(let count):
+                    notes?.add(.refresh(cause, isJoined: true))
                     observe(.waiting(count))
                 case .start(let flight, let rejected):
+                    notes?.add(.refresh(cause, isJoined: false))
                     start(flight, rejected, client)
                     observe(.waiting(1))
                 case .resume(let waiter, let outcome):

@@ -241,17 +241,23 @@ extension TokenStore {
     func addToken(to request: inout HTTPRequest) async throws -> WithheldToken? {
         let id = ObjectIdentifier(self)
         guard !refresher.isRefreshedByCurrentTask, request.context.authorizers.first(where: { $0 == id }) == nil else {
+            request.note(
+                .tokenWithheld("the request belongs to a refresh of the token, or has been authorized already")
+            )
             return nil
         }
         request.context.authorizers.append(id)
         let record = request.context.authorizationRecord(of: self)
         record?.note(.withheld)
         guard !request.headerFields.contains(.authorization), request.context.authorization != .omitted else {
+            request.note(.tokenWithheld("the request has an Authorization field, or asks for none"))
             return nil
         }
         guard try isForRequest(request) else {
             let allowed = origins ?? [request.context.clientOrigin].compactMap(\.self)
-            return WithheldToken(origin: Origin(request.url), allowed: allowed)
+            let withheld = WithheldToken(origin: Origin(request.url), allowed: allowed)
+            request.note(.tokenWithheld(withheld.note ?? ""))
+            return withheld
         }
         try request.requireUnshared(by: "bearerAuth")
 
@@ -261,10 +267,15 @@ extension TokenStore {
             // The cache looks up the response under the current token, even an expired one; a refresh would send a request.
             try add(credential, to: &request, record)
         } else if isRefreshing {
-            try add(await refresher.value(rejecting: nil), to: &request, record)
+            try add(await refresher.value(rejecting: nil, notes: request.notes), to: &request, record)
         } else if isMissing || credential.value.isDue(at: now()) {
-            let client = request.context.client
-            try add(await refresher.value(rejecting: credential.generation, client: client), to: &request, record)
+            let fresh = try await refresher.value(
+                rejecting: credential.generation,
+                client: request.context.client,
+                notes: request.notes,
+                because: isMissing ? .missing : .expired
+            )
+            try add(fresh, to: &request, record)
         } else {
             try add(credential, to: &request, record)
         }

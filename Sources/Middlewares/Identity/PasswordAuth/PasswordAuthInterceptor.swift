@@ -72,6 +72,7 @@ struct PasswordAuthInterceptor: Interceptor {
             }
             sent = field
             answersLeft -= 1
+            request.note(.challengeAnswered(.status(response.status)))
             response.body.discard()
             guard request.body.isReadable else { throw Self.bodyUsedUp(request) }
         }

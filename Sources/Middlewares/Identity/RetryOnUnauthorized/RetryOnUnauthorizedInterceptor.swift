@@ -35,13 +35,18 @@ struct RetryOnUnauthorizedInterceptor: Interceptor {
             if case .success(let response) = answer { source.noteAnswer(response, to: record) }
             return try answer.get()
         }
-        guard !answer.hasChangedMethod, isRepeatable(request, after: answer),
-            let rejected = source.generation(rejectedBy: answer, to: record)
-        else {
+        guard !answer.hasChangedMethod, isRepeatable(request, after: answer) else {
+            request.note(.notRefreshed("the server may have acted on an earlier attempt"))
+            return try answer.get()
+        }
+        guard let rejected = source.generation(rejectedBy: answer, to: record) else {
+            request.note(
+                .notRefreshed("the request carried no credential of the store, or a refresh has just been made")
+            )
             return try answer.get()
         }
         answer.answered?.body.discard()
-        try await source.renew(rejected, record, request.context.client)
+        try await source.renew(rejected, record, copy request, because: .outcome(answer))
         guard request.body.isReadable else {
             throw TransportError(
                 .bodyNotReplayable,
@@ -68,6 +73,7 @@ struct RetryOnUnauthorizedInterceptor: Interceptor {
         _ record: AuthorizationRecord
     ) async throws -> HTTPResponse {
         request.context.resendCount += 1
+        request.note(.sentAgain)
         do {
             let response = try await next(copy request)
             if condition.matches(.success(response), to: request) {

@@ -18,8 +18,14 @@ protocol UnauthorizedSource: Sendable {
     ///
     /// - Parameters:
     ///   - record: updated with the new credential, unless an inner interceptor does that.
-    ///   - client: the client that made the rejected request.
-    func renew(_ rejected: CredentialGeneration, _ record: AuthorizationRecord, _ client: Client?) async throws
+    ///   - request: the rejected request.
+    ///   - cause: what rejected it, for the journal.
+    func renew(
+        _ rejected: CredentialGeneration,
+        _ record: AuthorizationRecord,
+        _ request: HTTPRequest,
+        because cause: JournalNote.Cause
+    ) async throws
 
     /// Records a response that doesn't reject the credential.
     func noteAnswer(_ answer: HTTPResponse, to record: AuthorizationRecord)
@@ -62,8 +68,18 @@ struct TokenSource: UnauthorizedSource {
 
     func noteRejectedAgain(_ record: AuthorizationRecord) { tokens.refresher.noteRejectedAgain(record) }
 
-    func renew(_ rejected: CredentialGeneration, _ record: AuthorizationRecord, _ client: Client?) async throws {
-        _ = try await tokens.refresher.value(rejecting: rejected, client: client)
+    func renew(
+        _ rejected: CredentialGeneration,
+        _ record: AuthorizationRecord,
+        _ request: HTTPRequest,
+        because cause: JournalNote.Cause
+    ) async throws {
+        _ = try await tokens.refresher.value(
+            rejecting: rejected,
+            client: request.context.client,
+            notes: request.notes,
+            because: cause
+        )
     }
 }
 
@@ -122,7 +138,13 @@ struct SessionSource: UnauthorizedSource {
         answer.answered?.url.flatMap(Origin.init).map { !record.origins.contains($0) } ?? false
     }
 
-    func renew(_ rejected: CredentialGeneration, _ record: AuthorizationRecord, _ client: Client?) async throws {
-        record.note(.used(try await refresher.value(rejecting: rejected).generation))
+    func renew(
+        _ rejected: CredentialGeneration,
+        _ record: AuthorizationRecord,
+        _ request: HTTPRequest,
+        because cause: JournalNote.Cause
+    ) async throws {
+        let credential = try await refresher.value(rejecting: rejected, notes: request.notes, because: cause)
+        record.note(.used(credential.generation))
     }
 }

@@ -55,9 +55,18 @@ final class CircuitBreaker: Sendable {
     func admit(_ request: borrowing HTTPRequest, to origin: Origin) throws -> Circuit.Pass {
         let (admission, state) = withCircuit(of: origin) { ($0.admit(at: $1), $0.state) }
         switch admission {
-        case .go(let pass): return pass
+        case .go(let pass):
+            if pass.probe != nil { request.note(.circuitProbed) }
+            return pass
         case .refused(let nextProbe):
-            throw LimitError.circuitOpen(origin, isProbed: state == .halfOpen, nextProbe: nextProbe, request: request)
+            let error = LimitError.circuitOpen(
+                origin,
+                isProbed: state == .halfOpen,
+                nextProbe: nextProbe,
+                request: request
+            )
+            request.note(.refused(error))
+            throw error
         }
     }
 

@@ -37,7 +37,9 @@ struct HedgeInterceptor: Interceptor {
         guard request.method.isSafe, request.body.isRestartable else { return try await next(request) }
         budget?.deposit()
         if let deadline = request.context.deadline, deadline.remaining <= delay { return try await next(request) }
+        let notes = request.notes
         let (winner, hasSecond, answer) = try await race(request, next)
+        if hasSecond { notes.add(.hedgeWon(by: winner.rawValue)) }
         var response = try answer.get()
         if hasSecond { response.context.hedgeWinner = winner.rawValue }
         return response
@@ -61,7 +63,9 @@ struct HedgeInterceptor: Interceptor {
                     }
                 switch step {
                 case .wait: break
-                case .startSecond: group.addTask { await Self.send(Self.hedge(of: request), .second, next) }
+                case .startSecond:
+                    request.note(.hedged(after: delay))
+                    group.addTask { await Self.send(Self.hedge(of: request), .second, next) }
                 case .discard(let answer): Self.discard(answer)
                 case .finish(let winner, let answer, let loser):
                     if let loser { Self.discard(loser) }

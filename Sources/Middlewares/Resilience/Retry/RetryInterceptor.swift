@@ -65,12 +65,15 @@ struct RetryInterceptor: Interceptor {
         }
         switch decision(after: number, answer, to: request) {
         case .accept:
+            if answer.isFailure { request.note(.notWorthRetrying(.outcome(answer))) }
             if !attempts.isEmpty { attempts.append(RetryAttempt(number: number, answer: answer)) }
             return nil
         case .stop(let reason):
+            request.note(.notRetried(reason, .outcome(answer)))
             attempts.append(RetryAttempt(number: number, answer: answer, stop: reason))
             return nil
         case .retry(let wait):
+            request.note(.retry(after: wait, .outcome(answer)))
             answer.answered?.body.discard()
             attempts.append(RetryAttempt(number: number, answer: answer, wait: wait))
             return wait

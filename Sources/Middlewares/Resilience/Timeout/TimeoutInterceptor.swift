@@ -21,6 +21,7 @@ struct TimeoutInterceptor: Interceptor {
         var request = request
         request.context.deadline = Self.earlier(own, given)
         request.context.deadline?.isEnforced = true
+        request.note(.deadline(deadline.remaining))
         let notes = request.context.interruptionNotes ?? InterruptionNotes()
         request.context.interruptionNotes = notes
         if !deadline.hasPassed, let answer = await Self.answer(of: next, to: request, before: deadline) {
@@ -29,6 +30,7 @@ struct TimeoutInterceptor: Interceptor {
         try Task.checkCancellation()
         var failure = failure(of: request, isOwn: isOwn)
         failure.context = notes.context
+        request.note(.timedOut(failure.message))
         throw failure
     }
 

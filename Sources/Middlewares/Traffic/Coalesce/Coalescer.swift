@@ -47,8 +47,11 @@ final class Coalescer: Sendable {
         try Task.checkCancellation()
         let caller = Caller(waiter: Waiter(), deadline: request.context.deadline)
         let origin = Origin(request.url)
-        let (place, count) = exchanges.withLock { ($0.join(identity, origin: origin, caller), $0.counts.waiters) }
-        if place.isFirst { begin(place.exchange, request, next) }
+        let callID = request.notes.callID
+        let (place, count) = exchanges.withLock {
+            ($0.join(identity, origin: origin, caller, callID: callID), $0.counts.waiters)
+        }
+        if place.isFirst { begin(place.exchange, request, next) } else { request.note(.coalesced(with: place.leader)) }
         observe(.waiting(count))
         let end = await caller.waiter.outcome(before: caller.deadline) { [self] reason in
             let (left, abandoned) = exchanges.withLock { $0.leave(place) }

@@ -11,11 +11,14 @@ struct SharedExchanges<Waiter: Sendable, Work: Sendable>: Sendable {
         fileprivate let ticket: Int
         /// Whether this waiter must start the exchange.
         let isFirst: Bool
+        /// The number in a journal of the call that started the exchange.
+        let leader: Int?
     }
 
     private struct Exchange: Sendable {
         let identity: ExchangeIdentity
         let origin: Origin?
+        let leader: Int?
         var work: Work?
         var waiters: [Int: Waiter] = [:]
     }
@@ -30,13 +33,20 @@ struct SharedExchanges<Waiter: Sendable, Work: Sendable>: Sendable {
 
     /// Joins an open exchange or adds a new one. If `isFirst` is true, the caller must start the work and call
     /// ``attach(_:to:)``.
-    mutating func join(_ identity: ExchangeIdentity, origin: Origin?, _ waiter: Waiter) -> Place {
-        let number = open[identity] ?? begin(identity, origin)
+    ///
+    /// - Parameter callID: the number of the waiter's call in a journal.
+    mutating func join(
+        _ identity: ExchangeIdentity,
+        origin: Origin?,
+        _ waiter: Waiter,
+        callID: Int? = nil
+    ) -> Place {
+        let number = open[identity] ?? begin(identity, origin, callID)
         let isFirst = exchanges[number]?.waiters.isEmpty ?? true
         let ticket = nextNumber()
         exchanges[number]?.waiters[ticket] = waiter
         waiting += 1
-        return Place(exchange: number, ticket: ticket, isFirst: isFirst)
+        return Place(exchange: number, ticket: ticket, isFirst: isFirst, leader: exchanges[number]?.leader)
     }
 
     /// Stores the work of an exchange, so that it can be cancelled.
@@ -82,9 +92,9 @@ struct SharedExchanges<Waiter: Sendable, Work: Sendable>: Sendable {
         }
     }
 
-    private mutating func begin(_ identity: ExchangeIdentity, _ origin: Origin?) -> Int {
+    private mutating func begin(_ identity: ExchangeIdentity, _ origin: Origin?, _ leader: Int?) -> Int {
         let number = nextNumber()
-        exchanges[number] = Exchange(identity: identity, origin: origin)
+        exchanges[number] = Exchange(identity: identity, origin: origin, leader: leader)
         open[identity] = number
         return number
     }

@@ -28,6 +28,7 @@ struct LatestWinsInterceptor: Interceptor {
 
     func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         guard let key = request.context.latestKey else { return try await next(request) }
+        let notes = request.notes
         let call = LatestCall()
         calls.begin(call, key)?.supersede()
         var response: HTTPResponse
@@ -35,6 +36,7 @@ struct LatestWinsInterceptor: Interceptor {
             response = try await call.run(request, after: debounce, next: next)
         } catch {
             calls.end(call, key)
+            if call.isSuperseded { notes.add(.superseded) }
             throw error
         }
         guard !response.body.isRestartable else {

@@ -42,7 +42,10 @@ final class PermitPool: Sendable {
         let (step, count) = permits.withLock { ($0.acquire(for: scope, Waiter()), $0.waiting) }
         switch step {
         case .go: return
-        case .full(let waiting): throw LimitError.queueFull("limitConcurrency", waiting: waiting, request: request)
+        case .full(let waiting):
+            let error = LimitError.queueFull("limitConcurrency", waiting: waiting, request: request)
+            request.note(.refused(error))
+            throw error
         case .wait(let ticket, let waiter):
             observe(count)
             let admission = await waiter.outcome(before: request.context.deadline) { [self] reason in
@@ -51,7 +54,7 @@ final class PermitPool: Sendable {
             switch admission {
             case .permit:
                 // The task was cancelled after it got the permit, and won't send its request.
-                guard Task.isCancelled else { return }
+                guard Task.isCancelled else { return request.note(.waited(for: "a permit")) }
                 release(for: scope)
                 throw CancellationError()
             case .gaveUp(.cancelled): throw CancellationError()

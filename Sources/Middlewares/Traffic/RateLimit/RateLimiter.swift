@@ -53,10 +53,15 @@ final class RateLimiter: Sendable {
         }
         switch step {
         case .go: return
-        case .full(let waiting): throw LimitError.queueFull("rateLimit", waiting: waiting, request: request)
+        case .full(let waiting):
+            let error = LimitError.queueFull("rateLimit", waiting: waiting, request: request)
+            request.note(.refused(error))
+            throw error
         case .tooLong(let wait):
             if let limit = limits.maxWait, wait > limit {
-                throw LimitError.waitTooLong(wait, limit: limit, request: request)
+                let error = LimitError.waitTooLong(wait, limit: limit, request: request)
+                request.note(.refused(error))
+                throw error
             }
             throw Self.timedOut(request, wait)
         case .lead(let ticket):
@@ -87,7 +92,7 @@ final class RateLimiter: Sendable {
                 switch withLine(scope, { line, now in line.lead(ticket, at: now) }) {
                 case .go(let next):
                     next?.resume(with: .lead)
-                    return
+                    return request.note(.waited(for: "a token"))
                 case .sleep(let due):
                     let wait = due - stopwatch.elapsed()
                     if let deadline = request.context.deadline, deadline.remaining < wait {
