@@ -18,6 +18,7 @@ struct ScriptedTransport: Transport {
     func send(_ request: consuming HTTPRequest) async throws -> HTTPResponse {
         let request = request
         let call = request.context.simulatedCall
+        world.arrived()
         try request.validate()
         world.note("send #\(call?.id ?? 0) \(request.method) \(request.url)")
         world.check(request)

@@ -34,11 +34,14 @@ struct Simulation {
     private var random: SeededGenerator
     /// The percentage of requests that use the most common URL.
     private var usual = 0
+    /// Half of the simulations have a journal.
+    private let journal: Journal?
 
     private init(seed: UInt64) throws {
         world = World(seed: seed &* 31 &+ 7)
         queue = try JobQueue(seed: seed)
         random = SeededGenerator(seed: seed)
+        journal = seed % 4 < 2 ? Journal(time: world.time) : nil
     }
 
     static func run(seed: UInt64) throws -> Outcome {
@@ -75,9 +78,10 @@ struct Simulation {
         let client = Client(
             baseURL: URL(string: ScriptedTransport.hosts[0]),
             interceptors: chain.interceptors + [hold],
-            transport: transport
+            transport: transport,
+            journal: journal
         )
-        let direct = Client(interceptors: [], transport: transport)
+        let direct = Client(interceptors: [], transport: transport, journal: journal)
         refresher.client.value = Bool.random(using: &random) ? client : direct
         let count = Int.random(in: 1...8, using: &random)
         usual = random.oneOf([0, 30, 90])
@@ -86,6 +90,7 @@ struct Simulation {
         play()
         refresher.client.value = nil
         check(chain, calls: count)
+        if let journal { check(journal, calls: count) }
         return (chain.names, count)
     }
 

@@ -23,6 +23,32 @@ extension Simulation {
         for check in chain.finalChecks { check() }
     }
 
+    /// The journal has each call once, ended, with each exchange, and without secrets.
+    func check(_ journal: Journal, calls count: Int) {
+        let calls = journal.calls
+        let attempts = calls.flatMap(\.attempts)
+        if attempts.count != world.arrivals {
+            world.violate("The journal has \(attempts.count) attempts, and the transport got \(world.arrivals).")
+        }
+        if calls.count(where: { $0.parentID == nil }) > count + world.arrivals {
+            world.violate("The journal has \(calls.count) calls.")
+        }
+        if Set(calls.map(\.id)).count != calls.count { world.violate("The journal has a call twice.") }
+        for call in calls {
+            if call.omittedCount > 0 { world.violate("The journal left out \(call.omittedCount) of call \(call.id).") }
+            guard let root = call.root, Self.hasEnded(root) else {
+                world.violate("The journal has no end of call \(call.id):\n\(call.explained)")
+                continue
+            }
+            let json = (try? JSONEncoder().encode(call)).map { String(decoding: $0, as: UTF8.self) } ?? ""
+            world.check(printed: "\(call)\n\(call.explained)\n\(json)", of: "The journal")
+        }
+    }
+
+    private static func hasEnded(_ step: JournalCall.Step) -> Bool {
+        step.duration != nil && (step.response == nil) != (step.error == nil) && step.steps.allSatisfy(hasEnded)
+    }
+
     private func check(_ state: CallState, of id: Int, _ chain: RandomChain) {
         if state.ends != 1 { world.violate("Call \(id) ended \(state.ends) times: a deadlock, if it did not.") }
         if let cancelled = state.cancelledAt, let ended = state.endedAt, ended > cancelled {

@@ -18,6 +18,7 @@ final class World: Sendable {
         var inFlight = 0
         var lastEnd = Duration.zero
         var lastID = 0
+        var arrivals = 0
         /// The tokens that the server accepts for each account.
         var validTokens: [String: String] = [:]
         /// The credentials of each account.
@@ -142,6 +143,10 @@ extension World {
 
 /// Exchanges and bodies that begin and must end.
 extension World {
+    /// The number of requests that came to the transport, sent or refused.
+    var arrivals: Int { book.withLock(\.arrivals) }
+    func arrived() { book.withLock { $0.arrivals += 1 } }
+
     func began(call: Int) {
         book.withLock {
             $0.sends[call, default: 0] += 1
