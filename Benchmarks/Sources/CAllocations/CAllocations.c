@@ -51,10 +51,17 @@ int posix_memalign(void **result, size_t alignment, size_t size) {
 
 void callocations_trim(void) { malloc_trim(0); }
 
+unsigned long callocations_in_use(void) {
+    struct mallinfo2 info = mallinfo2();
+    return info.uordblks + info.hblkhd;
+}
+
 #else
 
 void callocations_trim(void) {}
 
 unsigned long callocations_count(void) { return 0; }
+
+unsigned long callocations_in_use(void) { return 0; }
 
 #endif

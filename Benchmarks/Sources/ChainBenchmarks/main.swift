@@ -10,6 +10,7 @@ import Middlewares
 
 try await compareChains()
 try await compareAppending()
+try await compareJournal()
 try await compareRealisticChain()
 try await compareLogging()
 try await compareEnvelopes()
@@ -76,4 +77,36 @@ func compareAppending() async throws {
     if let ours = costs["ours"]?.allocations, let fields = costs["ten fields appended without a chain"]?.allocations {
         goal("allocations of ten appending hops, without the fields' storage", ours - fields, atMost: 1)
     }
+}
+
+/// Measures the cost of a journal: for each hop that changes nothing, and for a thousand calls through the chain of ten.
+func compareJournal() async throws {
+    let passes: [any Interceptor] = Array(repeating: Pass(), count: 20)
+    let off = InterceptorChain(passes, transport: canned)
+    let on = InterceptorChain(passes, transport: canned, journal: Journal())
+    let costs = try await compare(
+        "20 pass-through interceptors with a journal",
+        repetitions: 5_000,
+        [contender("off") { try await off.send($0) }, contender("on") { try await on.send($0) }]
+    )
+    if let off = costs["off"]?.cpu, let on = costs["on"]?.cpu {
+        goal("a hop with the journal on, CPU", (on - off) / 21, atMost: 1_000, "ns")
+    }
+    let title = "A thousand calls in a journal"
+    guard isWanted(table: title) else { return }
+    let realistic = RealisticChain(url: url)
+    let journal = Journal(bodyLimit: 0)
+    let chain = InterceptorChain(
+        realistic.named.map(\.interceptor),
+        transport: Canned(response: realistic.response),
+        journal: journal
+    )
+    // The first thousand fill the cache's store and the table of names.
+    for _ in 0..<1_000 { _ = try await chain.send(HTTPRequest(url: url)) }
+    let full = bytesInUse()
+    journal.removeAll()
+    let empty = bytesInUse()
+    guard let full, let empty else { return }
+    print("\n\(title)\n  \((full - empty) / 1_000) bytes per call")
+    goal("1,000 calls through the chain of ten, without bodies", Double(full - empty) / 1_000_000, atMost: 0.5, "MB")
 }

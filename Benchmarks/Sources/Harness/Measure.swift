@@ -52,6 +52,12 @@ public func allocations(
     return fewest
 }
 
+/// The bytes that this process has allocated and not freed; `nil` if they can't be counted.
+public func bytesInUse() -> Int? {
+    let bytes = callocations_in_use()
+    return bytes == 0 ? nil : Int(bytes)
+}
+
 /// Returns unused memory to the system, so that memory used again counts as growth.
 func trimMemory() { callocations_trim() }
 
