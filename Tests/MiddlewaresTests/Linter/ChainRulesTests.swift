@@ -290,7 +290,10 @@ import Testing
 
     @Test func everyInterceptorDeclaresItsPlace() {
         let chain = InterceptorChain(
-            Self.cases.flatMap { $0.right } + [.metrics { _ in }, .latestWins(), .partition(by: Self.tokens)],
+            Self.cases.flatMap { $0.right } + [
+                .metrics { _ in }, .latestWins(), .partition(by: Self.tokens),
+                .tracing(to: SpanReporter(begin: { _ in }, end: { _, _ in })),
+            ],
             transport: StubTransport()
         )
         let unjudged = LintedChain(chain).elements.filter { $0.placement == nil }

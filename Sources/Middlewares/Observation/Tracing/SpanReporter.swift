@@ -76,18 +76,30 @@ extension Interceptor where Self == AnyInterceptor {
     ///
     /// ``tracing(sampling:origins:time:)`` sends trace fields without a tracing system.
     public static func tracing(to reporter: SpanReporter) -> Self {
-        .intercept { request, next in
-            let end = reporter.begin(&request)
-            var response: HTTPResponse
-            do {
-                response = try await next(request)
-            } catch {
-                end(SpanEnd((error as? any HTTPError)?.response, error: error))
-                throw error
-            }
-            let head = SpanEnd(response).response
-            response.body = response.body.onEnd { end(SpanEnd(head, error: $0)) }
-            return response
-        }
+        Self(SpansInterceptor(reporter: reporter))
     }
+}
+
+/// The implementation of `.tracing(to:)`, documented there.
+struct SpansInterceptor: Interceptor {
+    let reporter: SpanReporter
+
+    func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
+        let end = reporter.begin(&request)
+        var response: HTTPResponse
+        do {
+            response = try await next(request)
+        } catch {
+            end(SpanEnd((error as? any HTTPError)?.response, error: error))
+            throw error
+        }
+        let head = SpanEnd(response).response
+        response.body = response.body.onEnd { end(SpanEnd(head, error: $0)) }
+        return response
+    }
+}
+
+extension SpansInterceptor: PlacedInterceptor {
+    // By default, the signers don't cover trace fields, so these may be added after signing.
+    static var placement: Placement { [.spelled("tracing"), .measures] }
 }
