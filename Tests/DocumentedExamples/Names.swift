@@ -112,7 +112,6 @@ let api: Client = some()
 let client = api
 let transport: any Transport = some()
 let chain: [any Interceptor] = some()
-let journal: Journal = some()
 let tokens: TokenStore = some()
 let jar: CookieJar = some()
 let passwords: PasswordSession = some()
