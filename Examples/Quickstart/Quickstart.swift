@@ -8,16 +8,35 @@ struct User: Decodable, Sendable {
 }
 
 /// `Quickstart` starts a server, sends two requests to it through a chain, and prints what each interceptor did.
-/// `Quickstart <URL>` fetches that URL through a similar chain.
+/// `Quickstart <URL>` fetches that URL through a similar chain. With `--page <FILE>`, either writes a page of the calls too.
 @main
 struct Quickstart {
+    private struct UsageError: Error {}
+
     static func main() async {
         do {
-            switch CommandLine.arguments.dropFirst().first {
-            case nil: try await tour()
-            case "-h", "--help": say(usage)
-            case let address?: try await fetch(address)
+            var arguments = Array(CommandLine.arguments.dropFirst())
+            let page = try page(takenFrom: &arguments)
+            let journal = Journal()
+            var failure: (any Error)?
+            do {
+                switch arguments.first {
+                case nil: try await tour(journal)
+                case "-h", "--help": return say(usage)
+                case let address?: try await fetch(address, journal)
+                }
+            } catch {
+                failure = error
             }
+            // A call that failed is worth a page too.
+            if let page {
+                try journal.page().write(to: page)
+                say("\nThe calls are on a page: open \(page.path) in a browser.")
+            }
+            if let failure { throw failure }
+        } catch is UsageError {
+            write(usage, to: .standardError)
+            exit(1)
         } catch let error as TransportError where error.code == .unsupportedURL {
             write("\(error.message)\n\(usage)", to: .standardError)
             exit(1)
@@ -30,14 +49,23 @@ struct Quickstart {
     private static let usage = """
         Usage: swift run Quickstart          follows requests through a chain to a local server
                swift run Quickstart <URL>    fetches an http or https URL through a similar chain
+               … --page <FILE>               also writes the calls to an HTML file
         """
 
-    private static func tour() async throws {
+    /// Takes `--page <FILE>` out of the arguments.
+    private static func page(takenFrom arguments: inout [String]) throws -> URL? {
+        guard let option = arguments.firstIndex(of: "--page") else { return nil }
+        guard option + 1 < arguments.count else { throw UsageError() }
+        let file = arguments[option + 1]
+        arguments.removeSubrange(option...(option + 1))
+        return URL(filePath: file)
+    }
+
+    private static func tour(_ journal: Journal) async throws {
         let server = try startDemoServer()
         defer { server.stop() }
         say("A server listens on \(server.url). Its API requires a bearer token; the client's token is stale.")
 
-        let journal = Journal()
         let client = makeClient(for: server, journal)
 
         say("\n1. GET /users/42, down the chain and up again:\n")
@@ -46,12 +74,12 @@ struct Quickstart {
         say("\nThe caller gets \(user)")
 
         say("\n2. GET /users/7, which the API rejects in an envelope with status 200. The token is fresh now:\n")
-        journal.removeAll()
+        let seen = journal.calls.count
         do {
             let user: User = try await client.get("/users/7")
             say("\nUnexpected: \(user)")
         } catch let error as EnvelopeError {
-            show(journal)
+            show(journal, after: seen)
             say("\nThe caller gets \(error)")
         }
 
@@ -85,8 +113,7 @@ struct Quickstart {
         )
     }
 
-    private static func fetch(_ address: String) async throws {
-        let journal = Journal()
+    private static func fetch(_ address: String, _ journal: Journal) async throws {
         defer { show(journal) }
         let client = Client(
             interceptors: [
@@ -105,8 +132,8 @@ struct Quickstart {
         say(Redaction.standard.excerpt(of: body, limit: 400) + "\n")
     }
 
-    private static func show(_ journal: Journal) {
-        for call in journal.calls { say(call.explained) }
+    private static func show(_ journal: Journal, after count: Int = 0) {
+        for call in journal.calls.dropFirst(count) { say(call.explained) }
     }
 
     private static func say(_ line: String = "") { write(line, to: .standardOutput) }
