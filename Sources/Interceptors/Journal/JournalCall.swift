@@ -5,7 +5,7 @@ public import Foundation
 /// A call is a tree of steps. The first step is the outermost interceptor; the steps below a step are the runs of the rest of the
 /// chain that it started, such as the attempts of `retry`. A step of the transport has no steps below.
 ///
-/// All text is redacted as the journal's ``Transport/Redaction`` says.
+/// All text is redacted as the journal's `Redaction` says.
 public struct JournalCall: Sendable, Hashable, Codable, Identifiable {
     /// The call's number in its journal, from 1, in the order in which calls began.
     public let id: Int
@@ -145,7 +145,7 @@ public struct JournalCall: Sendable, Hashable, Codable, Identifiable {
         }
     }
 
-    /// The durations of an exchange's steps, as in ``Transport/TransferTimings``.
+    /// The durations of an exchange's steps, as in `TransferTimings`.
     public struct Timings: Sendable, Hashable, Codable {
         /// Until the host's address was found.
         public let nameLookup: Duration
