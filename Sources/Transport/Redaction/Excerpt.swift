@@ -26,17 +26,29 @@ extension Redaction {
     /// The beginning of a body as text, with secrets replaced unless `redaction` is `nil`. Returns `nil` for anything but UTF-8
     /// text.
     ///
-    /// - Parameter limit: the maximum number of bytes to read.
+    /// What makes a value a secret may follow the value, so more is searched than returned.
+    ///
+    /// - Parameter limit: the maximum number of bytes to return of a body that is longer.
     package static func beginning(
         of body: Data,
         upTo limit: Int,
         redactedBy redaction: Redaction?
     ) -> (text: String, isCut: Bool)? {
-        let isCut = body.count > max(0, limit)
-        guard let bytes = text(Array(body.prefix(max(0, limit))), isCut: isCut) else { return nil }
-        let shown = redaction?.redacting(bytes, isCut: isCut) ?? bytes
-        return (String(decoding: shown, as: UTF8.self), isCut)
+        let limit = max(0, limit)
+        func beginning(_ count: Int) -> [UInt8]? {
+            let isCut = body.count > count
+            return text(Array(body.prefix(count)), isCut: isCut).map { redaction?.redacting($0, isCut: isCut) ?? $0 }
+        }
+        // Text may be followed by bytes that are none.
+        guard let shown = beginning(min(limit, .max - lookahead) + lookahead) ?? beginning(limit) else {
+            return nil
+        }
+        guard body.count > limit else { return (String(decoding: shown, as: UTF8.self), false) }
+        return text(Array(shown.prefix(limit)), isCut: true).map { (String(decoding: $0, as: UTF8.self), true) }
     }
+
+    /// The number of bytes to search after those that are returned.
+    private static let lookahead = 4 << 10
 
     /// The bytes as UTF-8 text, or `nil` for anything else. A scalar cut in two at the end is dropped.
     private static func text(_ bytes: [UInt8], isCut: Bool) -> [UInt8]? {

@@ -115,21 +115,34 @@ struct NamedValues: ~Copyable {
 
     /// Hides the values of a group that ends here.
     private mutating func decide(isClosed: Bool) {
-        // The cut may have removed the group's name, so the value may be a secret.
-        let isUnnamed = !isClosed && isCut && !group.hasName && group.opening == UInt8(ascii: "{")
+        // The cut may have removed the group's name, or its key type, so the value may be a secret. A text without brackets is one
+        // group, whatever it names.
+        let isUnfinished = !isClosed && isCut && group.opening != UInt8(ascii: "[")
+        let isUnnamed = isUnfinished && (!group.hasName || group.opening == 0)
         var next = group.lastCandidate
         while let index = next {
-            switch candidates[index].role {
-            case .value:
-                let isString = bytes[candidates[index].value.start] == 0x22
-                if group.namesSecret || isUnnamed && isString { candidates[index].isHidden = true }
-            case .content where group.namesSecret: candidates[index].isHidden = true
-            case .partOfKey where group.isJSONWebKey: candidates[index].isHidden = true
-            default: break
-            }
+            let isText = isText(candidates[index].value)
+            let isSecret =
+                switch candidates[index].role {
+                case .value, .content: group.namesSecret || isUnnamed && isText
+                case .partOfKey: group.isJSONWebKey || isUnfinished && isText
+                default: false
+                }
+            if isSecret { candidates[index].isHidden = true }
             next = candidates[index].previous
         }
         group.lastCandidate = nil
+    }
+
+    /// Whether a value is neither in brackets nor, in JSON, a number.
+    private func isText(_ value: NamedValue) -> Bool {
+        switch bytes[value.start] {
+        case UInt8(ascii: "{"), UInt8(ascii: "["), UInt8(ascii: "("): false
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): group.opening != UInt8(ascii: "{")
+        // The redactor hides a private key whole, beyond its first line.
+        case UInt8(ascii: "-"): group.opening != UInt8(ascii: "{") && !isRule(at: value.start)
+        default: true
+        }
     }
 
     /// Outside brackets, an empty line or a YAML item starts a new group.
@@ -257,7 +270,8 @@ struct NamedValues: ~Copyable {
             guard !isLiteral(value.content) else { return }
             // The placeholder replaces a double-quoted string including its quotes, because the redactor reads such strings
             // whole.
-            let isString = bytes[value.end - 1] == 0x22 && value.content.upperBound < value.end
+            let isClosed = bytes[value.end - 1] == 0x22 && value.content.upperBound < value.end
+            let isString = isClosed || value.isOpen && bytes[start] == 0x22
             if isQuoted && bytes[start] != 0x27 && !isPrefixOfString(at: start) || isString {
                 add(NamedValue(start: start, end: value.end, isQuoted: true), role)
             } else {

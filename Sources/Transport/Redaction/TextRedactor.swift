@@ -240,7 +240,8 @@ struct TextRedactor: ~Copyable {
         if let at = bytes[start..<end].lastIndex(of: UInt8(ascii: "@")) {
             position = at
             hide(from: start)
-        } else if isCut, end == bytes.count, bytes[start..<end].contains(UInt8(ascii: ":")) {
+        } else if isCut, end == bytes.count, start < end {
+            // The cut may have removed the `@` after a user, who may be a token.
             position = end
             hide(from: start)
         } else {

@@ -80,6 +80,37 @@ import Testing
         #expect(!result.contains("hush"), "\(result)")
     }
 
+    /// The cut may fall between a secret and the marker that follows it.
+    @Test(arguments: [
+        #"{"alg":"RS256","d":"hush","dp":"hush","kty":"RSA"}"#, #"{"content":"hush","name":"password"}"#,
+        #"{"data":"hush","text":"hush","name":"password"}"#, "value=hush&name=password",
+        #"<input value="hush" name="password">"#, #"<input name="a" value="b"><input value="hush" name="password">"#,
+        #"{"clone_url":"https://hush@git.example/x"}"#, "next=https%3A%2F%2Fhush%40git.example",
+        "Attribute(value='hush', name='password')",
+    ])
+    func noSecretIsShownWhereverItsMarkerIsCutOff(text: String) {
+        let body = Data(text.utf8)
+        for limit in 0..<body.count {
+            let excerpt = Redaction.standard.excerpt(of: body, limit: limit)
+            #expect(!excerpt.contains("hu"), "\(limit): \(excerpt)")
+            let beginning = Redaction.beginning(of: body, upTo: limit, redactedBy: .standard)
+            #expect(beginning?.text.contains("hus") == false, "\(limit): \(beginning?.text ?? "")")
+        }
+    }
+
+    @Test func theBeginningOfATextIsRedactedBeforeItIsCut() throws {
+        let text = #"{"content":"hush","name":"password"}"# + String(repeating: "é", count: 9_000)
+        let beginning = try #require(Redaction.beginning(of: Data(text.utf8), upTo: 40, redactedBy: .standard))
+        #expect(beginning.text == #"{"content":"<redacted>","name":"password""#.prefix(40) && beginning.isCut)
+        let shown = try #require(Redaction.beginning(of: Data("aé…".utf8), upTo: 2, redactedBy: nil))
+        #expect(shown.text == "a" && shown.isCut)
+        // Bytes that are no text, after the limit.
+        let mixed = Data("abcd".utf8) + [0, 0xFF]
+        #expect(Redaction.beginning(of: mixed, upTo: 4, redactedBy: .standard)?.text == "abcd")
+        #expect(Redaction.beginning(of: mixed, upTo: 5, redactedBy: .standard) == nil)
+        #expect(Redaction.beginning(of: Data("ab".utf8), upTo: .max, redactedBy: .standard)?.isCut == false)
+    }
+
     @Test func aCutBodyStillShowsItsData() {
         let text = #"{"data":[{"id":1,"text":"hello"},{"id":2,"te"#
         #expect(Redaction.standard.excerpt(of: Data((text + "xx").utf8), limit: text.utf8.count).contains("hello"))
