@@ -1,14 +1,15 @@
 internal import Foundation
+internal import Synchronization
 
 extension HTTPBody {
     /// Tells without reading whether a body was replaced by another one.
     ///
     /// Bytes in memory are kept, so that no other bytes can take their address. A stream is not kept, because a reader may wait
-    /// for its release.
+    /// for its release: it has a number that no other one gets.
     package struct Identity: Sendable, Equatable {
         private enum Source {
             case bytes(Data)
-            case object(ObjectIdentifier)
+            case numbered(UInt64)
         }
 
         // Up to this size, bytes may lie inside the `Data` itself and then have no address that stays.
@@ -16,13 +17,18 @@ extension HTTPBody {
 
         private let source: Source
 
+        /// Whether the identity keeps content in memory.
+        package var keepsBytes: Bool {
+            if case .bytes(let bytes) = source { bytes.count > Self.smallCount } else { false }
+        }
+
         package static func == (left: Self, right: Self) -> Bool {
             switch (left.source, right.source) {
             case (.bytes(let left), .bytes(let right)):
                 guard left.count == right.count else { return false }
                 if left.count <= smallCount { return left == right }
                 return left.withUnsafeBytes { left in right.withUnsafeBytes { left.baseAddress == $0.baseAddress } }
-            case (.object(let left), .object(let right)): return left == right
+            case (.numbered(let left), .numbered(let right)): return left == right
             default: return false
             }
         }
@@ -31,12 +37,19 @@ extension HTTPBody {
             source =
                 switch storage {
                 case .bytes(let bytes): .bytes(bytes)
-                case .file(let file): .object(ObjectIdentifier(file))
-                case .stream(let stream): .object(ObjectIdentifier(stream))
+                case .file(let file): .numbered(file.number)
+                case .stream(let stream): .numbered(stream.number)
                 }
         }
     }
 
     /// What makes this body the same as its copies.
     package var identity: Identity { Identity(storage) }
+}
+
+/// Numbers files and streams in the order in which their bodies were made.
+enum BodyNumber {
+    private static let last = Atomic<UInt64>(0)
+
+    static func next() -> UInt64 { last.add(1, ordering: .relaxed).newValue }
 }

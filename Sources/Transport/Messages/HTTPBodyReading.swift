@@ -8,6 +8,7 @@ protocol ChunkReader: AnyObject {
 
 /// A file as content, with its length at the time the body was made.
 final class FileBody: Sendable {
+    let number = BodyNumber.next()
     let url: URL
     let length: Int64
 
@@ -68,6 +69,7 @@ final class FileReader: ChunkReader {
 
 /// A stream as content: makes readers, and allows a second one only if the stream is restartable.
 final class StreamBody: Sendable {
+    let number = BodyNumber.next()
     let length: Int64?
     let isRestartable: Bool
     private let onDiscard: @Sendable () -> Void

@@ -27,6 +27,13 @@ private func expectFailure<Value>(
 }
 
 @Suite(.againstHanging) struct HTTPBodyTests {
+    @Test func noTwoStreamsHaveOneIdentity() {
+        // A released stream's address may be that of the next one.
+        let identities = (0..<100).map { _ in HTTPBody.restartable { AsyncStream<Data> { $0.finish() } }.identity }
+        for (index, identity) in identities.enumerated() {
+            #expect(!identities[..<index].contains(identity))
+        }
+    }
 
     @Test func anEmptyBodyHasNothingToRead() async throws {
         for body in [HTTPBody.empty, HTTPBody(Data()), ""] {
