@@ -42,10 +42,10 @@ struct HARFile {
 
     private func entries(_ call: JournalCall) -> [OrderedJSON] {
         guard let root = call.root else { return [] }
-        let attempts = Self.paths(to: root).enumerated().map { index, path in
-            entry(path.last ?? root, path: path, number: index + 1, call)
+        let attempts = Attempt.all(in: root).enumerated().map { index, attempt in
+            entry(attempt.path.last ?? root, path: attempt.path, attempt.decisions, number: index + 1, call)
         }
-        return attempts.isEmpty ? [entry(root, path: [], number: 0, call)] : attempts
+        return attempts.isEmpty ? [entry(root, path: [], Self.decisions(in: root), number: 0, call)] : attempts
     }
 
     /// - Parameters:
@@ -54,15 +54,14 @@ struct HARFile {
     private func entry(
         _ step: JournalCall.Step,
         path: [JournalCall.Step],
+        _ decisions: [OrderedJSON],
         number: Int,
         _ call: JournalCall
     ) -> OrderedJSON {
         let timings = HARTimings(duration: step.duration, step.timings)
-        let steps = path.isEmpty ? Self.allSteps(in: step) : path
-        let decisions = steps.flatMap(Self.ownDecisions)
         let isRunning = step.response == nil && step.error == nil
-        // Chrome shows such an entry as one from its memory cache.
-        let isAnsweredByChain = number == 0 && step.response != nil
+        // Chrome shows such an entry as one from its memory cache. If steps are missing, an attempt may be among them.
+        let isAnsweredByChain = number == 0 && step.response != nil && call.omittedCount == 0
         return [
             "pageref": .string(Self.pageID(call)),
             "startedDateTime": .string(Self.dateTime(call.startedAt, after: step.start)),
@@ -85,9 +84,38 @@ struct HARFile {
 
     private static func pageID(_ call: JournalCall) -> String { "call_\(call.id)" }
 
-    /// The way to each attempt, from the outermost step.
-    private static func paths(to step: JournalCall.Step) -> [[JournalCall.Step]] {
-        step.isTransport ? [[step]] : step.steps.flatMap(paths).map { [step] + $0 }
+    /// An attempt of a call.
+    private struct Attempt {
+        /// The steps from the outermost one to the attempt.
+        let path: [JournalCall.Step]
+        /// The decisions since the attempt before, and those about this attempt's outcome.
+        var decisions: [OrderedJSON]
+
+        /// The attempts in their order. Each decision is in one of them.
+        static func all(in root: JournalCall.Step) -> [Attempt] {
+            var (attempts, pending): ([Attempt], [OrderedJSON]) = ([], [])
+            func add(_ step: JournalCall.Step, after path: [JournalCall.Step]) {
+                let path = path + [step]
+                var decisions = HARFile.ownDecisions(of: step)[...]
+                let count = attempts.count
+                for (index, inner) in step.steps.enumerated() {
+                    let noted = step.noteIndices.dropFirst(step.notes.count - decisions.count).prefix { $0 <= index }
+                    pending += decisions.prefix(noted.count)
+                    decisions = decisions.dropFirst(noted.count)
+                    add(inner, after: path)
+                }
+                if step.isTransport { attempts.append(Attempt(path: path, decisions: pending)) }
+                if attempts.count > count {
+                    if step.isTransport { pending = [] }
+                    attempts[attempts.count - 1].decisions += decisions
+                } else {
+                    pending += decisions
+                }
+            }
+            add(root, after: [])
+            if !attempts.isEmpty { attempts[attempts.count - 1].decisions += pending }
+            return attempts
+        }
     }
 
     private static func allSteps(in step: JournalCall.Step) -> [JournalCall.Step] {

@@ -62,16 +62,21 @@ enum HARMessages {
 
     private static func postData(of request: JournalCall.Message) -> OrderedJSON? {
         guard request.body.isStream || request.body.size != 0 || request.body.text != nil else { return nil }
+        // HAR has either of `params` and `text`.
+        let isForm = values(of: "content-type", in: request).first?.lowercased()
+            .hasPrefix("application/x-www-form-urlencoded")
+        let form = isForm == true && !request.body.isCut ? request.body.text : nil
         return [
             "mimeType": mimeType(of: request),
-            "params": [],
-            "text": .string(request.body.text ?? ""),
+            "params": form.map { .array(pairs(of: $0[...])) },
+            "text": form == nil ? .string(request.body.text ?? "") : nil,
             "comment": comment(on: request.body),
         ]
     }
 
     private static func content(of response: JournalCall.Message?) -> OrderedJSON {
         guard let response else { return ["size": 0, "mimeType": ""] }
+        if response.isCut { return ["size": -1, "mimeType": "", "comment": "The journal kept only the status"] }
         return [
             "size": .integer(response.body.size ?? -1),
             "mimeType": mimeType(of: response),
@@ -91,7 +96,12 @@ enum HARMessages {
         guard let query = url.prefix(while: { $0 != "#" }).split(separator: "?", maxSplits: 1).dropFirst().first else {
             return []
         }
-        return query.split(separator: "&").map { pair in
+        return pairs(of: query)
+    }
+
+    /// The pairs of a form or a query, decoded.
+    private static func pairs(of form: Substring) -> [OrderedJSON] {
+        form.split(separator: "&").map { pair in
             let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map { part in
                 let spaced = String(part.replacing("+", with: " "))
                 return spaced.removingPercentEncoding ?? spaced

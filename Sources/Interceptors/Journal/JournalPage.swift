@@ -111,6 +111,7 @@ struct JournalPageData {
             "text": message.body.text.map { index(of: $0) },
             "stream": message.body.isStream ? 1 : nil,
             "cut": message.body.isCut ? 1 : nil,
+            "brief": message.isCut ? 1 : nil,
         ]
     }
 

@@ -69,7 +69,7 @@ extension JournalPageTemplate {
           All: () => true,
           Failed: (call) => call.state === "failed" || call.root?.response?.status >= 400,
           Resent: (call) => call.attempts.length > 1,
-          "Not sent": (call) => call.attempts.length === 0 && (call.state === "done" || call.state === "failed"),
+          "Not sent": (call) => call.attempts.length === 0 && !call.omitted && (call.state === "done" || call.state === "failed"),
           Running: (call) => call.state === "running",
         };
         let found = calls, kind = "All", active = -1, lowercase;
@@ -271,7 +271,7 @@ extension JournalPageTemplate {
           return [...peer, ...setup, "wait " + time(Math.max(0, first - ready)), "receive " + time(Math.max(0, total - first))].filter(Boolean).join(" · ");
         }
 
-        const bodyText = (message) => message.stream ? "stream" + (message.size === undefined ? "" : ", " + bytes(message.size)) : message.size ? bytes(message.size) : "no content";
+        const bodyText = (message) => message.brief ? "only the status was kept" : message.stream ? "stream" + (message.size === undefined ? "" : ", " + bytes(message.size)) : message.size ? bytes(message.size) : "no content";
         const pairs = (message) => Array.from({ length: (message.fields ?? []).length / 2 }, (_, index) => [string(message.fields[2 * index]), string(message.fields[2 * index + 1])]);
         /// What differs between two messages, a line for each difference.
         function changes(from, to) {
@@ -281,6 +281,7 @@ extension JournalPageTemplate {
           compare("method", string(from.method), string(to.method));
           compare("url", string(from.url), string(to.url));
           compare("status", from.status, to.status);
+          if (from.brief || to.brief) return result;
           const rest = pairs(to), removed = [];
           for (const [name, value] of pairs(from)) {
             const same = rest.findIndex(([other, content]) => other.toLowerCase() === name.toLowerCase() && content === value);
@@ -324,7 +325,7 @@ extension JournalPageTemplate {
         function indented(text) {
           try { JSON.parse(text); } catch { return text; }
           let depth = 0;
-          const newLine = () => "\n" + "  ".repeat(depth);
+          const newLine = () => "\n" + "  ".repeat(Math.min(depth, 32));
           return text.replace(/"(?:[^"\\]|\\.)*"|[{[]\s*[}\]]|[{}[\],:]|\s+|[^\s"{}[\],:]+/g, (token) => {
             if (/^\s/.test(token)) return "";
             if (token === "{" || token === "[") { depth += 1; return token + newLine(); }

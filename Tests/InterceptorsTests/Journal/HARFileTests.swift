@@ -79,7 +79,7 @@ import Testing
             #"{"name":"Content-Type","value":"application/json"},{"name":"Cookie","value":"a=<redacted>; b=2"},"#,
             #"{"name":"X-Twice","value":"1"},{"name":"x-twice","value":"2"}],"#,
             #""queryString":[{"name":"note","value":"a b&c"},{"name":"x","value":""}],"#,
-            #""postData":{"mimeType":"application/json","params":[],"text":"{\"amount\":1}"},"#,
+            #""postData":{"mimeType":"application/json","text":"{\"amount\":1}"},"#,
             #""headersSize":-1,"bodySize":12},"response":{"status":201,"statusText":"Created","httpVersion":"HTTP/2","cookies":["#,
             #"{"name":"a","value":"<redacted>","path":"/","domain":"example.com","#,
             #""expires":"2026-10-21T07:28:00.000Z","httpOnly":true,"secure":true},"#,
@@ -138,6 +138,55 @@ import Testing
         #expect(entry["_fromCache"] as? String == "memory" && entry["_attempt"] as? Int == 0)
         let decisions = try #require(entry["_decisions"] as? [[String: Any]])
         #expect(decisions.map { $0["decision"] as? String } == ["cacheHit"])
+    }
+
+    @Test func withStepsOmittedNothingCameFromTheCache() throws {
+        let call = JournalSamples.cached(id: 1, at: JournalSamples.start, path: "/a.png")
+        let cut = JournalCall(id: 1, startedAt: call.startedAt, root: call.root, omittedCount: 1)
+        #expect(try entries([cut]).first?["_fromCache"] == nil)
+    }
+
+    @Test func eachDecisionIsInOneEntry() throws {
+        let request = Message(method: "GET", url: "https://a.example/")
+        var loop = JournalCall.Step(name: "retry", start: .zero, request: request)
+        for number in 0..<1_000 {
+            var attempt = JournalCall.Step(name: "Wire", isTransport: true, start: .zero, request: request)
+            attempt.notes = [JournalNote("body", "\(number)")]
+            var inner = JournalCall.Step(name: "envelope", start: .zero, request: request)
+            (inner.steps, inner.notes, inner.noteIndices) = ([attempt], [JournalNote("opened", "\(number)")], [1])
+            loop.steps.append(inner)
+            loop.notes.append(JournalNote("retry", "\(number)"))
+            loop.noteIndices.append(number + 1)
+        }
+        let entries = try entries([JournalCall(id: 1, startedAt: JournalSamples.start, root: loop)])
+        let decisions = entries.map { entry in
+            (entry["_decisions"] as? [[String: Any]] ?? []).compactMap { $0["text"] as? String }
+        }
+        #expect(decisions[0] == ["0", "0"])
+        #expect(decisions[1] == ["0", "1", "1"])
+        #expect(decisions[999] == ["998", "999", "999", "999"])
+        #expect(decisions.joined().count == 3_000)
+    }
+
+    @Test func aFormHasParametersInsteadOfText() throws {
+        var step = JournalCall.Step(
+            name: "Wire",
+            isTransport: true,
+            start: .zero,
+            request: Message(
+                method: "POST",
+                url: "https://a.example/",
+                fields: [Field(name: "content-type", value: "application/x-www-form-urlencoded; charset=utf-8")],
+                body: .init(size: 11, text: "a=b+c&d=%26")
+            )
+        )
+        step.response = Message(status: 204)
+        let call = JournalCall(id: 1, startedAt: JournalSamples.start, root: step)
+        let request = try #require(entries([call]).first?["request"] as? [String: Any])
+        let form = try #require(request["postData"] as? [String: Any])
+        let pairs = try #require(form["params"] as? [[String: String]])
+        #expect(pairs == [["name": "a", "value": "b c"], ["name": "d", "value": "&"]])
+        #expect(form["text"] == nil)
     }
 
     @Test func aFailedAttemptHasStatusZeroAndItsError() throws {
