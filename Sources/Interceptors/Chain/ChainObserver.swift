@@ -3,10 +3,14 @@
 /// A chain with an observer links other elements than one without. So a hop of a chain without an observer costs nothing more.
 protocol ChainObserver: AnyObject, Sendable {
     /// An interceptor that runs another one, which a chain spells by a name, and watches it.
-    func observing(_ interceptor: any Interceptor, named name: String) -> any Interceptor
+    ///
+    /// - Parameter isFirst: whether it is the outermost element of its chain.
+    func observing(_ interceptor: any Interceptor, named name: String, isFirst: Bool) -> any Interceptor
 
     /// A transport that runs another one and watches it.
-    func observing(_ transport: any Transport) -> any Transport
+    ///
+    /// - Parameter isFirst: whether its chain has no interceptors.
+    func observing(_ transport: any Transport, isFirst: Bool) -> any Transport
 }
 
 /// A transport with elements that an observer can watch one by one.
@@ -20,10 +24,12 @@ protocol ObservableTransport: Transport {
 
 extension ChainObserver {
     /// The end of a chain: the watched transport, or the transport itself if its elements are watched.
-    func end(of transport: any Transport) -> any Transport {
-        guard let observable = transport as? any ObservableTransport else { return observing(transport) }
+    func end(of transport: any Transport, isFirst: Bool) -> any Transport {
+        guard let observable = transport as? any ObservableTransport else {
+            return observing(transport, isFirst: isFirst)
+        }
         guard let other = observable.observer else { return observable.observed(by: self) }
-        return other === self ? transport : observing(transport)
+        return other === self ? transport : observing(transport, isFirst: isFirst)
     }
 }
 
@@ -35,13 +41,16 @@ extension InterceptorChain: ObservableTransport {
 
 extension [any Interceptor] {
     /// The interceptors to link, each with an observer around it.
-    func elements(observedBy observer: any ChainObserver) -> Self {
-        elements.map { element in
+    ///
+    /// - Parameter beginChain: whether the first of them is the outermost element of a chain.
+    func elements(observedBy observer: any ChainObserver, beginChain: Bool) -> Self {
+        elements.enumerated().map { index, element in
+            let isFirst = beginChain && index == 0
             guard let part = element as? InterceptorGroup else {
-                return observer.observing(element, named: InterceptorChain.name(element))
+                return observer.observing(element, named: InterceptorChain.name(element), isFirst: isFirst)
             }
             // The names of its elements are steps of their own.
-            return observer.observing(part.observed(by: observer), named: "when")
+            return observer.observing(part.observed(by: observer), named: "when", isFirst: isFirst)
         }
     }
 }

@@ -14,8 +14,9 @@ public struct InterceptorChain: Transport {
             self.transport = transport
             self.observer = observer
             if let observer {
-                let end = TransportLink(observer.end(of: transport))
-                first = InterceptorLink.link(interceptors.elements(observedBy: observer), before: end)
+                let elements = interceptors.elements(observedBy: observer, beginChain: true)
+                let end = TransportLink(observer.end(of: transport, isFirst: elements.isEmpty))
+                first = InterceptorLink.link(elements, before: end)
             } else {
                 first = InterceptorLink.link(interceptors.elements, before: TransportLink(transport))
             }

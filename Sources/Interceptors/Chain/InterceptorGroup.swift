@@ -12,7 +12,7 @@ struct InterceptorGroup: Interceptor {
 
     /// The same group with an observer around each element.
     func observed(by observer: any ChainObserver) -> Self {
-        Self(interceptors, if: condition, linking: interceptors.elements(observedBy: observer))
+        Self(interceptors, if: condition, linking: interceptors.elements(observedBy: observer, beginChain: false))
     }
 
     private init(

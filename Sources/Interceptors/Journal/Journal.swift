@@ -21,10 +21,11 @@ public import Transport
 /// `Redaction` says. ``showingSecrets(limit:byteLimit:bodyLimit:time:)`` makes a journal that keeps them.
 ///
 /// ## Limits
-/// The journal keeps the newest calls, running ones included, up to a number and a size. A call takes at most a sixteenth of the
-/// size: a loop of retries keeps its first and its last attempts, and counts the others in ``JournalCall/omittedCount``.
+/// The journal keeps the newest calls, running ones included, up to a number and a size. A call takes about a sixteenth of the
+/// size at most: a loop of retries keeps its first and its last attempts, and counts the others in ``JournalCall/omittedCount``.
+/// Steps nested in more than 128 others are only counted too.
 ///
-/// Bodies in memory are kept up to a limit. A stream is never read for the journal; its size is recorded when it ends.
+/// Bodies in memory are kept up to a limit, and up to a sixteenth of a call's size. A stream is never read for the journal; its size is recorded when it ends.
 public final class Journal: Sendable {
     let limit: Int
     private let byteLimit: Int
@@ -75,7 +76,7 @@ public final class Journal: Sendable {
         self.byteLimit = max(0, byteLimit)
         self.time = time
         elapsed = time.startMeasuring()
-        writer = JournalWriter(redaction: redaction, bodyLimit: bodyLimit)
+        writer = JournalWriter(redaction: redaction, bodyLimit: bodyLimit, callLimit: self.byteLimit / 16)
     }
 
     /// The calls, oldest first, each in its present state.
@@ -115,19 +116,24 @@ public final class Journal: Sendable {
 
 extension Journal {
     /// Records that a request arrived at an element. A request that no element of this journal has seen begins a call.
+    ///
+    /// So does a request that was kept and is sent again after its call: it arrives at the first element of a chain, from a run
+    /// that is over. Work that outlives a call goes on inside the chain, and stays a part of the call.
     func begin(_ name: JournalName, _ request: borrowing HTTPRequest) -> JournalVisit {
         let now = now
         let head = JournalHead(request)
-        let visited = request.context.journalVisit
-        let parent = visited?.journal === self ? visited : nil
-        let record = parent?.record ?? beginCall(for: request.context.journalCaller, at: now)
+        let visited = request.context.journalVisit.flatMap { $0.journal === self ? $0 : nil }
+        let parent = visited.flatMap { name.isFirst && $0.isOver ? nil : $0 }
+        let record = parent?.record ?? beginCall(for: request.context.journalCaller ?? visited, at: now)
+        let outer = parent.map { $0.depth < JournalVisit.maxDepth ? $0.location : .omitted }
+        let previous = parent?.beginInner()
         let isTransport = name.isTransport
         // A closure can't capture the borrowed request.
         let request = copy request
-        let (location, growth) = record.begin(inside: parent?.location, isTransport: isTransport, at: now) { bytes in
+        let (location, growth) = record.begin(inside: outer, isTransport: isTransport, at: now) { bytes in
             bytes.append(number: name.number)
             if name.number == 0 { bytes.append(text: name.text) }
-            return writer.write(request, after: parent?.request, to: &bytes)
+            return writer.write(request, after: previous, to: &bytes)
         }
         hasChanged(record, by: growth)
         return JournalVisit(self, record, location, inside: parent, request: head)
@@ -191,16 +197,17 @@ extension Journal {
 }
 
 extension Journal: ChainObserver {
-    func observing(_ interceptor: any Interceptor, named name: String) -> any Interceptor {
-        JournalHop(base: interceptor, name: self.name(name, isTransport: false), journal: self)
+    func observing(_ interceptor: any Interceptor, named name: String, isFirst: Bool) -> any Interceptor {
+        JournalHop(base: interceptor, name: self.name(name, isTransport: false, isFirst: isFirst), journal: self)
     }
 
-    func observing(_ transport: any Transport) -> any Transport {
-        JournalEnd(base: transport, name: name("\(type(of: transport))", isTransport: true), journal: self)
+    func observing(_ transport: any Transport, isFirst: Bool) -> any Transport {
+        let name = name("\(type(of: transport))", isTransport: true, isFirst: isFirst)
+        return JournalEnd(base: transport, name: name, journal: self)
     }
 
-    private func name(_ text: String, isTransport: Bool) -> JournalName {
-        JournalName(text: text, number: writer.names.number(of: text), isTransport: isTransport)
+    private func name(_ text: String, isTransport: Bool, isFirst: Bool) -> JournalName {
+        JournalName(text: text, number: writer.names.number(of: text), isTransport: isTransport, isFirst: isFirst)
     }
 }
 

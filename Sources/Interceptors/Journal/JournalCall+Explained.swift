@@ -34,22 +34,23 @@ extension JournalCall {
         let request = PrintableText.line("\(root.request.method ?? "?") \(root.request.url ?? "?")")
         guard let duration = root.duration else { return "\(request) … running" }
         let outcome = root.response.map(\.statusLine) ?? root.error?.title ?? "?"
-        return "\(request) → \(outcome), \(duration.logged)"
+        return "\(request) → \(PrintableText.line(outcome)), \(duration.bounded.logged)"
     }
 }
 
 extension JournalCall.Step {
     /// The time from the step's begin to its outcome, without the time of the steps below it; `nil` while the step runs.
     public var ownDuration: Duration? {
-        guard let duration else { return nil }
-        let end = start + duration
+        guard let duration = duration?.bounded else { return nil }
+        let end = start.bounded + duration
         var covered = Duration.zero
-        var reached = start
+        var reached = start.bounded
         for step in steps.sorted(by: { $0.start < $1.start }) {
             // A step that still runs, or that outlived this one, counts up to this one's end.
-            let stepEnd = min(end, step.duration.map { step.start + $0 } ?? end)
-            guard stepEnd > reached else { continue }
-            covered += stepEnd - max(reached, step.start)
+            let stepEnd = min(end, step.duration.map { step.start.bounded + $0.bounded } ?? end)
+            let stepStart = max(reached, step.start.bounded)
+            guard stepEnd > stepStart else { continue }
+            covered += stepEnd - stepStart
             reached = stepEnd
         }
         return max(.zero, duration - covered)
@@ -68,6 +69,11 @@ extension JournalCall.Step {
         }
         return best
     }
+}
+
+extension Duration {
+    /// The duration, within limits that allow sums. A decoded one may have any value.
+    fileprivate var bounded: Duration { min(max(self, .seconds(Int64.min >> 3)), .seconds(Int64.max >> 3)) }
 }
 
 extension JournalCall.Message {
@@ -124,7 +130,8 @@ private struct JournalText {
             return add("↑ throws \(PrintableText.line(error.title))\(message)")
         }
         guard let response = step.response else { return }
-        guard let source = step.source, source.status == response.status else {
+        if response.isCut { return add("↑ \(response.statusLine), …") }
+        guard let source = step.source, source.status == response.status, !source.isCut else {
             return add("↑ \(response.statusLine), \(Self.shown(response.body))")
         }
         addFields(response.fields, after: source.fields, "↑")

@@ -11,7 +11,8 @@ public struct JournalCall: Sendable, Hashable, Codable, Identifiable {
     public let id: Int
     /// The wall clock's time at which the call began.
     public let startedAt: Date
-    /// The number of the call that this call was made for, such as the one whose 401 began a refresh; `nil` for the app's calls.
+    /// The number of the call that this call was made for, such as the one whose 401 began a refresh, or whose request is sent
+    /// again; `nil` for the app's other calls.
     public let parentID: Int?
     /// The outermost step. `nil` if nothing of the call fitted into the journal's limit.
     public let root: Step?
@@ -31,7 +32,7 @@ public struct JournalCall: Sendable, Hashable, Codable, Identifiable {
         /// The element's name as a chain spells it, such as `retry`, or the transport's type, such as `CurlTransport`.
         public let name: String
         /// Whether the step is the transport: an attempt that left the chain.
-        public let isTransport: Bool
+        public internal(set) var isTransport: Bool
         /// The time from the call's begin to the step's begin.
         public let start: Duration
         /// The time from the step's begin to its outcome; `nil` while the step runs.
@@ -77,6 +78,9 @@ public struct JournalCall: Sendable, Hashable, Codable, Identifiable {
         public var fields: [Field]
         /// What is known of the body.
         public var body: Body
+        /// Whether only the status of a response was kept, because the call had used up its room. Its fields and its body aren't
+        /// known.
+        public var isCut = false
 
         package init(
             method: String? = nil,

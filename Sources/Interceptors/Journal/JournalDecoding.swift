@@ -39,11 +39,14 @@ private struct JournalDecoding {
         return nodes[1] == nil ? nil : step(1)
     }
 
-    // Deeper chains can't be made: their calls need more of the stack than this.
+    // Recursion is safe: the journal doesn't record steps deeper than `JournalVisit.maxDepth`.
     private func step(_ number: Int) -> JournalCall.Step? {
         guard let node = nodes[number] else { return nil }
         var step = node.step
         step.steps = node.children.compactMap(self.step)
+        if !step.isTransport {
+            (step.timings, step.httpVersion, step.remoteAddress, step.remotePort) = (nil, nil, nil, nil)
+        }
         return step
     }
 
@@ -92,6 +95,8 @@ private struct JournalDecoding {
         let step = JournalCall.Step(name: name, isTransport: isTransport, start: .nanoseconds(time), request: request)
         nodes[number] = Node(step: step, start: time, parent: parent)
         nodes[parent]?.children.append(number)
+        // A transport that runs a chain with the same journal sends nothing itself.
+        nodes[parent]?.step.isTransport = false
     }
 
     private mutating func readResponse(of number: Int, at time: Int64, _ reader: inout JournalReader) {
@@ -106,6 +111,10 @@ private struct JournalDecoding {
         }
         if parts.contains(.fields) { response.fields = readFields(after: response.fields, &reader) }
         if parts.contains(.body) { response.body = readBody(&reader) }
+        if parts.contains(.isCut) {
+            response.isCut = true
+            response.body.size = nil
+        }
         end(number, at: time)
         nodes[number]?.step.response = response
         nodes[number]?.source = source

@@ -41,8 +41,6 @@ struct JournalEvents {
     private var lastSegment = 0
     private var lastStep = 0
     private(set) var omittedCount = 0
-    /// Whether the first step has ended.
-    private(set) var isEnded = false
     /// Whether the journal has dropped the call.
     private(set) var isDropped = false
 
@@ -85,13 +83,13 @@ struct JournalEvents {
         at time: Int64,
         write: (_ bytes: inout JournalBytes, _ isBrief: Bool) -> Int
     ) {
-        guard !isDropped, location.step > 0 else { return }
+        guard !isDropped else { return }
         let isEnd = tag == .responded || tag == .failed
-        guard let segment = segmentForEvent(of: location, isEnd: isEnd) else {
+        guard location.step > 0, let segment = segmentForEvent(of: location, isEnd: isEnd) else {
             if tag == .noted { omittedCount += 1 }
             return
         }
-        let isBrief = segment == 0 && head.bytes.count > limit
+        let isBrief = segment == 0 ? head.bytes.count > limit : index(of: segment).map { isFull(tail[$0]) } ?? false
         var omitted = 0
         change(segment) { segment in
             if tag == .noted { segment.itemCount += 1 }
@@ -108,7 +106,6 @@ struct JournalEvents {
     }
 
     private mutating func end() {
-        isEnded = true
         head.bytes.trim()
         tailSize = 0
         for index in tail.indices {
@@ -139,6 +136,8 @@ struct JournalEvents {
     private func hasRoom(_ segment: Int) -> Bool {
         index(of: segment).map { tail[$0].bytes.count < limit / 8 } ?? false
     }
+
+    private func isFull(_ segment: Segment) -> Bool { segment.bytes.count > limit / 4 }
 
     private func index(of segment: Int) -> Int? {
         guard let first = tail.first?.number, segment >= first, segment - first < tail.count else { return nil }

@@ -11,13 +11,26 @@ struct JournalHop: Interceptor {
         let visit = journal.begin(name, request)
         request.context.journalVisit = visit
         do {
-            let response = try await base.intercept(request, next: next)
+            let entry = JournalEntry(visit: visit)
+            let response = try await base.intercept(request, next: Next(InterceptorLink(entry, before: next.link)))
             visit.end(response)
             return response
         } catch {
             visit.end(error)
             throw error
         }
+    }
+}
+
+/// The way from an interceptor to the rest of the chain. A request that the interceptor made itself, or kept from another call,
+/// goes on as a part of this run.
+private struct JournalEntry: Interceptor {
+    let visit: JournalVisit
+
+    func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
+        // The elements of a `when` come before this, and the request carries the run of the last of them.
+        if request.context.journalVisit?.isInside(visit) != true { request.context.journalVisit = visit }
+        return try await next(request)
     }
 }
 
@@ -52,6 +65,8 @@ struct JournalName: Sendable {
     let text: String
     let number: Int
     let isTransport: Bool
+    /// Whether the element is the outermost one of its chain.
+    let isFirst: Bool
 }
 
 extension JournalVisit {

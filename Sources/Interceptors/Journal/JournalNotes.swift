@@ -56,3 +56,14 @@ extension HTTPRequest {
     /// The notes of the element that the request has reached, to be kept for a decision after `next`.
     public var notes: JournalNotes { JournalNotes(visit: context.journalVisit) }
 }
+
+// A mirror of the stored properties would show the URL and the content of the request.
+extension JournalNotes: CustomReflectable, CustomStringConvertible {
+    /// The number of the call, such as `JournalNotes(call 3)`.
+    public var description: String { callID.map { "JournalNotes(call \($0))" } ?? "JournalNotes(not kept)" }
+
+    /// A mirror that shows ``areKept`` and ``callID``, and nothing of the request.
+    public var customMirror: Mirror {
+        Mirror(self, children: ["areKept": areKept, "callID": callID as Any], displayStyle: .struct)
+    }
+}

@@ -13,6 +13,8 @@ struct JournalWriter: Sendable {
         static let body = Self(rawValue: 8)
         /// The URL of a response is that of the step's request.
         static let requestURL = Self(rawValue: 16)
+        /// Nothing but the status of a response is known.
+        static let isCut = Self(rawValue: 32)
     }
 
     struct BodyParts: OptionSet {
@@ -25,12 +27,26 @@ struct JournalWriter: Sendable {
     }
 
     private static let maxTextLength = 8 << 10
+    private static let maxNameLength = 256
     private static let maxFieldCount = 256
     private static let maxMessageLength = 1 << 10
 
     let names = JournalNames()
     let redaction: Redaction?
     let bodyLimit: Int
+    /// The number of bytes to keep of all fields of a message.
+    private let fieldLimit: Int
+
+    /// Creates a writer.
+    ///
+    /// - Parameters:
+    ///   - bodyLimit: the number of bytes to keep of a body.
+    ///   - callLimit: the size of a call, of which a message's fields or body take a sixteenth at most.
+    init(redaction: Redaction?, bodyLimit: Int, callLimit: Int) {
+        self.redaction = redaction
+        self.bodyLimit = min(bodyLimit, callLimit / 16)
+        fieldLimit = callLimit / 16
+    }
 
     // MARK: Messages
 
@@ -43,10 +59,12 @@ struct JournalWriter: Sendable {
         if !Self.isSame(request.headerFields, previous) { parts.insert(.fields) }
         if previous?.body != request.body.identity { parts.insert(.body) }
         bytes.append(parts.rawValue)
-        if parts.contains(.start) { bytes.append(name: request.method.rawValue, in: names) }
+        if parts.contains(.start) { write(name: request.method.rawValue, to: &bytes) }
         if parts.contains(.url) { write(url, to: &bytes) }
         var omitted = 0
-        if parts.contains(.fields) { omitted = write(request.headerFields, after: previous?.fields, to: &bytes) }
+        if parts.contains(.fields) {
+            omitted = write(request.headerFields, after: previous?.fields, areForeign: false, to: &bytes)
+        }
         if parts.contains(.body) { write(request.body, to: &bytes) }
         return omitted
     }
@@ -55,14 +73,14 @@ struct JournalWriter: Sendable {
     func write(
         _ response: borrowing HTTPResponse,
         after previous: JournalHead?,
-        to request: JournalHead,
+        to requestURL: URL?,
         to bytes: inout JournalBytes
     ) -> Int {
         var parts: Parts = []
         let (status, url) = (response.status.code, response.url)
         if previous?.status != status { parts.insert(.start) }
         if previous == nil || previous?.url != url {
-            parts.insert(url == request.url ? .requestURL : .url)
+            parts.insert(url == requestURL ? .requestURL : .url)
         }
         if !Self.isSame(response.headerFields, previous) { parts.insert(.fields) }
         if previous?.body != response.body.identity { parts.insert(.body) }
@@ -70,29 +88,38 @@ struct JournalWriter: Sendable {
         if parts.contains(.start) { bytes.append(number: status) }
         if parts.contains(.url) { write(url, to: &bytes) }
         var omitted = 0
-        if parts.contains(.fields) { omitted = write(response.headerFields, after: previous?.fields, to: &bytes) }
+        if parts.contains(.fields) {
+            omitted = write(response.headerFields, after: previous?.fields, areForeign: true, to: &bytes)
+        }
         if parts.contains(.body) { write(response.body, to: &bytes) }
         return omitted
     }
 
     /// Writes only the status, for a call that has used up its room, and returns the number of omitted fields.
     func write(statusOf response: borrowing HTTPResponse, to bytes: inout JournalBytes) -> Int {
-        bytes.append(Parts.start.rawValue)
+        bytes.append(Parts([.start, .isCut]).rawValue)
         bytes.append(number: response.status.code)
         return response.headerFields.count
     }
 
     private static func isSame(_ fields: HTTPFields, _ previous: JournalHead?) -> Bool {
-        guard let previous else { return fields.isEmpty }
-        return fields.isIdentical(to: previous.fields) || fields == previous.fields
+        // Without the previous message, the reader of the bytes may start from one that has fields.
+        guard let previous else { return false }
+        return fields.isIdentical(to: previous.fields) || fields.elementsEqual(previous.fields, by: isSame)
     }
 
     private func write(_ url: URL?, to bytes: inout JournalBytes) {
-        bytes.append(text: url.map { limited(redaction?.string(for: $0) ?? $0.absoluteString) } ?? "")
+        let limit = min(Self.maxTextLength, fieldLimit)
+        bytes.append(text: url.map { Self.limited(redaction?.string(for: $0) ?? $0.absoluteString, to: limit) } ?? "")
     }
 
     /// Writes fields: the number of those at the beginning and at the end that stay, and the fields between.
-    private func write(_ fields: HTTPFields, after previous: HTTPFields?, to bytes: inout JournalBytes) -> Int {
+    private func write(
+        _ fields: HTTPFields,
+        after previous: HTTPFields?,
+        areForeign: Bool,
+        to bytes: inout JournalBytes
+    ) -> Int {
         let previous = previous ?? HTTPFields()
         let (count, oldCount) = (min(fields.count, Self.maxFieldCount), min(previous.count, Self.maxFieldCount))
         var (first, last) = (0, 0)
@@ -105,9 +132,14 @@ struct JournalWriter: Sendable {
         bytes.append(number: first)
         bytes.append(number: last)
         bytes.append(number: count - first - last)
+        var room = fieldLimit
         for field in fields[first..<(count - last)] {
-            bytes.append(name: field.name.rawName, in: names)
-            bytes.append(text: limited(redaction?.value(of: field) ?? field.value))
+            let start = bytes.count
+            // Each field is written, because the next message counts them.
+            write(name: field.name.rawName, isForeign: areForeign, to: &bytes)
+            let limit = max(0, min(Self.maxTextLength, room))
+            bytes.append(text: Self.limited(redaction?.value(of: field) ?? field.value, to: limit))
+            room -= bytes.count - start
         }
         return fields.count - count
     }
@@ -139,15 +171,31 @@ struct JournalWriter: Sendable {
 
     func write(_ fault: JournalFault, to bytes: inout JournalBytes) {
         bytes.append(fault.isCancellation ? 1 : 0)
-        bytes.append(name: fault.type, in: names)
-        bytes.append(text: fault.code ?? "")
+        write(name: fault.type, to: &bytes)
+        bytes.append(text: fault.code.map(shortened) ?? "")
         bytes.append(text: redacted(fault.text))
     }
 
     func write(_ note: JournalNote, to bytes: inout JournalBytes) {
-        bytes.append(name: note.decision, in: names)
+        let decision = shortened(note.decision)
+        if decision == note.decision {
+            write(name: decision, to: &bytes)
+        } else {
+            // The table of names outlives the call.
+            bytes.append(number: 0)
+            bytes.append(text: decision)
+        }
         bytes.append(number: note.callID ?? 0)
         bytes.append(text: redacted(note.text))
+    }
+
+    private func write(name: String, isForeign: Bool = false, to bytes: inout JournalBytes) {
+        bytes.append(name: Self.limited(name, to: Self.maxNameLength), in: names, isForeign: isForeign)
+    }
+
+    /// A code or another word, with secrets replaced, in case it is none.
+    private func shortened(_ text: String) -> String {
+        Self.limited(redaction?.text(text) ?? text, to: Self.maxNameLength)
     }
 
     /// A text for a person, with secrets replaced.
@@ -159,8 +207,8 @@ struct JournalWriter: Sendable {
     }
 
     /// The beginning of a redacted text.
-    private func limited(_ text: String) -> String {
-        guard text.utf8.count > Self.maxTextLength else { return text }
-        return String(decoding: text.utf8.prefix(Self.maxTextLength), as: UTF8.self) + "…"
+    private static func limited(_ text: String, to limit: Int) -> String {
+        guard text.utf8.count > limit else { return text }
+        return String(decoding: text.utf8.prefix(limit), as: UTF8.self) + "…"
     }
 }

@@ -128,6 +128,100 @@ import TransportTesting
         #expect(call.omittedCount == 744)
     }
 
+    @Test func aHugeBodyLimitLeavesRoomForTheRestOfTheCall() async throws {
+        let journal = Journal(bodyLimit: 1 << 20)
+        let (first, second) = (String(repeating: "a", count: 1_200_000), String(repeating: "b", count: 600_000))
+        let chain = InterceptorChain(
+            [
+                .intercept { request, next in
+                    request.body = HTTPBody(second)
+                    return try await next(request)
+                }, Pass(),
+            ],
+            transport: StubTransport { _ in HTTPResponse(status: 200, headerFields: ["A": "b"], body: HTTPBody(first))
+            },
+            journal: journal
+        )
+        var request = try HTTPRequest(string: "https://a.example/")
+        (request.method, request.body) = (.post, HTTPBody(first))
+        _ = try await chain.send(request)
+        let call = try #require(journal.calls.first)
+        #expect(call.root?.request.body.text?.utf8.count == 1 << 16)
+        #expect(call.root?.response?.fields.map(\.name) == ["A"])
+        #expect(call.root?.response?.body.size == 1_200_000)
+        #expect(call.attempts.count == 1 && call.omittedCount == 0)
+    }
+
+    @Test func aCallWithoutRoomSaysSo() async throws {
+        // Each of the steps changes much, so that the ends of the outer ones find no room.
+        let text = String(repeating: "a", count: 4_000)
+        let count = Shared(0)
+        let wordy: any Interceptor = .intercept { request, next in
+            for index in 0..<10 { request.headerFields[.init(stringLiteral: "X-\(index)")] = text }
+            request.body = HTTPBody(text + "\(request.headerFields.count)")
+            var response = try await next(request)
+            count.value += 1
+            response.body = HTTPBody("\(count.value)" + text)
+            for index in 0..<10 { response.headerFields[.init(stringLiteral: "X-\(index)")] = "\(count.value)" + text }
+            return response
+        }
+        let fixture = JournalFixture(Array(repeating: wordy, count: 60), byteLimit: 1 << 20) { _ in
+            HTTPResponse(status: 200, body: "x")
+        }
+        try await fixture.send()
+        let call = try #require(fixture.journal.calls.first)
+        let root = try #require(call.root?.response)
+        #expect(root.isCut && root.status == 200 && root.body.size == nil)
+        #expect(call.omittedCount > 0)
+        #expect(call.explained.contains("↑ 200 OK, …") && !call.explained.contains(" 0 bytes"))
+        let har = String(decoding: fixture.journal.har(), as: UTF8.self)
+        #expect(!har.contains("_fromCache"))
+        #expect(fixture.journal.byteCount < 3 << 16)
+    }
+
+    @Test func aMessagesFieldsTakeAPartOfACall() async throws {
+        let fixture = JournalFixture([Pass()], byteLimit: 1 << 20) { _ in
+            HTTPResponse(
+                status: 200,
+                headerFields: HTTPFields(
+                    (0..<200).map { HTTPField(unchecked: "X-N", String(repeating: "\($0)", count: 500)) }
+                )
+            )
+        }
+        try await fixture.send()
+        let fields = try #require(fixture.journal.calls.first?.root?.response?.fields)
+        #expect(fields.count == 200)
+        #expect(fields[0].value.count == 500 && fields[199].value == "…")
+    }
+
+    @Test func notesOfStepsThatDidNotFitAreCounted() {
+        var events = JournalEvents(limit: 1_000)
+        events.record(.noted, of: .omitted, at: 0) { _, _ in 0 }
+        #expect(events.omittedCount == 1)
+    }
+
+    @Test func aServerGetsHalfOfTheTableOfNames() {
+        let names = JournalNames()
+        for number in 0..<5_000 { _ = names.number(of: "X-\(number)", isForeign: true) }
+        #expect(names.number(of: "X-5000", isForeign: true) == 0)
+        #expect(names.number(of: "retry") > 0)
+    }
+
+    @Test func anEndedRunKeepsNoContent() async throws {
+        let kept = Shared<JournalNotes?>(nil)
+        let fixture = JournalFixture([
+            .intercept { request, next in
+                kept.value = request.notes
+                return try await next(request)
+            }
+        ])
+        try await fixture.send { $0.body = HTTPBody(String(repeating: "a", count: 1_000)) }
+        #expect(kept.value?.visit?.isOver == true)
+        #expect(kept.value?.visit?.beginInner() == nil)
+        kept.value?.add("late")
+        #expect(fixture.journal.calls.first?.root?.notes.map(\.text) == ["late"])
+    }
+
     @Test func manyTasksRecordAtOnce() async throws {
         let fixture = JournalFixture([Pass(), Twice(), AddField()], limit: 50)
         try await withThrowingTaskGroup { group in

@@ -301,6 +301,53 @@ struct JournalFixture {
         #expect(fixture.explained.hasSuffix("↑ cancelled"))
     }
 
+    @Test func aTransportThatRunsAChainOfTheJournalIsNoAttempt() async throws {
+        struct Router: Transport {
+            let inner: InterceptorChain
+            func send(_ request: consuming HTTPRequest) async throws -> HTTPResponse { try await inner.send(request) }
+        }
+        let journal = Journal()
+        let stub = StubTransport { _ in HTTPResponse(status: 204) }
+        let inner = InterceptorChain([Twice()], transport: stub, journal: journal)
+        let outer = InterceptorChain([Pass()], transport: Router(inner: inner), journal: journal)
+        _ = try await outer.send(HTTPRequest(string: "https://a.example/"))
+        #expect(journal.calls.count == 1)
+        #expect(journal.calls.first?.attempts.map(\.name) == ["StubTransport", "StubTransport"])
+        #expect(journal.calls.first?.root?.steps.first?.isTransport == false)
+    }
+
+    @Test func aRespelledNameIsSeen() async throws {
+        let fixture = JournalFixture([
+            .intercept { request, next in
+                request.headerFields = HTTPFields([HTTPField(unchecked: "X-API-Version", "1")])
+                return try await next(request)
+            }
+        ])
+        try await fixture.send { $0.headerFields = ["x-api-version": "1"] }
+        #expect(fixture.journal.calls.first?.root?.request.fields.map(\.name) == ["x-api-version"])
+        #expect(fixture.journal.calls.first?.attempts.first?.request.fields.map(\.name) == ["X-API-Version"])
+    }
+
+    @Test func aStepThatBeginsAfterAnotherHasEndedTakesNoneOfItsTime() {
+        var step = JournalCall.Step(name: "cache", start: .zero, request: .init())
+        step.duration = .milliseconds(10)
+        var late = JournalCall.Step(name: "Wire", start: .seconds(1), request: .init())
+        late.duration = .milliseconds(10)
+        step.steps = [late]
+        #expect(step.ownDuration == .milliseconds(10))
+    }
+
+    @Test func aDecodedDurationMayHaveAnyValue() throws {
+        let text = """
+            {"id":1,"startedAt":0,"omittedCount":0,"root":{"name":"a","isTransport":false,"start":[9223372036854775807,\
+            18446744073709551615],"duration":[9223372036854775807,18446744073709551615],"notes":[],"noteIndices":[],\
+            "steps":[],"request":{"fields":[],"isCut":false,"body":{"isStream":false,"isCut":false}}}}
+            """
+        let call = try JSONDecoder().decode(JournalCall.self, from: Data(text.utf8))
+        #expect(call.root?.ownDuration ?? .zero > .seconds(1))
+        #expect(call.explained.contains("#1"))
+    }
+
     @Test func ownTimeLeavesOutTheStepsBelow() async throws {
         let clock = ManualClock()
         let journal = Journal(time: .manual(clock))
