@@ -103,6 +103,9 @@ public struct JournalCall: Sendable, Hashable, Codable, Identifiable {
         public let name: String
         /// The value; a secret is replaced.
         public let value: String
+        /// The number of times that a step replaced the value by another one that has the same text here, such as a secret by
+        /// another secret.
+        public internal(set) var revision = 0
 
         package init(name: String, value: String) {
             self.name = name
@@ -121,6 +124,9 @@ public struct JournalCall: Sendable, Hashable, Codable, Identifiable {
         public var text: String?
         /// Whether `text` is only the beginning of the content.
         public var isCut: Bool
+        /// The number of times that a step replaced the content in memory by another one that is the same here: its difference is a
+        /// secret, or was cut.
+        public internal(set) var revision = 0
 
         package init(isStream: Bool = false, size: Int64? = 0, text: String? = nil, isCut: Bool = false) {
             self.isStream = isStream

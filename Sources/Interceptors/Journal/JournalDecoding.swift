@@ -91,7 +91,7 @@ private struct JournalDecoding {
         if parts.contains(.start) { request.method = reader.name(in: names) }
         if parts.contains(.url) { request.url = reader.text() }
         if parts.contains(.fields) { request.fields = readFields(after: request.fields, &reader) }
-        if parts.contains(.body) { request.body = readBody(&reader) }
+        if parts.contains(.body) { request.body = readBody(after: request.body, &reader) }
         let step = JournalCall.Step(name: name, isTransport: isTransport, start: .nanoseconds(time), request: request)
         nodes[number] = Node(step: step, start: time, parent: parent)
         nodes[parent]?.children.append(number)
@@ -110,7 +110,7 @@ private struct JournalDecoding {
             response.url = url.isEmpty ? nil : url
         }
         if parts.contains(.fields) { response.fields = readFields(after: response.fields, &reader) }
-        if parts.contains(.body) { response.body = readBody(&reader) }
+        if parts.contains(.body) { response.body = readBody(after: response.body, &reader) }
         if parts.contains(.isCut) {
             response.isCut = true
             response.body.size = nil
@@ -183,20 +183,33 @@ private struct JournalDecoding {
         var fields = Array(previous.prefix(max(0, first)))
         for _ in 0..<max(0, count) {
             let name = reader.name(in: names)
-            fields.append(JournalCall.Field(name: name, value: reader.text()))
+            var field = JournalCall.Field(name: name, value: reader.text())
+            field.revision = previous.last { $0.name == field.name && $0.value == field.value }?.revision ?? 0
+            fields.append(field)
+        }
+        for _ in 0..<max(0, reader.int()) {
+            let index = first + reader.int()
+            if fields.indices.contains(index) { fields[index].revision += 1 }
         }
         return fields + previous.suffix(max(0, last))
     }
 
-    private func readBody(_ reader: inout JournalReader) -> JournalCall.Body {
+    private func readBody(after previous: JournalCall.Body, _ reader: inout JournalReader) -> JournalCall.Body {
         let parts = JournalWriter.BodyParts(rawValue: reader.byte())
         let size = parts.contains(.size) ? Int64(truncatingIfNeeded: reader.number()) : nil
         let text = parts.contains(.text) ? reader.text() : nil
-        return JournalCall.Body(
+        var body = JournalCall.Body(
             isStream: parts.contains(.stream),
             size: size,
             text: text,
             isCut: parts.contains(.isCut)
         )
+        body.revision = previous.revision
+        guard body == previous, !body.isStream else {
+            body.revision = 0
+            return body
+        }
+        if parts.contains(.isChanged) { body.revision += 1 }
+        return body
     }
 }

@@ -10,6 +10,7 @@ struct JournalHead: Sendable {
     let url: URL?
     let fields: HTTPFields
     let body: HTTPBody.Identity
+    private let bytes: Data?
 
     init(_ request: borrowing HTTPRequest) {
         method = request.method
@@ -17,6 +18,7 @@ struct JournalHead: Sendable {
         url = request.url
         fields = request.headerFields
         body = request.body.identity
+        bytes = request.body.bytes
     }
 
     init(_ response: borrowing HTTPResponse) {
@@ -25,7 +27,11 @@ struct JournalHead: Sendable {
         url = response.url
         fields = response.headerFields
         body = response.body.identity
+        bytes = response.body.bytes
     }
+
+    /// Whether a body is this message's, or has the same bytes in memory.
+    func hasSameBody(as other: HTTPBody) -> Bool { body == other.identity || bytes != nil && bytes == other.bytes }
 }
 
 /// An error in the form in which it is compared and written.

@@ -111,6 +111,9 @@ struct JournalPageData {
             "text": message.body.text.map { index(of: $0) },
             "stream": message.body.isStream ? 1 : nil,
             "cut": message.body.isCut ? 1 : nil,
+            "revision": message.body.revision == 0 ? nil : .integer(Int64(message.body.revision)),
+            "revisions": message.fields.allSatisfy { $0.revision == 0 }
+                ? nil : .array(message.fields.map { .integer(Int64($0.revision)) }),
             "brief": message.isCut ? 1 : nil,
         ]
     }

@@ -272,7 +272,7 @@ extension JournalPageTemplate {
         }
 
         const bodyText = (message) => message.brief ? "only the status was kept" : message.stream ? "stream" + (message.size === undefined ? "" : ", " + bytes(message.size)) : message.size ? bytes(message.size) : "no content";
-        const pairs = (message) => Array.from({ length: (message.fields ?? []).length / 2 }, (_, index) => [string(message.fields[2 * index]), string(message.fields[2 * index + 1])]);
+        const pairs = (message) => Array.from({ length: (message.fields ?? []).length / 2 }, (_, index) => [string(message.fields[2 * index]), string(message.fields[2 * index + 1]), message.revisions?.[index] ?? 0]);
         /// What differs between two messages, a line for each difference.
         function changes(from, to) {
           if (from === to) return [];
@@ -283,8 +283,8 @@ extension JournalPageTemplate {
           compare("status", from.status, to.status);
           if (from.brief || to.brief) return result;
           const rest = pairs(to), removed = [];
-          for (const [name, value] of pairs(from)) {
-            const same = rest.findIndex(([other, content]) => other.toLowerCase() === name.toLowerCase() && content === value);
+          for (const [name, value, revision] of pairs(from)) {
+            const same = rest.findIndex(([other, content, count]) => other.toLowerCase() === name.toLowerCase() && content === value && count === revision);
             if (same >= 0) rest.splice(same, 1); else removed.push([name, value]);
           }
           for (const [name, value] of rest) {
@@ -292,7 +292,7 @@ extension JournalPageTemplate {
             result.push(old < 0 ? "+ " + name + ": " + value : name + ": " + removed.splice(old, 1)[0][1] + " → " + value);
           }
           for (const [name] of removed) result.push("− " + name);
-          if (from.text !== to.text || from.stream !== to.stream || from.size !== to.size) compare("body", bodyText(from), bodyText(to) + (bodyText(from) === bodyText(to) ? ", changed" : ""));
+          if (from.text !== to.text || from.stream !== to.stream || from.size !== to.size || from.revision !== to.revision) compare("body", bodyText(from), bodyText(to) + (bodyText(from) === bodyText(to) ? ", changed" : ""));
           return result;
         }
 

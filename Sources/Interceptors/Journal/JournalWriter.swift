@@ -24,6 +24,8 @@ struct JournalWriter: Sendable {
         static let size = Self(rawValue: 2)
         static let text = Self(rawValue: 4)
         static let isCut = Self(rawValue: 8)
+        /// The content differs from the previous one.
+        static let isChanged = Self(rawValue: 16)
     }
 
     private static let maxTextLength = 8 << 10
@@ -57,7 +59,7 @@ struct JournalWriter: Sendable {
         if previous?.method != request.method { parts.insert(.start) }
         if previous?.url != url { parts.insert(.url) }
         if !Self.isSame(request.headerFields, previous) { parts.insert(.fields) }
-        if previous?.body != request.body.identity { parts.insert(.body) }
+        if previous?.hasSameBody(as: request.body) != true { parts.insert(.body) }
         bytes.append(parts.rawValue)
         if parts.contains(.start) { write(name: request.method.rawValue, to: &bytes) }
         if parts.contains(.url) { write(url, to: &bytes) }
@@ -65,7 +67,7 @@ struct JournalWriter: Sendable {
         if parts.contains(.fields) {
             omitted = write(request.headerFields, after: previous?.fields, areForeign: false, to: &bytes)
         }
-        if parts.contains(.body) { write(request.body, to: &bytes) }
+        if parts.contains(.body) { write(request.body, isChanged: previous != nil, to: &bytes) }
         return omitted
     }
 
@@ -83,7 +85,7 @@ struct JournalWriter: Sendable {
             parts.insert(url == requestURL ? .requestURL : .url)
         }
         if !Self.isSame(response.headerFields, previous) { parts.insert(.fields) }
-        if previous?.body != response.body.identity { parts.insert(.body) }
+        if previous?.hasSameBody(as: response.body) != true { parts.insert(.body) }
         bytes.append(parts.rawValue)
         if parts.contains(.start) { bytes.append(number: status) }
         if parts.contains(.url) { write(url, to: &bytes) }
@@ -91,7 +93,7 @@ struct JournalWriter: Sendable {
         if parts.contains(.fields) {
             omitted = write(response.headerFields, after: previous?.fields, areForeign: true, to: &bytes)
         }
-        if parts.contains(.body) { write(response.body, to: &bytes) }
+        if parts.contains(.body) { write(response.body, isChanged: previous != nil, to: &bytes) }
         return omitted
     }
 
@@ -113,7 +115,8 @@ struct JournalWriter: Sendable {
         bytes.append(text: url.map { Self.limited(redaction?.string(for: $0) ?? $0.absoluteString, to: limit) } ?? "")
     }
 
-    /// Writes fields: the number of those at the beginning and at the end that stay, and the fields between.
+    /// Writes fields: the number of those at the beginning and at the end that stay, the fields between, and the indices of those
+    /// whose values differ from the previous ones although their texts don't.
     private func write(
         _ fields: HTTPFields,
         after previous: HTTPFields?,
@@ -132,16 +135,30 @@ struct JournalWriter: Sendable {
         bytes.append(number: first)
         bytes.append(number: last)
         bytes.append(number: count - first - last)
+        let replaced = previous[first..<(oldCount - last)]
+        var revised: [Int] = []
         var room = fieldLimit
-        for field in fields[first..<(count - last)] {
+        for (index, field) in fields[first..<(count - last)].enumerated() {
             let start = bytes.count
             // Each field is written, because the next message counts them.
             write(name: field.name.rawName, isForeign: areForeign, to: &bytes)
             let limit = max(0, min(Self.maxTextLength, room))
-            bytes.append(text: Self.limited(redaction?.value(of: field) ?? field.value, to: limit))
+            let text = shown(field, upTo: limit)
+            bytes.append(text: text)
             room -= bytes.count - start
+            if text != field.value, !replaced.contains(where: { Self.isSame($0, field) }),
+                replaced.contains(where: { $0.name == field.name && shown($0, upTo: limit) == text })
+            {
+                revised.append(index)
+            }
         }
+        bytes.append(number: revised.count)
+        for index in revised { bytes.append(number: index) }
         return fields.count - count
+    }
+
+    private func shown(_ field: HTTPField, upTo limit: Int) -> String {
+        Self.limited(redaction?.value(of: field) ?? field.value, to: limit)
     }
 
     // Names are equal without regard to case, but are shown as they are spelled.
@@ -149,8 +166,8 @@ struct JournalWriter: Sendable {
         field == other && field.name.rawName == other.name.rawName
     }
 
-    private func write(_ body: HTTPBody, to bytes: inout JournalBytes) {
-        var parts: BodyParts = []
+    private func write(_ body: HTTPBody, isChanged: Bool, to bytes: inout JournalBytes) {
+        var parts: BodyParts = isChanged ? .isChanged : []
         let size = body.length
         if body.bytes == nil { parts.insert(.stream) }
         if size != nil { parts.insert(.size) }
