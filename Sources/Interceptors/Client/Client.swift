@@ -88,7 +88,7 @@ public struct Client: Transport {
     ) {
         let chain = InterceptorChain(interceptors, transport: transport, journal: journal)
         #if DEBUG
-        FindingReport.write(chain.findings.map(\.description))
+        FindingReport.write { chain.findings.map(\.description) }
         #endif
         self.init(baseURL: baseURL, chain: chain, encoder: encoder, decoder: decoder)
     }
@@ -129,7 +129,8 @@ public struct Client: Transport {
         }
         #if DEBUG
         // Only of the outermost client, because inner interceptors set deadlines too.
-        if request.context.sender == nil { FindingReport.write(chain.ungrantedWishes(of: request.context)) }
+        let given = request.context
+        if given.sender == nil { FindingReport.write { chain.ungrantedWishes(of: given) } }
         #endif
         request.context.sender = sender(after: request.context.sender)
         if let caller { request.context.journalCaller = caller }

@@ -20,7 +20,7 @@ public struct ChainFinding: Sendable, Hashable {
     public let severity: Severity
     /// The names of the elements concerned, outermost first.
     public let elements: [String]
-    /// A sentence that names the fault: `cookies (1) is outside of followRedirects (2).`
+    /// A sentence that names the fault: `cookies (1) is outside followRedirects (2).`
     public let message: String
     /// An example of what goes wrong.
     public let harm: String
@@ -55,8 +55,12 @@ extension ChainRule {
     public static let credentialInsideSharing = Self(rawValue: "credentialInsideSharing")
     /// A cookie jar is outside the element that follows redirects.
     public static let cookiesOutsideRedirects = Self(rawValue: "cookiesOutsideRedirects")
+    /// A credential goes to another host after a redirect.
+    public static let credentialSentToOtherHost = Self(rawValue: "credentialSentToOtherHost")
     /// An element that adds a credential is outside the one that follows redirects.
     public static let credentialOutsideRedirects = Self(rawValue: "credentialOutsideRedirects")
+    /// A signature, which is different each time, is added outside an element that shares responses.
+    public static let signatureOutsideSharing = Self(rawValue: "signatureOutsideSharing")
     /// The content of a request changes after it was signed.
     public static let contentChangedAfterSigning = Self(rawValue: "contentChangedAfterSigning")
     /// Fields are added to a request after it was signed.
@@ -93,6 +97,8 @@ extension ChainRule {
 extension ChainRule {
     /// A status becomes an error before an element that must see it.
     public static let statusJudgedTooEarly = Self(rawValue: "statusJudgedTooEarly")
+    /// A response becomes an error before a cookie jar stores its cookies.
+    public static let cookiesLostInError = Self(rawValue: "cookiesLostInError")
     /// A status becomes an error inside a cache.
     public static let statusJudgedInsideCache = Self(rawValue: "statusJudgedInsideCache")
     /// The content of a response changes inside a cache.

@@ -10,19 +10,32 @@ public struct ChainRole: Sendable {
         case limit(Duration?)
         case fields([HTTPField.Name])
         case redaction(Redaction)
+        case statuses(Set<Int>)
         case idleness(remedy: String)
         case spelling
     }
 
     let name: String
+    /// The name, unless an author made the role: such a role never equals one of this package.
+    let id: String
     var detail = Detail.none
 
     /// A role that no rule of this package knows, for the wishes of other interceptors: `ChainRole("paginates")`.
-    public init(_ name: String) { self.name = name }
-
-    private init(_ name: String, _ detail: Detail) {
+    public init(_ name: String) {
         self.name = name
+        id = "author's " + name
+    }
+
+    private init(id name: String, _ detail: Detail = .none) {
+        self.name = name
+        id = name
         self.detail = detail
+    }
+
+    private func with(_ detail: Detail) -> Self {
+        var role = self
+        role.detail = detail
+        return role
     }
 
     static let implied: [String: [String]] = [
@@ -30,6 +43,7 @@ public struct ChainRole: Sendable {
         "renewsCredentials": ["resends"],
         "answersChallenges": ["resends"], "retriesUnauthorized": ["retries"], "stores": ["shares"],
         "keepsCookies": ["addsCredentials"], "addsCredentials": ["identifiesCaller"],
+        "addsFieldsEverywhere": ["identifiesCaller"], "judgesByClosure": ["judges"],
         "identifiesCaller": ["changesRequest"], "compresses": ["changesRequest"],
         "limitsRate": ["limits"], "limitsConcurrency": ["limits"], "breaksCircuit": ["limits"],
     ]
@@ -43,7 +57,7 @@ extension ChainRole {
     ///   - role: the role of the other elements.
     ///   - reason: a sentence with the harm of the other order, for the ``ChainFinding``.
     public static func inside(_ role: ChainRole, because reason: String? = nil) -> Self {
-        Self(role.name, .inside(because: reason))
+        role.with(.inside(because: reason))
     }
 
     /// The element belongs outside every element with this role.
@@ -52,107 +66,126 @@ extension ChainRole {
     ///   - role: the role of the other elements.
     ///   - reason: a sentence with the harm of the other order, for the ``ChainFinding``.
     public static func outside(_ role: ChainRole, because reason: String? = nil) -> Self {
-        Self(role.name, .outside(because: reason))
+        role.with(.outside(because: reason))
     }
 }
 
 /// Identity.
 extension ChainRole {
-    /// Adds a credential; implies ``identifiesCaller``.
-    public static let addsCredentials = Self("addsCredentials")
+    /// Adds a credential, to requests for the credential's own servers only; implies ``identifiesCaller``.
+    public static let addsCredentials = Self(id: "addsCredentials")
     /// Adds what tells users apart, such as a signature with a user's key; implies ``changesRequest``.
-    public static let identifiesCaller = Self("identifiesCaller")
+    public static let identifiesCaller = Self(id: "identifiesCaller")
     /// Sends cookies and stores those that responses set; implies ``addsCredentials``.
-    public static let keepsCookies = Self("keepsCookies")
+    public static let keepsCookies = Self(id: "keepsCookies")
     /// Renews a rejected credential and runs the rest of the chain again; implies ``resends``.
-    public static let renewsCredentials = Self("renewsCredentials")
+    public static let renewsCredentials = Self(id: "renewsCredentials")
     /// Answers a server's challenge by running the rest of the chain again; implies ``resends``.
-    public static let answersChallenges = Self("answersChallenges")
+    public static let answersChallenges = Self(id: "answersChallenges")
     /// Names the account of a request as its partition (``Transport/HTTPContext/cachePartition``).
-    public static let namesPartition = Self("namesPartition")
+    public static let namesPartition = Self(id: "namesPartition")
     /// Signs a request.
-    public static let signs = Self("signs")
+    public static let signs = Self(id: "signs")
 
-    /// Adds a credential in fields with these names.
-    public static func addsCredentials(in names: HTTPField.Name...) -> Self { Self("addsCredentials", .fields(names)) }
+    /// Adds a credential in fields with these names, to requests for the credential's own servers only.
+    public static func addsCredentials(in names: HTTPField.Name...) -> Self { addsCredentials.with(.fields(names)) }
 }
 
 /// Repeated and shared exchanges.
 extension ChainRole {
     /// May run the rest of the chain more than once.
-    public static let resends = Self("resends")
+    public static let resends = Self(id: "resends")
     /// Sends a failed request again; implies ``resends``.
-    public static let retries = Self("retries")
+    public static let retries = Self(id: "retries")
     /// Sends a late request a second time; implies ``resends``.
-    public static let hedges = Self("hedges")
+    public static let hedges = Self(id: "hedges")
     /// Follows redirects; implies ``resends``.
-    public static let followsRedirects = Self("followsRedirects")
+    public static let followsRedirects = Self(id: "followsRedirects")
     /// May answer several requests with one response.
-    public static let shares = Self("shares")
+    public static let shares = Self(id: "shares")
     /// Keeps responses for later requests; implies ``shares``.
-    public static let stores = Self("stores")
+    public static let stores = Self(id: "stores")
     /// Ends a call when a newer one with the same ``Transport/HTTPContext`` key begins.
-    public static let supersedes = Self("supersedes")
+    public static let supersedes = Self(id: "supersedes")
 }
 
 /// Limits and time.
 extension ChainRole {
     /// Refuses or delays requests.
-    public static let limits = Self("limits")
+    public static let limits = Self(id: "limits")
     /// Limits how many requests are sent in a period; implies ``limits``.
-    public static let limitsRate = Self("limitsRate")
+    public static let limitsRate = Self(id: "limitsRate")
     /// Limits how many requests run at a time; implies ``limits``.
-    public static let limitsConcurrency = Self("limitsConcurrency")
+    public static let limitsConcurrency = Self(id: "limitsConcurrency")
     /// Refuses requests to a failing host; implies ``limits``.
-    public static let breaksCircuit = Self("breaksCircuit")
+    public static let breaksCircuit = Self(id: "breaksCircuit")
     /// Lets requests wait before it passes them on.
-    public static let waits = Self("waits")
+    public static let waits = Self(id: "waits")
     /// Ends a call that takes too long.
-    public static let setsDeadline = Self("setsDeadline")
+    public static let setsDeadline = Self(id: "setsDeadline")
 }
 
 /// Messages.
 extension ChainRole {
     /// Adds or changes fields, the URL or the content of a request.
-    public static let changesRequest = Self("changesRequest")
+    public static let changesRequest = Self(id: "changesRequest")
     /// Compresses the content of a request; implies ``changesRequest``.
-    public static let compresses = Self("compresses")
+    public static let compresses = Self(id: "compresses")
     /// Changes the content of a response, as an interceptor does that unwraps or decompresses it.
-    public static let changesResponse = Self("changesResponse")
+    public static let changesResponse = Self(id: "changesResponse")
     /// Turns responses into errors by their status.
-    public static let judges = Self("judges")
+    public static let judges = Self(id: "judges")
     /// Acts on responses whose status isn't 2xx, and can't if they arrive as errors.
-    public static let readsStatus = Self("readsStatus")
+    public static let readsStatus = Self(id: "readsStatus")
     /// Writes exchanges to a log.
-    public static let logs = Self("logs")
+    public static let logs = Self(id: "logs")
     /// Reports exchanges to a tracing or metrics system.
-    public static let measures = Self("measures")
+    public static let measures = Self(id: "measures")
 }
 
 /// What the interceptors of this package also say.
 extension ChainRole {
     /// Retries a 401; implies ``retries``.
-    package static let retriesUnauthorized = Self("retriesUnauthorized")
+    package static let retriesUnauthorized = Self(id: "retriesUnauthorized")
 
+    /// Retries outcomes with these statuses only; 0 stands for a failed connection.
+    package static func retries(on statuses: Set<Int>) -> Self { retries.with(.statuses(statuses)) }
+
+    /// Turns responses with these statuses into errors.
+    package static func judges(rejecting statuses: Set<Int>) -> Self { judges.with(.statuses(statuses)) }
+    /// Turns responses into errors as a closure decides; implies ``judges``.
+    package static let judgesByClosure = Self(id: "judgesByClosure")
+    /// Acts on responses with these statuses.
+    package static func readsStatus(_ statuses: Int...) -> Self { readsStatus.with(.statuses(Set(statuses))) }
+
+    /// Adds fields with a credential to all requests, even to those for other servers; implies ``identifiesCaller``.
+    package static let addsFieldsEverywhere = Self(id: "addsFieldsEverywhere")
+    /// Adds a value that differs for each request, such as a signature.
+    package static let changesEachTime = Self(id: "changesEachTime")
     /// Calls a closure that may add a credential.
-    package static let mayAddCredentials = Self("mayAddCredentials")
+    package static let mayAddCredentials = Self(id: "mayAddCredentials")
     /// Waits for a renewal of the credential that it adds.
-    package static let awaitsRenewal = Self("awaitsRenewal")
+    package static let awaitsRenewal = Self(id: "awaitsRenewal")
 
     /// This role, for the credential of an object such as a store of tokens.
-    package func of(_ object: AnyObject) -> Self { Self(name, .subject(ObjectIdentifier(object))) }
+    package func of(_ object: AnyObject) -> Self { with(.subject(ObjectIdentifier(object))) }
 
     /// The element ends calls after this time; `nil` if only at deadlines that requests have.
-    package static func setsDeadline(after limit: Duration?) -> Self { Self("setsDeadline", .limit(limit)) }
+    package static func setsDeadline(after limit: Duration?) -> Self { setsDeadline.with(.limit(limit)) }
 
     /// The element logs, with these values hidden.
-    package static func logs(with redaction: Redaction) -> Self { Self("logs", .redaction(redaction)) }
+    package static func logs(with redaction: Redaction) -> Self { logs.with(.redaction(redaction)) }
+
+    /// The element follows redirects, and removes these fields from requests to another origin.
+    package static func followsRedirects(without redaction: Redaction) -> Self {
+        followsRedirects.with(.redaction(redaction))
+    }
 
     /// The element does nothing with its present settings.
-    package static func idle(_ reason: String, remedy: String) -> Self { Self(reason, .idleness(remedy: remedy)) }
+    package static func idle(_ reason: String, remedy: String) -> Self { Self(id: reason, .idleness(remedy: remedy)) }
 
     /// The element's name in code.
-    package static func spelled(_ name: String) -> Self { Self(name, .spelling) }
+    package static func spelled(_ name: String) -> Self { Self(id: name, .spelling) }
 }
 
 extension ChainRole: CustomStringConvertible {

@@ -3,22 +3,24 @@ struct ChainRuleDefinition: Sendable {
     /// The reason why a match may be no fault.
     enum Doubt {
         case none
-        /// The elements belong to different `.when` parts, and may never meet.
-        case parts
-        /// An element that isn't judged may prevent the harm.
-        case unjudged
+        /// The elements may never meet, for instance in different `.when` parts, or a closure may prevent the harm.
+        case some
+        /// The author probably has a reason.
+        case strong
     }
 
     /// A fault in one chain.
     struct Match {
         /// The elements concerned, outermost first.
         var elements: [LintedChain.Element] = []
-        /// The fault as a sentence; by default, that the first element is outside of the second.
+        /// The fault as a sentence; by default, that the first element is outside the second.
         var message: String?
         var harm: String?
         /// By default the two elements in the opposite order.
         var remedy: String?
         var doubt = Doubt.none
+        /// The element that does the harm, if its acknowledgement alone counts: one acknowledged credential excuses no other.
+        var culprit: LintedChain.Element?
     }
 
     let rule: ChainRule
@@ -59,7 +61,7 @@ struct ChainRuleDefinition: Sendable {
             rule: rule,
             severity: severity(match.doubt),
             elements: match.elements.map(\.name),
-            message: match.message ?? "\(labels.joined(separator: " is outside of ")).",
+            message: match.message ?? "\(labels.joined(separator: " is outside ")).",
             harm: match.harm ?? harm,
             remedy: match.remedy ?? order
         )
@@ -68,8 +70,8 @@ struct ChainRuleDefinition: Sendable {
     private func severity(_ doubt: Doubt) -> ChainFinding.Severity {
         switch doubt {
         case .none: severity
-        case .parts: severity == .broken ? .doubtful : severity
-        case .unjudged: .note
+        case .some: severity == .broken ? .doubtful : .note
+        case .strong: .note
         }
     }
 
@@ -88,8 +90,7 @@ struct ChainRuleDefinition: Sendable {
             var matches: [Match] = []
             for element in chain.elements where element.has(outer) {
                 for other in chain.elements(inside: element, with: inner) where isFault(element, other, chain) {
-                    let doubt: Doubt = LintedChain.meeting(of: element, other) == .always ? .none : .parts
-                    matches.append(Match(elements: [element, other], doubt: doubt))
+                    matches.append(Match(elements: [element, other], doubt: chain.doubt(about: element, other)))
                 }
             }
             return matches

@@ -6,11 +6,20 @@ extension ChainRuleDefinition {
             wrong: "[.bearerAuth(tokens), .retryOnUnauthorized(tokens)]",
             right: "[.retryOnUnauthorized(tokens), .bearerAuth(tokens)]",
             harm:
-                "When the token expires, each call fails: only the rest of the chain runs again, and nothing there adds the"
-                + " new token.",
-            matches: pairs(.addsCredentials, outside: .renewsCredentials) { credential, renewal, chain in
-                renewsSurely(renewal, credential)
-                    || renews(renewal, credential) && !isRenewedInside(renewal, chain)
+                "Each call fails with an AuthenticationError: only the rest of the chain would run again, and nothing there"
+                + " adds the new token.",
+            matches: { chain in
+                pairs(.addsCredentials, outside: .renewsCredentials) { credential, renewal, chain in
+                    renewsSurely(renewal, credential)
+                        || renews(renewal, credential) && !isRenewedInside(renewal, chain)
+                }(chain).map { match in
+                    guard !renewsSurely(match.elements[1], match.elements[0]) else { return match }
+                    var match = match
+                    match.harm =
+                        "When the credential expires, each call fails: only the rest of the chain runs again, with the old"
+                        + " credential."
+                    return match
+                }
             }
         ),
         Self(
@@ -33,9 +42,10 @@ extension ChainRuleDefinition {
                     return Match(
                         elements: [renewal],
                         message: message,
-                        remedy: "[\(renewal.code), .bearerAuth(…)] with the same store",
-                        // A closure may add the credential.
-                        doubt: chain.mayAddCredentials(inside: renewal) ? .unjudged : .none
+                        remedy: renewal.placement?.subject == nil
+                            ? "[\(renewal.code), an interceptor that adds the renewed credential]"
+                            : "[\(renewal.code), .bearerAuth(…)] with the same store",
+                        doubt: doubt(about: renewal, chain)
                     )
                 }
             }
@@ -49,17 +59,33 @@ extension ChainRuleDefinition {
                 "Without a partition, one user could get the response of another; each call fails with a ChainOrderError"
                 + " instead.",
             matches: { chain in
-                pairs(.shares, outside: .identifiesCaller) { sharing, _, chain in
-                    chain.elements(outside: sharing, with: .namesPartition).isEmpty
+                pairs(.shares, outside: .identifiesCaller) { sharing, credential, chain in
+                    partition(of: credential, sharedBy: sharing, chain) == nil
+                }(chain).map { unpartitioned($0, chain) } + foreignPartitions(chain)
+            }
+        ),
+        Self(
+            .credentialSentToOtherHost,
+            .broken,
+            wrong: "[.followRedirects(), .headers([\"X-API-Key\": key])]",
+            right: "[.followRedirects(), .when(.origin(\"https://a.example\"), [.headers([\"X-API-Key\": key])])]",
+            harm: "A redirect to another host carries the credential to it.",
+            matches: { chain in
+                let inside = pairs(.followsRedirects, outside: .addsFieldsEverywhere) { _, fields, _ in
+                    fields.parts.allSatisfy { $0.origins == nil }
                 }(chain).map { match in
                     var match = match
-                    // A closure may name the partition.
-                    if chain.isUnjudged(outside: match.elements[0]) { match.doubt = .unjudged }
-                    match.remedy =
-                        "[\(match.elements[1].code), \(match.elements[0].code)], or name the account:"
-                        + " request.context.cachePartition = account.id"
+                    let (redirects, fields) = (match.elements[0], match.elements[1])
+                    match.message =
+                        "\(fields.label) adds a credential to each request, even if \(redirects.label) sends the request to"
+                        + " another host."
+                    match.remedy = ".bearerAuth(…), or .when(.origin(…), [\(fields.code)])"
+                    // The part's condition may look at the host.
+                    if fields.parts.count > redirects.parts.count { match.doubt = .some }
+                    match.culprit = fields
                     return match
                 }
+                return inside + unremovedFields(chain)
             }
         ),
         Self(
@@ -79,8 +105,9 @@ extension ChainRuleDefinition {
             harm:
                 "A redirect from www.example.com to api.example.com drops the credential of the first host, and nothing adds"
                 + " the one of the second: the call ends with a 401.",
-            matches: pairs(.addsCredentials, outside: .followsRedirects) { credential, _, _ in
-                !credential.has(.keepsCookies)
+            matches: pairs(.addsCredentials, outside: .followsRedirects) { credential, redirects, _ in
+                // Another rule reports fields that a redirect doesn't drop.
+                !credential.has(.keepsCookies) && unremovedFields(of: credential, redirects).isEmpty
             }
         ),
         Self(
@@ -102,7 +129,13 @@ extension ChainRuleDefinition {
 
     /// Whether an element inside the renewal adds the credential that it renews.
     private static func isRenewedInside(_ renewal: LintedChain.Element, _ chain: LintedChain) -> Bool {
-        chain.elements(inside: renewal, with: .identifiesCaller).contains { renews(renewal, $0) }
+        chain.elements(inside: renewal, with: .addsCredentials).contains { renews(renewal, $0) }
+    }
+
+    /// A closure may add the credential. For a store's token, `bearerAuth` is the usual way.
+    private static func doubt(about renewal: LintedChain.Element, _ chain: LintedChain) -> Doubt {
+        guard chain.mayAddCredentials(inside: renewal) else { return .none }
+        return renewal.placement?.subject == nil ? .strong : .some
     }
 
     /// Whether an element renews the credential of another, because both name the same object. Another element inside that adds
@@ -152,6 +185,29 @@ extension ChainRuleDefinition {
                 "Each further attempt or hop carries the signature of the first: with an old date, an old URL, or a nonce that"
                 + " the server has seen, it is refused.",
             matches: pairs(.signs, outside: .resends)
+        ),
+        Self(
+            .signatureOutsideSharing,
+            .doubtful,
+            wrong: "[.sign(signer), .cache(.memory())]",
+            right: "[.partition(by: tokens), .cache(.memory()), .sign(signer)]",
+            harm:
+                "The signature is different each time, so the cache never finds a stored response; and it adds conditions"
+                + " that aren't signed.",
+            matches: { chain in
+                let all =
+                    pairs(.signs, outside: .stores)(chain)
+                    + pairs(.changesEachTime, outside: .shares) { signature, sharing, _ in
+                        !signature.has(.signs) || !sharing.has(.stores)
+                    }(chain)
+                return all.map { match in
+                    var match = match
+                    match.remedy =
+                        "[.partition(by: …), \(match.elements[1].code), \(match.elements[0].code)], where the partition names"
+                        + " the account"
+                    return match
+                }
+            }
         ),
     ]
 }

@@ -9,6 +9,10 @@ extension ChainRuleDefinition {
             matches: { chain in
                 pairs(.retries, outside: .retries)(chain).map { match in
                     var match = match
+                    let outcomes = match.elements.map { $0.placement?.statuses(of: .retries) }
+                    if let outer = outcomes[0], let inner = outcomes[1], outer.isDisjoint(with: inner) {
+                        match.doubt = .strong
+                    }
                     match.remedy = "only one of them: [\(match.elements[0].code)]"
                     return match
                 }
@@ -41,10 +45,14 @@ extension ChainRuleDefinition {
             wrong: "[.rateLimit(100, per: .seconds(60)), .retry(3)]",
             right: "[.retry(3), .rateLimit(100, per: .seconds(60))]",
             harm:
-                "The limit counts a call once, however often it is sent: a limit of 100 lets 300 requests out. A permit is"
-                + " held while a retry waits.",
+                "The limit counts a call once, however often it is sent: a limit of 100 lets 300 requests out.",
             matches: { chain in
-                pairs(.limitsRate, outside: .retries)(chain) + pairs(.limitsConcurrency, outside: .retries)(chain)
+                pairs(.limitsRate, outside: .retries)(chain)
+                    + pairs(.limitsConcurrency, outside: .retries)(chain).map { match in
+                        var match = match
+                        match.harm = "A call holds its permit while its retry waits, so other calls wait too."
+                        return match
+                    }
             }
         ),
         Self(
@@ -53,7 +61,7 @@ extension ChainRuleDefinition {
             wrong: "[.limitConcurrency(32), .hedge(after: .milliseconds(300))]",
             right: "[.hedge(after: .milliseconds(300)), .limitConcurrency(32)]",
             harm: "The second attempt isn't counted: a limit of 32 lets 64 requests out.",
-            matches: pairs(.limits, outside: .hedges)
+            matches: pairs(.limits, outside: .hedges) { limit, _, _ in !limit.has(.breaksCircuit) }
         ),
         Self(
             .limitOutsideCache,
@@ -69,9 +77,7 @@ extension ChainRuleDefinition {
             .doubtful,
             wrong: "[.limitConcurrency(32), .retryOnUnauthorized(tokens), .bearerAuth(tokens)]",
             right: "[.retryOnUnauthorized(tokens), .bearerAuth(tokens), .limitConcurrency(32)]",
-            harm:
-                "While a token is refreshed, the waiting calls hold all permits, so no other call is sent; if the refresh needs"
-                + " a permit too, it waits forever.",
+            harm: "While a token is refreshed, the waiting calls hold all permits, so no other call is sent.",
             matches: { chain in
                 pairs(.limitsConcurrency, outside: .renewsCredentials)(chain)
                     + pairs(.limitsConcurrency, outside: .awaitsRenewal)(chain)
@@ -83,27 +89,55 @@ extension ChainRuleDefinition {
             wrong: "[.timeout(.seconds(10)), .retry(3), .timeout(.seconds(30))]",
             right: "[.timeout(.seconds(30)), .retry(3), .timeout(.seconds(10))]",
             harm: "An attempt that hangs uses up the whole call's time, so it is never retried.",
-            matches: pairs(.setsDeadline, outside: .setsDeadline, where: neverActs)
+            matches: { chain in
+                pairs(.setsDeadline, outside: .setsDeadline)(chain).compactMap { neverActing($0, chain) }
+            }
         ),
     ]
 
-    /// Whether one of two timeouts can never end a call.
-    private static func neverActs(
-        _ outer: LintedChain.Element,
-        _ inner: LintedChain.Element,
-        _ chain: LintedChain
-    ) -> Bool {
-        guard let outerPlacement = outer.placement, let innerPlacement = inner.placement else { return false }
-        guard let innerLimit = innerPlacement.limit else {
-            // Without a limit, an element enforces what its requests ask for, and the outer one does so already.
-            return innerPlacement.knowsLimit && outerPlacement.knowsLimit && inner.parts.starts(with: outer.parts)
+    /// Explains which of two timeouts can never end a call; `nil` if both can.
+    private static func neverActing(_ match: Match, _ chain: LintedChain) -> Match? {
+        let (outer, inner) = (match.elements[0], match.elements[1])
+        guard let first = outer.placement, let second = inner.placement, first.knowsLimit, second.knowsLimit else {
+            return nil
         }
-        guard let outerLimit = outerPlacement.limit else { return false }
-        if innerLimit >= outerLimit { return inner.parts.starts(with: outer.parts) }
+        let isInnerInside = inner.parts.starts(with: outer.parts)
+        var match = match
+        guard let innerLimit = second.limit else {
+            // Without a limit, an element enforces the deadlines of requests, and the outer one does so already.
+            match.message = "\(inner.label) has no limit, and \(outer.label) already acts at the deadlines of requests."
+            match.harm = "The inner element has no effect."
+            match.remedy = "the chain without \(inner.label)"
+            return isInnerInside ? match : nil
+        }
+        guard let outerLimit = first.limit else { return nil }
+        if innerLimit >= outerLimit {
+            match.message = "\(inner.label) never acts: \(innerLimit) isn't below the \(outerLimit) of \(outer.label)."
+            match.remedy = "[\(code(innerLimit)), …, \(code(outerLimit))], the longer limit outside"
+            if innerLimit == outerLimit { match.remedy = "the chain without \(inner.label)" }
+            let isResent = chain.elements(between: outer, and: inner).contains { $0.has(.resends) }
+            if !isResent { match.harm = "The inner limit has no effect: the outer one ends each call first." }
+            return isInnerInside ? match : nil
+        }
         // With nothing between them that takes time, the shorter one always ends the call.
-        guard outer.parts.starts(with: inner.parts) else { return false }
-        let slow: [ChainRole] = [.resends, .waits, .limits, .shares, .supersedes, .mayAddCredentials, .awaitsRenewal]
-        return chain.elements(between: outer, and: inner)
-            .allSatisfy { element in element.placement != nil && !slow.contains { element.has($0) } }
+        guard outer.parts.starts(with: inner.parts) else { return nil }
+        let slow: [ChainRole] = [
+            .resends, .waits, .limits, .shares, .supersedes, .mayAddCredentials, .awaitsRenewal, .signs,
+            .changesResponse,
+            .judges,
+        ]
+        let isQuick = chain.elements(between: outer, and: inner).allSatisfy { element in
+            element.placement != nil && !slow.contains { element.has($0) }
+        }
+        match.message = "\(outer.label) never acts: \(inner.label) ends each call after \(innerLimit)."
+        match.harm = "The outer limit of \(outerLimit) has no effect: nothing between the two takes time."
+        match.remedy = "the chain without \(outer.label)"
+        return isQuick ? match : nil
+    }
+
+    private static func code(_ limit: Duration) -> String {
+        let (seconds, attoseconds) = limit.components
+        guard attoseconds != 0 else { return ".timeout(.seconds(\(seconds)))" }
+        return ".timeout(.seconds(\(limit / .seconds(1))))"
     }
 }

@@ -7,7 +7,11 @@ extension ChainRuleDefinition {
             right: "[.validateStatus(), .followRedirects()]",
             harm: "A 302 or a 401 becomes an error before the outer element sees it: the redirect isn't followed, the"
                 + " password isn't sent.",
-            matches: pairs(.readsStatus, outside: .judges)
+            matches: { chain in
+                pairs(.readsStatus, outside: .judges) { reading, judge, _ in
+                    judge.rejects(any: reading.placement?.statuses(of: .readsStatus))
+                }(chain).map(doubtingClosures)
+            }
         ),
         Self(
             .statusJudgedInsideCache,
@@ -15,7 +19,28 @@ extension ChainRuleDefinition {
             wrong: "[.cache(.memory()), .validateStatus()]",
             right: "[.validateStatus(), .cache(.memory())]",
             harm: "A 404 that may be stored becomes an error, which no cache stores, so the server is asked each time.",
-            matches: pairs(.stores, outside: .judges)
+            matches: { chain in
+                pairs(.stores, outside: .judges) { _, judge, _ in judge.rejects(any: [304, 404]) }(chain).map { match in
+                    var match = match
+                    // The plain form lets a 304 pass that the cache asked for.
+                    if match.elements[1].rejectsExplicitly(304) {
+                        match.harm =
+                            "The server's 304 becomes an error, so each revalidation of a stored response fails."
+                    }
+                    return doubtingClosures(match)
+                }
+            }
+        ),
+        Self(
+            .cookiesLostInError,
+            .doubtful,
+            wrong: "[.cookies(), .validateStatus()]",
+            right: "[.validateStatus(), .cookies()]",
+            harm: "The jar stores no cookie of a response that becomes an error, such as the new token of a 403.",
+            matches: { chain in
+                pairs(.keepsCookies, outside: .judges) { _, judge, _ in judge.rejects(any: [302, 401, 403]) }(chain)
+                    .map(doubtingClosures)
+            }
         ),
         Self(
             .contentChangedInsideCache,
@@ -49,7 +74,7 @@ extension ChainRuleDefinition {
             wrong: "[MyAuth(), .logging(.headers)], where MyAuth has the placement [.addsCredentials(in: \"X-Door\")]",
             right: "[MyAuth(), .logging(.headers, redaction: .standard.adding(names: [\"X-Door\"]))]",
             harm:
-                "The log shows the field's value, because its name doesn't look secret: whoever reads the log can act as the"
+                "The log shows the field's value, because its name doesn't look secret: each reader of the log can act as the"
                 + " user.",
             matches: { chain in
                 pairs(.addsCredentials, outside: .logs)(chain).flatMap { match in
@@ -60,7 +85,8 @@ extension ChainRuleDefinition {
                         var match = match
                         match.message =
                             "\(log.label) shows the field \(name.rawName), in which \(credential.label) adds a credential."
-                        match.remedy = "\(log.name)(redaction: .standard.adding(names: [\"\(name.rawName)\"]))"
+                        match.culprit = credential
+                        match.remedy = ".\(log.name)(redaction: .standard.adding(names: [\"\(name.rawName)\"]))"
                         return match
                     }
                 }
@@ -71,7 +97,7 @@ extension ChainRuleDefinition {
             .note,
             wrong: "[.logging(), .logging()]",
             right: "[.logging(), .retry(3), .logging()]",
-            harm: "Each exchange is logged twice with the same content.",
+            harm: "Each exchange is logged twice.",
             matches: { chain in
                 pairs(.logs, outside: .logs) { outer, inner, chain in
                     chain.elements(between: outer, and: inner).allSatisfy { $0.has(.logs) || $0.has(.measures) }
@@ -138,19 +164,41 @@ extension ChainRuleDefinition {
         ),
     ]
 
+    /// The linter doesn't call a closure that judges, and it may accept the statuses.
+    private static func doubtingClosures(_ match: Match) -> Match {
+        var match = match
+        if match.elements[1].has(.judgesByClosure) { match.doubt = .some }
+        return match
+    }
+
     private static func unfulfilledWishes(of element: LintedChain.Element, in chain: LintedChain) -> [Match] {
         (element.placement?.wishes ?? []).flatMap { wish in
-            let role = ChainRole(wish.role)
+            let role = wish.role
             let others =
                 wish.isInside
                 ? chain.elements(inside: element, with: role) : chain.elements(outside: element, with: role)
             return others.map { other in
-                Match(
-                    elements: wish.isInside ? [element, other] : [other, element],
+                let elements = wish.isInside ? [element, other] : [other, element]
+                return Match(
+                    elements: elements,
                     harm: wish.reason
-                        ?? "\(element.name) wants to be \(wish.isInside ? "inside" : "outside") of what \(wish.role)."
+                        ?? "\(element.name) belongs \(wish.isInside ? "inside" : "outside") interceptors with the role"
+                        + " \(wish.role.name).",
+                    doubt: chain.doubt(about: elements[0], elements[1])
                 )
             }
         }
+    }
+}
+
+extension LintedChain.Element {
+    /// Whether the element turns a response with one of these statuses into an error; `nil` stands for any status.
+    fileprivate func rejects(any statuses: Set<Int>?) -> Bool {
+        guard let statuses, let rejected = placement?.statuses(of: .judges) else { return true }
+        return !rejected.isDisjoint(with: statuses)
+    }
+
+    fileprivate func rejectsExplicitly(_ status: Int) -> Bool {
+        placement?.statuses(of: .judges)?.contains(status) ?? false
     }
 }

@@ -6,7 +6,7 @@ extension InterceptorChain: CustomStringConvertible {
     /// 2  followRedirects  followsRedirects, readsStatus
     ///    CurlTransport
     ///
-    /// broken: cookies (1) is outside of followRedirects (2). …
+    /// broken: cookies (1) is outside followRedirects (2). …
     /// ```
     /// ``names`` has the names alone.
     public var description: String { ChainTable(ChainReport(self)).text }

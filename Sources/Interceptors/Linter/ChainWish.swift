@@ -2,8 +2,10 @@
 package struct ChainWish: Sendable, Hashable {
     /// The name of the value, such as `cacheMode`.
     let name: String
-    /// The role of the elements that act on the value.
+    /// The id of the role of the elements that act on the value.
     let role: String
+    /// The effect of the missing element, as a sentence.
+    let harm: String
     /// Code of an element that acts on the value.
     let remedy: String
 
@@ -12,10 +14,12 @@ package struct ChainWish: Sendable, Hashable {
     /// - Parameters:
     ///   - name: the name of the value, such as `cacheMode`.
     ///   - role: the role of the elements that act on the value.
+    ///   - harm: the effect if no element acts on the value, as a sentence.
     ///   - remedy: code of an element that acts on the value.
-    package init(_ name: String, grantedBy role: ChainRole, _ remedy: String) {
+    package init(_ name: String, grantedBy role: ChainRole, _ remedy: String, harm: String) {
         self.name = name
-        self.role = role.name
+        self.role = role.id
+        self.harm = harm
         self.remedy = remedy
     }
 }
@@ -36,16 +40,18 @@ extension HTTPContext {
 }
 
 extension InterceptorChain {
-    /// The wishes of a request that no element grants, as sentences. None if an element that isn't judged may grant them.
+    /// The wishes of a request that no element grants, as sentences. The list is empty if an element that isn't judged may
+    /// grant them.
     func ungrantedWishes(of context: HTTPContext) -> [String] {
         let wishes = context.wishes
         if wishes.isEmpty { return [] }
         let elements = LintedChain(self).elements
         guard !elements.contains(where: { $0.placement == nil }) else { return [] }
-        return wishes.filter { wish in !elements.contains { $0.has(ChainRole(wish.role)) } }.sorted {
+        return wishes.filter { wish in !elements.contains { $0.placement?.roles.contains(wish.role) ?? false } }.sorted
+        {
             $0.name < $1.name
         }.map {
-            "\(ChainFinding.Severity.doubtful): A request has a \($0.name), and nothing in the chain acts on it."
+            "\(ChainFinding.Severity.doubtful): A request has a \($0.name). \($0.harm)"
                 + " Add \($0.remedy). (\(ChainRule.wishNotGranted): \(names))"
         }
     }

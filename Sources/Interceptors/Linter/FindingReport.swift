@@ -8,9 +8,9 @@ enum FindingReport {
     private static let written = Mutex<Set<String>>([])
     private static let isOff = ProcessInfo.processInfo.environment["INTERCEPTORS_FINDINGS"] == "off"
 
-    static func write(_ findings: [String]) {
-        if isOff { return }
-        for text in findings where isNew(text) {
+    static func write(_ findings: () -> [String]) {
+        if isOff || written.withLock({ $0.count >= limit }) { return }
+        for text in findings() where isNew(text) {
             try? FileHandle.standardError.write(contentsOf: Data("[Interceptors] \(text)\n".utf8))
         }
     }

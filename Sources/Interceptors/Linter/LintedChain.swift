@@ -76,7 +76,21 @@ extension LintedChain {
     enum Meeting: Comparable { case never, perhaps, always }
 
     /// Whether two elements see the same request: those of two conditional parts may not.
-    static func meeting(of one: Element, _ other: Element) -> Meeting {
+    func meeting(of outer: Element, _ inner: Element) -> Meeting {
+        guard Self.meeting(of: outer, inner) == .never else { return Self.meeting(of: outer, inner) }
+        // A redirect that the outer part follows may lead to the origin of the inner part.
+        let isRedirected = elements[(outer.number - 1)..<(inner.number - 1)].contains {
+            $0.has(.followsRedirects) && Self.meeting(of: outer, $0) > .never
+        }
+        return isRedirected ? .perhaps : .never
+    }
+
+    /// The doubt about a fault that needs both elements to see the same request.
+    func doubt(about outer: Element, _ inner: Element) -> ChainRuleDefinition.Doubt {
+        meeting(of: outer, inner) == .always ? .none : .some
+    }
+
+    private static func meeting(of one: Element, _ other: Element) -> Meeting {
         let shared = zip(one.parts, other.parts).prefix { $0 == $1 }.count
         let (left, right) = (one.parts.dropFirst(shared), other.parts.dropFirst(shared))
         // An element outside the other's part sees each of the part's requests.
@@ -93,12 +107,12 @@ extension LintedChain {
 
     /// The elements with a role inside another element that they may meet.
     func elements(inside element: Element, with role: ChainRole) -> [Element] {
-        elements[element.number...].filter { $0.has(role) && Self.meeting(of: element, $0) > .never }
+        elements[element.number...].filter { $0.has(role) && meeting(of: element, $0) > .never }
     }
 
     /// The elements with a role outside another element that they may meet.
     func elements(outside element: Element, with role: ChainRole) -> [Element] {
-        elements[..<(element.number - 1)].filter { $0.has(role) && Self.meeting(of: element, $0) > .never }
+        elements[..<(element.number - 1)].filter { $0.has(role) && meeting(of: $0, element) > .never }
     }
 
     /// The elements between two others.
@@ -118,7 +132,7 @@ extension LintedChain {
 }
 
 extension InterceptorChain {
-    /// The faults in this chain's order and settings that are broken or doubtful, outermost first.
+    /// The faults in this chain's order and settings that are broken or doubtful, worst first.
     ///
     /// ```swift
     /// #expect(api.chain.findings.isEmpty)
@@ -139,6 +153,8 @@ struct ChainReport {
     let chain: LintedChain
     private(set) var findings: [ChainFinding] = []
     private(set) var acknowledged: [(finding: ChainFinding, reason: String)] = []
+    /// The positions of the elements of each finding.
+    private var reported: Set<[Int]> = []
 
     init(_ chain: InterceptorChain) {
         self.chain = LintedChain(chain)
@@ -151,7 +167,11 @@ struct ChainReport {
 
     private mutating func add(_ match: ChainRuleDefinition.Match, _ definition: ChainRuleDefinition) {
         let finding = definition.finding(match)
-        for element in match.elements {
+        // A rule reports the pair already, with the harm.
+        let pair = match.elements.map(\.number)
+        if definition.rule == .placement, !reported.insert(pair).inserted { return }
+        reported.insert(pair)
+        for element in match.culprit.map({ [$0] }) ?? match.elements {
             if let reason = element.acknowledgements[definition.rule.rawValue] {
                 return acknowledged.append((finding, reason))
             }

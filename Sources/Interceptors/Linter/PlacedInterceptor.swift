@@ -1,27 +1,17 @@
 /// An interceptor that declares its place in a chain, so that ``InterceptorChain/findings`` can judge the order.
 ///
-/// The rules relate roles, not types. An interceptor of yours takes part as soon as it declares its roles:
+/// The rules relate roles, not types. Your interceptor takes part as soon as it declares its roles:
 ///
 /// ```swift
 /// extension AppVersion: PlacedInterceptor {
-///     static var placement: Placement { [.changesRequest, .outside(.signs)] }
+///     var placement: Placement { [.changesRequest] }
 /// }
 /// ```
-/// Declare the instance property instead if the roles depend on settings. An interceptor without a placement, such as a closure,
-/// is not judged, and the chain's ``InterceptorChain/description`` says so.
+/// An interceptor without a placement, such as a closure, is not judged, and the chain's ``InterceptorChain/description`` says
+/// so.
 public protocol PlacedInterceptor: Interceptor {
-    /// The place of every value of this type. No roles by default.
-    static var placement: Placement { get }
-    /// The place of this value; by default that of its type.
+    /// The roles of this interceptor, which may depend on its settings, and its wishes for its place.
     var placement: Placement { get }
-}
-
-extension PlacedInterceptor {
-    /// No roles and no wishes.
-    public static var placement: Placement { [] }
-
-    /// The place of every value of this type.
-    public var placement: Placement { Self.placement }
 }
 
 /// The roles of an interceptor, and its wishes for its place: `[.addsCredentials, .inside(.followsRedirects)]`.
@@ -29,7 +19,7 @@ public struct Placement: Sendable, ExpressibleByArrayLiteral {
     /// A place relative to all elements with a role.
     struct Wish: Sendable {
         let isInside: Bool
-        let role: String
+        let role: ChainRole
         let reason: String?
     }
 
@@ -39,7 +29,7 @@ public struct Placement: Sendable, ExpressibleByArrayLiteral {
         let remedy: String
     }
 
-    /// The declared and implied names of roles.
+    /// The ids of the declared and implied roles.
     private(set) var roles: Set<String> = []
     /// The names of the declared roles, in their order.
     private(set) var declared: [String] = []
@@ -53,8 +43,10 @@ public struct Placement: Sendable, ExpressibleByArrayLiteral {
     private(set) var idleness: Idleness?
     /// The fields that carry the element's credentials.
     private(set) var secretFields: [HTTPField.Name] = []
-    /// Decides which values an element that logs hides.
+    /// Decides which values an element that logs hides, or which fields a redirect removes.
     private(set) var redaction: Redaction?
+    /// The statuses that a role is about, by the role's id.
+    private var statuses: [String: Set<Int>] = [:]
     /// The element's name in code, if its type's name doesn't tell.
     private(set) var spelling: String?
 
@@ -66,12 +58,15 @@ public struct Placement: Sendable, ExpressibleByArrayLiteral {
         for role in roles { add(role) }
     }
 
-    func has(_ role: ChainRole) -> Bool { roles.contains(role.name) }
+    func has(_ role: ChainRole) -> Bool { roles.contains(role.id) }
+
+    /// The statuses that a role is about; `nil` if it may be about any.
+    func statuses(of role: ChainRole) -> Set<Int>? { statuses[role.id] }
 
     private mutating func add(_ role: ChainRole) {
         switch role.detail {
-        case .inside(let reason): return wishes.append(Wish(isInside: true, role: role.name, reason: reason))
-        case .outside(let reason): return wishes.append(Wish(isInside: false, role: role.name, reason: reason))
+        case .inside(let reason): return wishes.append(Wish(isInside: true, role: role, reason: reason))
+        case .outside(let reason): return wishes.append(Wish(isInside: false, role: role, reason: reason))
         case .spelling: return spelling = role.name
         case .idleness(let remedy): return idleness = Idleness(reason: role.name, remedy: remedy)
         case .none: break
@@ -79,13 +74,14 @@ public struct Placement: Sendable, ExpressibleByArrayLiteral {
         case .limit(let duration): (limit, knowsLimit) = (duration, true)
         case .fields(let names): secretFields += names
         case .redaction(let redaction): self.redaction = redaction
+        case .statuses(let codes): statuses[role.id] = codes
         }
         if !declared.contains(role.name) { declared.append(role.name) }
-        insert(role.name)
+        insert(role.id)
     }
 
-    private mutating func insert(_ name: String) {
-        guard roles.insert(name).inserted else { return }
-        for implied in ChainRole.implied[name] ?? [] { insert(implied) }
+    private mutating func insert(_ id: String) {
+        guard roles.insert(id).inserted else { return }
+        for implied in ChainRole.implied[id] ?? [] { insert(implied) }
     }
 }

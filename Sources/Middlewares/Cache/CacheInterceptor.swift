@@ -41,7 +41,7 @@ struct CacheInterceptor: Interceptor {
 }
 
 extension CacheInterceptor: PlacedInterceptor {
-    static var placement: Placement { [.stores] }
+    var placement: Placement { [.stores] }
 }
 
 extension CacheStore {

@@ -17,6 +17,9 @@ struct AnswerCriteria: Sendable {
 
     init() {}
 
+    /// The statuses that may match.
+    var knownStatuses: Set<Int> { Set(statuses + statusesWithRetryAfter) }
+
     static func || (left: Self, right: Self) -> Self {
         var both = left
         both.statuses += right.statuses

@@ -60,7 +60,11 @@ extension HTTPContext {
                 sendingForbidden = nil
             }
             #if DEBUG
-            note(ChainWish("cacheMode", grantedBy: .stores, ".cache(store)"), isWished: newValue != .standard)
+            let harm = "No cache acts on it: .offline and .onlyIfCached fail unsent, and other modes have no effect."
+            note(
+                ChainWish("cacheMode", grantedBy: .stores, ".cache(store)", harm: harm),
+                isWished: newValue != .standard
+            )
             #endif
             self[CacheModeKey.self] = newValue
         }

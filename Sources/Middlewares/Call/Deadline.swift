@@ -71,7 +71,11 @@ extension HTTPContext {
         set {
             self[DeadlineKey.self] = newValue
             #if DEBUG
-            note(ChainWish("deadline", grantedBy: .setsDeadline, ".timeout()"), isWished: newValue != nil)
+            let harm = "Nothing ends the call at its deadline."
+            note(
+                ChainWish("deadline", grantedBy: .setsDeadline, ".timeout()", harm: harm),
+                isWished: newValue != nil
+            )
             #endif
         }
     }

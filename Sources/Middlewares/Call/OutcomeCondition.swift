@@ -87,6 +87,16 @@ public struct OutcomeCondition: Sendable {
     /// Whether a 401 matches, as far as statuses decide and not closures.
     var includesUnauthorized: Bool { criteria.areMet(by: .success(HTTPResponse(status: 401))) }
 
+    /// The statuses that match, with 0 for a failed connection; `nil` if closures decide.
+    var knownOutcomes: Set<Int>? {
+        guard others.isEmpty else { return nil }
+        let codes: [HTTPErrorCode] = [
+            .offline, .cannotFindHost, .cannotConnect, .tlsFailed, .connectionLost, .timedOut, .truncated,
+        ]
+        let isConnection = codes.contains { criteria.areMet(by: .failure(TransportError($0, "…"))) }
+        return criteria.knownStatuses.union(isConnection ? [0] : [])
+    }
+
     /// Whether the outcome of a request matches. A cancellation never does.
     public func matches(_ outcome: Result<HTTPResponse, any Error>, to request: borrowing HTTPRequest) -> Bool {
         if case .failure(is CancellationError) = outcome { return false }

@@ -23,7 +23,7 @@ import Testing
     }
 
     struct Retrying: PlacedInterceptor {
-        static var placement: Placement { [.retries] }
+        var placement: Placement { [.retries] }
 
         func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
             try await next(request)
@@ -46,12 +46,12 @@ import Testing
         #expect(finding.rule == .contentChangedAfterSigning)
         #expect(finding.severity == .broken)
         #expect(finding.elements == ["Placed", "Placed"])
-        #expect(finding.message == "Placed (1) is outside of Placed (2).")
+        #expect(finding.message == "Placed (1) is outside Placed (2).")
         #expect(finding.remedy == "[Placed(…), Placed(…)]")
         #expect(self.chain([Placed([.compresses]), Placed([.signs])]).findings == [])
     }
 
-    @Test func thePlacementOfATypeIsThatOfItsValues() {
+    @Test func twoValuesOfATypeAreTwoElements() {
         #expect(chain([Retrying(), Retrying()]).findings.map(\.rule) == [.retryInsideRetry])
     }
 
@@ -68,6 +68,56 @@ import Testing
         #expect(chain([cache, outside]).findings.map(\.rule) == [.placement])
         #expect(
             chain([Placed([.inside(ChainRole("paginates"))]), Placed([ChainRole("paginates")])]).findings.count == 1
+        )
+    }
+
+    @Test func aRoleOfAnAuthorIsNoRoleOfThePackage() {
+        #expect(!Placement([ChainRole("retries")]).has(.retries))
+        #expect(chain([Placed([ChainRole("retries")]), Placed([ChainRole("retries")])]).findings == [])
+        #expect(Placement([ChainRole("retries")]).declared == ["retries"])
+    }
+
+    @Test func aWishThatARuleAlsoReportsIsOneFinding() {
+        let chain = chain([Placed([.signs]), Placed([.changesRequest, .outside(.signs)])])
+        #expect(chain.findings.map(\.rule) == [.fieldsChangedAfterSigning])
+    }
+
+    @Test func aWishOfAnElementThatMayNeverMeetTheOtherIsANote() {
+        let (get, post): (RequestCondition, RequestCondition) = (
+            .matching { $0.method == .get }, .matching { $0.method == .post }
+        )
+        let chain = chain([.when(get, [Placed([.signs])]), .when(post, [Placed([.outside(.signs)])])])
+        #expect(chain.findings == [])
+        #expect(chain.notes.map(\.rule).contains(.placement))
+    }
+
+    @Test func anAcknowledgedCredentialExcusesNoOther() {
+        let cache: AnyInterceptor = Placed([.stores]).acknowledged(.credentialInsideSharing, "MyKey is public")
+        let key: AnyInterceptor = Placed([.addsCredentials]).acknowledged(.credentialInsideSharing, "public")
+        let other = Placed([.addsCredentials])
+        #expect(chain([cache, other]).findings.map(\.rule) == [.credentialInsideSharing])
+        #expect(chain([Placed([.stores]), key]).findings == [])
+        #expect(
+            chain([Placed([.stores]), key, other]).findings.map(\.message) == ["Placed (1) is outside Placed (3)."]
+        )
+    }
+
+    @Test func elementsForDifferentOriginsMeetAfterARedirect() {
+        let (here, there): (RequestCondition, RequestCondition) = (
+            .origin("https://a.example"), .origin("https://b.example")
+        )
+        let (cache, redirects, key) = (Placed([.stores]), Placed([.followsRedirects]), Placed([.addsCredentials]))
+        let judge = Placed([.judges])
+        #expect(
+            chain([.when(here, [cache, redirects]), .when(there, [key])]).findings.map(\.rule)
+                == [.credentialInsideSharing]
+        )
+        #expect(chain([.when(here, [cache]), redirects, .when(there, [key])]).findings.count == 1)
+        // The redirect isn't inside the cache.
+        #expect(chain([.when(here, [redirects, cache]), .when(there, [key])]).findings == [])
+        let reader = Placed([.followsRedirects, .readsStatus])
+        #expect(
+            chain([.when(here, [reader]), .when(there, [judge])]).findings.map(\.rule) == [.statusJudgedTooEarly]
         )
     }
 
@@ -121,7 +171,7 @@ import Testing
         let chain = chain([signs, Placed([.compresses])])
         #expect(chain.findings == [])
         #expect(
-            chain.description.contains("acknowledged: Placed (1) is outside of Placed (2). the server unpacks first")
+            chain.description.contains("acknowledged: Placed (1) is outside Placed (2). the server unpacks first")
         )
         #expect(
             self.chain([Placed([.signs]).acknowledged(.retryInsideRetry, "…"), Placed([.compresses])]).findings.count
@@ -141,7 +191,7 @@ import Testing
         #expect(AnyInterceptor(Placed([])).acknowledged(.placement, "…").base is Placed)
     }
 
-    @Test func whatDeclaresNoPlaceIsNotJudged() {
+    @Test func aClosureIsNotJudged() {
         let text = chain([closure, MyAuth(), Placed([])]).description
         #expect(
             text == """
@@ -170,7 +220,7 @@ import Testing
                 \(chain.findings[0])
                 """
         )
-        #expect("\(chain.findings[0])".hasPrefix("broken: Placed (1) is outside of Placed (2). "))
+        #expect("\(chain.findings[0])".hasPrefix("broken: Placed (1) is outside Placed (2). "))
         #expect(InterceptorChain([redirects], transport: StubTransport()).description.hasSuffix("StubTransport"))
     }
 

@@ -29,7 +29,7 @@ import Testing
 
     /// Adds a credential in a field that no redaction knows by itself.
     struct PassInterceptor: PlacedInterceptor {
-        static var placement: Placement { [.addsCredentials(in: "X-Door")] }
+        var placement: Placement { [.addsCredentials(in: "X-Door")] }
 
         func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
             request.headerFields["X-Door"] = "open-sesame"
@@ -38,7 +38,7 @@ import Testing
     }
 
     struct FieldsInterceptor: PlacedInterceptor {
-        static var placement: Placement { [.outside(.signs)] }
+        var placement: Placement { [.outside(.signs)] }
 
         func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
             try await next(request)
@@ -83,16 +83,94 @@ import Testing
         ),
         Case(
             .renewalWithoutCredential,
-            .note,
+            .doubtful,
             wrong: [.retryOnUnauthorized(tokens), .intercept { request, next in try await next(request) }],
             right: [.retryOnUnauthorized(tokens), PassInterceptor()]
         ),
         Case(
             .renewalWithoutCredential,
             .note,
-            wrong: [.retryOnUnauthorized(tokens), .headers { _ in [:] }],
-            right: [.retryOnUnauthorized(tokens), .headers([.authorization: "Bearer a"])]
+            wrong: [relogin, .headers { _ in [:] }],
+            right: [relogin, .cookies()]
         ),
+        Case(
+            .renewalWithoutCredential,
+            .broken,
+            wrong: [.retryOnUnauthorized(tokens), .headers([.authorization: "Bearer a"])],
+            right: [.retryOnUnauthorized(tokens), .bearerAuth(tokens), .headers(["X-API-Key": "k"])]
+        ),
+        Case(
+            .renewalWithoutCredential,
+            .broken,
+            wrong: [.retryOnUnauthorized(tokens), personalSign],
+            right: [.retryOnUnauthorized(tokens), .bearerAuth(tokens), personalSign]
+        ),
+        Case(
+            .credentialOutsideRenewal,
+            .broken,
+            wrong: [.cookies(), relogin, .headers(["X-API-Key": "k"])],
+            right: [relogin, .cookies(), .headers(["X-API-Key": "k"])]
+        ),
+        Case(
+            .credentialSentToOtherHost,
+            .broken,
+            wrong: [.followRedirects(), .headers(["X-API-Key": "k"])],
+            right: [.followRedirects(), .when(.origin("https://a.example"), [.headers(["X-API-Key": "k"])])]
+        ),
+        Case(
+            .credentialSentToOtherHost,
+            .broken,
+            wrong: [.followRedirects(), .headers(forced: [.authorization: "Bearer k"])],
+            right: [.followRedirects(), .bearerAuth("k"), .headers([.accept: "*/*"])]
+        ),
+        Case(
+            .credentialSentToOtherHost,
+            .doubtful,
+            wrong: [.followRedirects(), .when(.matching { $0.method == .get }, [.headers(["X-API-Key": "k"])])],
+            right: [.headers(["X-API-Key": "k"]), .followRedirects()]
+        ),
+        Case(
+            .credentialSentToOtherHost,
+            .broken,
+            wrong: [PassInterceptor(), .followRedirects()],
+            right: [PassInterceptor(), .followRedirects(redaction: .standard.adding(names: ["X-Door"]))]
+        ),
+        Case(
+            .credentialInsideSharing,
+            .broken,
+            wrong: [.partition(by: tokens), .cache(.memory()), .bearerAuth(tokens), .bearerAuth(otherTokens)],
+            right: [
+                .when(.origin("https://a.example"), [.partition(by: tokens)]),
+                .when(.origin("https://b.example"), [.partition(by: otherTokens)]),
+                .cache(.memory()), .bearerAuth(tokens), .bearerAuth(otherTokens),
+            ]
+        ),
+        Case(
+            .credentialInsideSharing,
+            .broken,
+            wrong: [.partition(by: tokens), .bearerAuth(tokens), .bearerAuth(otherTokens), .cache(.memory())],
+            right: [.bearerAuth(tokens), .bearerAuth(otherTokens), .cache(.memory())]
+        ),
+        Case(
+            .credentialInsideSharing,
+            .broken,
+            wrong: [
+                .when(.origin("https://a.example"), [.partition(by: tokens)]), .cache(.memory()),
+                .bearerAuth(tokens), .bearerAuth(otherTokens),
+            ],
+            right: [
+                .when(.origin("https://a.example"), [.partition(by: tokens)]), .cache(.memory()),
+                .bearerAuth(tokens), .when(.origin("https://a.example"), [.cookies()]),
+            ]
+        ),
+        Case(
+            .signatureOutsideSharing,
+            .doubtful,
+            wrong: [personalSign, .cache(.memory())],
+            right: [.partition(by: tokens), .cache(.memory()), personalSign]
+        ),
+        Case(.signatureOutsideSharing, .doubtful, wrong: [sign, .cache(.memory())], right: [sign, .coalesce()]),
+        Case(.signatureOutsideSharing, .doubtful, wrong: [digest, .coalesce()], right: [.coalesce(), sign]),
         Case(
             .credentialInsideSharing,
             .broken,
@@ -110,7 +188,7 @@ import Testing
         ),
         Case(
             .credentialInsideSharing,
-            .note,
+            .doubtful,
             wrong: [.intercept { request, next in try await next(request) }, .cache(.memory()), .cookies()],
             right: [.intercept { request, next in try await next(request) }, .cookies(), .cache(.memory())]
         ),
@@ -155,6 +233,33 @@ import Testing
 
     private static let resending: [Case] = [
         Case(.retryInsideRetry, .doubtful, wrong: [.retry(), .group([.retry()])], right: [.retry()]),
+        Case(
+            .retryInsideRetry,
+            .doubtful,
+            wrong: [.retry(3, when: .code(.connectionLost)), .retry(3)],
+            right: [.retry(3)]
+        ),
+        Case(
+            .retryInsideRetry,
+            .note,
+            wrong: [.retry(3, when: .status(409)), .retry(3)],
+            right: [.retry(3, when: .temporaryFailure || .status(409))]
+        ),
+        Case(
+            .retryInsideRetry,
+            .note,
+            wrong: [.retry(3, when: .error(CancellationError.self)), .retry(3)],
+            right: [.retry(3)]
+        ),
+        Case(
+            .retryInsideRetry,
+            .note,
+            wrong: [
+                .when(.matching { $0.method == .get }, [.retry(5)]),
+                .when(.matching { $0.method == .post }, [.retry(2)]),
+            ],
+            right: [.when(.matching { $0.method == .get }, [.retry(5)])]
+        ),
         Case(
             .breakerOutsideRetry,
             .doubtful,
@@ -227,6 +332,18 @@ import Testing
             wrong: [.timeout(.seconds(1)), .timeout()],
             right: [.timeout(), .timeout(.seconds(1))]
         ),
+        Case(
+            .timeoutNeverActs,
+            .doubtful,
+            wrong: [.timeout(.seconds(30)), .metrics { _ in }, .timeout(.seconds(10))],
+            right: [.timeout(.seconds(30)), sign, .timeout(.seconds(10))]
+        ),
+        Case(
+            .timeoutNeverActs,
+            .doubtful,
+            wrong: [.timeout(.seconds(10)), .timeout(.seconds(10))],
+            right: [.timeout(.seconds(30)), .validateStatus(), .timeout(.seconds(10))]
+        ),
     ]
 
     private static let responses: [Case] = [
@@ -241,6 +358,36 @@ import Testing
             .doubtful,
             wrong: [.cache(.memory()), .validateStatus()],
             right: [.validateStatus(), .cache(.memory())]
+        ),
+        Case(
+            .statusJudgedTooEarly,
+            .broken,
+            wrong: [.followRedirects(), .validateStatus([200, 404])],
+            right: [.followRedirects(), .validateStatus(200..<400)]
+        ),
+        Case(
+            .statusJudgedTooEarly,
+            .doubtful,
+            wrong: [digest, .validateStatus { $0.status.kind != .serverError }],
+            right: [.validateStatus { $0.status.kind != .serverError }, digest]
+        ),
+        Case(
+            .statusJudgedTooEarly,
+            .broken,
+            wrong: [digest, .validateStatus(200..<400)],
+            right: [digest, .validateStatus(200..<500)]
+        ),
+        Case(
+            .statusJudgedInsideCache,
+            .doubtful,
+            wrong: [.cache(.memory()), .validateStatus(200..<300)],
+            right: [.cache(.memory()), .validateStatus(200..<500)]
+        ),
+        Case(
+            .cookiesLostInError,
+            .doubtful,
+            wrong: [.cookies(), .validateStatus()],
+            right: [.validateStatus(), .cookies()]
         ),
         Case(.statusJudgedTooEarly, .broken, wrong: [digest, .validateStatus()], right: [.validateStatus(), digest]),
         Case(
@@ -259,8 +406,16 @@ import Testing
         Case(
             .secretInLog,
             .broken,
-            wrong: [.bearerAuth("t"), .logging(redaction: Redaction(sensitiveParts: [], sensitiveNames: []))],
-            right: [.bearerAuth("t"), .logging()]
+            wrong: [
+                .bearerAuth("t"), .logging(.headers, redaction: Redaction(sensitiveParts: [], sensitiveNames: [])),
+            ],
+            right: [.bearerAuth("t"), .logging(.headers)]
+        ),
+        Case(
+            .secretInLog,
+            .broken,
+            wrong: [PassInterceptor(), .logging(curl: true)],
+            right: [PassInterceptor(), .logging()]
         ),
         Case(.loggedTwice, .note, wrong: [.logging(), .logging()], right: [.logging(), .retry(), .logging()]),
         Case(.attemptsNotLogged, .note, wrong: [.logging(), .retry()], right: [.retry(), .logging()]),
@@ -302,9 +457,49 @@ import Testing
 
     @Test func aFindingShowsTheRightOrderAsCode() throws {
         let finding = try #require(Self.findings([.cookies(), .followRedirects()]).first)
-        #expect(finding.message == "cookies (1) is outside of followRedirects (2).")
+        #expect(finding.message == "cookies (1) is outside followRedirects (2).")
         #expect(finding.remedy == "[.followRedirects(…), .cookies(…)]")
         let partition = try #require(Self.findings([.cache(.memory()), Self.digest]).first)
-        #expect(partition.remedy.hasPrefix("[.digestAuth(…), .cache(…)], or name the account"))
+        #expect(partition.remedy.hasPrefix("[.partition(by: …), .cache(…), .digestAuth(…)], or name the account"))
+    }
+
+    @Test func theRemedyForACredentialInACacheIsTheOppositeOrderOrAPartition() throws {
+        let finding = try #require(Self.findings([.cache(.memory()), .cookies()]).first)
+        #expect(finding.remedy.hasPrefix("[.cookies(…), .cache(…)], or [.partition(by: …), .cache(…), .cookies(…)]"))
+    }
+
+    @Test func theFindingAboutTimeoutsNamesTheirLimits() throws {
+        func finding(_ interceptors: [any Interceptor]) throws -> ChainFinding {
+            try #require(Self.findings(interceptors).first { $0.rule == .timeoutNeverActs })
+        }
+        let inner = try finding([.timeout(.seconds(10)), .retry(), .timeout(.milliseconds(30_500))])
+        #expect(inner.message == "timeout (3) never acts: 30.5 seconds isn't below the 10.0 seconds of timeout (1).")
+        #expect(inner.remedy == "[.timeout(.seconds(30.5)), …, .timeout(.seconds(10))], the longer limit outside")
+        #expect(inner.harm.contains("retried"))
+        let outer = try finding([.timeout(.seconds(30)), .headers([:]), .timeout(.seconds(10))])
+        #expect(outer.remedy == "the chain without timeout (1)")
+        #expect(!outer.harm.contains("retried"))
+        #expect(try finding([.timeout(.seconds(1)), .timeout()]).remedy == "the chain without timeout (2)")
+    }
+
+    @Test func theHarmIsThatOfTheElements() throws {
+        func harm(_ rule: ChainRule, _ interceptors: [any Interceptor]) throws -> String {
+            try #require(Self.findings(interceptors).first { $0.rule == rule }).harm
+        }
+        #expect(try harm(.limitOutsideRetry, [.limitConcurrency(1), .retry()]).contains("permit"))
+        #expect(try harm(.limitOutsideRetry, [.rateLimit(1, per: Self.minute), .retry()]).contains("300 requests"))
+        let revalidation: [any Interceptor] = [.cache(.memory()), .validateStatus(200..<300)]
+        #expect(try harm(.statusJudgedInsideCache, revalidation).contains("revalidation"))
+        #expect(
+            try harm(.credentialOutsideRenewal, [.cookies(), Self.relogin]).hasPrefix("When the credential expires")
+        )
+        let stored: [any Interceptor] = [.bearerAuth(Self.tokens), .retryOnUnauthorized(Self.tokens)]
+        #expect(try harm(.credentialOutsideRenewal, stored).hasPrefix("Each call fails"))
+    }
+
+    @Test func aBreakerOutsideAHedgeIsNoFault() {
+        #expect(
+            !Self.findings([.circuitBreaker(), .hedge(after: Self.minute)]).contains { $0.rule == .limitOutsideHedge }
+        )
     }
 }

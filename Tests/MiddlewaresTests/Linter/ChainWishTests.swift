@@ -19,14 +19,14 @@ import Testing
     @Test(arguments: 0..<3) func aWishNeedsAnElementThatGrantsIt(number: Int) {
         let (context, name, element) = Self.wishes[number]
         #if DEBUG
-        #expect(wishes(context, [.retry()]).first?.contains("A request has a \(name), and nothing") == true)
+        #expect(wishes(context, [.retry()]).first?.contains("A request has a \(name). ") == true)
         #endif
         #expect(wishes(context, [.retry(), .group([element])]) == [])
         let closure: AnyInterceptor = .intercept { request, next in try await next(request) }
         #expect(wishes(context, [closure]) == [])
     }
 
-    @Test func aWishThatIsTakenBackIsNone() {
+    @Test func aWishThatIsTakenBackIsForgotten() {
         var context = HTTPContext.with(\.cacheMode, .reload).with(\.latestKey, 1)
         context.cacheMode = .standard
         context.latestKey = nil
@@ -38,7 +38,8 @@ import Testing
         #if DEBUG
         #expect(
             wishes(.with(\.cacheMode, .offline), [.retry()]) == [
-                "doubtful: A request has a cacheMode, and nothing in the chain acts on it. Add .cache(store)."
+                "doubtful: A request has a cacheMode. No cache acts on it: .offline and .onlyIfCached fail unsent, and other"
+                    + " modes have no effect. Add .cache(store)."
                     + " (wishNotGranted: retry → StubTransport)"
             ]
         )

@@ -139,7 +139,7 @@ struct DocumentedChains {
                 isChain = true
                 interceptors.append(interceptor)
             } else {
-                // An interceptor of the example's own.
+                // The example defines this interceptor.
                 interceptors.append(AnyInterceptor.intercept { request, next in try await next(request) })
             }
         }
@@ -157,6 +157,7 @@ struct DocumentedChains {
     private func plain(_ name: String, _ arguments: String) -> AnyInterceptor? {
         switch name {
         case "unwrapEnvelope": .unwrapEnvelope(payload: "data")
+        case "validateStatus" where arguments.contains("{"): .validateStatus { _ in false }
         case "validateStatus": .validateStatus()
         case "latestWins": .latestWins()
         case "headers" where arguments.contains("{"): .headers { _ in [:] }
@@ -176,7 +177,8 @@ struct DocumentedChains {
         case "limitConcurrency": .limitConcurrency(32)
         case "circuitBreaker": .circuitBreaker()
         case "timeout": .timeout(Self.limit(in: arguments))
-        case "logging": .logging()
+        case "logging":
+            .logging(arguments.contains("(.body") ? .body : arguments.contains("(.headers") ? .headers : .basic)
         case "metrics": .metrics { _ in }
         case "intercept": .intercept { request, next in try await next(request) }
         default: nil
@@ -216,6 +218,8 @@ struct DocumentedChains {
         guard name == "group" || name == "when", let array = Self.arrays(in: arguments).last,
             let inside = interceptors(in: array)
         else { return nil }
-        return name == "group" ? .group(inside) : .when(.matching { $0.method == .get }, inside)
+        if name == "group" { return .group(inside) }
+        let isForOrigin = arguments.hasPrefix("(.origin(")
+        return .when(isForOrigin ? .origin("https://api.example.com") : .matching { $0.method == .get }, inside)
     }
 }

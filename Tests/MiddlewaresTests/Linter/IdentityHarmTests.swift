@@ -81,6 +81,80 @@ import TransportTesting
         expectFound(.credentialOutsideRedirects, wrong: wrong, right: right)
     }
 
+    /// The values of a field that each of two hosts gets; the first host redirects to the second.
+    private func values(_ name: HTTPField.Name, _ interceptors: [any Interceptor]) async throws -> [String?] {
+        let other = "https://other.example.com/"
+        let server = Recorder { request in
+            request.url.host() == "api.example.com"
+                ? HTTPResponse(status: 307, headerFields: [.location: other], url: request.url)
+                : HTTPResponse(status: 200, url: request.url)
+        }
+        _ = try await InterceptorChain(interceptors, transport: server).get()
+        return server.requests.map { $0.headerFields[name] }
+    }
+
+    @Test func aKeyInHeadersInsideRedirectsIsSentToTheOtherHost() async throws {
+        let wrong: [any Interceptor] = [.followRedirects(), .headers(["X-API-Key": "k"])]
+        let right: [any Interceptor] = [
+            .followRedirects(), .when(.origin(apiOrigin), [.headers(["X-API-Key": "k"])]),
+        ]
+        #expect(try await values("X-API-Key", wrong) == ["k", "k"])
+        #expect(try await values("X-API-Key", right) == ["k", nil])
+        expectFound(.credentialSentToOtherHost, wrong: wrong, right: right)
+    }
+
+    @Test func anUnknownFieldOutsideRedirectsIsSentToTheOtherHost() async throws {
+        let pass = ChainRulesTests.PassInterceptor()
+        let wrong: [any Interceptor] = [pass, .followRedirects()]
+        let right: [any Interceptor] = [pass, .followRedirects(redaction: .standard.adding(names: ["X-Door"]))]
+        #expect(try await values("X-Door", wrong) == ["open-sesame", "open-sesame"])
+        #expect(try await values("X-Door", right) == ["open-sesame", nil])
+        expectFound(.credentialSentToOtherHost, wrong: wrong, right: right)
+    }
+
+    @Test func aPartitionOfAnotherStoreSharesTheResponsesOfTwoUsers() async throws {
+        let ada = TokenStore(.init("a", account: "ada"), origins: []) { _ in .new }
+        let others = tokens()
+        let cache = { AnyInterceptor.cache(.memory()) }
+        let server = Recorder { request in
+            HTTPResponse(
+                status: 200,
+                headerFields: [.cacheControl: "max-age=600", "X-Token": request.headerFields[.authorization] ?? ""],
+                url: request.url
+            )
+        }
+        let wrong: [any Interceptor] = [.partition(by: ada), cache(), .bearerAuth(ada), .bearerAuth(others)]
+        let right: [any Interceptor] = [.partition(by: others), cache(), .bearerAuth(others)]
+        let chain = InterceptorChain(wrong, transport: server)
+        let first = try await chain.send(HTTPRequest(url: apiURL)).headerFields["X-Token"]
+        others.signIn(.init("bob"))
+        let second = try await chain.send(HTTPRequest(url: apiURL)).headerFields["X-Token"]
+        #expect(first == second)
+        expectFound(.credentialInsideSharing, wrong: wrong, right: right)
+    }
+
+    @Test func aSignatureOutsideACacheNeverFindsAStoredResponse() async throws {
+        let numbers = Tally()
+        let sign: AnyInterceptor = .sign(origins: [apiOrigin]) { request, _ in
+            request.headerFields["X-Signature"] = "\(numbers.count())"
+        }
+        func requests(_ interceptors: [any Interceptor], _ context: HTTPContext = HTTPContext()) async throws -> Int {
+            let server = Recorder { request in
+                HTTPResponse(status: 200, headerFields: [.cacheControl: "max-age=600"], url: request.url)
+            }
+            let chain = InterceptorChain(interceptors, transport: server)
+            for _ in 0..<2 { _ = try await chain.send(HTTPRequest(url: apiURL, context: context)) }
+            return server.requests.count
+        }
+        #expect(try await requests([sign, .cache(.memory())]) == 2)
+        #expect(try await requests([.cache(.memory()), sign], .with(\.cachePartition, "ada")) == 1)
+        expectFound(
+            .signatureOutsideSharing,
+            wrong: [sign, .cache(.memory())],
+            right: [.partition(by: tokens()), .cache(.memory()), sign]
+        )
+    }
+
     @Test func aRejectedTokenIsSentAgainBeforeItIsRenewed() async throws {
         func sent(_ condition: OutcomeCondition) async throws -> [String] {
             let server = TokenServer(accepting: ["new"])

@@ -246,6 +246,45 @@ import TransportTesting
         expectFound(.statusJudgedInsideCache, wrong: wrong, right: right)
     }
 
+    @Test func aRevalidationFailsIfARangeRejectsA304InsideTheCache() async throws {
+        func second(_ interceptors: [any Interceptor]) async throws -> HTTPResponse.Status {
+            let server = Recorder { request in
+                let isKnown = request.headerFields.contains(.ifNoneMatch)
+                return HTTPResponse(
+                    status: isKnown ? 304 : 200,
+                    headerFields: [.cacheControl: "no-cache", "ETag": "\"1\""],
+                    url: request.url
+                )
+            }
+            let chain = InterceptorChain(interceptors, transport: server)
+            _ = try await chain.get()
+            return try await chain.get()
+        }
+        let wrong: [any Interceptor] = [.cache(.memory()), .validateStatus(200..<300)]
+        let right: [any Interceptor] = [.validateStatus(200..<300), .cache(.memory())]
+        await #expect(throws: StatusError.self) { _ = try await second(wrong) }
+        #expect(try await second(right) == 200)
+        expectFound(.statusJudgedInsideCache, wrong: wrong, right: right)
+    }
+
+    @Test func theCookieOfAResponseThatBecomesAnErrorIsNotStored() async throws {
+        func cookies(_ order: (AnyInterceptor) -> [any Interceptor]) async throws -> Int {
+            let jar = CookieJar()
+            let server = Recorder { request in
+                HTTPResponse(status: 403, headerFields: [.setCookie: "csrf=1; Path=/"], url: request.url)
+            }
+            _ = try? await InterceptorChain(order(.cookies(jar)), transport: server).get()
+            return jar.cookies(for: apiURL).count
+        }
+        #expect(try await cookies { [$0, .validateStatus()] } == 0)
+        #expect(try await cookies { [.validateStatus(), $0] } == 1)
+        expectFound(
+            .cookiesLostInError,
+            wrong: [.cookies(), .validateStatus()],
+            right: [.validateStatus(), .cookies()]
+        )
+    }
+
     @Test func aPasswordIsNotSentAfterA401ThatWasJudged() async throws {
         let digest: AnyInterceptor = .digestAuth(username: "u", password: "p", origins: [apiOrigin])
         await #expect(throws: StatusError.self) {

@@ -74,7 +74,7 @@ struct CompressRequestInterceptor: Interceptor {
 }
 
 extension CompressRequestInterceptor: PlacedInterceptor {
-    static var placement: Placement { [.compresses] }
+    var placement: Placement { [.compresses] }
 }
 
 extension Interceptor where Self == AnyInterceptor {

@@ -141,7 +141,7 @@ struct FollowRedirectsInterceptor: Interceptor {
 }
 
 extension FollowRedirectsInterceptor: PlacedInterceptor {
-    static var placement: Placement { [.followsRedirects, .readsStatus] }
+    var placement: Placement { [.followsRedirects(without: rules.redaction), .readsStatus(301, 302, 303, 307, 308)] }
 }
 
 extension Interceptor where Self == AnyInterceptor {

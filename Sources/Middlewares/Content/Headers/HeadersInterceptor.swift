@@ -36,7 +36,7 @@ extension HeadersInterceptor: PlacedInterceptor {
         switch source {
         case .fixed(let defaults, let forced):
             [defaults, forced].contains { $0.contains { $0.name.identifiesCaller } }
-                ? [.identifiesCaller] : [.changesRequest]
+                ? [.addsFieldsEverywhere] : [.changesRequest]
         case .made: [.changesRequest, .mayAddCredentials]
         }
     }

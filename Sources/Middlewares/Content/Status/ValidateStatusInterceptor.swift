@@ -2,9 +2,18 @@
 struct ValidateStatusInterceptor: Interceptor {
     private let isAccepted: (@Sendable (HTTPResponse) -> Bool)?
     private let bodyLimit: Int
+    /// The role for the linter, which never calls a closure of the caller's.
+    private let role: ChainRole
+
+    init(bodyLimit: Int, codes isAccepted: @escaping @Sendable (Int) -> Bool) {
+        self.isAccepted = { isAccepted($0.status.code) }
+        role = .judges(rejecting: Self.linted.filter { !isAccepted($0) })
+        self.bodyLimit = max(0, bodyLimit)
+    }
 
     init(bodyLimit: Int, where isAccepted: (@Sendable (HTTPResponse) -> Bool)? = nil) {
         self.isAccepted = isAccepted
+        role = isAccepted == nil ? .judges(rejecting: Self.linted.subtracting([304])) : .judgesByClosure
         self.bodyLimit = max(0, bodyLimit)
     }
 
@@ -29,6 +38,9 @@ struct ValidateStatusInterceptor: Interceptor {
         status.kind == .successful || status.code == 304 && isConditional
     }
 
+    /// The statuses that other interceptors act on.
+    private static let linted: Set<Int> = [301, 302, 303, 304, 307, 308, 401, 403, 404, 407]
+
     private static let conditions: [HTTPField.Name] = [.ifNoneMatch, .ifModifiedSince]
 
     static func isConditional(_ request: HTTPRequest) -> Bool {
@@ -38,7 +50,7 @@ struct ValidateStatusInterceptor: Interceptor {
 }
 
 extension ValidateStatusInterceptor: PlacedInterceptor {
-    static var placement: Placement { [.judges] }
+    var placement: Placement { [role] }
 }
 
 extension Interceptor where Self == AnyInterceptor {
@@ -84,12 +96,12 @@ extension Interceptor where Self == AnyInterceptor {
         _ range: some RangeExpression<Int> & Sendable,
         bodyLimit: Int = 64 << 10
     ) -> Self {
-        Self(ValidateStatusInterceptor(bodyLimit: bodyLimit) { range.contains($0.status.code) })
+        Self(ValidateStatusInterceptor(bodyLimit: bodyLimit, codes: { range.contains($0) }))
     }
 
     /// Throws a ``StatusError`` unless the set contains the status code. See ``validateStatus(bodyLimit:)``.
     public static func validateStatus(_ codes: Set<Int>, bodyLimit: Int = 64 << 10) -> Self {
-        Self(ValidateStatusInterceptor(bodyLimit: bodyLimit) { codes.contains($0.status.code) })
+        Self(ValidateStatusInterceptor(bodyLimit: bodyLimit, codes: { codes.contains($0) }))
     }
 
     /// Throws a ``StatusError`` unless the closure accepts the response. See ``validateStatus(bodyLimit:)``.

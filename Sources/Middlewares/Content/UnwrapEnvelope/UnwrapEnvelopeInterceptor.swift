@@ -97,5 +97,5 @@ struct UnwrapEnvelopeInterceptor: Interceptor {
 }
 
 extension UnwrapEnvelopeInterceptor: PlacedInterceptor {
-    static var placement: Placement { [.changesResponse] }
+    var placement: Placement { [.changesResponse] }
 }

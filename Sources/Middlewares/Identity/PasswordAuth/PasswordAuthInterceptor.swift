@@ -137,10 +137,11 @@ struct PasswordAuthInterceptor: Interceptor {
 
 extension PasswordAuthInterceptor: PlacedInterceptor {
     var placement: Placement {
-        guard challenger.proxy == nil else { return [.spelled(elementName), .answersChallenges, .readsStatus] }
-        return [
-            .spelled(elementName), .addsCredentials(in: .authorization), .answersChallenges, .readsStatus,
+        guard challenger.proxy == nil else { return [.spelled(elementName), .answersChallenges, .readsStatus(407)] }
+        let roles: [ChainRole] = [
+            .spelled(elementName), .addsCredentials(in: .authorization), .answersChallenges, .readsStatus(401),
             .inside(.compresses, because: "A digest must cover the content as it is sent, or the server refuses it."),
         ]
+        return Placement(schemes == [.digest] ? roles + [.changesEachTime] : roles)
     }
 }

@@ -45,7 +45,7 @@ struct SignInterceptor: Interceptor {
 }
 
 extension SignInterceptor: PlacedInterceptor {
-    var placement: Placement { Placement([.signs] + (identifiesCaller ? [.identifiesCaller] : [])) }
+    var placement: Placement { Placement([.signs] + (identifiesCaller ? [.identifiesCaller, .changesEachTime] : [])) }
 }
 
 extension Interceptor where Self == AnyInterceptor {

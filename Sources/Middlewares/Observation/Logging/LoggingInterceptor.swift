@@ -1,7 +1,8 @@
 /// The implementation of `.logging(…)`, documented there.
 struct LoggingInterceptor: Interceptor {
     private let log: ExchangeLog?
-    private let redaction: Redaction
+    /// Hides values in the fields that the log shows; `nil` if it shows no fields.
+    private let redaction: Redaction?
 
     init(
         _ level: LogLevel = .basic,
@@ -13,7 +14,7 @@ struct LoggingInterceptor: Interceptor {
         redaction: Redaction = .standard,
         time: TimeSource = .system
     ) {
-        self.redaction = redaction
+        self.redaction = level == .basic && !curl ? nil : redaction
         guard level != .off else {
             log = nil
             return
@@ -54,7 +55,7 @@ public enum LogLevel: String, Sendable, CaseIterable {
 }
 
 extension LoggingInterceptor: PlacedInterceptor {
-    var placement: Placement { log == nil ? [] : [.logs(with: redaction)] }
+    var placement: Placement { log == nil ? [] : [redaction.map(ChainRole.logs) ?? .logs] }
 }
 
 extension Interceptor where Self == AnyInterceptor {

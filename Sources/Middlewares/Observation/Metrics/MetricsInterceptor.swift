@@ -56,7 +56,7 @@ struct MetricsInterceptor: Interceptor {
 }
 
 extension MetricsInterceptor: PlacedInterceptor {
-    static var placement: Placement { [.measures] }
+    var placement: Placement { [.measures] }
 }
 
 extension Interceptor where Self == AnyInterceptor {

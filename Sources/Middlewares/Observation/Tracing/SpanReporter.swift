@@ -101,5 +101,5 @@ struct SpansInterceptor: Interceptor {
 
 extension SpansInterceptor: PlacedInterceptor {
     // By default, the signers don't cover trace fields, so these may be added after signing.
-    static var placement: Placement { [.spelled("tracing"), .measures] }
+    var placement: Placement { [.spelled("tracing"), .measures] }
 }

@@ -54,7 +54,7 @@ struct TracingInterceptor: Interceptor {
 }
 
 extension TracingInterceptor: PlacedInterceptor {
-    static var placement: Placement { [.measures, .changesRequest] }
+    var placement: Placement { [.measures, .changesRequest] }
 }
 
 extension Interceptor where Self == AnyInterceptor {

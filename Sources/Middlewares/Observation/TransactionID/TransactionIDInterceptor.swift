@@ -63,7 +63,7 @@ private enum UUIDSource {
 }
 
 extension TransactionIDInterceptor: PlacedInterceptor {
-    static var placement: Placement { [.changesRequest] }
+    var placement: Placement { [.changesRequest] }
 }
 
 extension Interceptor where Self == AnyInterceptor {

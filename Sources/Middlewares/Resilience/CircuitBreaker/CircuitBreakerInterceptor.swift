@@ -49,7 +49,7 @@ struct CircuitBreakerInterceptor: Interceptor {
 }
 
 extension CircuitBreakerInterceptor: PlacedInterceptor {
-    static var placement: Placement { [.breaksCircuit] }
+    var placement: Placement { [.breaksCircuit] }
 }
 
 extension Interceptor where Self == AnyInterceptor {

@@ -111,5 +111,5 @@ struct HedgeInterceptor: Interceptor {
 }
 
 extension HedgeInterceptor: PlacedInterceptor {
-    static var placement: Placement { [.hedges] }
+    var placement: Placement { [.hedges] }
 }

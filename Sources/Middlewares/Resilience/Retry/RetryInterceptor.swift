@@ -104,7 +104,10 @@ struct RetryInterceptor: Interceptor {
 }
 
 extension RetryInterceptor: PlacedInterceptor {
-    var placement: Placement { [policy.condition.includesUnauthorized ? .retriesUnauthorized : .retries, .waits] }
+    var placement: Placement {
+        let roles = [policy.condition.knownOutcomes.map(ChainRole.retries) ?? .retries, .waits]
+        return Placement(policy.condition.includesUnauthorized ? [.retriesUnauthorized] + roles : roles)
+    }
 }
 
 extension Interceptor where Self == AnyInterceptor {

@@ -33,7 +33,7 @@ struct CoalesceInterceptor: Interceptor {
 }
 
 extension CoalesceInterceptor: PlacedInterceptor {
-    static var placement: Placement { [.shares] }
+    var placement: Placement { [.shares] }
 }
 
 extension Interceptor where Self == AnyInterceptor {

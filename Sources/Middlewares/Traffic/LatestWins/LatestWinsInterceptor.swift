@@ -73,14 +73,18 @@ extension HTTPContext {
         set {
             self[LatestKeyKey.self] = newValue
             #if DEBUG
-            note(ChainWish("latestKey", grantedBy: .supersedes, ".latestWins()"), isWished: newValue != nil)
+            let harm = "Nothing ends an older call with the same key."
+            note(
+                ChainWish("latestKey", grantedBy: .supersedes, ".latestWins()", harm: harm),
+                isWished: newValue != nil
+            )
             #endif
         }
     }
 }
 
 extension LatestWinsInterceptor: PlacedInterceptor {
-    static var placement: Placement { [.supersedes] }
+    var placement: Placement { [.supersedes] }
 }
 
 extension Interceptor where Self == AnyInterceptor {

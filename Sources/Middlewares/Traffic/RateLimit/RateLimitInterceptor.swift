@@ -28,7 +28,7 @@ struct RateLimitInterceptor: Interceptor {
 }
 
 extension RateLimitInterceptor: PlacedInterceptor {
-    static var placement: Placement { [.limitsRate, .waits] }
+    var placement: Placement { [.limitsRate, .waits] }
 }
 
 extension Interceptor where Self == AnyInterceptor {
