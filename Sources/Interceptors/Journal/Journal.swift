@@ -83,15 +83,15 @@ public final class Journal: Sendable {
     public var calls: [JournalCall] {
         // The events are read before the names that they refer to.
         let events = records.withLock(\.all).map { ($0, $0.contents) }
-        let names = writer.names.texts
-        return events.map { JournalCall($0, $1, names: names) }
+        let (names, values) = (writer.names.texts, writer.values.texts)
+        return events.map { JournalCall($0, $1, names: names, values: values) }
     }
 
     /// The call with a number, unless it has been dropped.
     public subscript(id: JournalCall.ID) -> JournalCall? {
         guard let record = records.withLock({ $0[id] }) else { return nil }
         let events = record.contents
-        return JournalCall(record, events, names: writer.names.texts)
+        return JournalCall(record, events, names: writer.names.texts, values: writer.values.texts)
     }
 
     /// Drops all calls. What running calls still do isn't recorded.
@@ -121,19 +121,19 @@ extension Journal {
     /// that is over. Work that outlives a call goes on inside the chain, and stays a part of the call.
     func begin(_ name: JournalName, _ request: borrowing HTTPRequest) -> JournalVisit {
         let now = now
-        let head = JournalHead(request)
         let visited = request.context.journalVisit.flatMap { $0.journal === self ? $0 : nil }
         let parent = visited.flatMap { name.isFirst && $0.isOver ? nil : $0 }
         let record = parent?.record ?? beginCall(for: request.context.journalCaller ?? visited, at: now)
         let outer = parent.map { $0.depth < JournalVisit.maxDepth ? $0.location : .omitted }
         let previous = parent?.beginInner()
+        let head = JournalHead.of(request, after: previous)
         let isTransport = name.isTransport
-        // A closure can't capture the borrowed request.
-        let request = copy request
+        // Only the body is written from the request. A closure can't capture the borrowed request.
+        let body: HTTPBody = head === previous ? .empty : request.body
         let (location, growth) = record.begin(inside: outer, isTransport: isTransport, at: now) { bytes in
             bytes.append(number: name.number)
             if name.number == 0 { bytes.append(text: name.text) }
-            return writer.write(request, after: previous, to: &bytes)
+            return writer.write(body, head, after: previous, to: &bytes)
         }
         hasChanged(record, by: growth)
         return JournalVisit(self, record, location, inside: parent, request: head)

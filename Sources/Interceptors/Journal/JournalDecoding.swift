@@ -1,8 +1,8 @@
 internal import Foundation
 
 extension JournalCall {
-    init(_ record: JournalRecord, _ events: JournalEvents, names: [String]) {
-        var decoding = JournalDecoding(names: names)
+    init(_ record: JournalRecord, _ events: JournalEvents, names: [String], values: [String]) {
+        var decoding = JournalDecoding(names: names, values: values)
         decoding.read(events.head)
         for segment in events.tail { decoding.read(segment) }
         self.init(
@@ -28,10 +28,14 @@ private struct JournalDecoding {
     }
 
     private let names: [String]
+    private let values: [String]
     private var nodes: [Int: Node] = [:]
     private var bodySizes: [(step: Int, size: Int64)] = []
 
-    init(names: [String]) { self.names = names }
+    init(names: [String], values: [String]) {
+        self.names = names
+        self.values = values
+    }
 
     mutating func root() -> JournalCall.Step? {
         for (step, size) in bodySizes { setBodySize(size, of: step) }
@@ -143,7 +147,7 @@ private struct JournalDecoding {
     private mutating func readNote(of number: Int, _ reader: inout JournalReader) {
         let decision = reader.name(in: names)
         let callID = reader.int()
-        let note = JournalNote(decision, reader.text(), callID: callID == 0 ? nil : callID)
+        let note = JournalNote(decision, reader.name(in: values), callID: callID == 0 ? nil : callID)
         nodes[number]?.step.notes.append(note)
         let stepCount = nodes[number]?.children.count ?? 0
         nodes[number]?.step.noteIndices.append(stepCount)
@@ -183,7 +187,7 @@ private struct JournalDecoding {
         var fields = Array(previous.prefix(max(0, first)))
         for _ in 0..<max(0, count) {
             let name = reader.name(in: names)
-            var field = JournalCall.Field(name: name, value: reader.text())
+            var field = JournalCall.Field(name: name, value: reader.name(in: values))
             field.revision = previous.last { $0.name == field.name && $0.value == field.value }?.revision ?? 0
             fields.append(field)
         }

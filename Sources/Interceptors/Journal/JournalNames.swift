@@ -6,7 +6,7 @@ internal import Synchronization
 /// they get only half of the table.
 final class JournalNames: Sendable {
     private static let maxCount = 1_024
-    private static let maxLength = 48
+    private static let maxLength = 64
 
     private struct Table {
         var numbers: [String: Int] = [:]

@@ -10,9 +10,44 @@ final class JournalVisit: Sendable {
         /// The request as it arrived here. `nil` after the run, because a stream may keep the run for hours, and a request's body
         /// with it.
         var request: JournalHead?
-        var latest: [(step: JournalEvents.Location, outcome: JournalOutcome)] = []
+        /// Nearly every step runs the rest of the chain once, so the latest outcome needs no array.
+        private var latest: Outcome?
+        private var earlier: [Outcome] = []
 
         init(request: JournalHead) { self.request = request }
+
+        var outcomes: Outcomes { Outcomes(latest: latest, earlier: earlier) }
+
+        mutating func add(_ outcome: Outcome) {
+            if let latest {
+                if earlier.count == Self.maxCount - 1 { earlier.removeFirst() }
+                earlier.append(latest)
+            }
+            latest = outcome
+        }
+
+        mutating func end() { (request, latest, earlier) = (nil, nil, []) }
+
+        /// Forgets responses with content in memory.
+        mutating func removeContent() {
+            guard let last = latest else { return }
+            earlier.removeAll(where: \.keepsBytes)
+            if last.keepsBytes { latest = earlier.popLast() }
+        }
+    }
+
+    private struct Outcome {
+        let step: JournalEvents.Location
+        let value: JournalOutcome
+
+        var keepsBytes: Bool { if case .response(let head) = value { head.body.keepsBytes } else { false } }
+    }
+
+    private struct Outcomes {
+        let latest: Outcome?
+        let earlier: [Outcome]
+
+        var all: [Outcome] { earlier + [latest].compactMap(\.self) }
     }
 
     /// The maximum number of runs that a run is inside of. Decoders refuse JSON of more than 512 levels, and a step takes two.
@@ -60,24 +95,42 @@ final class JournalVisit: Sendable {
     func beginInner() -> JournalHead? {
         state.withLock { state in
             // Content isn't kept through a loop only to find the source of a response.
-            state.latest.removeAll { if case .response(let head) = $0.outcome { head.body.keepsBytes } else { false } }
+            state.removeContent()
             return state.request
         }
     }
 
     func end(_ response: HTTPResponse) {
-        let head = JournalHead(response)
         let (request, outcomes) = finish()
-        let base = Self.base(of: head, among: outcomes)
-        journal.record(.responded, of: self) { bytes, isBrief, writer in
-            // Bytes of another segment may be gone when these are read.
-            let isReadable = base.map { $0.step.segment == 0 || $0.step.segment == location.segment } ?? false
-            let base = isBrief || !isReadable ? nil : base
-            bytes.append(number: base?.step.step ?? 0)
-            if isBrief { return writer.write(statusOf: response, to: &bytes) }
-            return writer.write(response, after: base?.head, to: request?.url, to: &bytes)
+        let (head, source) = Self.head(of: response, among: outcomes)
+        // Bytes of another segment may be gone when these are read.
+        let isReadable = source.map { $0.step.segment == 0 || $0.step.segment == location.segment } ?? false
+        if isReadable, let source, source.head === head {
+            journal.record(.responded, of: self) { bytes, _, _ in
+                bytes.append(number: source.step.step)
+                bytes.append(JournalWriter.Parts().rawValue)
+                return 0
+            }
+        } else {
+            record(response, head, after: isReadable ? source : nil, requestURL: request?.url)
         }
         parent?.add(.response(head), of: location)
+    }
+
+    // Apart, because a closure that captures a response copies it, even if it isn't called.
+    @inline(never)
+    private func record(
+        _ response: HTTPResponse,
+        _ head: JournalHead,
+        after source: Source?,
+        requestURL: URL?
+    ) {
+        journal.record(.responded, of: self) { bytes, isBrief, writer in
+            let source = isBrief ? nil : source
+            bytes.append(number: source?.step.step ?? 0)
+            if isBrief { return writer.write(statusOf: response, to: &bytes) }
+            return writer.write(response, head, after: source?.head, to: requestURL, to: &bytes)
+        }
     }
 
     func end(_ error: any Error) {
@@ -98,41 +151,48 @@ final class JournalVisit: Sendable {
         guard step.step > 0 else { return }
         state.withLock { state in
             guard state.request != nil else { return }
-            if state.latest.count == State.maxCount { state.latest.removeFirst() }
-            state.latest.append((step, outcome))
+            state.add(Outcome(step: step, value: outcome))
         }
     }
-
-    private typealias Outcomes = [(step: JournalEvents.Location, outcome: JournalOutcome)]
 
     private func finish() -> (request: JournalHead?, outcomes: Outcomes) {
         state.withLock { state in
-            defer { (state.request, state.latest) = (nil, []) }
-            return (state.request, state.latest)
+            let (request, outcomes) = (state.request, state.outcomes)
+            state.end()
+            return (request, outcomes)
         }
     }
 
-    /// The inner step whose response this step's response was made from: the one with most in common, or else the latest.
-    private static func base(
-        of response: JournalHead,
+    private typealias Source = (step: JournalEvents.Location, head: JournalHead)
+
+    /// The head of a response, and the inner step whose response it was made from: the one with most in common, or else the
+    /// latest.
+    private static func head(
+        of response: borrowing HTTPResponse,
         among outcomes: Outcomes
-    ) -> (step: JournalEvents.Location, head: JournalHead)? {
-        var best: (step: JournalEvents.Location, head: JournalHead)?
-        var bestScore = -1
-        for case (let step, .response(let head)) in outcomes {
-            let hasFields = head.fields.isIdentical(to: response.fields) && !head.fields.isEmpty
-            let score = (hasFields ? 2 : 0) + (head.body == response.body ? 1 : 0)
-            guard score >= bestScore else { continue }
-            (best, bestScore) = ((step, head), score)
+    ) -> (head: JournalHead, source: Source?) {
+        if outcomes.earlier.isEmpty {
+            guard let latest = outcomes.latest, case .response(let head) = latest.value else {
+                return (JournalHead.of(response, after: nil), nil)
+            }
+            return (JournalHead.of(response, after: head), (latest.step, head))
         }
-        return best
+        let own = JournalHead.of(response, after: nil)
+        var best: Source?
+        var bestScore = -1
+        for outcome in outcomes.all {
+            guard case .response(let head) = outcome.value else { continue }
+            let hasFields = head.fields.isIdentical(to: own.fields) && !head.fields.isEmpty
+            let score = (hasFields ? 2 : 0) + (head.body == own.body ? 1 : 0)
+            guard score >= bestScore else { continue }
+            (best, bestScore) = ((outcome.step, head), score)
+        }
+        return (own, best)
     }
 
     /// The inner step that failed with the same error.
     private static func base(of fault: JournalFault, among outcomes: Outcomes) -> JournalEvents.Location? {
-        outcomes.last { inner in
-            if case .failure(let other) = inner.outcome { other == fault } else { false }
-        }?.step
+        outcomes.all.last { if case .failure(let other) = $0.value { other == fault } else { false } }?.step
     }
 }
 

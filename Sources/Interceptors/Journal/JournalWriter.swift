@@ -34,6 +34,13 @@ struct JournalWriter: Sendable {
     private static let maxMessageLength = 1 << 10
 
     let names = JournalNames()
+    /// Values that many calls have. The table outlives the calls, so it holds no field that may be about a person.
+    let values = JournalNames()
+    /// The ready-made interceptors' decisions whose texts are always the same.
+    private static let commonDecisions: Set<String> = ["cacheMiss", "envelopeOpened", "refreshBegun", "sentAgain"]
+    private static let commonFields: Set<HTTPField.Name> = [
+        .accept, .acceptEncoding, .cacheControl, .cacheStatus, .connection, .contentEncoding, .contentType, .vary,
+    ]
     let redaction: Redaction?
     let bodyLimit: Int
     /// The number of bytes to keep of all fields of a message.
@@ -53,45 +60,53 @@ struct JournalWriter: Sendable {
     // MARK: Messages
 
     /// Writes a request as its difference from the request of the step outside, and returns the number of omitted fields.
-    func write(_ request: borrowing HTTPRequest, after previous: JournalHead?, to bytes: inout JournalBytes) -> Int {
+    func write(
+        _ body: HTTPBody,
+        _ head: JournalHead,
+        after previous: JournalHead?,
+        to bytes: inout JournalBytes
+    ) -> Int {
         var parts: Parts = []
-        let url = request.url
-        if previous?.method != request.method { parts.insert(.start) }
-        if previous?.url != url { parts.insert(.url) }
-        if !Self.isSame(request.headerFields, previous) { parts.insert(.fields) }
-        if previous?.hasSameBody(as: request.body) != true { parts.insert(.body) }
+        guard head !== previous else {
+            bytes.append(parts.rawValue)
+            return 0
+        }
+        if previous?.method != head.method { parts.insert(.start) }
+        if !head.hasSameURL(as: previous?.url) { parts.insert(.url) }
+        if !Self.isSame(head.fields, previous) { parts.insert(.fields) }
+        if previous?.hasSameBody(as: head) != true { parts.insert(.body) }
         bytes.append(parts.rawValue)
-        if parts.contains(.start) { write(name: request.method.rawValue, to: &bytes) }
-        if parts.contains(.url) { write(url, to: &bytes) }
+        if parts.contains(.start) { write(name: head.method?.rawValue ?? "", to: &bytes) }
+        if parts.contains(.url) { write(head.url, to: &bytes) }
         var omitted = 0
         if parts.contains(.fields) {
-            omitted = write(request.headerFields, after: previous?.fields, areForeign: false, to: &bytes)
+            omitted = write(head.fields, after: previous?.fields, areForeign: false, to: &bytes)
         }
-        if parts.contains(.body) { write(request.body, isChanged: previous != nil, to: &bytes) }
+        if parts.contains(.body) { write(body, isChanged: previous != nil, to: &bytes) }
         return omitted
     }
 
     /// Writes a response as its difference from the response of an inner step, and returns the number of omitted fields.
     func write(
         _ response: borrowing HTTPResponse,
+        _ head: JournalHead,
         after previous: JournalHead?,
         to requestURL: URL?,
         to bytes: inout JournalBytes
     ) -> Int {
         var parts: Parts = []
-        let (status, url) = (response.status.code, response.url)
-        if previous?.status != status { parts.insert(.start) }
-        if previous == nil || previous?.url != url {
-            parts.insert(url == requestURL ? .requestURL : .url)
+        if previous?.status != head.status { parts.insert(.start) }
+        if previous == nil || !head.hasSameURL(as: previous?.url) {
+            parts.insert(head.hasSameURL(as: requestURL) ? .requestURL : .url)
         }
-        if !Self.isSame(response.headerFields, previous) { parts.insert(.fields) }
-        if previous?.hasSameBody(as: response.body) != true { parts.insert(.body) }
+        if !Self.isSame(head.fields, previous) { parts.insert(.fields) }
+        if previous?.hasSameBody(as: head) != true { parts.insert(.body) }
         bytes.append(parts.rawValue)
-        if parts.contains(.start) { bytes.append(number: status) }
-        if parts.contains(.url) { write(url, to: &bytes) }
+        if parts.contains(.start) { bytes.append(number: head.status) }
+        if parts.contains(.url) { write(head.url, to: &bytes) }
         var omitted = 0
         if parts.contains(.fields) {
-            omitted = write(response.headerFields, after: previous?.fields, areForeign: true, to: &bytes)
+            omitted = write(head.fields, after: previous?.fields, areForeign: true, to: &bytes)
         }
         if parts.contains(.body) { write(response.body, isChanged: previous != nil, to: &bytes) }
         return omitted
@@ -144,7 +159,8 @@ struct JournalWriter: Sendable {
             write(name: field.name.rawName, isForeign: areForeign, to: &bytes)
             let limit = max(0, min(Self.maxTextLength, room))
             let text = shown(field, upTo: limit)
-            bytes.append(text: text)
+            let isCommon = Self.commonFields.contains(field.name)
+            write(value: text, isCommon: isCommon, isForeign: areForeign, to: &bytes)
             room -= bytes.count - start
             if text != field.value, !replaced.contains(where: { Self.isSame($0, field) }),
                 replaced.contains(where: { $0.name == field.name && shown($0, upTo: limit) == text })
@@ -203,7 +219,14 @@ struct JournalWriter: Sendable {
             bytes.append(text: decision)
         }
         bytes.append(number: note.callID ?? 0)
-        bytes.append(text: redacted(note.text))
+        write(value: redacted(note.text), isCommon: Self.commonDecisions.contains(note.decision), to: &bytes)
+    }
+
+    /// Writes a value, or its number in the table of values if many calls have it.
+    private func write(value: String, isCommon: Bool, isForeign: Bool = false, to bytes: inout JournalBytes) {
+        if isCommon { return bytes.append(name: value, in: values, isForeign: isForeign) }
+        bytes.append(number: 0)
+        bytes.append(text: value)
     }
 
     private func write(name: String, isForeign: Bool = false, to bytes: inout JournalBytes) {
