@@ -15,7 +15,7 @@ internal import Foundation
 /// Any other request may be sent again only if the server certainly didn't act on it:
 /// - The response is a 408, 421, 425 or 429, or a 413 or 503 with a `Retry-After`.
 /// - Nothing was sent: there was no connection, the deadline passed while the request waited for a permit, or
-///   `limitConcurrency`, `rateLimit`, `circuitBreaker`, `sign` or an interceptor of yours refused the request
+///   `limitConcurrency`, `rateLimit`, `circuitBreaker`, `sign` or your own interceptor refused the request
 ///   (`HTTPError.sentNothing`). A TLS failure doesn't count, because it can occur after the request was sent.
 ///
 /// Neither case applies after an inner interceptor followed a redirect that changed the method, because the server acted on
