@@ -123,12 +123,14 @@ extension Journal {
         let now = now
         let visited = request.context.journalVisit.flatMap { $0.journal === self ? $0 : nil }
         let parent = visited.flatMap { name.isFirst && $0.isOver ? nil : $0 }
-        let record = parent?.record ?? beginCall(for: request.context.journalCaller ?? visited, at: now)
+        // Not `??`, whose right side is a closure and can't capture the borrowed request.
+        let record =
+            if let parent { parent.record } else { beginCall(for: request.context.journalCaller ?? visited, at: now) }
         let outer = parent.map { $0.depth < JournalVisit.maxDepth ? $0.location : .omitted }
         let previous = parent?.beginInner()
         let head = JournalHead.of(request, after: previous)
         let isTransport = name.isTransport
-        // Only the body is written from the request. A closure can't capture the borrowed request.
+        // Only the body is written from the request.
         let body: HTTPBody = head === previous ? .empty : request.body
         let (location, growth) = record.begin(inside: outer, isTransport: isTransport, at: now) { bytes in
             bytes.append(number: name.number)
