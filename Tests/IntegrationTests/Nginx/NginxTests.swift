@@ -5,13 +5,14 @@ import TestSupport
 import Testing
 import TransportTesting
 
+extension Trait where Self == ConditionTrait {
+    fileprivate static var needsNginx: Self {
+        .enabled(if: NginxServer.mustRun, Comment(rawValue: NginxServer.absence))
+    }
+}
+
 /// Tests with a server that this project didn't write.
-@Suite(
-    .enabled(if: NginxServer.mustRun, Comment(rawValue: NginxServer.absence)),
-    .againstHanging,
-    .heavy,
-    .checksArchive
-)
+@Suite(.againstHanging, .heavy, .checksArchive, .needsNginx)
 struct NginxTests {
     enum Kind: String, CaseIterable {
         case curl, urlSession
