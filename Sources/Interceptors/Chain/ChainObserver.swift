@@ -49,7 +49,7 @@ extension [any Interceptor] {
             guard let part = element as? InterceptorGroup else {
                 return observer.observing(element, named: InterceptorChain.name(element), isFirst: isFirst)
             }
-            // The names of its elements are steps of their own.
+            // Not the group's full name, because its elements are steps too.
             return observer.observing(part.observed(by: observer), named: "when", isFirst: isFirst)
         }
     }

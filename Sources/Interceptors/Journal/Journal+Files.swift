@@ -22,7 +22,7 @@ extension Journal {
     /// try journal.page().write(to: htmlFile)
     /// ```
     /// The page lists the calls with a waterfall, and shows the steps, changes, notes, fields and bodies of a call. It can be
-    /// searched and filtered; `/`, the arrow keys, Enter and Escape suffice to use it. Its appearance is light or dark, as the
+    /// searched and filtered; the keyboard alone suffices (`/`, arrow keys, Enter, Escape). Its appearance is light or dark, as the
     /// system's. If the journal shows secrets, the page says so at its top.
     ///
     /// Nothing in a call can run in the page, whatever a server sent: a content security policy allows only the page's own script.

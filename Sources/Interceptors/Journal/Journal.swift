@@ -12,7 +12,7 @@ public import Transport
 /// print(journal.calls.last?.explained ?? "no call")
 /// ```
 /// A journal works for every interceptor, the app's own included: it compares the request before and after the interceptor, and
-/// the response likewise. An interceptor adds the reason of a decision with ``Transport/HTTPRequest/note(_:)``.
+/// the response likewise. An interceptor adds the reason for a decision with ``Transport/HTTPRequest/note(_:)``.
 ///
 /// Several clients may share a journal. A chain without one costs nothing.
 ///
@@ -25,7 +25,8 @@ public import Transport
 /// size at most: a loop of retries keeps its first and its last attempts, and counts the others in ``JournalCall/omittedCount``.
 /// Steps nested in more than 128 others are only counted too.
 ///
-/// Bodies in memory are kept up to a limit, and up to a sixteenth of a call's size. A stream is never read for the journal; its size is recorded when it ends.
+/// Bodies in memory are kept up to a limit, and up to a sixteenth of a call's size. A stream is never read for the journal; its
+/// size is recorded when it ends.
 public final class Journal: Sendable {
     let limit: Int
     private let byteLimit: Int
@@ -100,7 +101,7 @@ public final class Journal: Sendable {
     /// Whether the journal keeps secrets as they are.
     var showsSecrets: Bool { writer.redaction == nil }
 
-    /// The number of the oldest call; if there is none, of the next one.
+    /// The number of the oldest call, or of the next call if the journal is empty.
     var oldestID: JournalCall.ID { records.withLock(\.oldestID) }
 
     /// Tells a listener the calls that are there, as if they had changed.

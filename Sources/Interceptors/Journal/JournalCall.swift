@@ -76,7 +76,7 @@ public struct JournalCall: Sendable, Hashable, Codable, Identifiable {
         public var status: Int?
         /// The fields in their order, with redacted values.
         public var fields: [Field]
-        /// What is known of the body.
+        /// The kind and size of the body, and its content as far as it was kept.
         public var body: Body
         /// Whether only the status of a response was kept, because the call had used up its room. Its fields and its body aren't
         /// known.
@@ -113,7 +113,7 @@ public struct JournalCall: Sendable, Hashable, Codable, Identifiable {
         }
     }
 
-    /// What a journal knows of a body. A stream's content is never read for the journal.
+    /// The kind and size of a body, and its content as far as it was kept. A stream's content is never read for the journal.
     public struct Body: Sendable, Hashable, Codable {
         /// Whether the content is a stream: then only its size is known.
         public var isStream: Bool

@@ -89,7 +89,7 @@ struct JournalFault: Sendable, Equatable {
     }
 }
 
-/// What a step made of its request.
+/// The response or the error with which a step ended.
 enum JournalOutcome: Sendable {
     case response(JournalHead)
     case failure(JournalFault)

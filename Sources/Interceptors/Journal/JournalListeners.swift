@@ -70,7 +70,7 @@ final class JournalListener: Sendable {
             }
             guard state.known.insert(call).inserted else { return nil }
             state.changed.append(call)
-            // Of more calls than the journal keeps, it has dropped the oldest.
+            // The journal keeps no more calls than this, so it has dropped the oldest.
             if state.changed.count > limit,
                 let oldest = state.changed.indices.min(by: { state.changed[$0] < state.changed[$1] })
             {

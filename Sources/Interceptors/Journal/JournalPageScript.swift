@@ -273,7 +273,7 @@ extension JournalPageTemplate {
 
         const bodyText = (message) => message.brief ? "only the status was kept" : message.stream ? "stream" + (message.size === undefined ? "" : ", " + bytes(message.size)) : message.size ? bytes(message.size) : "no content";
         const pairs = (message) => Array.from({ length: (message.fields ?? []).length / 2 }, (_, index) => [string(message.fields[2 * index]), string(message.fields[2 * index + 1]), message.revisions?.[index] ?? 0]);
-        /// What differs between two messages, a line for each difference.
+        /// The differences between two messages, a line each.
         function changes(from, to) {
           if (from === to) return [];
           const result = [];

@@ -233,7 +233,7 @@ struct JournalWriter: Sendable {
         bytes.append(name: Self.limited(name, to: Self.maxNameLength), in: names, isForeign: isForeign)
     }
 
-    /// A code or another word, with secrets replaced, in case it is none.
+    /// Writes a code with secrets replaced, because an author may put any text there.
     private func shortened(_ text: String) -> String {
         Self.limited(redaction?.text(text) ?? text, to: Self.maxNameLength)
     }

@@ -1,4 +1,4 @@
-/// What an element does in a chain, or a wish for its place: an element of a ``Placement``.
+/// A role of an element of a chain, or a wish for its position: a part of a ``Placement``.
 ///
 /// Some roles imply others: an element that retries resends, and one that stores responses shares them.
 public struct ChainRole: Sendable {
@@ -143,7 +143,7 @@ extension ChainRole {
     public static let measures = Self(id: "measures")
 }
 
-/// What the interceptors of this package also say.
+/// Roles that only this package's interceptors declare.
 extension ChainRole {
     /// Retries a 401; implies ``retries``.
     package static let retriesUnauthorized = Self(id: "retriesUnauthorized")

@@ -25,7 +25,7 @@ struct ChainRuleDefinition: Sendable {
 
     let rule: ChainRule
     let severity: ChainFinding.Severity
-    /// What goes wrong, as an example.
+    /// An example of the harm.
     let harm: String
     /// A wrong chain, and the right one, as code for the documentation.
     let wrong: String
