@@ -1,0 +1,124 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Interceptors
+@testable import Middlewares
+
+// The cases of the rules about repeated exchanges, limits and time.
+extension ChainRulesTests {
+    static let resending: [Case] = [
+        Case(.retryInsideRetry, .doubtful, wrong: [.retry(), .group([.retry()])], right: [.retry()]),
+        Case(
+            .retryInsideRetry,
+            .doubtful,
+            wrong: [.retry(3, when: .code(.connectionLost)), .retry(3)],
+            right: [.retry(3)]
+        ),
+        Case(
+            .retryInsideRetry,
+            .note,
+            wrong: [.retry(3, when: .status(409)), .retry(3)],
+            right: [.retry(3, when: .temporaryFailure || .status(409))]
+        ),
+        Case(
+            .retryInsideRetry,
+            .note,
+            wrong: [.retry(3, when: .error(CancellationError.self)), .retry(3)],
+            right: [.retry(3)]
+        ),
+        Case(
+            .retryInsideRetry,
+            .note,
+            wrong: [
+                .when(.matching { $0.method == .get }, [.retry(5)]),
+                .when(.matching { $0.method == .post }, [.retry(2)]),
+            ],
+            right: [.when(.matching { $0.method == .get }, [.retry(5)])]
+        ),
+        Case(
+            .breakerOutsideRetry,
+            .doubtful,
+            wrong: [.circuitBreaker(), .retry()],
+            right: [.retry(), .circuitBreaker()]
+        ),
+        Case(
+            .hedgeOutsideRetry,
+            .doubtful,
+            wrong: [.hedge(after: minute), .retry()],
+            right: [.retry(), .hedge(after: minute)]
+        ),
+        Case(
+            .limitOutsideRetry,
+            .doubtful,
+            wrong: [.rateLimit(1, per: minute), .retry()],
+            right: [.retry(), .rateLimit(1, per: minute)]
+        ),
+        Case(
+            .limitOutsideRetry,
+            .doubtful,
+            wrong: [.limitConcurrency(1), .retry()],
+            right: [.retry(), .limitConcurrency(1)]
+        ),
+        Case(
+            .limitOutsideHedge,
+            .doubtful,
+            wrong: [.limitConcurrency(1), .hedge(after: minute)],
+            right: [.hedge(after: minute), .limitConcurrency(1)]
+        ),
+        Case(
+            .limitOutsideCache,
+            .doubtful,
+            wrong: [.rateLimit(1, per: minute), .cache(.memory())],
+            right: [.cache(.memory()), .rateLimit(1, per: minute)]
+        ),
+        Case(
+            .limitOutsideCache,
+            .doubtful,
+            wrong: [.circuitBreaker(), .cache(.memory())],
+            right: [.cache(.memory()), .circuitBreaker()]
+        ),
+        Case(
+            .permitHeldDuringRenewal,
+            .doubtful,
+            wrong: [.limitConcurrency(1), .retryOnUnauthorized(tokens), .bearerAuth(tokens)],
+            right: [.retryOnUnauthorized(tokens), .bearerAuth(tokens), .limitConcurrency(1)]
+        ),
+        Case(
+            .permitHeldDuringRenewal,
+            .doubtful,
+            wrong: [.limitConcurrency(1), .bearerAuth(tokens)],
+            right: [.limitConcurrency(1), .bearerAuth("token")]
+        ),
+        Case(
+            .timeoutNeverActs,
+            .doubtful,
+            wrong: [.timeout(.seconds(10)), .retry(), .timeout(.seconds(30))],
+            right: [.timeout(.seconds(30)), .retry(), .timeout(.seconds(10))]
+        ),
+        Case(
+            .timeoutNeverActs,
+            .doubtful,
+            wrong: [.timeout(.seconds(30)), .headers([:]), .timeout(.seconds(10))],
+            right: [.timeout(.seconds(30)), .when(.matching { $0.method == .get }, [.timeout(.seconds(10))])]
+        ),
+        Case(
+            .timeoutNeverActs,
+            .doubtful,
+            wrong: [.timeout(.seconds(1)), .timeout()],
+            right: [.timeout(), .timeout(.seconds(1))]
+        ),
+        Case(
+            .timeoutNeverActs,
+            .doubtful,
+            wrong: [.timeout(.seconds(30)), .metrics { _ in }, .timeout(.seconds(10))],
+            right: [.timeout(.seconds(30)), sign, .timeout(.seconds(10))]
+        ),
+        Case(
+            .timeoutNeverActs,
+            .doubtful,
+            wrong: [.timeout(.seconds(10)), .timeout(.seconds(10))],
+            right: [.timeout(.seconds(30)), .validateStatus(), .timeout(.seconds(10))]
+        ),
+    ]
+}
