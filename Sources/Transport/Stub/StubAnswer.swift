@@ -10,15 +10,39 @@ public import Foundation
 /// The factories have the names and the labels of `MockResponse`, the answer of the module `TransportTesting`'s server. Fields
 /// in `headers:` replace the `Content-Type` that a factory would add.
 public struct StubAnswer: Sendable {
-    typealias Make = @Sendable (_ request: HTTPRequest, _ pace: StubPace) async throws -> HTTPResponse
+    /// What the answer consists of, as a value, so that a server can send it and a file can hold it.
+    package enum Content: Sendable {
+        case body(HTTPBody)
+        case file(URL)
+        case chunks([Chunk], thenFailing: (any Error)?)
+        case failure(any Error)
+        case never
+        case closure(@Sendable (HTTPRequest) async throws -> HTTPResponse)
+        case choice(@Sendable (HTTPRequest) async throws -> StubAnswer)
+    }
 
-    let make: Make
-    private(set) var delay: Duration = .zero
-    let summary: String
+    /// A part of a streamed content, after a pause.
+    package struct Chunk: Sendable, Equatable {
+        package var bytes: Data
+        package var pause: Duration
 
-    init(_ summary: String, make: @escaping Make) {
-        self.summary = summary
-        self.make = make
+        package init(_ bytes: Data, after pause: Duration = .zero) {
+            self.bytes = bytes
+            self.pause = pause
+        }
+    }
+
+    package var status: HTTPResponse.Status = 200
+    package var headerFields: HTTPFields = [:]
+    package var content: Content
+    package var delay: Duration = .zero
+
+    package init(_ content: Content) { self.content = content }
+
+    package init(_ status: HTTPResponse.Status, _ headerFields: HTTPFields, _ content: Content) {
+        self.status = status
+        self.headerFields = headerFields
+        self.content = content
     }
 
     /// This answer after an additional wait on the transport's clock.
@@ -43,7 +67,7 @@ extension StubAnswer {
         headers: HTTPFields = [:],
         body: HTTPBody = .empty
     ) -> Self {
-        Self("\(status), \(body)") { _, _ in HTTPResponse(status: status, headerFields: headers, body: body) }
+        Self(status, headers, .body(body))
     }
 
     /// A response with text in UTF-8, of the type `text/plain; charset=utf-8`.
@@ -126,10 +150,7 @@ extension StubAnswer {
         status: HTTPResponse.Status = 200,
         headers: HTTPFields = [:]
     ) -> Self {
-        let fields = StubContent.fields(headers, contentType ?? StubContent.type(of: url))
-        return Self("\(status), file \(url.lastPathComponent)") { _, _ in
-            HTTPResponse(status: status, headerFields: fields, body: try HTTPBody(file: url))
-        }
+        Self(status, StubContent.fields(headers, contentType ?? StubContent.type(of: url)), .file(url))
     }
 
     /// A response with content of unknown length in chunks, as a server would stream it.
@@ -149,118 +170,41 @@ extension StubAnswer {
         status: HTTPResponse.Status = 200,
         headers: HTTPFields = [:]
     ) -> Self {
-        Self("\(status), a stream of \(chunks.count) chunks") { _, pace in
-            let stream = StubChunks(chunks: chunks, pause: pause ?? .zero, failure: error, pace: pace)
-            return HTTPResponse(status: status, headerFields: headers, body: .restartable { stream })
-        }
+        let parts = chunks.enumerated().map { Chunk($1, after: $0 == 0 ? .zero : pause ?? .zero) }
+        return Self(status, headers, .chunks(parts, thenFailing: error))
     }
 
     /// An error instead of a response. The call throws it unchanged.
     public static func failure(_ error: any Error) -> Self {
-        Self("failure \(type(of: error))") { _, _ in throw error }
+        Self(.failure(error))
     }
 
     /// Neither a response nor an error: the call waits until it is cancelled or a time limit of its request passes.
-    public static var neverAnswer: Self {
-        Self("never") { _, pace in
-            try await pace.limit {
-                let (silence, end) = AsyncStream.makeStream(of: Never.self)
-                defer { end.finish() }
-                for await _ in silence {}
-                throw CancellationError()
-            }
-        }
-    }
+    public static var neverAnswer: Self { Self(.never) }
 
     /// The response or error of a closure, which is called for each request that is answered.
     ///
     /// If the request's time limit passes or the call is cancelled, the task that runs the closure is cancelled.
     public static func answer(_ body: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse) -> Self {
-        Self("a closure") { request, pace in try await pace.limit { try await body(request) } }
+        Self(.closure(body))
     }
 
     /// The answer that a closure chooses for each request.
-    static func choosing(_ choose: @escaping @Sendable (HTTPRequest) async throws -> StubAnswer) -> Self {
-        Self("a closure") { request, pace in
-            var pace = pace
-            let answer = try await pace.limit { try await choose(request) }
-            try await pace.wait(answer.delay)
-            return try await answer.make(request, pace)
-        }
+    package static func choosing(_ choose: @escaping @Sendable (HTTPRequest) async throws -> StubAnswer) -> Self {
+        Self(.choice(choose))
     }
 }
 
-/// The waits of one exchange, on its transport's clock and within its request's time limits.
-struct StubPace: Sendable {
-    let clock: any Clock<Duration>
-    let timeouts: Timeouts?
-    let request: HTTPRequest
-    private var elapsed: Duration = .zero
-
-    init(clock: any Clock<Duration>, request: HTTPRequest) {
-        self.clock = clock
-        self.timeouts = request.context.timeouts
-        self.request = request
-    }
-
-    private var limit: Duration? {
-        [timeouts?.idle, timeouts?.total.map { $0 - elapsed }].compactMap(\.self).min()
-    }
-
-    mutating func wait(_ duration: Duration) async throws {
-        guard duration > .zero else { return }
-        if let limit, limit < duration { try await end(after: limit) }
-        try await clock.sleep(for: duration)
-        elapsed += duration
-    }
-
-    /// Returns the closure's value, unless a time limit passes first.
-    func limit<Value: Sendable>(_ make: @escaping @Sendable () async throws -> Value) async throws -> Value {
-        guard let limit else { return try await make() }
-        return try await withThrowingTaskGroup(of: Value.self) { group in
-            defer { group.cancelAll() }
-            group.addTask { try await make() }
-            group.addTask { try await end(after: limit) }
-            while let value = try await group.next() { return value }
-            throw CancellationError()
-        }
-    }
-
-    private func end(after limit: Duration) async throws -> Never {
-        try await clock.sleep(for: max(.zero, limit))
-        throw TransportError(
-            .timedOut,
-            "The stub's answer takes longer than the request's time limit.",
-            request: request
-        )
-    }
-}
-
-/// Chunks with a wait between them.
-private struct StubChunks: AsyncSequence, Sendable {
-    let chunks: [Data]
-    let pause: Duration
-    let failure: (any Error)?
-    let pace: StubPace
-
-    func makeAsyncIterator() -> Iterator { Iterator(stream: self, pace: pace) }
-
-    struct Iterator: AsyncIteratorProtocol {
-        let stream: StubChunks
-        var pace: StubPace
-        var index = 0
-
-        mutating func next() async throws -> Data? { try await next(isolation: #isolation) }
-
-        mutating func next(isolation actor: isolated (any Actor)?) async throws -> Data? {
-            try Task.checkCancellation()
-            guard index < stream.chunks.count else {
-                if let failure = stream.failure { throw failure }
-                return nil
-            }
-            if index > 0 { try await pace.wait(stream.pause) }
-            index += 1
-            return stream.chunks[index - 1]
+extension StubAnswer {
+    /// The answer in a few words, as a message lists it.
+    package var summary: String {
+        switch content {
+        case .body(let body): "\(status), \(body)"
+        case .file(let url): "\(status), file \(url.lastPathComponent)"
+        case .chunks(let chunks, _): "\(status), a stream of \(chunks.count) chunks"
+        case .failure(let error): "failure \(type(of: error))"
+        case .never: "never"
+        case .closure, .choice: "a closure"
         }
     }
 }

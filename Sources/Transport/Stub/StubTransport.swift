@@ -59,8 +59,6 @@ internal import Synchronization
 /// The request's idle and overall time limits end a longer wait, on the stub's clock; there are no default limits. A cancelled
 /// call ends at once.
 public final class StubTransport: Transport {
-    private static let recordedBodyLimit = 16 << 20
-
     private let clock: any Clock<Duration>
     private let fallback: (any Transport)?
     private let everything: StubAnswer?
@@ -218,40 +216,21 @@ extension StubTransport {
         try request.validate()
         let exchange = state.withLock { $0.begin(request) }
         defer { state.withLock { $0.end(exchange) } }
-        let (recorded, isComplete) = try await read(request)
+        let (recorded, isComplete) = try await StubExchange.receive(request)
         for watcher in state.withLock({ $0.record(recorded) }) { watcher.continuation.resume() }
         if let answer = answer(to: recorded, exchange) {
-            return try await respond(with: answer, to: recorded, exchange)
+            return try await StubExchange.response(of: answer, to: recorded, clock: clock) {
+                state.withLock { $0.openBody(of: exchange) }
+            } bodyClosed: { [weak self] in
+                self?.state.withLock { $0.closeBody(of: exchange) }
+            }
         }
         guard let fallback else { throw noStub(for: recorded) }
         if request.body.isRestartable { return try await fallback.send(request) }
-        guard isComplete else { throw TransportError.bodyTooLarge(limit: Self.recordedBodyLimit, request: request) }
+        guard isComplete else {
+            throw TransportError.bodyTooLarge(limit: StubExchange.recordedBodyLimit, request: request)
+        }
         return try await fallback.send(recorded)
-    }
-
-    /// The request with its body in memory, and whether the recorded body is complete.
-    private func read(_ request: HTTPRequest) async throws -> (recorded: HTTPRequest, isComplete: Bool) {
-        var progress = StubProgress(request.context.uploadProgress, total: request.body.length)
-        if let bytes = request.body.bytes {
-            progress.add(bytes.count)
-            return (request, true)
-        }
-        var recorded = request
-        var bytes = Data()
-        var isComplete = true
-        do {
-            try await request.body.forEachSentChunk { chunk in
-                let room = Self.recordedBodyLimit - bytes.count
-                bytes += chunk.prefix(room)
-                isComplete = isComplete && chunk.count <= room
-                progress.add(chunk.count)
-            }
-        } catch let error as TransportError where error.code == .bodyNotReplayable {
-            throw TransportError.bodyNotReplayable(request: request)
-        }
-        try Task.checkCancellation()
-        recorded.body = HTTPBody(bytes)
-        return (recorded, isComplete)
     }
 
     // Called outside the lock, because the predicates are user code.
@@ -275,62 +254,5 @@ extension StubTransport {
         }
         sentences.append(offer.isEmpty ? "No stub was registered." : "On offer: " + offer.joined(separator: "; "))
         return TransportError(.noStub, sentences.joined(separator: " "), request: request)
-    }
-
-    private func respond(
-        with answer: StubAnswer,
-        to request: HTTPRequest,
-        _ exchange: Int
-    ) async throws -> HTTPResponse {
-        var pace = StubPace(clock: clock, request: request)
-        try await pace.wait(answer.delay)
-        var response = try await answer.make(request, pace)
-        try Task.checkCancellation()
-        response.url = response.url ?? request.url
-        if !HTTPResponse.hasContent(status: response.status.code, answering: request.method) {
-            response.body.discard()
-            response.body = .empty
-        } else if let limit = request.context.responseBody.bufferLimit {
-            response.body = try await buffered(response, upTo: limit, for: request)
-        } else if !response.body.isEmpty {
-            response.body = streamed(response.body, for: request, exchange)
-        }
-        return response
-    }
-
-    private func buffered(_ response: HTTPResponse, upTo limit: Int, for request: HTTPRequest) async throws -> HTTPBody
-    {
-        do {
-            return try await buffered(response.body, upTo: limit, for: request)
-        } catch let error where Self.isFollowed(response, after: error, of: request) {
-            return .unreadable(error)
-        }
-    }
-
-    /// Whether a response whose content failed is a redirect that is followed.
-    private static func isFollowed(_ response: HTTPResponse, after error: any Error, of request: HTTPRequest) -> Bool {
-        guard !Task.isCancelled, !(error is CancellationError) else { return false }
-        return request.context.followsRedirects && HTTPResponse.isRedirect(response.status, response.headerFields)
-    }
-
-    private func buffered(_ body: HTTPBody, upTo limit: Int, for request: HTTPRequest) async throws -> HTTPBody {
-        do {
-            let bytes = try await body.collect(upTo: limit)
-            var progress = StubProgress(request.context.downloadProgress, total: body.length)
-            progress.add(bytes.count)
-            return HTTPBody(bytes)
-        } catch let error as TransportError where error.code == .bodyTooLarge {
-            throw TransportError.bodyTooLarge(limit: limit, request: request)
-        }
-    }
-
-    private func streamed(_ body: HTTPBody, for request: HTTPRequest, _ exchange: Int) -> HTTPBody {
-        state.withLock { $0.openBody(of: exchange) }
-        let close: @Sendable () -> Void = { [weak self] in self?.state.withLock { $0.closeBody(of: exchange) } }
-        let progress = StubProgress(request.context.downloadProgress, total: body.length)
-        return .oneShot(StubStream(body: body, progress: progress, close: close), length: body.length) {
-            body.discard()
-            close()
-        }
     }
 }

@@ -1,0 +1,133 @@
+internal import Foundation
+
+/// One exchange with something that answers in memory, such as ``StubTransport``, as a real transport would make it.
+///
+/// Everything that answers with a ``StubAnswer`` uses it, so that all behave alike: progress, limits of size and time, responses
+/// without content, streams.
+package enum StubExchange {
+    /// The number of bytes of a request's file or stream that are kept.
+    package static let recordedBodyLimit = 16 << 20
+
+    /// Reads a request's body as a transport that sends it would.
+    ///
+    /// - Returns: the request with its body in memory, and whether that body is complete.
+    package static func receive(_ request: HTTPRequest) async throws -> (recorded: HTTPRequest, isComplete: Bool) {
+        var progress = StubProgress(request.context.uploadProgress, total: request.body.length)
+        if let bytes = request.body.bytes {
+            progress.add(bytes.count)
+            return (request, true)
+        }
+        var recorded = request
+        var bytes = Data()
+        var isComplete = true
+        do {
+            try await request.body.forEachSentChunk { chunk in
+                let room = recordedBodyLimit - bytes.count
+                bytes += chunk.prefix(room)
+                isComplete = isComplete && chunk.count <= room
+                progress.add(chunk.count)
+            }
+        } catch let error as TransportError where error.code == .bodyNotReplayable {
+            throw TransportError.bodyNotReplayable(request: request)
+        }
+        try Task.checkCancellation()
+        recorded.body = HTTPBody(bytes)
+        return (recorded, isComplete)
+    }
+
+    /// The response that an answer gives to a request.
+    ///
+    /// - Parameters:
+    ///   - answer: the answer.
+    ///   - request: the request, with its body in memory.
+    ///   - clock: measures delays and time limits.
+    ///   - bodyOpened: called before a streamed response is returned.
+    ///   - bodyClosed: called when the streamed response was read to its end, failed, or was discarded.
+    package static func response(
+        of answer: StubAnswer,
+        to request: HTTPRequest,
+        clock: any Clock<Duration>,
+        bodyOpened: () -> Void = {},
+        bodyClosed: @escaping @Sendable () -> Void = {}
+    ) async throws -> HTTPResponse {
+        var pace = StubPace(clock: clock, request: request)
+        var response = try await answer.response(to: request, &pace)
+        try Task.checkCancellation()
+        response.url = response.url ?? request.url
+        if !HTTPResponse.hasContent(status: response.status.code, answering: request.method) {
+            response.body.discard()
+            response.body = .empty
+        } else if let limit = request.context.responseBody.bufferLimit {
+            response.body = try await buffered(response, upTo: limit, for: request)
+        } else if !response.body.isEmpty {
+            bodyOpened()
+            response.body = streamed(response.body, for: request, bodyClosed)
+        }
+        return response
+    }
+
+    private static func buffered(
+        _ response: HTTPResponse,
+        upTo limit: Int,
+        for request: HTTPRequest
+    ) async throws -> HTTPBody {
+        do {
+            return try await buffered(response.body, upTo: limit, for: request)
+        } catch let error where isFollowed(response, after: error, of: request) {
+            return .unreadable(error)
+        }
+    }
+
+    /// Whether a response whose content failed is a redirect that is followed.
+    private static func isFollowed(_ response: HTTPResponse, after error: any Error, of request: HTTPRequest) -> Bool {
+        guard !Task.isCancelled, !(error is CancellationError) else { return false }
+        return request.context.followsRedirects && HTTPResponse.isRedirect(response.status, response.headerFields)
+    }
+
+    private static func buffered(_ body: HTTPBody, upTo limit: Int, for request: HTTPRequest) async throws -> HTTPBody {
+        do {
+            let bytes = try await body.collect(upTo: limit)
+            var progress = StubProgress(request.context.downloadProgress, total: body.length)
+            progress.add(bytes.count)
+            return HTTPBody(bytes)
+        } catch let error as TransportError where error.code == .bodyTooLarge {
+            throw TransportError.bodyTooLarge(limit: limit, request: request)
+        }
+    }
+
+    private static func streamed(
+        _ body: HTTPBody,
+        for request: HTTPRequest,
+        _ close: @escaping @Sendable () -> Void
+    ) -> HTTPBody {
+        let progress = StubProgress(request.context.downloadProgress, total: body.length)
+        return .oneShot(StubStream(body: body, progress: progress, close: close), length: body.length) {
+            body.discard()
+            close()
+        }
+    }
+}
+
+extension StubAnswer {
+    fileprivate func response(to request: HTTPRequest, _ pace: inout StubPace) async throws -> HTTPResponse {
+        try await pace.wait(delay)
+        switch content {
+        case .body(let body):
+            return HTTPResponse(status: status, headerFields: headerFields, body: body)
+        case .file(let url):
+            return HTTPResponse(status: status, headerFields: headerFields, body: try HTTPBody(file: url))
+        case .chunks(let chunks, let failure):
+            let stream = StubChunks(chunks: chunks, failure: failure, pace: pace)
+            return HTTPResponse(status: status, headerFields: headerFields, body: .restartable { stream })
+        case .failure(let error):
+            throw error
+        case .never:
+            return try await pace.waitForever()
+        case .closure(let answer):
+            return try await pace.limit { try await answer(request) }
+        case .choice(let choose):
+            let answer = try await pace.limit { try await choose(request) }
+            return try await answer.response(to: request, &pace)
+        }
+    }
+}
