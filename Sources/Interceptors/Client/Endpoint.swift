@@ -54,6 +54,13 @@ public protocol Endpoint: Sendable {
     var content: RequestContent? { get }
     /// Values that accompany the request but aren't sent. By default empty.
     var context: HTTPContext { get }
+    /// The answer in previews and tests, where the transport is `.samples` of the module `Recordings`. By default a failure that
+    /// names the endpoint.
+    ///
+    /// ```swift
+    /// var sample: StubAnswer { .json(#"{"id":42,"name":"Ada"}"#) }
+    /// ```
+    var sample: StubAnswer { get }
 }
 
 extension Endpoint {
@@ -67,6 +74,8 @@ extension Endpoint {
     public var content: RequestContent? { nil }
     /// An empty context.
     public var context: HTTPContext { HTTPContext() }
+    /// A failure with ``HTTPErrorCode/noStub`` that names the endpoint's type.
+    public var sample: StubAnswer { .failure(TransportError(.noStub, "\(Self.self) has no sample.")) }
 }
 
 extension HTTPContext {

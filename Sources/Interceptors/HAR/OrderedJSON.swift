@@ -1,9 +1,9 @@
-internal import Foundation
+package import Foundation
 
 /// JSON whose objects keep the order of their members, so that a file that people read begins with what matters.
 ///
 /// Writing can't fail: there is no case for a number that JSON can't express.
-enum OrderedJSON {
+package enum OrderedJSON {
     case object([(name: String, value: OrderedJSON)])
     case array([OrderedJSON])
     case string(String)
@@ -16,7 +16,7 @@ enum OrderedJSON {
     ///
     /// - Parameter isForHTML: whether to escape `<`, `>`, `&`, U+2028 and U+2029, so that the text can stand in an HTML
     ///   element `script`, whatever its strings contain.
-    func data(isForHTML: Bool = false) -> Data {
+    package func data(isForHTML: Bool = false) -> Data {
         var writer = JSONWriter(isForHTML: isForHTML)
         writer.write(self)
         return Data(writer.bytes)
@@ -27,13 +27,13 @@ extension OrderedJSON: ExpressibleByDictionaryLiteral, ExpressibleByStringLitera
     ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral
 {
     /// An object; members with the value `nil` are left out.
-    init(dictionaryLiteral elements: (String, OrderedJSON?)...) {
+    package init(dictionaryLiteral elements: (String, OrderedJSON?)...) {
         self = .object(elements.compactMap { name, value in value.map { (name, $0) } })
     }
-    init(stringLiteral value: String) { self = .string(value) }
-    init(integerLiteral value: Int64) { self = .integer(value) }
-    init(booleanLiteral value: Bool) { self = .bool(value) }
-    init(arrayLiteral elements: OrderedJSON...) { self = .array(elements) }
+    package init(stringLiteral value: String) { self = .string(value) }
+    package init(integerLiteral value: Int64) { self = .integer(value) }
+    package init(booleanLiteral value: Bool) { self = .bool(value) }
+    package init(arrayLiteral elements: OrderedJSON...) { self = .array(elements) }
 }
 
 private struct JSONWriter {
@@ -116,7 +116,7 @@ private struct JSONWriter {
 
 extension Duration {
     /// Whole microseconds, rounded down, within some 30,000 years.
-    var wholeMicroseconds: Int64 {
+    package var wholeMicroseconds: Int64 {
         let (seconds, attoseconds) = components
         let limit: Int64 = 1_000_000_000_000
         return min(max(seconds, -limit), limit) * 1_000_000 + attoseconds / 1_000_000_000_000
