@@ -22,8 +22,10 @@ let package = Package(
         .library(name: "Transport", targets: ["Transport"]),
         .library(name: "Interceptors", targets: ["Interceptors"]),
         .library(name: "Middlewares", targets: ["Middlewares"]),
+        .library(name: "Recordings", targets: ["Recordings"]),
         .library(name: "TransportTesting", targets: ["TransportTesting"]),
         .library(name: "MiddlewaresTesting", targets: ["MiddlewaresTesting"]),
+        .executable(name: "mockserver", targets: ["mockserver"]),
     ],
     targets: [
         .target(name: "CCurl"),
@@ -58,15 +60,20 @@ let package = Package(
             resources: privacyManifest,
             swiftSettings: settings
         ),
+        // Apart from Interceptors, so that an app without recordings and files that answer doesn't link them.
+        .target(name: "Recordings", dependencies: ["Interceptors", "HTTPSyntax", "CFiles"], swiftSettings: settings),
         .target(
             name: "TransportTesting",
             dependencies: [
-                "Interceptors", "HTTPSyntax", .target(name: "COpenSSL", condition: .when(platforms: [.linux])),
+                "Interceptors", "Recordings", "HTTPSyntax",
+                .target(name: "COpenSSL", condition: .when(platforms: [.linux])),
             ],
             swiftSettings: settings
         ),
         // Apart from TransportTesting, whose tests and users needn't build the middlewares.
         .target(name: "MiddlewaresTesting", dependencies: ["Middlewares"], swiftSettings: settings),
+
+        .executableTarget(name: "mockserver", dependencies: ["TransportTesting"], swiftSettings: settings),
 
         .executableTarget(
             name: "Quickstart",
@@ -84,6 +91,13 @@ let package = Package(
             name: "Caching",
             dependencies: ["Middlewares", "TransportTesting"],
             path: "Examples/Caching",
+            swiftSettings: settings
+        ),
+
+        .executableTarget(
+            name: "Offline",
+            dependencies: ["Middlewares", "Recordings", "TransportTesting"],
+            path: "Examples/Offline",
             swiftSettings: settings
         ),
 
@@ -107,6 +121,21 @@ let package = Package(
         .testTarget(
             name: "InterceptorsTests",
             dependencies: ["Interceptors", "TransportTesting", "TestSupport"],
+            swiftSettings: settings
+        ),
+        // The tests of recordings start copies of this program, kill them, and let them share files.
+        .executableTarget(
+            name: "RecordingProcess",
+            dependencies: ["Recordings", "TestSupport"],
+            path: "Tests/RecordingProcess",
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "RecordingsTests",
+            dependencies: [
+                "Recordings", "Middlewares", "TransportTesting", "TestSupport", "RecordingProcess", "mockserver",
+                "Offline",
+            ],
             swiftSettings: settings
         ),
         // The tests of the disk cache start copies of this program, kill them, and let them share a directory.

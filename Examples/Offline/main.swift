@@ -1,0 +1,1 @@
+// Records against a server, plays without one, and serves the files.

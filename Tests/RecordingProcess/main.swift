@@ -1,0 +1,1 @@
+// A second process for the tests of recordings.
