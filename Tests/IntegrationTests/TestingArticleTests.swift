@@ -5,7 +5,7 @@ import Testing
 import TransportTesting
 
 /// The tests in the article Testing.md, unchanged: they pass.
-@Suite(.againstHanging) struct TestingArticleTests {
+@Suite(.againstHanging, .checksArchive) struct TestingArticleTests {
     struct User: Decodable, Sendable { let id: Int, name: String }
     let url = URL(string: "https://api.example.com")!
 

@@ -29,10 +29,33 @@ public enum JournalOutput {
     /// The comment of a skipped test of a page.
     public static let noChromium = "Chromium is not installed: Scripts/test installs it if CI is set"
 
+    /// The number of entries that haralyzer read from an archive.
+    private struct Facts: Decodable {
+        let entries: Int
+    }
+
     /// Checks an archive against the schema of HAR 1.2, and has haralyzer read it. The output is what haralyzer read, as JSON.
     public static func check(har: Data) async throws -> Command.Result {
         let folder = try TemporaryFolder()
         return try await run("check_har.py", [folder.write(har, to: "journal.har").path])
+    }
+
+    /// Checks archives in one run of the script. Returns the faults as text, which is empty if there are none.
+    ///
+    /// - Parameter archives: the archives, each with the number of entries that it must have.
+    public static func faults(in archives: [(har: Data, entries: Int)]) async throws -> String {
+        let folder = try TemporaryFolder()
+        for (index, archive) in archives.enumerated() {
+            // The script reads the files in the order of their names.
+            _ = try folder.write(archive.har, to: "\(1_000_000 + index).har")
+        }
+        let result = try await run("check_har.py", [folder.url.path])
+        guard result.status == 0 else { return result.complaint.isEmpty ? "status \(result.status)" : result.complaint }
+        let read = try result.text.split(separator: "\n").map { line in
+            try JSONDecoder().decode(Facts.self, from: Data(line.utf8)).entries
+        }
+        let expected = archives.map(\.entries)
+        return read == expected ? "" : "haralyzer read \(read) entries of \(expected)."
     }
 
     /// Opens a page or an archive in Chromium, for one of the views of check_page.py. Screenshots stay in `.build/journal-page`.

@@ -5,8 +5,23 @@ import Testing
 import TransportTesting
 
 /// TLS, client certificates and HTTP/2 with a server that this project didn't write.
-@Suite(.enabled(if: NginxServer.mustRun, Comment(rawValue: NginxServer.absence)), .againstHanging, .heavy)
+@Suite(.againstHanging, .heavy, .checksArchive, .needsNginx)
 struct NginxTLSTests {
+    /// A transport whose exchanges are in the suite's journal.
+    struct JournaledTransport: Transport {
+        private let transport: CurlTransport
+        private let chain: InterceptorChain
+
+        init(_ configuration: CurlTransport.Configuration) {
+            transport = CurlTransport(configuration)
+            chain = InterceptorChain([], transport: transport)
+        }
+
+        func send(_ request: consuming HTTPRequest) async throws -> HTTPResponse { try await chain.send(request) }
+
+        func shutDown() async { await transport.shutDown() }
+    }
+
     /// A test's authorities, and their files for nginx.
     struct Fixture {
         let root: TestAuthority
@@ -29,11 +44,12 @@ struct NginxTLSTests {
 
         var tls: TLSConfiguration { TLSConfiguration(trust: .only([root.certificate])) }
 
-        func transport(_ tls: TLSConfiguration, _ versions: CurlTransport.Versions = .negotiated) -> CurlTransport {
+        func transport(_ tls: TLSConfiguration, _ versions: CurlTransport.Versions = .negotiated) -> JournaledTransport
+        {
             var configuration = CurlTransport.Configuration()
             configuration.tls = tls
             configuration.versions = versions
-            return CurlTransport(configuration)
+            return JournaledTransport(configuration)
         }
 
         private static func pem(_ certificate: TLSCertificate) -> Data {
@@ -197,7 +213,7 @@ struct NginxTLSTests {
             configuration.time = .manual(clock)
             // Only the silent calls set an alarm.
             configuration.timeouts = Timeouts(idle: nil)
-            let transport = CurlTransport(configuration)
+            let transport = JournaledTransport(configuration)
             var request = HTTPRequest(url: try server.url("/silent", scheme: "https", host: "localhost"))
             request.context.timeouts = Timeouts(idle: .seconds(2))
             var answers = [try await NginxTests.text(transport.send(about(server)))]
@@ -227,7 +243,7 @@ struct NginxTLSTests {
             configuration.tls = fixture.tls
             configuration.time = .manual(clock)
             configuration.timeouts = Timeouts(idle: nil)
-            let transport = CurlTransport(configuration)
+            let transport = JournaledTransport(configuration)
             let chain = InterceptorChain([.timeout(.seconds(2), time: .manual(clock))], transport: transport)
             let silent = HTTPRequest(url: try server.url("/silent", scheme: "https", host: "localhost"))
             let before = try await NginxTests.text(transport.send(about(server))).split(separator: " ")
@@ -334,7 +350,7 @@ struct NginxTLSTests {
         let store = "location /store/ { root files; dav_methods PUT; create_full_put_path on; }"
         try await run(fixture, listen: listen, server: store) { server in
             let transport = fixture.transport(fixture.tls)
-            try await NginxTests.sendLargeBodiesUpAndDown(transport, server, scheme: "https", host: "localhost")
+            try await NginxTests.sendLargeBodiesUpAndDown(transport, .streamed, server, "https", "localhost")
         }
     }
 

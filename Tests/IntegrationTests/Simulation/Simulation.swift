@@ -13,6 +13,8 @@ struct Simulation {
         let violations: [String]
         let trace: [String]
         let calls: Int
+        /// The journal's HTTP Archive, with the number of entries that it must have.
+        var archive: (har: Data, entries: Int)?
     }
 
     struct CallState {
@@ -44,9 +46,14 @@ struct Simulation {
         journal = seed % 4 < 2 ? Journal(time: world.time) : nil
     }
 
-    static func run(seed: UInt64) throws -> Outcome {
+    /// - Parameter isArchived: whether the outcome has the HTTP Archive of the calls, if the seed has a journal.
+    static func run(seed: UInt64, isArchived: Bool = false) throws -> Outcome {
         var simulation = try Simulation(seed: seed)
-        return try simulation.run()
+        var outcome = try simulation.run()
+        if isArchived, let journal = simulation.journal {
+            outcome.archive = (journal.har(), journal.calls.entryCount)
+        }
+        return outcome
     }
 
     private mutating func run() throws -> Outcome {

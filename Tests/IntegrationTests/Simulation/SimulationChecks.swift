@@ -43,6 +43,7 @@ extension Simulation {
             let json = (try? JSONEncoder().encode(call)).map { String(decoding: $0, as: UTF8.self) } ?? ""
             world.check(printed: "\(call)\n\(call.explained)\n\(json)", of: "The journal")
         }
+        world.check(printed: String(decoding: journal.har(), as: UTF8.self), of: "The archive")
     }
 
     private static func hasEnded(_ step: JournalCall.Step) -> Bool {

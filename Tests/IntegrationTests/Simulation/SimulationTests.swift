@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Thousands of random chains, calls and faults in virtual time. A seed determines each simulation.
@@ -12,6 +13,8 @@ import Testing
     private static let environment = ProcessInfo.processInfo.environment
     private static let count = environment["SIMULATION_COUNT"].flatMap(UInt64.init) ?? 3_000
     private static let first = environment["SIMULATION_FIRST"].flatMap(UInt64.init) ?? 1
+    /// The number of seeds in each half whose HTTP Archives are checked: all that have a journal, in a run of the usual length.
+    private static let archiveLimit = 750
     private static let only = environment["SIMULATION_SEED"].flatMap(UInt64.init)
 
     @Test(arguments: 0..<2 as Range<UInt64>)
@@ -25,13 +28,19 @@ import Testing
         }
         let seeds = (Self.first..<Self.first + Self.count).filter { $0 % 2 == half }
         var reported = 0
-        for (seed, outcome) in try await Self.play(seeds) where !outcome.violations.isEmpty {
+        let outcomes = try await Self.play(seeds, archiveLimit: Self.archiveLimit)
+        for (seed, outcome) in outcomes where !outcome.violations.isEmpty {
             reported += 1
             guard reported <= 10 else { continue }
             let replay = "SIMULATION_SEED=\(seed) Scripts/test --filter SimulationTests"
             Issue.record("\(outcome.violations[0])\n\(outcome.chain.joined(separator: ", "))\n\(replay)")
         }
         #expect(reported == 0)
+        let archives = outcomes.compactMap(\.outcome.archive)
+        if Self.count >= 1_000 { #expect(archives.count >= 200) }
+        guard !archives.isEmpty, try await JournalOutput.mustCheckHAR() else { return }
+        let faults = try await JournalOutput.faults(in: archives)
+        #expect(faults.isEmpty, "archives of the seeds from \(Self.first): \(faults)")
     }
 
     @Test func aSeedPlaysTheSameEachTime() async throws {
@@ -43,10 +52,21 @@ import Testing
     }
 
     // On a separate thread, because it takes seconds and the pool that runs tasks has few threads.
-    private static func play(_ seeds: [UInt64]) async throws -> [(seed: UInt64, outcome: Simulation.Outcome)] {
+    private static func play(
+        _ seeds: [UInt64],
+        archiveLimit: Int = 0
+    ) async throws -> [(seed: UInt64, outcome: Simulation.Outcome)] {
         try await withCheckedThrowingContinuation { continuation in
             Thread.detachNewThread {
-                continuation.resume(with: Result { try seeds.map { ($0, try Simulation.run(seed: $0)) } })
+                let outcomes = Result {
+                    var archiveCount = 0
+                    return try seeds.map { seed in
+                        let outcome = try Simulation.run(seed: seed, isArchived: archiveCount < archiveLimit)
+                        if outcome.archive != nil { archiveCount += 1 }
+                        return (seed: seed, outcome: outcome)
+                    }
+                }
+                continuation.resume(with: outcomes)
             }
         }
     }
