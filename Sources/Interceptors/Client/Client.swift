@@ -171,11 +171,19 @@ public struct Client: Transport {
 }
 
 extension Client {
+    /// A call by a verb, whose request carries no endpoint: an interceptor would learn nothing from it that the request doesn't say.
+    @discardableResult
+    func call<Value>(verb endpoint: AnyEndpoint<Value>) async throws -> Value {
+        try await response(to: endpoint, as: Value.self, isVerb: true).value
+    }
+
+    /// - Parameter isVerb: whether a verb made the endpoint, so that the request doesn't carry it.
     func response<E: Endpoint, Value: Decodable & Sendable>(
         to endpoint: E,
-        as type: Value.Type
+        as type: Value.Type,
+        isVerb: Bool = false
     ) async throws -> (value: Value, response: HTTPResponse) {
-        var request = try await request(for: endpoint)
+        var request = try await request(for: endpoint, isVerb: isVerb)
         if type != NoContent.self, type != Data.self, type != String.self { request.fillIn(.accept, decoder.mediaType) }
         let method = request.method
         let url = request.url
@@ -184,15 +192,15 @@ extension Client {
         return (try await decoding.value(type, of: response), response)
     }
 
-    func request<E: Endpoint>(for endpoint: E) async throws -> HTTPRequest {
+    /// - Parameter isVerb: whether a verb made the endpoint, so that the request doesn't carry it.
+    func request(for endpoint: some Endpoint, isVerb: Bool = false) async throws -> HTTPRequest {
         var request = HTTPRequest(
             method: endpoint.method,
             url: try url(for: endpoint.path, query: endpoint.query),
             headerFields: endpoint.headerFields,
             context: endpoint.context
         )
-        // Verbs use `AnyEndpoint`, which tells an interceptor nothing that the request doesn't.
-        if E.self != AnyEndpoint<E.Response>.self { request.context.endpoint = endpoint }
+        if !isVerb { request.context.endpoint = endpoint }
         try await endpoint.content?.fill(&request, encodedBy: encoder)
         return request
     }

@@ -84,8 +84,8 @@ public struct Pages<Page: Decodable & Sendable>: AsyncSequence, Sendable {
         public mutating func next() async throws -> Page? {
             guard var endpoint else { return nil }
             self.endpoint = nil
-            let url = try await client.request(for: endpoint).url
-            let (page, response) = try await client.response(to: endpoint)
+            let url = try await client.request(for: endpoint, isVerb: true).url
+            let (page, response) = try await client.response(to: endpoint, as: Page.self, isVerb: true)
             if let target = try next.url(after: page, response, from: response.url ?? url) {
                 endpoint.path = RequestTarget(target)
                 endpoint.query = HTTPQuery()

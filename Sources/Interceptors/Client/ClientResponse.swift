@@ -18,7 +18,8 @@ extension Client {
         headers: HTTPFields = HTTPFields(),
         context: HTTPContext = HTTPContext()
     ) async throws -> (value: Value, response: HTTPResponse) {
-        try await response(to: AnyEndpoint<Value>(path: path, query: query, headerFields: headers, context: context))
+        let endpoint = AnyEndpoint<Value>(path: path, query: query, headerFields: headers, context: context)
+        return try await response(to: endpoint, as: type, isVerb: true)
     }
 
     /// Sends a GET request to a URL, and returns the decoded value with its response. Its parameters are those of
@@ -77,7 +78,7 @@ extension Client {
         context.responseBody = .streamed
         if let progress { context.downloadProgress = progress }
         let endpoint = AnyEndpoint<Data>(path: path, query: query, headerFields: headers, context: context)
-        let request = try await request(for: endpoint)
+        let request = try await request(for: endpoint, isVerb: true)
         let (method, url) = (request.method, request.url)
         let response = try await send(request)
         try await ResponseDecoding(decoder: decoder, method: method, url: url).checkStatus(of: response, as: Data.self)

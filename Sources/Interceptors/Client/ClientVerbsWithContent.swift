@@ -219,6 +219,6 @@ extension Client {
         var endpoint = AnyEndpoint<Value>(method, path: path, query: query, headerFields: headers, content: content)
         endpoint.context = context
         if let progress { endpoint.context.uploadProgress = progress }
-        return try await call(endpoint)
+        return try await call(verb: endpoint)
     }
 }

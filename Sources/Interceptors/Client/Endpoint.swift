@@ -75,13 +75,18 @@ extension Endpoint {
     /// An empty context.
     public var context: HTTPContext { HTTPContext() }
     /// A failure with ``HTTPErrorCode/noStub`` that names the endpoint's type.
-    public var sample: StubAnswer { .failure(TransportError(.noStub, "\(Self.self) has no sample.")) }
+    ///
+    /// A property `sample` of any other type than `StubAnswer` doesn't replace this default: the compiler takes it for another
+    /// property.
+    public var sample: StubAnswer {
+        .failure(TransportError(.noStub, "\(Self.self) has no sample: it needs a `var sample: StubAnswer`."))
+    }
 }
 
 extension HTTPContext {
     private enum EndpointKey: HTTPContextKey { static var defaultValue: (any Endpoint)? { nil } }
 
-    /// On a request: the endpoint it was made from; `nil` for a request made by a verb, an ``AnyEndpoint`` or by hand.
+    /// On a request: the endpoint it was made from, an ``AnyEndpoint`` too; `nil` for a request made by a verb or by hand.
     ///
     /// To let interceptors read properties of an endpoint, declare a protocol in your module:
     ///
@@ -108,6 +113,7 @@ extension HTTPContext {
 /// let ada = try await api.call(user(1))
 /// let found = try await api.call(search("Ada"))
 /// ```
+/// In an interceptor, `HTTPContext.endpoint` is this value.
 public struct AnyEndpoint<Response: Decodable & Sendable>: Endpoint {
     /// The method.
     public var method: HTTPRequest.Method
@@ -121,15 +127,35 @@ public struct AnyEndpoint<Response: Decodable & Sendable>: Endpoint {
     public var content: RequestContent?
     /// Values that accompany the request but aren't sent.
     public var context: HTTPContext
+    private var givenSample: StubAnswer?
+
+    /// The answer in previews and tests, where the transport is `.samples`. By default a failure with ``HTTPErrorCode/noStub``.
+    public var sample: StubAnswer {
+        get {
+            givenSample
+                ?? .failure(TransportError(.noStub, "\(Self.self) has no sample: it was made without `sample:`."))
+        }
+        set { givenSample = newValue }
+    }
 
     /// Creates an endpoint. By default a GET without query, fields or content.
+    ///
+    /// - Parameters:
+    ///   - method: the method.
+    ///   - path: the path below the client's base URL, or an absolute URL.
+    ///   - query: the query.
+    ///   - headerFields: fields that take precedence over the chain's defaults.
+    ///   - content: the content.
+    ///   - context: values that accompany the request but aren't sent.
+    ///   - sample: the answer in previews and tests, where the transport is `.samples`.
     public init(
         _ method: HTTPRequest.Method = .get,
         path: RequestTarget,
         query: HTTPQuery = HTTPQuery(),
         headerFields: HTTPFields = HTTPFields(),
         content: RequestContent? = nil,
-        context: HTTPContext = HTTPContext()
+        context: HTTPContext = HTTPContext(),
+        sample: StubAnswer? = nil
     ) {
         self.method = method
         self.path = path
@@ -137,5 +163,6 @@ public struct AnyEndpoint<Response: Decodable & Sendable>: Endpoint {
         self.headerFields = headerFields
         self.content = content
         self.context = context
+        givenSample = sample
     }
 }

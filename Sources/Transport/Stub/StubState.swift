@@ -47,6 +47,8 @@ struct StubState {
         let continuation: CheckedContinuation<Void, Never>
     }
 
+    /// Whether requests are kept after they were answered, with their content.
+    var keepsRequests = true
     private(set) var requests: [HTTPRequest] = []
     private(set) var stubs: [Stub] = []
     /// Requests without a response yet.
@@ -100,7 +102,7 @@ extension StubState {
 
     /// Records a request, and returns the watchers to resume.
     mutating func record(_ request: HTTPRequest) -> [Watcher] {
-        requests.append(request)
+        if keepsRequests { requests.append(request) }
         let due = watchers.filter { $0.count <= requests.count }
         watchers.removeAll { $0.count <= requests.count }
         return due

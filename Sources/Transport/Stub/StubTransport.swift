@@ -85,6 +85,12 @@ public final class StubTransport: Transport {
         self.everything = .answer(answer)
     }
 
+    /// Creates a transport for a program that runs for long: requests that were answered aren't kept.
+    package convenience init(forgettingRequests: Bool, fallback: (any Transport)?, time: TimeSource) {
+        self.init(fallback: fallback, time: time)
+        state.withLock { $0.keepsRequests = !forgettingRequests }
+    }
+
     /// The requests that have arrived, in order, including unanswered ones.
     ///
     /// Each request has its body in memory, so that tests can read it. A file or stream is recorded up to its first 16 MiB.

@@ -101,8 +101,43 @@ extension UserByID: Named {
         try await client.call(UserByID(id: 42))
         _ = try await client.send(UserByID(id: 42))
         _ = try await client.call(Users.one("a"), as: User.self)
-        let _: User = try await client.get("/users/1")
+        _ = try await client.call(AnyEndpoint<User>(path: "/users/1"))
         #expect(names.all == ["user by ID", "user by ID", nil, nil])
-        #expect(stub.requests.map { $0.context.endpoint == nil } == [false, false, false, true])
+        #expect(stub.requests.map { $0.context.endpoint == nil } == [false, false, false, false])
+        #expect(stub.requests.last?.context.endpoint is AnyEndpoint<User>)
+    }
+
+    @Test func requestsOfVerbsCarryNoEndpoint() async throws {
+        let stub = StubTransport { _ in HTTPResponse(status: 200, body: #"{"id":42,"name":"Ada"}"#) }
+        let client = makeClient(stub)
+        let _: User = try await client.get("/users/1")
+        try await client.get("/users/1")
+        let _: User = try await client.post("/users", body: User(id: 1))
+        _ = try await client.head("/users/1")
+        let _: (User, HTTPResponse) = try await client.response("/users/1")
+        for try await _ in client.pages("/users/1", as: User.self, next: .link) {}
+        let folder = try TemporaryFolder()
+        try await client.download("/users/1", to: folder.file())
+        #expect(stub.requests.count == 7)
+        #expect(stub.requests.allSatisfy { $0.context.endpoint == nil })
+    }
+
+    @Test func missingSampleIsAFailureThatNamesTheEndpoint() throws {
+        struct Wrong: Endpoint {
+            let path: RequestTarget = "/"
+            // Not a `StubAnswer`: the compiler takes it for another property, so the default stays.
+            let sample = "{}"
+        }
+        func message(_ endpoint: some Endpoint) -> String? {
+            guard case .failure(let error as TransportError) = endpoint.sample.content else { return nil }
+            return "\(error.code): \(error.message)"
+        }
+        #expect(message(UserByID(id: 1)) == "noStub: UserByID has no sample: it needs a `var sample: StubAnswer`.")
+        #expect(message(Wrong()) == "noStub: Wrong has no sample: it needs a `var sample: StubAnswer`.")
+        var endpoint = AnyEndpoint<User>(path: "/")
+        #expect(message(endpoint) == "noStub: AnyEndpoint<User> has no sample: it was made without `sample:`.")
+        endpoint.sample = .json("{}")
+        #expect(message(endpoint) == nil)
+        #expect(AnyEndpoint<User>(path: "/", sample: .status(204)).sample.status == 204)
     }
 }

@@ -254,6 +254,15 @@ import TransportTesting
         #expect(try await stub.send(stubRequest()).body.isEmpty)
     }
 
+    @Test func forgettingStubKeepsNoRequest() async throws {
+        let stub = StubTransport(forgettingRequests: true, fallback: nil, time: .system)
+        stub.on(.get, "/a", .status(204), times: 1)
+        #expect(try await stub.send(stubRequest("/a")).status == 204)
+        await #expect(throws: TransportError.self) { try await stub.send(stubRequest("/a")) }
+        #expect(stub.requests.isEmpty)
+        try stub.verify()
+    }
+
     @Test func aResponseToHEADHasNoContent() async throws {
         stub.on(nil, "**", .json("{}"))
         let response = try await stub.send(stubRequest("/", .head))
