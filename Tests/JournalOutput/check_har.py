@@ -31,7 +31,8 @@ def failures(har, schema):
     if len(pages) != len(set(pages)):
         yield "Two pages have one id."
     for index, entry in enumerate(log["entries"]):
-        if entry.get("pageref") not in pages:
+        # A recording has no pages, and HAR lets its entries name none.
+        if entry.get("pageref") not in (pages or [None]):
             yield f"Entry {index} names the page {entry.get('pageref')}, which isn't there."
         timings = entry["timings"]
         # `connect` includes `ssl`.

@@ -21,6 +21,25 @@ package enum OrderedJSON {
         writer.write(self)
         return Data(writer.bytes)
     }
+
+    /// The JSON text in UTF-8 with line breaks, for a file that a person edits and a version control system compares.
+    ///
+    /// A short object or array that holds neither takes one line, such as a header field.
+    package func prettyData() -> Data {
+        var writer = JSONWriter(isForHTML: false, isSpaced: true)
+        writer.writeLines(self, indent: 0)
+        writer.bytes.append(UInt8(ascii: "\n"))
+        return Data(writer.bytes)
+    }
+
+    fileprivate var isShortScalar: Bool {
+        switch self {
+        case .object(let members): members.isEmpty
+        case .array(let elements): elements.isEmpty
+        case .string(let text): text.utf8.count <= JSONWriter.lineLength
+        case .integer, .bool, .milliseconds: true
+        }
+    }
 }
 
 extension OrderedJSON: ExpressibleByDictionaryLiteral, ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,
@@ -37,15 +56,18 @@ extension OrderedJSON: ExpressibleByDictionaryLiteral, ExpressibleByStringLitera
 }
 
 private struct JSONWriter {
+    static let lineLength = 110
+
     let isForHTML: Bool
+    /// Whether a space follows each comma and colon.
+    var isSpaced = false
     var bytes: [UInt8] = []
 
     mutating func write(_ json: OrderedJSON) {
         switch json {
         case .object(let members):
             list(members, "{", "}") { writer, member in
-                writer.write(string: member.name)
-                writer.bytes.append(UInt8(ascii: ":"))
+                writer.write(name: member.name)
                 writer.write(member.value)
             }
         case .array(let elements): list(elements, "[", "]") { $0.write($1) }
@@ -64,10 +86,62 @@ private struct JSONWriter {
     ) {
         bytes.append(UInt8(ascii: opening))
         for (index, element) in elements.enumerated() {
-            if index > 0 { bytes.append(UInt8(ascii: ",")) }
+            if index > 0 { bytes += isSpaced ? ", ".utf8 : ",".utf8 }
             write(&self, element)
         }
         bytes.append(UInt8(ascii: closing))
+    }
+
+    /// Writes each member and element on a line, except where a line holds all of them.
+    mutating func writeLines(_ json: OrderedJSON, indent: Int) {
+        switch json {
+        case .object(let members):
+            if members.map(\.value).allSatisfy(\.isShortScalar), writeOnOneLine(json) { return }
+            lines(members, "{", "}", indent: indent) { writer, member in
+                writer.write(name: member.name)
+                writer.writeLines(member.value, indent: indent + 1)
+            }
+        case .array(let elements):
+            if elements.allSatisfy(\.isShortScalar), writeOnOneLine(json) { return }
+            lines(elements, "[", "]", indent: indent) { $0.writeLines($1, indent: indent + 1) }
+        default: write(json)
+        }
+    }
+
+    /// Takes back what it wrote, and returns `false`, if that is too long.
+    private mutating func writeOnOneLine(_ json: OrderedJSON) -> Bool {
+        let start = bytes.count
+        write(json)
+        if bytes.count - start <= Self.lineLength { return true }
+        bytes.removeSubrange(start...)
+        return false
+    }
+
+    private mutating func lines<Element>(
+        _ elements: [Element],
+        _ opening: Unicode.Scalar,
+        _ closing: Unicode.Scalar,
+        indent: Int,
+        _ write: (inout Self, Element) -> Void
+    ) {
+        bytes.append(UInt8(ascii: opening))
+        for (index, element) in elements.enumerated() {
+            if index > 0 { bytes.append(UInt8(ascii: ",")) }
+            beginLine(indent: indent + 1)
+            write(&self, element)
+        }
+        beginLine(indent: indent)
+        bytes.append(UInt8(ascii: closing))
+    }
+
+    private mutating func beginLine(indent: Int) {
+        bytes.append(UInt8(ascii: "\n"))
+        bytes += repeatElement(UInt8(ascii: " "), count: 2 * indent)
+    }
+
+    private mutating func write(name: String) {
+        write(string: name)
+        bytes += isSpaced ? ": ".utf8 : ":".utf8
     }
 
     private mutating func write(string text: String) {

@@ -1,5 +1,4 @@
 internal import Foundation
-internal import HTTPSyntax
 internal import Transport
 
 /// A journal's calls as an HTTP Archive (HAR 1.2, http://www.softwareishard.com/blog/har-12-spec/).
@@ -30,7 +29,7 @@ struct HARFile {
         let end = call.duration.map { OrderedJSON.milliseconds(microseconds: max(0, $0.wholeMicroseconds)) }
         let decisions = call.root.map(Self.decisions(in:)) ?? []
         return [
-            "startedDateTime": .string(Self.dateTime(call.startedAt)),
+            "startedDateTime": .string(HARDate.text(call.startedAt)),
             "id": .string(Self.pageID(call)),
             "title": .string([request?.method, request?.url].compactMap(\.self).joined(separator: " ")),
             "pageTimings": ["onContentLoad": -1, "onLoad": end ?? -1],
@@ -64,7 +63,7 @@ struct HARFile {
         let isAnsweredByChain = number == 0 && step.response != nil && call.omittedCount == 0
         return [
             "pageref": .string(Self.pageID(call)),
-            "startedDateTime": .string(Self.dateTime(call.startedAt, after: step.start)),
+            "startedDateTime": .string(HARDate.text(call.startedAt, after: step.start)),
             "time": .milliseconds(microseconds: timings.time),
             "request": HARMessages.request(of: step),
             "response": HARMessages.response(of: step),
@@ -135,28 +134,5 @@ struct HARFile {
                 "page": note.callID.map { .string("call_\($0)") },
             ]
         }
-    }
-
-    /// A time as ISO 8601 with milliseconds, rounded down, in UTC.
-    static func dateTime(_ date: Date, after duration: Duration = .zero) -> String {
-        // Beyond this the year would have more than four digits.
-        let seconds = CivilTime.seconds(date)
-        let fraction = date.timeIntervalSince1970 - Double(seconds)
-        let rest = (0..<1).contains(fraction) ? Int64((fraction * 1_000_000).rounded()) : 0
-        return dateTime(microseconds: seconds * 1_000_000 + rest + max(0, duration.wholeMicroseconds))
-    }
-
-    static func dateTime(microseconds: Int64) -> String {
-        let limit: Int64 = 253_402_300_799_000
-        let milliseconds = min(max(microseconds / 1_000, 0), limit)
-        let (seconds, rest) = milliseconds.quotientAndRemainder(dividingBy: 1_000)
-        let time = CivilTime(secondsSince1970: seconds)
-        func padded(_ number: Int, _ count: Int) -> String {
-            let digits = String(number)
-            return String(repeating: "0", count: max(0, count - digits.count)) + digits
-        }
-        let day = [padded(time.year, 4), padded(time.month, 2), padded(time.day, 2)].joined(separator: "-")
-        let clock = [padded(time.hour, 2), padded(time.minute, 2), padded(time.second, 2)].joined(separator: ":")
-        return "\(day)T\(clock).\(padded(Int(rest), 3))Z"
     }
 }

@@ -34,7 +34,7 @@ extension HTTPResponse {
     }
 
     /// The encoding named by the `charset` parameter (RFC 9110 §8.3.2).
-    private static func encoding(of contentType: String) -> String.Encoding? {
+    package static func encoding(of contentType: String) -> String.Encoding? {
         for parameter in contentType.split(separator: ";").dropFirst() {
             let parts = parameter.split(separator: "=", maxSplits: 1)
             guard parts.count == 2, parts[0].trimmingCharacters(in: .whitespaces).lowercased() == "charset" else {

@@ -2,7 +2,7 @@ internal import HTTPSyntax
 
 extension Redaction {
     /// A URL in printable form. The text may also be a relative URL, or not a URL at all.
-    func redactingURL(_ text: String) -> String {
+    package func redactingURL(_ text: String) -> String {
         // Most URLs contain nothing to hide, and a log redacts each URL twice.
         let isHarmless = text.utf8.withContiguousStorageIfAvailable { !Self.mayHideSecret($0) }
         if isHarmless == true { return text }

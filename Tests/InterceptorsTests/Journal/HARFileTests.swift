@@ -222,7 +222,7 @@ import Testing
         (.infinity, "9999-12-31T23:59:59.000Z"), (951_782_400.001, "2000-02-29T00:00:00.001Z"),
     ])
     func datesAreISO8601WithMilliseconds(_ seconds: Double, _ text: String) {
-        #expect(HARFile.dateTime(Date(timeIntervalSince1970: seconds)) == text)
+        #expect(HARDate.text(Date(timeIntervalSince1970: seconds)) == text)
     }
 
     @Test func everyAttemptOfRandomCallsIsAnEntryWhoseTimingsAddUp() throws {

@@ -2,7 +2,7 @@ internal import Foundation
 internal import Transport
 
 /// A request and what came back, as a recording keeps them.
-struct RecordedExchange: Sendable {
+struct RecordedExchange: Sendable, Equatable {
     struct Request: Sendable, Equatable {
         var method: HTTPRequest.Method
         /// The whole URL. Text, because a redacted URL needn't be a valid one.
@@ -10,6 +10,8 @@ struct RecordedExchange: Sendable {
         var headerFields: HTTPFields = [:]
         /// The content; `nil` if it is unknown.
         var body: Data? = Data()
+        /// Why the content was left out.
+        var omission: String?
     }
 
     /// An error that ended the exchange, before the response's head or within its content.
@@ -22,10 +24,17 @@ struct RecordedExchange: Sendable {
     struct Response: Sendable, Equatable {
         var status: HTTPResponse.Status
         var headerFields: HTTPFields = [:]
-        /// The content as it arrived. A content that was in memory is one chunk.
+        /// The content as it arrived. A content that was in memory is at most one chunk, without a pause; an empty one is none.
         var chunks: [StubAnswer.Chunk] = []
         /// Whether the content arrived as a stream.
         var isStream = false
+        /// Why the content was left out. It isn't empty then, and the response can't be played.
+        var omission: String?
+
+        /// All of the content.
+        var content: Data {
+            chunks.count == 1 ? chunks[0].bytes : chunks.reduce(into: Data()) { $0 += $1.bytes }
+        }
     }
 
     /// When the request was sent.

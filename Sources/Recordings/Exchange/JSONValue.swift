@@ -1,0 +1,189 @@
+internal import Foundation
+internal import HTTPSyntax
+
+/// Parsed JSON that keeps what Foundation's parsers lose: the order of members, duplicates, and the digits of numbers.
+enum JSONValue: Sendable {
+    struct Member: Sendable {
+        let name: String
+        let value: JSONValue
+    }
+
+    case object([Member])
+    case array([JSONValue])
+    case string(String)
+    /// A number as it was written.
+    case number(String)
+    case bool(Bool)
+    case null
+
+    /// Where text stops being JSON (RFC 8259).
+    struct SyntaxError: Error {
+        /// From 1.
+        let line: Int
+        /// In bytes, from 1.
+        let column: Int
+    }
+
+    /// Parses UTF-8 text, with or without a byte order mark.
+    ///
+    /// - Throws: ``SyntaxError``, also if the text nests deeper than 256 levels.
+    init(parsing text: Data) throws {
+        let parsed = Array(text).withUnsafeBufferPointer { bytes -> Result<JSONValue, SyntaxError> in
+            var parser = JSONParser(bytes)
+            if let value = parser.parseWhole() { return .success(value) }
+            return .failure(parser.error)
+        }
+        self = try parsed.get()
+    }
+
+    /// The last member with a name, as in most parsers; `nil` for any other value.
+    subscript(_ name: String) -> JSONValue? {
+        guard case .object(let members) = self else { return nil }
+        return members.last { $0.name == name }?.value
+    }
+}
+
+private struct JSONParser {
+    private static let maxDepth = 256
+
+    private let bytes: UnsafeBufferPointer<UInt8>
+    private var position = 0
+    private var depth = 0
+
+    init(_ bytes: UnsafeBufferPointer<UInt8>) {
+        self.bytes = bytes
+        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { position = 3 }
+    }
+
+    var error: JSONValue.SyntaxError {
+        let before = bytes[..<min(position, bytes.count)]
+        let lineStart = before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
+        return JSONValue.SyntaxError(
+            line: before.count { $0 == UInt8(ascii: "\n") } + 1,
+            column: before.count - lineStart + 1
+        )
+    }
+
+    mutating func parseWhole() -> JSONValue? {
+        guard let value = value() else { return nil }
+        skipWhitespace()
+        return position == bytes.count ? value : nil
+    }
+
+    private mutating func value() -> JSONValue? {
+        skipWhitespace()
+        guard position < bytes.count, depth < Self.maxDepth else { return nil }
+        depth += 1
+        defer { depth -= 1 }
+        switch bytes[position] {
+        case UInt8(ascii: "{"): return object()
+        case UInt8(ascii: "["): return array()
+        case UInt8(ascii: "\""): return string().map { .string($0) }
+        case UInt8(ascii: "t"): return takeWord("true") ? .bool(true) : nil
+        case UInt8(ascii: "f"): return takeWord("false") ? .bool(false) : nil
+        case UInt8(ascii: "n"): return takeWord("null") ? .null : nil
+        default: return number()
+        }
+    }
+
+    private mutating func object() -> JSONValue? {
+        var members: [JSONValue.Member] = []
+        position += 1
+        if take("}") { return .object([]) }
+        repeat {
+            skipWhitespace()
+            guard position < bytes.count, bytes[position] == UInt8(ascii: "\""), let name = string(), take(":"),
+                let value = value()
+            else { return nil }
+            members.append(JSONValue.Member(name: name, value: value))
+        } while take(",")
+        return take("}") ? .object(members) : nil
+    }
+
+    private mutating func array() -> JSONValue? {
+        var elements: [JSONValue] = []
+        position += 1
+        if take("]") { return .array([]) }
+        repeat {
+            guard let value = value() else { return nil }
+            elements.append(value)
+        } while take(",")
+        return take("]") ? .array(elements) : nil
+    }
+
+    private mutating func string() -> String? {
+        let start = position + 1
+        var hasEscapes = false
+        var end = start
+        while end < bytes.count, bytes[end] != UInt8(ascii: "\"") {
+            if bytes[end] == UInt8(ascii: "\\") {
+                hasEscapes = true
+                end += 1
+            } else if bytes[end] < 0x20 {
+                position = end
+                return nil
+            }
+            end += 1
+        }
+        guard end < bytes.count else { return nil }
+        let raw = UnsafeBufferPointer(rebasing: bytes[start..<end])
+        let text: String?
+        if hasEscapes {
+            let decoded = JSONEscapes.decoded(UnsafeRawBufferPointer(raw), isLenient: false)
+            text = decoded.flatMap { String(validating: $0, as: UTF8.self) }
+        } else {
+            text = String(validating: raw, as: UTF8.self)
+        }
+        if text != nil { position = end + 1 }
+        return text
+    }
+
+    private mutating func number() -> JSONValue? {
+        let start = position
+        if position < bytes.count, bytes[position] == UInt8(ascii: "-") { position += 1 }
+        let isZero = position < bytes.count && bytes[position] == UInt8(ascii: "0")
+        let count = takeDigits()
+        guard count == 1 || count > 1 && !isZero else { return nil }
+        if position < bytes.count, bytes[position] == UInt8(ascii: ".") {
+            position += 1
+            guard takeDigits() > 0 else { return nil }
+        }
+        if position < bytes.count, bytes[position] | 0x20 == UInt8(ascii: "e") {
+            position += 1
+            if position < bytes.count, bytes[position] == UInt8(ascii: "+") || bytes[position] == UInt8(ascii: "-") {
+                position += 1
+            }
+            guard takeDigits() > 0 else { return nil }
+        }
+        return .number(String(decoding: bytes[start..<position], as: UTF8.self))
+    }
+
+    private mutating func takeDigits() -> Int {
+        let start = position
+        while position < bytes.count, ASCII.isDigit(bytes[position]) { position += 1 }
+        return position - start
+    }
+
+    private mutating func takeWord(_ word: StaticString) -> Bool {
+        let isNext = word.withUTF8Buffer { bytes[position...].starts(with: $0) }
+        if isNext { position += word.utf8CodeUnitCount }
+        return isNext
+    }
+
+    /// Takes a character after whitespace.
+    private mutating func take(_ character: Unicode.Scalar) -> Bool {
+        skipWhitespace()
+        guard position < bytes.count, bytes[position] == UInt8(ascii: character) else { return false }
+        position += 1
+        return true
+    }
+
+    private mutating func skipWhitespace() {
+        while position < bytes.count {
+            switch bytes[position] {
+            case 0x20, 0x09, 0x0A, 0x0D: position += 1
+            default: return
+            }
+        }
+    }
+}

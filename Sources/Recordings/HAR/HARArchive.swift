@@ -1,0 +1,63 @@
+internal import Foundation
+internal import Interceptors
+internal import Transport
+
+/// Recorded exchanges as an HTTP Archive (HAR 1.2, http://www.softwareishard.com/blog/har-12-spec/), for a person to edit.
+///
+/// Reading uses few members: of a request the method, the URL, the headers and `postData`, and of a response the status, the
+/// headers, `content` and `_error`. All others are for other programs, so a person needn't keep them in step.
+///
+/// Members that HAR 1.2 doesn't define begin with an underscore, as it asks:
+/// - `_encoding` of `postData`: `base64`, if the content isn't UTF-8 text. `content` has `encoding` for that.
+/// - `_chunks` of `content`: the sizes of a stream's chunks in bytes, and the pause before each in milliseconds. If a person
+///   changes the content, the last chunk holds the rest.
+/// - `_isEncoded` of `content`: the text is still under the coding that `Content-Encoding` names. Browsers write the name of the
+///   coding and the decoded text.
+/// - `_error` of `response`: the code and the message of a failure. With a status, the failure ended the content.
+/// - `_omitted` of `postData`'s request and of `content`: why the content was left out.
+enum HARArchive {
+    /// The name in `creator` by which the reader knows an archive that needs no corrections.
+    static let creator = "Interceptors Recordings"
+
+    /// Reads an archive, of this package or of any other program.
+    ///
+    /// Entries that aren't HTTP exchanges are skipped: WebSockets, `data:` URLs, requests that were cancelled. In an archive of
+    /// another program, fields that describe how the content was transferred are dropped, because the content is decoded.
+    ///
+    /// - Parameters:
+    ///   - data: the archive.
+    ///   - file: reads a file beside the archive, given by the relative path that Playwright writes into `_file`.
+    /// - Throws: `TransportError` with the code `unreadableFile`. The message names the entry and its member, and no value.
+    static func decode(
+        _ data: Data,
+        file: (String) throws -> Data = { _ in throw CocoaError(.fileReadNoSuchFile) }
+    ) throws -> [RecordedExchange] {
+        let root: JSONValue
+        do {
+            root = try JSONValue(parsing: data)
+        } catch let error as JSONValue.SyntaxError {
+            throw HARMember.failure("it isn't JSON from line \(error.line), column \(error.column) on.")
+        }
+        let log = try HARMember(root, "archive").member("log")
+        let isOwn = try log.optional("creator")?.optional("name")?.string() == creator
+        return try withoutActuallyEscaping(file) { file in
+            let decoder = HAREntryDecoder(isOwn: isOwn, file: file)
+            return try log.member("entries").elements().compactMap(decoder.exchange)
+        }
+    }
+
+    /// Writes an archive. The same exchanges give the same bytes.
+    ///
+    /// - Parameters:
+    ///   - exchanges: the exchanges, in the order of the entries. They must be redacted.
+    ///   - comment: a note about the whole archive for people.
+    static func encode(_ exchanges: [RecordedExchange], comment: String? = nil) -> Data {
+        let log: OrderedJSON = [
+            "version": "1.2",
+            "creator": ["name": .string(creator), "version": "1"],
+            "comment": comment.map { .string($0) },
+            "entries": .array(exchanges.map(HAREntryEncoder.entry)),
+        ]
+        return OrderedJSON.object([("log", log)]).prettyData()
+    }
+}

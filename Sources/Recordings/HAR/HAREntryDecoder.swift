@@ -1,0 +1,194 @@
+internal import Foundation
+internal import HTTPSyntax
+internal import Interceptors
+internal import Transport
+
+/// Reads the entries of an archive.
+struct HAREntryDecoder {
+    /// Whether this package wrote the archive, so that nothing needs correction.
+    let isOwn: Bool
+    let file: (String) throws -> Data
+
+    /// The exchange of an entry; `nil` if it isn't an HTTP exchange.
+    func exchange(_ entry: HARMember) throws -> RecordedExchange? {
+        let (request, response) = (try entry.member("request"), try entry.member("response"))
+        let url = try request.member("url").string()
+        guard Self.isHTTP(url), entry.optional("_webSocketMessages") == nil else { return nil }
+        let status = try response.member("status").integer()
+        guard status != 101, let failure = try failure(response, status: status) else { return nil }
+        let started = try entry.member("startedDateTime")
+        guard let startedAt = HARDate.parse(try started.string()) else { throw started.isNo("a time in ISO 8601") }
+        var exchange = RecordedExchange(
+            startedAt: startedAt,
+            wait: try wait(entry),
+            request: try self.request(request, url: url),
+            failure: failure.value
+        )
+        if status > 0 {
+            exchange.response = try self.response(response, status: status, answering: exchange.request.method)
+        }
+        return exchange
+    }
+
+    private static func isHTTP(_ url: String) -> Bool {
+        let scheme = url.prefix { $0 != ":" }.lowercased()
+        return scheme == "http" || scheme == "https"
+    }
+
+    /// The time to the head, of which browsers measure the parts. `ssl` is a part of `connect`.
+    private func wait(_ entry: HARMember) throws -> Duration {
+        guard let timings = entry.optional("timings") else { return .zero }
+        return try ["blocked", "dns", "connect", "send", "wait"].reduce(.zero) { sum, name in
+            sum + (try timings.optional(name)?.milliseconds() ?? .zero)
+        }
+    }
+
+    // MARK: Failures
+
+    /// The failure of an entry, if any; `nil` if its caller cancelled it, so that there is nothing to play.
+    private func failure(_ response: HARMember, status: Int) throws -> (value: RecordedExchange.Failure?, Void)? {
+        guard let error = response.optional("_error") ?? response.optional("_failureText") else {
+            let missing = RecordedExchange.Failure(
+                code: HTTPErrorCode.transportFailed.rawValue,
+                message: "The HTTP Archive has no response to this request."
+            )
+            return (status > 0 ? nil : missing, ())
+        }
+        if case .object = error.value {
+            let code = try error.member("code").string()
+            return (RecordedExchange.Failure(code: code, message: try error.optional("message")?.string() ?? ""), ())
+        }
+        let text = try error.string()
+        guard let code = HARFailure.code(of: text, hasHead: status > 0) else { return nil }
+        return (RecordedExchange.Failure(code: code.rawValue, message: text), ())
+    }
+
+    // MARK: Requests
+
+    private func request(_ request: HARMember, url: String) throws -> RecordedExchange.Request {
+        let method = try request.member("method")
+        guard let name = HTTPRequest.Method(rawValue: try method.string()) else { throw method.isNo("a method") }
+        let headerFields = try fields(request)
+        let body = try body(request)
+        return RecordedExchange.Request(
+            method: name,
+            url: url,
+            headerFields: headerFields,
+            body: body.bytes,
+            omission: body.omission
+        )
+    }
+
+    private func body(_ request: HARMember) throws -> (bytes: Data?, omission: String?) {
+        if let omitted = try request.optional("_omitted")?.string() { return (nil, omitted.isEmpty ? nil : omitted) }
+        let absent = "The HTTP Archive has no content of this request."
+        guard let postData = request.optional("postData") else {
+            return try request.optional("bodySize")?.integer() ?? 0 > 0 ? (nil, absent) : (Data(), nil)
+        }
+        if postData.optional("comment")?.value.isString(HARParts.cutContent) == true { return (nil, absent) }
+        if let attached = postData.optional("_file") { return (try read(attached), nil) }
+        let text = try postData.content(encoding: postData.optional("_encoding") == nil ? "encoding" : "_encoding")
+        let parameters = try postData.optional("params")?.elements() ?? []
+        if let text, !text.isEmpty || parameters.isEmpty { return (text, nil) }
+        let type = try postData.optional("mimeType")?.string() ?? ""
+        guard parameters.isEmpty || MediaType(type).isForm else { return (nil, absent) }
+        return (Data(try form(parameters).utf8), nil)
+    }
+
+    private func form(_ parameters: [HARMember]) throws -> String {
+        try parameters.map { parameter in
+            let name = PercentEncoding.component(try parameter.member("name").string())
+            return name + "=" + PercentEncoding.component(try parameter.optional("value")?.string() ?? "")
+        }
+        .joined(separator: "&")
+    }
+
+    private func read(_ path: HARMember) throws -> Data {
+        let name = try path.string()
+        do {
+            return try file(name)
+        } catch {
+            throw HARMember.failure("\(path.path) names a file that can't be read.", error)
+        }
+    }
+
+    private func fields(_ message: HARMember) throws -> HTTPFields {
+        var fields = HTTPFields()
+        for header in try message.optional("headers")?.elements() ?? [] {
+            let name = try header.member("name").string()
+            let value = try header.optional("value")?.string() ?? ""
+            // HTTP/2's pseudo fields, such as `:authority`, repeat what the URL and the status say.
+            guard !name.hasPrefix(":"), !name.isEmpty else { continue }
+            // Chrome joins fields of one name, such as several `Set-Cookie`, with line breaks.
+            let values = isOwn ? [value[...]] : value.split(separator: "\n", omittingEmptySubsequences: false)
+            for value in values { fields.append(HTTPField(unchecked: .init(stringLiteral: name), String(value))) }
+        }
+        return fields
+    }
+
+    // MARK: Responses
+
+    private func response(
+        _ member: HARMember,
+        status code: Int,
+        answering method: HTTPRequest.Method
+    ) throws -> RecordedExchange.Response {
+        guard let status = HTTPResponse.Status(code: code) else { throw member.isNo("a response with a status") }
+        var response = RecordedExchange.Response(status: status, headerFields: try fields(member))
+        let content = member.optional("content")
+        var bytes = try content.flatMap(self.content)
+        let hasContent = HTTPResponse.hasContent(status: code, answering: method) && status.kind != .redirection
+        if let content, let omission = try omission(content, bytes, hasContent: hasContent) {
+            response.omission = omission
+            bytes = nil
+        }
+        if try content?.optional("_isEncoded")?.bool() != true {
+            let isText = content?.optional("text") != nil && content?.optional("encoding") == nil
+            let correction = ForeignContent(isOwn: isOwn, isText: isText, hasContent: hasContent)
+            correction.apply(to: &response.headerFields, &bytes)
+        }
+        if let chunks = content?.optional("_chunks") {
+            response.isStream = true
+            response.chunks = try split(bytes ?? Data(), chunks)
+        } else if let bytes, !bytes.isEmpty {
+            response.chunks = [StubAnswer.Chunk(bytes)]
+        }
+        return response
+    }
+
+    private func content(_ content: HARMember) throws -> Data? {
+        if let attached = content.optional("_file") { return try read(attached) }
+        return try content.content(encoding: "encoding")
+    }
+
+    private func omission(_ content: HARMember, _ bytes: Data?, hasContent: Bool) throws -> String? {
+        if let omitted = content.optional("_omitted") { return try omitted.string() }
+        let isCut = content.optional("comment")?.value.isString(HARParts.cutContent) == true
+        let isAbsent = try bytes == nil && hasContent && content.optional("size")?.integer() ?? 0 != 0
+        return isCut || isAbsent ? "The HTTP Archive doesn't hold this content." : nil
+    }
+
+    /// The content in chunks. If a person has changed the content, the last chunk holds the rest.
+    private func split(_ content: Data, _ list: HARMember) throws -> [StubAnswer.Chunk] {
+        var start = content.startIndex
+        var result = try list.elements().map { chunk in
+            let size = try chunk.member("size").integer()
+            guard size >= 0 else { throw chunk.isNo("a chunk with a size") }
+            let end = start + min(size, content.endIndex - start)
+            defer { start = end }
+            let pause = try chunk.optional("pause")?.milliseconds() ?? .zero
+            return StubAnswer.Chunk(Data(content[start..<end]), after: pause)
+        }
+        guard start < content.endIndex else { return result }
+        if result.isEmpty { return [StubAnswer.Chunk(content)] }
+        result[result.count - 1].bytes += content[start...]
+        return result
+    }
+}
+
+extension JSONValue {
+    fileprivate func isString(_ text: String) -> Bool {
+        guard case .string(let own) = self else { return false }
+        return own == text
+    }
+}

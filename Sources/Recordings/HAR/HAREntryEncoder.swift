@@ -1,0 +1,96 @@
+internal import Foundation
+internal import Interceptors
+internal import Transport
+
+/// Writes the entries of an archive. What a person edits comes first.
+enum HAREntryEncoder {
+    static func entry(_ exchange: RecordedExchange) -> OrderedJSON {
+        let wait = max(0, exchange.wait.wholeMicroseconds)
+        let receive = exchange.response?.chunks.reduce(0) { $0 + max(0, $1.pause.wholeMicroseconds) } ?? 0
+        return [
+            "startedDateTime": .string(HARDate.text(exchange.startedAt)),
+            "time": .milliseconds(microseconds: wait + receive),
+            "request": request(exchange.request),
+            "response": response(exchange.response, exchange.failure),
+            "cache": [:],
+            "timings": [
+                "send": 0, "wait": .milliseconds(microseconds: wait), "receive": .milliseconds(microseconds: receive),
+            ],
+        ]
+    }
+
+    private static func request(_ request: RecordedExchange.Request) -> OrderedJSON {
+        [
+            "method": .string(request.method.rawValue),
+            "url": .string(request.url),
+            "headers": headers(request.headerFields),
+            "postData": postData(of: request),
+            "queryString": HARParts.queryString(of: request.url),
+            "cookies": HARParts.cookies(in: request.headerFields[values: .cookie]),
+            "httpVersion": "",
+            "headersSize": -1,
+            "bodySize": .integer(Int64(request.body?.count ?? -1)),
+            "_omitted": request.body == nil ? .string(request.omission ?? "") : nil,
+        ]
+    }
+
+    private static func response(
+        _ response: RecordedExchange.Response?,
+        _ failure: RecordedExchange.Failure?
+    ) -> OrderedJSON {
+        let fields = response?.headerFields ?? [:]
+        let isRedirect = response?.status.kind == .redirection
+        return [
+            "status": .integer(Int64(response?.status.code ?? 0)),
+            "statusText": .string(response?.status.reasonPhrase ?? ""),
+            "headers": headers(fields),
+            "content": response.map(content) ?? ["size": 0, "mimeType": ""],
+            "_error": failure.map { ["code": .string($0.code), "message": .string($0.message)] },
+            "redirectURL": .string(isRedirect ? fields.first(.location) ?? "" : ""),
+            "cookies": HARParts.setCookies(in: fields[values: .setCookie]),
+            "httpVersion": "",
+            "headersSize": -1,
+            "bodySize": -1,
+        ]
+    }
+
+    private static func headers(_ fields: HTTPFields) -> OrderedJSON {
+        .array(fields.map { HARParts.record($0.name.rawName, $0.value) })
+    }
+
+    private static func postData(of request: RecordedExchange.Request) -> OrderedJSON? {
+        guard let body = request.body, !body.isEmpty else { return nil }
+        let text = text(of: body)
+        return [
+            "mimeType": .string(request.headerFields.first(.contentType) ?? ""),
+            "text": .string(text.text),
+            "_encoding": text.isBase64 ? "base64" : nil,
+        ]
+    }
+
+    private static func content(of response: RecordedExchange.Response) -> OrderedJSON {
+        let bytes = response.content
+        let text = text(of: bytes)
+        return [
+            "size": .integer(response.omission == nil ? Int64(bytes.count) : -1),
+            "mimeType": .string(response.headerFields.first(.contentType) ?? ""),
+            "text": bytes.isEmpty ? nil : .string(text.text),
+            "encoding": text.isBase64 ? "base64" : nil,
+            "_isEncoded": response.headerFields.contains(.contentEncoding) && !bytes.isEmpty ? true : nil,
+            "_chunks": response.isStream ? .array(response.chunks.map(chunk)) : nil,
+            "_omitted": response.omission.map { .string($0) },
+        ]
+    }
+
+    private static func chunk(_ chunk: StubAnswer.Chunk) -> OrderedJSON {
+        [
+            "size": .integer(Int64(chunk.bytes.count)),
+            "pause": .milliseconds(microseconds: max(0, chunk.pause.wholeMicroseconds)),
+        ]
+    }
+
+    private static func text(of bytes: Data) -> (text: String, isBase64: Bool) {
+        if let text = String(validating: bytes, as: UTF8.self) { return (text, false) }
+        return (bytes.base64EncodedString(), true)
+    }
+}

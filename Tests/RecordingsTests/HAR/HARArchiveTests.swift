@@ -1,0 +1,140 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Recordings
+
+@Suite(.againstHanging) struct HARArchiveTests {
+    private static func exchanges() throws -> [RecordedExchange] {
+        let start = Date(timeIntervalSince1970: 1_761_031_680.125)
+        let login = RecordedExchange(
+            startedAt: start,
+            wait: .microseconds(12_345),
+            request: .init(
+                method: .post,
+                url: "https://api.example.com/login?next=%2Fhome",
+                headerFields: [.contentType: "application/json", .cookie: "a=<redacted>"],
+                body: Data(#"{"user":"ada"}"#.utf8)
+            ),
+            response: .init(
+                status: 303,
+                headerFields: [
+                    .location: "/home?code=<redacted>", .setCookie: "sid=<redacted>; Path=/", .setCookie: "b=2",
+                ]
+            )
+        )
+        let image = RecordedExchange(
+            startedAt: start,
+            request: .init(method: .put, url: "https://api.example.com/image", body: Data([0xFF, 0xD8, 0, 1])),
+            response: .init(status: 200, chunks: [StubAnswer.Chunk(Data([0x89, 0x50]))])
+        )
+        let stream = RecordedExchange(
+            startedAt: start,
+            request: .init(method: .get, url: "https://api.example.com/events", body: nil, omission: "Too long."),
+            response: .init(
+                status: 200,
+                headerFields: [.contentType: "text/event-stream"],
+                chunks: [
+                    .init(Data("data: å".utf8.dropLast())),
+                    .init(Data("å".utf8.dropFirst()), after: .milliseconds(1_500)),
+                    .init(Data(), after: .microseconds(1)), .init(Data("\n\n".utf8)),
+                ],
+                isStream: true
+            ),
+            failure: .init(code: "truncated", message: "The response ended too soon.")
+        )
+        let failure = RecordedExchange(
+            startedAt: start,
+            wait: .seconds(3),
+            request: .init(method: .get, url: "https://api.example.com/"),
+            failure: .init(code: "connectionLost", message: "The connection ended.")
+        )
+        let encoded = RecordedExchange(
+            startedAt: start,
+            request: .init(method: .get, url: "https://api.example.com/z"),
+            response: .init(
+                status: 200,
+                headerFields: [.contentEncoding: "compress", .contentLength: "2", .connection: "close"],
+                chunks: [.init(Data("zz".utf8))]
+            )
+        )
+        var omitted = encoded
+        omitted.response?.chunks = []
+        omitted.response?.omission = "The content can't be read."
+        return [login, image, stream, failure, encoded, omitted]
+    }
+
+    @Test func exchangesAreReadAsTheyWereWritten() throws {
+        let exchanges = try Self.exchanges()
+        let archive = HARArchive.encode(exchanges, comment: "A note.")
+        let read = try HARArchive.decode(archive)
+        for (exchange, other) in zip(exchanges, read) { #expect(exchange == other) }
+        #expect(read.count == exchanges.count)
+        #expect(HARArchive.encode(read, comment: "A note.") == archive)
+    }
+
+    @Test func anArchiveIsWrittenToTheLetter() throws {
+        let text = String(decoding: HARArchive.encode([try Self.exchanges()[0]]), as: UTF8.self)
+        #expect(
+            text == """
+                {
+                  "log": {
+                    "version": "1.2",
+                    "creator": {"name": "Interceptors Recordings", "version": "1"},
+                    "entries": [
+                      {
+                        "startedDateTime": "2025-10-21T07:28:00.125Z",
+                        "time": 12.345,
+                        "request": {
+                          "method": "POST",
+                          "url": "https://api.example.com/login?next=%2Fhome",
+                          "headers": [
+                            {"name": "Content-Type", "value": "application/json"},
+                            {"name": "Cookie", "value": "a=<redacted>"}
+                          ],
+                          "postData": {"mimeType": "application/json", "text": "{\\"user\\":\\"ada\\"}"},
+                          "queryString": [
+                            {"name": "next", "value": "/home"}
+                          ],
+                          "cookies": [
+                            {"name": "a", "value": "<redacted>"}
+                          ],
+                          "httpVersion": "",
+                          "headersSize": -1,
+                          "bodySize": 14
+                        },
+                        "response": {
+                          "status": 303,
+                          "statusText": "See Other",
+                          "headers": [
+                            {"name": "Location", "value": "/home?code=<redacted>"},
+                            {"name": "Set-Cookie", "value": "sid=<redacted>; Path=/"},
+                            {"name": "Set-Cookie", "value": "b=2"}
+                          ],
+                          "content": {"size": 0, "mimeType": ""},
+                          "redirectURL": "/home?code=<redacted>",
+                          "cookies": [
+                            {"name": "sid", "value": "<redacted>", "path": "/", "httpOnly": false, "secure": false},
+                            {"name": "b", "value": "2", "httpOnly": false, "secure": false}
+                          ],
+                          "httpVersion": "",
+                          "headersSize": -1,
+                          "bodySize": -1
+                        },
+                        "cache": {},
+                        "timings": {"send": 0, "wait": 12.345, "receive": 0}
+                      }
+                    ]
+                  }
+                }
+
+                """
+        )
+    }
+
+    @Test(.enabled("\(JournalOutput.noHARTools)", JournalOutput.mustCheckHAR))
+    func theArchiveFollowsTheSchemaAndHaralyzerReadsIt() async throws {
+        let result = try await JournalOutput.check(har: HARArchive.encode(Self.exchanges(), comment: "A note."))
+        #expect(result.status == 0, "\(result)")
+    }
+}
