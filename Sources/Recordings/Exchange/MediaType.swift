@@ -29,7 +29,7 @@ struct MediaType {
         return ["application/zip", "application/gzip", "application/pdf", "application/wasm"].contains(essence)
     }
 
-    private func parameter(_ name: String) -> String? { parameters.first { $0.name == name }?.value }
+    func parameter(_ name: String) -> String? { parameters.first { $0.name == name }?.value }
 
     /// The parts between semicolons that aren't in a quoted string.
     private static func split(_ text: [UInt8]) -> [ArraySlice<UInt8>] {

@@ -1,0 +1,131 @@
+internal import Foundation
+internal import Transport
+
+/// Replaces secrets in what a recording keeps, and in requests that are compared with it.
+///
+/// Redacting a second time changes nothing: a request finds its answer whether or not it still holds the secret.
+struct ExchangeRedaction: Sendable {
+    /// Finds secrets by names and shapes; `nil` keeps them.
+    let redaction: Redaction?
+    /// The program's own replacement in URLs, in fields' values, in text and in messages. It must not change its own results.
+    let hook: (@Sendable (String) -> String)?
+
+    static let standard = ExchangeRedaction()
+
+    init(_ redaction: Redaction? = .standard, hook: (@Sendable (String) -> String)? = nil) {
+        self.redaction = redaction
+        self.hook = hook
+    }
+
+    var isOff: Bool { redaction == nil && hook == nil }
+
+    // MARK: Text
+
+    func text(_ text: String) -> String {
+        let redacted = settled(text) { $0.text($1) }
+        return hook?(redacted) ?? redacted
+    }
+
+    func url(_ url: String) -> String {
+        let redacted = settled(url) { $0.redactingURL($1) }
+        return hook?(redacted) ?? redacted
+    }
+
+    /// Redacts until nothing changes, because the placeholder may move what follows it into a new light.
+    private func settled(_ text: String, _ redact: (Redaction, String) -> String) -> String {
+        guard let redaction else { return text }
+        var text = text
+        for _ in 0..<4 {
+            let next = redact(redaction, text)
+            if next == text { break }
+            text = next
+        }
+        return text
+    }
+
+    // MARK: Fields
+
+    func fields(_ fields: HTTPFields) -> HTTPFields {
+        isOff ? fields : HTTPFields(fields.map { HTTPField(unchecked: $0.name, value(of: $0)) })
+    }
+
+    func value(of field: HTTPField) -> String {
+        guard let redaction else { return hook?(field.value) ?? field.value }
+        guard redaction.isSensitive(field.name) else {
+            let name = field.name
+            let value = settled(field.value) { $0.value(of: HTTPField(unchecked: name, $1)) }
+            return hook?(value) ?? value
+        }
+        return field.name == .setCookie ? setCookie(field.value, redaction) : redaction.placeholder
+    }
+
+    private static let cookieAttributes: Set = [
+        "expires", "max-age", "domain", "path", "secure", "httponly", "samesite", "partitioned", "priority",
+    ]
+
+    /// A cookie without its value. A client that stores it sends the placeholder, and the cookie expires as recorded.
+    private func setCookie(_ value: String, _ redaction: Redaction) -> String {
+        let parts = value.split(separator: ";", omittingEmptySubsequences: false)
+        guard let first = parts.first, let sign = first.firstIndex(of: "=") else { return redaction.placeholder }
+        let attributes = parts.dropFirst().filter { part in
+            Self.cookieAttributes.contains(part.prefix { $0 != "=" }.trimmingCharacters(in: .whitespaces).lowercased())
+        }
+        let cookie = text(String(first[..<sign])) + "=" + redaction.placeholder
+        return ([cookie] + attributes.map { text(String($0)) }).joined(separator: ";")
+    }
+
+    // MARK: Exchanges
+
+    /// The exchange as it may be written.
+    func redacted(_ exchange: RecordedExchange) -> RecordedExchange {
+        guard !isOff else { return exchange }
+        var exchange = exchange
+        exchange.request = redacted(exchange.request)
+        exchange.response = exchange.response.map(redacted)
+        if let failure = exchange.failure {
+            exchange.failure = .init(code: text(failure.code), message: text(failure.message))
+        }
+        return exchange
+    }
+
+    func redacted(_ request: RecordedExchange.Request) -> RecordedExchange.Request {
+        var redacted = request
+        redacted.url = url(request.url)
+        redacted.headerFields = fields(request.headerFields)
+        switch request.body.map({ content($0, request.headerFields) }) {
+        case nil, .unchanged?: break
+        case .changed(let bytes)?:
+            redacted.body = bytes
+            Self.correct(&redacted.headerFields, length: bytes.count)
+        case .unreadable(let reason)?:
+            redacted.body = nil
+            redacted.omission = reason
+        }
+        return redacted
+    }
+
+    private func redacted(_ response: RecordedExchange.Response) -> RecordedExchange.Response {
+        var redacted = response
+        redacted.headerFields = fields(response.headerFields)
+        let original = response.content
+        switch content(original, response.headerFields) {
+        case .unchanged: break
+        case .changed(let bytes):
+            let split = ChunkSplit(original: original, redacted: bytes, placeholder: redaction?.placeholder)
+            redacted.chunks = split.chunks(like: response.chunks)
+            Self.correct(&redacted.headerFields, length: bytes.count)
+        case .unreadable(let reason):
+            redacted.chunks = []
+            redacted.omission = reason
+        }
+        return redacted
+    }
+
+    /// Makes fields agree with other content than the one they came with.
+    private static func correct(_ fields: inout HTTPFields, length: Int) {
+        for name in ["Content-Encoding", "Content-MD5", "Digest", "Content-Digest", "Repr-Digest"] as [HTTPField.Name] {
+            fields.remove(name)
+        }
+        if fields.contains(.contentLength) { fields[.contentLength] = String(length) }
+    }
+}

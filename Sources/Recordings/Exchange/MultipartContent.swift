@@ -1,0 +1,89 @@
+internal import Foundation
+internal import HTTPSyntax
+
+/// The parts of content with a boundary (RFC 2046 §5.1).
+struct MultipartContent {
+    struct Part {
+        /// The lines before the empty one, without the last line break.
+        var head: Range<Int>
+        var body: Range<Int>
+    }
+
+    let bytes: [UInt8]
+    let parts: [Part]
+
+    /// `nil` if there is no part, or if the last one doesn't end.
+    init?(_ bytes: [UInt8], boundary: String) {
+        let delimiter = Array("--\(boundary)".utf8)
+        var parts: [Part] = []
+        var start: Int?
+        var position = 0
+        while let found = Self.delimiter(delimiter, in: bytes, from: position) {
+            if let start {
+                // The line break before a delimiter belongs to the delimiter.
+                var end = found
+                if end > start, bytes[end - 1] == 0x0A { end -= 1 }
+                if end > start, bytes[end - 1] == 0x0D { end -= 1 }
+                parts.append(Self.part(bytes, start..<end))
+            }
+            let after = found + delimiter.count
+            if bytes[after...].starts(with: "--".utf8) {
+                guard !parts.isEmpty else { return nil }
+                (self.bytes, self.parts) = (bytes, parts)
+                return
+            }
+            guard let line = bytes[after...].firstIndex(of: 0x0A) else { return nil }
+            start = line + 1
+            position = line + 1
+        }
+        return nil
+    }
+
+    /// The parameter `name` of a part's `Content-Disposition`.
+    func name(of part: Part) -> String? {
+        field("content-disposition", of: part).flatMap { MediaType($0).parameter("name") }
+    }
+
+    func contentType(of part: Part) -> String? { field("content-type", of: part) }
+
+    private func field(_ name: String, of part: Part) -> String? {
+        for line in String(decoding: bytes[part.head], as: UTF8.self).split(whereSeparator: \.isNewline) {
+            let own = line.prefix { $0 != ":" }
+            if own.lowercased() == name { return String(line.dropFirst(own.count + 1)) }
+        }
+        return nil
+    }
+
+    /// The content with other bytes in the bodies of some parts, given by their indices.
+    func replacing(_ bodies: [Int: [UInt8]]) -> [UInt8] {
+        var result: [UInt8] = []
+        var copied = 0
+        for (index, body) in bodies.sorted(by: { $0.key < $1.key }) {
+            result += bytes[copied..<parts[index].body.lowerBound]
+            result += body
+            copied = parts[index].body.upperBound
+        }
+        return result + bytes[copied...]
+    }
+
+    private static func delimiter(_ delimiter: [UInt8], in bytes: [UInt8], from start: Int) -> Int? {
+        var rest = bytes[start...]
+        while let found = rest.firstRange(of: delimiter) {
+            if found.lowerBound == 0 || bytes[found.lowerBound - 1] == 0x0A { return found.lowerBound }
+            rest = rest[found.upperBound...]
+        }
+        return nil
+    }
+
+    private static func part(_ bytes: [UInt8], _ range: Range<Int>) -> Part {
+        var line = range.lowerBound
+        while line < range.upperBound {
+            let end = bytes[line..<range.upperBound].firstIndex(of: 0x0A) ?? range.upperBound
+            if bytes[line..<end].allSatisfy({ $0 == 0x0D }) {
+                return Part(head: range.lowerBound..<line, body: min(end + 1, range.upperBound)..<range.upperBound)
+            }
+            line = min(end + 1, range.upperBound)
+        }
+        return Part(head: range, body: range.upperBound..<range.upperBound)
+    }
+}

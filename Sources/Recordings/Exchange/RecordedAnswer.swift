@@ -1,0 +1,78 @@
+internal import Foundation
+internal import HTTPSyntax
+internal import Transport
+
+extension RecordedExchange {
+    /// The answer to a request that equals this exchange's.
+    ///
+    /// Times in the fields `Date`, `Expires`, `Retry-After` and in cookies are moved by the age of the recording, so that caches
+    /// and cookies behave as they did. `Age` and `Last-Modified` are kept, and so are dates that aren't dates.
+    ///
+    /// - Parameters:
+    ///   - now: the time of the answer.
+    ///   - delays: whether the response, and each chunk of a stream, comes as late as it was recorded.
+    func answer(now: Date, delays: Bool = false) -> StubAnswer {
+        var answer = content(delays: delays)
+        if delays { answer.delay = max(.zero, wait) }
+        guard let response else { return answer }
+        answer.status = response.status
+        answer.headerFields = TimeShift(from: startedAt, to: now).apply(to: response.headerFields)
+        return answer
+    }
+
+    private func content(delays: Bool) -> StubAnswer {
+        let error = failure.map { TransportError(HTTPErrorCode(rawValue: $0.code), $0.message) }
+        guard let response else {
+            return .failure(error ?? TransportError(.noStub, "The recording has neither a response nor a failure."))
+        }
+        if let omission = response.omission {
+            return .failure(TransportError(.noStub, "The recording left out this response's content. \(omission)"))
+        }
+        guard response.isStream || error != nil else { return StubAnswer(.body(HTTPBody(response.content))) }
+        let chunks = delays ? response.chunks : response.chunks.map { StubAnswer.Chunk($0.bytes) }
+        return StubAnswer(.chunks(chunks, thenFailing: error))
+    }
+}
+
+/// Moves dates in a response's fields.
+struct TimeShift {
+    private let recorded: Int64
+    private let seconds: Int64
+
+    /// The shift between two times, in whole seconds, so that the dates of a response keep their distances.
+    init(from recorded: Date, to now: Date) {
+        self.recorded = CivilTime.seconds(recorded)
+        let shift = now.timeIntervalSince(recorded).rounded()
+        seconds = shift.isFinite ? Int64(min(max(shift, -1e12), 1e12)) : 0
+    }
+
+    func apply(to fields: HTTPFields) -> HTTPFields {
+        guard seconds != 0 else { return fields }
+        return HTTPFields(
+            fields.map { field in
+                switch field.name {
+                case .date, .expires, .retryAfter:
+                    date(field.value).map { HTTPField(unchecked: field.name, $0) } ?? field
+                case .setCookie: HTTPField(unchecked: field.name, cookie(field.value))
+                default: field
+                }
+            }
+        )
+    }
+
+    private func date(_ text: String) -> String? {
+        HTTPDate.parse(text, now: recorded).map { HTTPDate.format($0 + seconds) }
+    }
+
+    private func cookie(_ value: String) -> String {
+        value.split(separator: ";", omittingEmptySubsequences: false).enumerated().map { index, part in
+            let name = part.prefix { $0 != "=" }
+            guard index > 0, name.count < part.count,
+                name.trimmingCharacters(in: .whitespaces).lowercased() == "expires",
+                let moved = date(part.dropFirst(name.count + 1).trimmingCharacters(in: .whitespaces))
+            else { return String(part) }
+            return name + "=" + moved
+        }
+        .joined(separator: ";")
+    }
+}

@@ -1,0 +1,186 @@
+internal import Foundation
+internal import Transport
+
+/// What distinguishes a request from the recorded ones, in words without secrets.
+struct RequestDifference {
+    /// The parts of a request that are compared, without secrets.
+    struct Facts {
+        let request: RecordedExchange.Request
+        let url: URLParts
+        let body: BodyContent
+
+        init(_ request: RecordedExchange.Request, _ redaction: ExchangeRedaction) {
+            var redacted = request
+            redacted.url = redaction.url(request.url)
+            redacted.headerFields = redaction.fields(request.headerFields)
+            self.request = redacted
+            url = URLParts(redacted.url)
+            // The fields still name the coding of the content.
+            body = BodyContent(request, redaction)
+        }
+    }
+
+    private let matching: RequestMatching
+    private let sent: Facts
+
+    init(_ matching: RequestMatching, _ sent: Facts) {
+        self.matching = matching
+        self.sent = sent
+    }
+
+    /// One or two sentences that name the recorded request that was probably meant, and the difference; `nil` if none is
+    /// similar.
+    ///
+    /// - Parameters:
+    ///   - request: the request that has no answer.
+    ///   - recorded: the recorded requests.
+    ///   - matching: the parts that are compared.
+    ///   - redaction: the redaction of the recording.
+    static func sentence(
+        _ request: RecordedExchange.Request,
+        among recorded: [RecordedExchange.Request],
+        _ matching: RequestMatching,
+        _ redaction: ExchangeRedaction
+    ) -> String? {
+        let difference = RequestDifference(matching, Facts(request, redaction))
+        let candidates = recorded.map { request in
+            let facts = Facts(request, redaction)
+            return (facts, difference.differences(from: facts))
+        }
+        let nearest = candidates.min { one, other in
+            one.1.reduce(0) { $0 + $1.weight } < other.1.reduce(0) { $0 + $1.weight }
+        }
+        guard let (facts, differences) = nearest, differences.reduce(0, { $0 + $1.weight }) < farthest else {
+            return nil
+        }
+        let name = excerpt("\(facts.request.method) \(facts.request.url)", limit: 200)
+        guard !differences.isEmpty else { return "\(name) was recorded, but all of its answers were played." }
+        let shown = differences.prefix(2).map(\.text).joined(separator: ", and ")
+        let rest = differences.count > 2 ? " There are \(differences.count - 2) more differences." : ""
+        return "\(name) was recorded; \(shown).\(rest)"
+    }
+
+    // MARK: Comparison
+
+    private struct Difference {
+        let text: String
+        let weight: Int
+    }
+
+    // A request with another path and one more difference is another request.
+    private static let farthest = 100
+
+    private func differences(from recorded: Facts) -> [Difference] {
+        matching.parts.flatMap { part -> [Difference] in
+            switch part.kind {
+            case .method:
+                guard recorded.request.method != sent.request.method else { return [] }
+                return [Difference(text: "its method is \(recorded.request.method)", weight: 30)]
+            case .origin:
+                let isSame =
+                    recorded.url.scheme == sent.url.scheme && recorded.url.host == sent.url.host
+                    && recorded.url.port == sent.url.port
+                return isSame ? [] : [Difference(text: "its origin differs", weight: 40)]
+            case .path: return pathDifference(recorded).map { [$0] } ?? []
+            case .query, .queryOnly:
+                return itemDifferences(
+                    recorded.url.items.filter(part.compares),
+                    sent.url.items.filter(part.compares),
+                    in: "query"
+                )
+            case .fields(let names): return names.compactMap { fieldDifference($0, recorded) }
+            case .body: return bodyDifferences(recorded.body, sent.body)
+            }
+        }
+    }
+
+    private func pathDifference(_ recorded: Facts) -> Difference? {
+        let (one, other) = (recorded.url.path, sent.url.path)
+        guard one != other else { return nil }
+        let segments = [one, other].map { $0.split(separator: UInt8(ascii: "/")) }
+        let shared = zip(segments[0], segments[1]).count { $0 == $1 }
+        let count = max(segments[0].count, segments[1].count, 1)
+        // A path without a shared segment is far away, one of many with a single other segment is near.
+        return Difference(text: "its path differs", weight: 20 + 80 * (count - shared) / count)
+    }
+
+    private func fieldDifference(_ name: HTTPField.Name, _ recorded: Facts) -> Difference? {
+        let (one, other) = (
+            recorded.request.headerFields[values: name], sent.request.headerFields[values: name]
+        )
+        if one == other { return nil }
+        let texts = [one, other].map { $0.isEmpty ? nil : Self.quoted($0.joined(separator: ", ")) }
+        let values = Self.values(texts[0], texts[1])
+        return Difference(text: "its field \(name) differs: \(values)", weight: 5)
+    }
+
+    private func itemDifferences(_ recorded: [URLParts.Item], _ sent: [URLParts.Item], in part: String) -> [Difference]
+    {
+        let names = (recorded + sent).map(\.name)
+        var seen: Set<[UInt8]> = []
+        return names.filter { seen.insert($0).inserted }.compactMap { name in
+            let (one, other) = (
+                recorded.filter { $0.name == name }.map(\.value), sent.filter { $0.name == name }.map(\.value)
+            )
+            let isSame =
+                one.sorted { $0.lexicographicallyPrecedes($1) } == other.sorted { $0.lexicographicallyPrecedes($1) }
+            if isSame { return nil }
+            let values = Self.values(Self.text(one), Self.text(other))
+            return Difference(text: "its \(part) differs at `\(Self.excerpt(name))`: \(values)", weight: 5)
+        }
+    }
+
+    private func bodyDifferences(_ recorded: BodyContent, _ sent: BodyContent) -> [Difference] {
+        var (one, other) = (CanonicalBytes(), CanonicalBytes())
+        recorded.append(to: &one)
+        sent.append(to: &other)
+        if one.bytes == other.bytes { return [] }
+        switch (recorded, sent) {
+        case (.json(let recorded), .json(let sent)):
+            guard let found = JSONDifference.first(recorded, sent) else { return [] }
+            let place = found.path.isEmpty ? "" : " at `\(Self.excerpt(found.path))`"
+            return [Difference(text: "its body differs\(place): \(Self.values(found.recorded, found.sent))", weight: 5)]
+        case (.form(let recorded), .form(let sent)): return itemDifferences(recorded, sent, in: "form")
+        case (.parts(let recorded), .parts(let sent)): return [partDifference(recorded, sent)]
+        case (.bytes(let recorded), .bytes(let sent)):
+            if recorded.isEmpty { return [Difference(text: "its body is empty", weight: 10)] }
+            if sent.isEmpty { return [Difference(text: "it has a body, and this request has none", weight: 10)] }
+            let same = zip(recorded, sent).prefix { $0 == $1 }.count
+            return [Difference(text: "its body differs from byte \(same) on", weight: 10)]
+        default: return [Difference(text: "its body is of another kind", weight: 12)]
+        }
+    }
+
+    private func partDifference(_ recorded: [BodyContent.Part], _ sent: [BodyContent.Part]) -> Difference {
+        for (one, other) in zip(BodyContent.ordered(recorded), BodyContent.ordered(sent)) {
+            if one.head != other.head {
+                let name = Self.excerpt(one.name)
+                return Difference(text: "the head of its part `\(name)` differs", weight: 5)
+            }
+            if let inner = bodyDifferences(one.content, other.content).first {
+                return Difference(text: "in its part `\(Self.excerpt(one.name))`, \(inner.text)", weight: 5)
+            }
+        }
+        return Difference(text: "it has \(recorded.count) parts, and this request has \(sent.count)", weight: 5)
+    }
+
+    // MARK: Words
+
+    private static func text(_ values: [[UInt8]]) -> String? {
+        values.isEmpty ? nil : quoted(values.map { String(decoding: $0, as: UTF8.self) }.joined(separator: ", "))
+    }
+
+    private static func values(_ recorded: String?, _ sent: String?) -> String {
+        let recorded = recorded.map { "recorded \($0)" } ?? "not recorded"
+        return recorded + ", " + (sent.map { "sent \($0)" } ?? "not sent")
+    }
+
+    static func quoted(_ text: String) -> String { "\"\(excerpt(text))\"" }
+
+    private static func excerpt(_ bytes: [UInt8]) -> String { excerpt(String(decoding: bytes, as: UTF8.self)) }
+
+    /// The beginning of a text that holds no secrets, on one line.
+    private static func excerpt(_ text: String, limit: Int = 60) -> String {
+        PrintableText.line(text.count > limit ? text.prefix(limit) + "…" : text)
+    }
+}
