@@ -1,0 +1,114 @@
+public import Interceptors
+
+/// An answer to some requests, as a value: the parameters of `StubTransport.on`, to be kept, written to a file, or handed to
+/// another process.
+///
+/// ```swift
+/// let stubs: [Stub] = [
+///     .on(.get, "/users/*", .json(#"{"id":42,"name":"Ada"}"#)),
+///     .on(.post, "/login", .status(503).delayed(by: .seconds(1)), times: 1),
+/// ]
+/// let client = Client(baseURL: url, transport: StubTransport(stubs))
+/// ```
+/// ``LaunchStubs`` passes stubs to an app under test.
+///
+/// ## As JSON
+/// A list of stubs in a file that people edit:
+///
+/// ```json
+/// [
+///     {"on": "GET /users/*", "json": {"id": 42, "name": "Ada"}},
+///     {"on": "POST /login", "status": 503, "headers": {"Retry-After": "2"}, "delay": 1, "times": 1},
+///     {"on": "/photo", "file": "/tmp/photo.jpg"},
+///     {"on": "GET /feed", "failure": "offline"}
+/// ]
+/// ```
+/// `JSONDecoder().decode([Stub].self, from: data)` reads it. `on` is a method and a pattern; without a method, any method
+/// matches. The other members are those of the answer, all optional:
+///
+/// | member | value |
+/// | --- | --- |
+/// | `status` | the status; by default 200 |
+/// | `headers` | the fields, as an object, or as a list of names and values: `[["Set-Cookie", "a=1"]]` |
+/// | `json` | the content, as any JSON value. Adds `Content-Type: application/json`. |
+/// | `text` | the content, as text. Adds `Content-Type: text/plain; charset=utf-8`. |
+/// | `body` | the content, as text, without a content type |
+/// | `base64` | the content, as bytes in base64, without a content type |
+/// | `file` | the absolute path of a file with the content, read when a request is answered. Adds the type of its extension. |
+/// | `chunks` | a streamed content: a list of texts, or of objects with `text` or `base64`, and `after`, a pause in seconds |
+/// | `failure` | an error in place of a response, or, with `chunks`, after them: a code, or an object with `code` and `message` |
+/// | `never` | `true`: no response and no error |
+/// | `delay` | seconds before the answer |
+/// | `times` | the number of requests to answer; without it, all |
+///
+/// An answer has at most one content. A type in `headers` takes precedence over an added one. JSON under `json` is kept by
+/// meaning, with sorted keys, and at most 64 levels deep; `body` keeps text exactly.
+///
+/// A `DecodingError` names what is wrong, and its coding path says where. Unknown members are errors, because a misspelled one
+/// would change the answer silently.
+public struct Stub: Sendable {
+    /// The method, or `nil` for any.
+    public var method: HTTPRequest.Method?
+    /// The pattern of the URL, as `StubTransport` documents it.
+    public var pattern: String
+    /// The answer.
+    public var answer: StubAnswer
+    /// The number of requests to answer, or `nil` for all.
+    public var times: Int?
+    let location: CodeLocation
+
+    /// An answer to requests with a given method whose URL matches a pattern.
+    ///
+    /// - Parameters:
+    ///   - method: the method, or `nil` for any.
+    ///   - pattern: a path or a URL, optionally with `*` and `**`. See `StubTransport`.
+    ///   - answer: the answer.
+    ///   - times: the number of requests to answer, or `nil` for all.
+    ///   - fileID: the file that error messages name; leave it out.
+    ///   - line: the line that error messages name; leave it out.
+    public static func on(
+        _ method: HTTPRequest.Method?,
+        _ pattern: String,
+        _ answer: StubAnswer,
+        times: Int? = nil,
+        fileID: String = #fileID,
+        line: Int = #line
+    ) -> Self {
+        let location = CodeLocation(fileID: fileID, line: line)
+        return Self(method: method, pattern: pattern, answer: answer, times: times, location: location)
+    }
+
+    var scope: StubScope { StubScope(method, pattern) }
+}
+
+extension Stub: CustomStringConvertible {
+    /// The method, the pattern with secrets redacted, and the answer in a few words.
+    public var description: String { "\(scope): \(answer.summary)" }
+}
+
+extension StubTransport {
+    /// Creates a transport with stubs.
+    ///
+    /// - Parameters:
+    ///   - stubs: the stubs, in the order of their registration.
+    ///   - fallback: receives the requests that no stub and no queued answer matches.
+    ///   - time: its clock measures delays and time limits.
+    public convenience init(_ stubs: [Stub], fallback: (any Transport)? = nil, time: TimeSource = .system) {
+        self.init(fallback: fallback, time: time)
+        add(stubs)
+    }
+
+    /// Registers stubs, as ``Transport/StubTransport/on(_:_:_:times:fileID:line:)`` does one after another.
+    public func add(_ stubs: [Stub]) {
+        for stub in stubs {
+            on(
+                stub.method,
+                stub.pattern,
+                stub.answer,
+                times: stub.times,
+                fileID: stub.location.fileID,
+                line: stub.location.line
+            )
+        }
+    }
+}

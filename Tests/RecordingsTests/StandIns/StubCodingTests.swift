@@ -1,0 +1,218 @@
+import Foundation
+import Recordings
+import TestSupport
+import Testing
+
+/// The parts of an answer that can be compared.
+struct AnswerFacts: Equatable {
+    let status: Int
+    let fields: HTTPFields
+    let content: String
+    let delay: Duration
+
+    init(_ answer: StubAnswer) {
+        status = answer.status.code
+        fields = answer.headerFields
+        delay = answer.delay
+        content =
+            switch answer.content {
+            case .body(let body):
+                body.file.map { "file \($0.path)" } ?? "body \(body.bytes?.base64EncodedString() ?? "stream")"
+            case .file(let url): "file \(url.path)"
+            case .chunks(let chunks, let error):
+                "chunks \(chunks.map { "\($0.bytes.base64EncodedString()) after \($0.pause)" }), \(Self.text(error))"
+            case .failure(let error): "failure \(Self.text(error))"
+            case .never: "never"
+            case .closure, .choice: "closure"
+            }
+    }
+
+    private static func text(_ error: (any Error)?) -> String {
+        guard let error = error as? any HTTPError else { return "\(String(describing: error))" }
+        return "\(error.code): \(error.message)"
+    }
+}
+
+func decodedStub(_ json: String) throws -> Stub { try JSONDecoder().decode(Stub.self, from: Data(json.utf8)) }
+
+@Suite(.againstHanging) struct StubCodingTests {
+    static let answers: [StubAnswer] = [
+        .status(200), .status(204), .status(404, headers: ["X-B": "2", "X-A": "1"], body: HTTPBody("gone")),
+        .json(#"{"id":42,"name":"Ada"}"#), .json(#"{"name":"Ada","id":42}"#), .json("{broken"), .json(""),
+        .json("[]", status: 201),
+        .json("1.0"), .json("null"), .json("18446744073709551615"), .json("1e300"), .json(#""\/""#),
+        .json(encoding: ["a/b": [1.5, 2]]),
+        .json("{}", headers: [.contentType: "application/problem+json"]),
+        .json("{}", headers: [.setCookie: "a=1", "set-cookie": "b=2"]),
+        .text("Grüße 👋🏽 \u{0}\u{7F}\u{2028}\r\n"), .text(""), .text("\u{FEFF}mark"), .text("e\u{301} é"),
+        .data(Data([0xFF, 0x00, 0xC3])), .data(Data("a".utf8), contentType: "image/png"), .data(Data()),
+        .file(URL(filePath: "/tmp/a b.json")), .file(URL(filePath: "/tmp/a.bin")),
+        .file(URL(filePath: "/tmp/ä.png"), contentType: "image/avif", status: 206),
+        .stream([Data("a".utf8), Data([0xC3]), Data([0xA4])], every: .milliseconds(300)),
+        .stream([]), .stream([Data()], thenFailing: TransportError(.truncated, "Cut.")),
+        .failure(TransportError(.offline, "There is no network.")), .neverAnswer, .neverAnswer.delayed(by: .seconds(3)),
+        .status(503, headers: [.retryAfter: "2"]).delayed(by: .nanoseconds(1_500_000_001)),
+    ]
+
+    @Test(arguments: answers) func answerIsEqualAfterCoding(answer: StubAnswer) throws {
+        let data = try JSONEncoder().encode(answer)
+        let decoded = try JSONDecoder().decode(StubAnswer.self, from: data)
+        #expect(AnswerFacts(decoded) == AnswerFacts(answer), "\(String(decoding: data, as: UTF8.self))")
+    }
+
+    @Test func stubIsEqualAfterCoding() throws {
+        let patterns = ["/users/*", "/a b", "GET /x", "* /x", "*", "**", "https://a.example/ä?b=*", " /x", "/\u{0}"]
+        for method in [nil, HTTPRequest.Method.get, "PURGE"] {
+            for pattern in patterns {
+                let stub = Stub.on(method, pattern, .status(204), times: method == nil ? nil : 3)
+                let decoded = try JSONDecoder().decode(Stub.self, from: JSONEncoder().encode(stub))
+                #expect(decoded.method == method && decoded.pattern == pattern && decoded.times == stub.times)
+                #expect(AnswerFacts(decoded.answer) == AnswerFacts(stub.answer))
+            }
+        }
+    }
+
+    @Test func handwrittenStubIsRead() throws {
+        let cases: [(String, HTTPRequest.Method?, String, StubAnswer)] = [
+            (
+                #"{"on":"GET /users/*","json":{"name":"Ada","id":42}}"#, .get, "/users/*",
+                .json(#"{"id":42,"name":"Ada"}"#)
+            ),
+            (#"{"on":"/x"}"#, nil, "/x", .status(200)),
+            (
+                #"{"on":"* /x","status":503,"headers":{"X-N":2,"Retry-After":"2","Set-Cookie":["a=1","b=2"]}}"#, nil,
+                "/x",
+                .status(503, headers: [.retryAfter: "2", .setCookie: "a=1", "Set-Cookie": "b=2", "X-N": "2"])
+            ),
+            (#"{"on":"POST /x","text":"hi","delay":0.25}"#, .post, "/x", .text("hi").delayed(by: .milliseconds(250))),
+            (#"{"on":"/x","base64":"/wA="}"#, nil, "/x", .data(Data([0xFF, 0]))),
+            (
+                #"{"on":"/x","chunks":["a",{"text":"b","after":1},{"after":2}],"failure":"truncated"}"#, nil, "/x",
+                StubAnswer(
+                    200,
+                    [:],
+                    .chunks(
+                        [
+                            .init(Data("a".utf8)), .init(Data("b".utf8), after: .seconds(1)),
+                            .init(Data(), after: .seconds(2)),
+                        ],
+                        thenFailing: TransportError(.truncated, "A stub answers with this failure.")
+                    )
+                )
+            ),
+            (
+                #"{"on":"/x","failure":{"code":"soldOut"}}"#, nil, "/x",
+                .failure(TransportError(HTTPErrorCode(rawValue: "soldOut"), "A stub answers with this failure."))
+            ),
+            (#"{"on":"/x","json":null,"never":false,"text":null,"times":null}"#, nil, "/x", .json("null")),
+            (#"{"on":"/x","never":true}"#, nil, "/x", .neverAnswer),
+            (#"{"on":"/x","file":"/tmp/a.json"}"#, nil, "/x", .file(URL(filePath: "/tmp/a.json"))),
+        ]
+        for (json, method, pattern, answer) in cases {
+            let stub = try decodedStub(json)
+            #expect(stub.method == method && stub.pattern == pattern, "\(json)")
+            #expect(AnswerFacts(stub.answer) == AnswerFacts(answer), "\(json)")
+        }
+    }
+
+    @Test(arguments: [
+        (#"{"json":{}}"#, "on", ""),
+        (#"{"on":"GET ","json":{}}"#, "on", "There is no pattern, such as GET /users/*."),
+        (
+            #"{"on":"/x","josn":{}}"#, "josn",
+            "This member is unknown. The known ones: on, times, status, headers, delay, json,"
+        ),
+        (#"{"on":"/x","status":99}"#, "status", "A status has three digits, from 100 to 999."),
+        (#"{"on":"/x","status":"200"}"#, "status", "Expected"),
+        (#"{"on":"/x","json":1,"text":"a"}"#, "text", "An answer has one content. This one has: json, text."),
+        (#"{"on":"/x","text":"a","failure":"offline"}"#, "failure", "An answer has one content."),
+        (#"{"on":"/x","delay":-1}"#, "delay", "This isn't a number of seconds from 0 to 10⁹."),
+        (#"{"on":"/x","delay":1e300}"#, "delay", "This isn't a number of seconds from 0 to 10⁹."),
+        (#"{"on":"/x","times":0}"#, "times", "A stub answers at least once."),
+        (#"{"on":"/x","base64":"?"}"#, "base64", "This isn't base64."),
+        (#"{"on":"/x","file":"a.json"}"#, "file", "The path of a file begins with a slash."),
+        (#"{"on":"/x","file":"/a\u0000b"}"#, "file", "The path of a file begins with a slash."),
+        (#"{"on":"/x","headers":{"a b":"c"}}"#, "headers.a b", "The name of a field is a token."),
+        (#"{"on":"/x","headers":{"A":"b\r\nC: d"}}"#, "headers.A", "The value of a field has no control characters."),
+        (#"{"on":"/x","headers":[["A"]]}"#, "headers.Index 0.Index 1", ""),
+        (
+            #"{"on":"/x","chunks":[{"text":"a","base64":""}]}"#, "chunks.Index 0.base64",
+            "A chunk has a text or base64, not both."
+        ),
+        (#"{"on":"/x","failure":{"cod":"offline"}}"#, "failure.cod", "This member is unknown."),
+        (#"{"on":"/x","failure":7}"#, "failure", "Expected"),
+    ])
+    func faultIsNamedWithItsPlace(json: String, path: String, text: String) throws {
+        let error = try #require(throws: DecodingError.self) { try decodedStub(json) }
+        var (context, key) = (DecodingError.Context?.none, String?.none)
+        switch error {
+        case .dataCorrupted(let found), .typeMismatch(_, let found), .valueNotFound(_, let found): context = found
+        case .keyNotFound(let missing, let found): (context, key) = (found, missing.stringValue)
+        @unknown default: break
+        }
+        let found = ((context?.codingPath ?? []).map(\.stringValue) + [key].compactMap(\.self)).joined(separator: ".")
+        #expect(found == path)
+        #expect(text.isEmpty || context?.debugDescription.contains(text) == true, "\(context?.debugDescription ?? "")")
+    }
+
+    @Test func answerThatIsNoValueIsNotEncoded() {
+        let cases: [(StubAnswer, String)] = [
+            (
+                .answer { _ in HTTPResponse(status: 200) },
+                "The answer of a closure can't be encoded: only values can travel."
+            ),
+            (.choosing { _ in .status(200) }, "The answer of a closure can't be encoded: only values can travel."),
+            (
+                .status(200, body: .oneShot(AsyncStream<Data> { $0.finish() })),
+                "A body that is a stream can't be encoded. Use .stream([…])."
+            ),
+            (
+                .status(200, body: .restartable { AsyncStream<Data> { $0.finish() } }),
+                "A body that is a stream can't be encoded. Use .stream([…])."
+            ),
+            (.failure(CancellationError()), "CancellationError can't be encoded."),
+            (.file(url("https://a.example/x")), "The URL isn't one of a file."),
+            (.status(200).delayed(by: .seconds(Int64.max)), "More than 10⁹ seconds can't be encoded."),
+        ]
+        for (answer, text) in cases {
+            let error = #expect(throws: EncodingError.self) { try JSONEncoder().encode(answer) }
+            guard case .invalidValue(_, let context)? = error else { return }
+            #expect(context.debugDescription.contains(text), "\(context.debugDescription)")
+        }
+        #expect(throws: EncodingError.self) { try JSONEncoder().encode(Stub.on(.get, "/x", .status(200), times: 0)) }
+        #expect(throws: EncodingError.self) { try JSONEncoder().encode(Stub.on("a b", "/x", .status(200))) }
+        #expect(throws: EncodingError.self) { try JSONEncoder().encode(StubAnswer.status(200, headers: ["a b": "c"])) }
+    }
+
+    @Test func fileOfABodyTravelsAsItsPath() throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write(Data("abc".utf8), to: "a.txt")
+        let data = try JSONEncoder().encode(StubAnswer.status(200, body: HTTPBody(file: file)))
+        let decoded = try JSONDecoder().decode(StubAnswer.self, from: data)
+        #expect(AnswerFacts(decoded).content == "file \(file.path)")
+    }
+
+    @Test func descriptionOfAStubShowsNoSecret() {
+        let stub = Stub.on(.get, "/users?token=hush", .text("hush"))
+        #expect("\(stub)" == "GET /users?token=<redacted>: 200 OK, 4 bytes")
+    }
+
+    @Test func stubTransportTakesStubs() async throws {
+        let transport = StubTransport([.on(.get, "/a", .status(503), times: 1), .on(.get, "/*", .text("b"))])
+        transport.add([.on(.get, "/c", .text("c"))])
+        let client = Client(baseURL: url("https://a.example"), interceptors: [], transport: transport)
+        #expect(try await client.send(HTTPRequest(url: url("/a"))).status == 503)
+        #expect(try await client.get("/a") == "b")
+        #expect(try await client.get("/c") == "c")
+        try transport.verify()
+    }
+
+    @Test func locationOfAStubIsThatOfItsLine() async throws {
+        let transport = StubTransport([.on(.get, "/a", .status(200))] + [try decodedStub(#"{"on":"/b"}"#)])
+        let error = #expect(throws: StubVerificationError.self) { try transport.verify() }
+        #expect(error?.problems.first?.contains("RecordingsTests/StubCodingTests.swift:") == true)
+        #expect(error?.problems.last?.hasSuffix("(JSON stub:1)") == true)
+    }
+}
+
+func url(_ text: String) -> URL { URL(string: text) ?? URL(filePath: "/") }
