@@ -1,1 +1,9 @@
-// A second process for the tests of recordings.
+import Foundation
+
+// A second process for the tests of recordings: each command is in a file.
+
+let arguments = CommandLine.arguments
+switch arguments.dropFirst().first {
+case "launch": await LaunchCommand.run(Array(arguments.dropFirst(2)))
+default: exit(64)
+}

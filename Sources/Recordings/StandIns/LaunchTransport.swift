@@ -1,0 +1,118 @@
+public import Foundation
+public import Interceptors
+
+/// A transport that answers with the stubs that a UI test handed to the app, made by
+/// ``Transport/Transport/fromLaunch(allowed:defaults:unmatched:orElse:arguments:time:)``.
+public struct LaunchTransport: Transport {
+    private enum Source {
+        case stubs(StubTransport)
+        case refusal(LaunchProblem)
+        case other(any Transport)
+    }
+
+    private let source: Source
+
+    /// Whether stubs answer, or would answer if the launch arguments weren't malformed.
+    ///
+    /// An app that keeps responses, tokens or cookies on disk should keep those of stubs elsewhere, because the next start
+    /// without stubs would use them:
+    ///
+    /// ```swift
+    /// let transport: LaunchTransport = .fromLaunch(allowed: isDebugBuild, orElse: .platform())
+    /// let cache: AnyInterceptor = transport.isStubbed ? .cache(.memory()) : .cache(.disk(at: caches))
+    /// ```
+    public var isStubbed: Bool {
+        if case .other = source { false } else { true }
+    }
+
+    fileprivate init(_ find: () throws(LaunchProblem) -> StubTransport?, orElse other: any Transport) {
+        do throws(LaunchProblem) {
+            source = try find().map(Source.stubs) ?? .other(other)
+        } catch {
+            source = .refusal(error)
+        }
+    }
+
+    /// Answers a request with a stub, or sends it over the other transport if the app was started without stubs.
+    ///
+    /// - Throws: `TransportError` with `HTTPErrorCode.noStub`, or with ``Transport/HTTPErrorCode/invalidLaunchStubs`` if the
+    ///   launch arguments are malformed. Rethrows errors of stubs and of the other transport.
+    public func send(_ request: consuming HTTPRequest) async throws -> HTTPResponse {
+        switch source {
+        case .stubs(let stub):
+            request.note(JournalNote("source", "stubs of the launch arguments"))
+            return try await stub.send(request)
+        case .other(let transport): return try await transport.send(request)
+        case .refusal(let problem):
+            let message = "The stubs in the launch arguments can't be used, so nothing was sent. \(problem.text)"
+            throw TransportError(.invalidLaunchStubs, message, request: request)
+        }
+    }
+}
+
+extension Transport where Self == LaunchTransport {
+    /// The stubs that a UI test handed over in the launch arguments, or another transport if there are none.
+    ///
+    /// ```swift
+    /// let table: [String: [Stub]] = [
+    ///     "users": [.on(.get, "/users", .json(#"[{"id":42,"name":"Ada"}]"#))],
+    ///     "login": [.on(.post, "/login", .status(204))],
+    /// ]
+    /// let api = Client(
+    ///     baseURL: url,
+    ///     interceptors: chain,
+    ///     transport: .fromLaunch(allowed: isDebugBuild, defaults: table, orElse: .platform())
+    /// )
+    /// ```
+    /// ``LaunchStubs`` is the test's side.
+    ///
+    /// ## Release builds
+    /// With `allowed: false`, the launch arguments are never read: the result is `orElse`. On a Mac or on Linux, any program of
+    /// the user can start an app with arguments, and could make it believe invented answers. So pass `true` only in builds
+    /// for developers. There is no default, because a library can't know how the app was built:
+    ///
+    /// ```swift
+    /// #if DEBUG
+    /// let isDebugBuild = true
+    /// #else
+    /// let isDebugBuild = false
+    /// #endif
+    /// ```
+    ///
+    /// ## With stubs, nothing reaches the network
+    /// A request that no stub matches fails with `HTTPErrorCode.noStub`, and the message lists the stubs. Malformed arguments, or
+    /// a name that isn't in the table, fail every request with ``Transport/HTTPErrorCode/invalidLaunchStubs``.
+    ///
+    /// An `unmatched` transport changes that. Stubs can then lead the app elsewhere: by a redirect that the chain follows, by a
+    /// link to a next page, or by a URL in JSON. Interceptors such as `bearerAuth` send credentials only to their origins.
+    /// A stub can't change a request, and sees none.
+    ///
+    /// A stub with a `file` makes the app read any file that it may read, as an answer to itself.
+    ///
+    /// - Parameters:
+    ///   - allowed: whether to look at the arguments at all.
+    ///   - defaults: stubs that a test names instead of carrying them, by name. A name may stand for several stubs.
+    ///   - unmatched: receives the requests that no stub matches; by default none, so that they fail.
+    ///   - other: the transport if the arguments contain no stubs, or aren't allowed.
+    ///   - arguments: the arguments, read only if allowed; by default those of this process.
+    ///   - time: its clock measures the delays of stubs.
+    public static func fromLaunch(
+        allowed: Bool,
+        defaults: [String: [Stub]] = [:],
+        unmatched: (any Transport)? = nil,
+        orElse other: any Transport,
+        arguments: @autoclosure () -> [String] = ProcessInfo.processInfo.arguments,
+        time: TimeSource = .system
+    ) -> Self {
+        Self(
+            { () throws(LaunchProblem) in
+                guard allowed, let stubs = try LaunchArguments.stubs(in: arguments()) else { return nil }
+                // An app runs longer than a test, so the transport keeps no requests.
+                let transport = StubTransport(forgettingRequests: true, fallback: unmatched, time: time)
+                transport.add(try stubs.resolved(by: defaults))
+                return transport
+            },
+            orElse: other
+        )
+    }
+}

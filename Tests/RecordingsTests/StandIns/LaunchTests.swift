@@ -1,0 +1,226 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Recordings
+
+@Suite(.againstHanging) struct LaunchTests {
+    private let network = StubTransport { _ in HTTPResponse(status: 200, body: "the network") }
+
+    private func launched(
+        _ arguments: [String],
+        allowed: Bool = true,
+        defaults: [String: [Stub]] = [:],
+        unmatched: (any Transport)? = nil
+    ) -> Client {
+        let transport: LaunchTransport = .fromLaunch(
+            allowed: allowed,
+            defaults: defaults,
+            unmatched: unmatched,
+            orElse: network,
+            arguments: ["/usr/bin/app", "-AppleLanguages", "(de)"] + arguments + ["-x"]
+        )
+        return Client(baseURL: url("https://a.example"), interceptors: [], transport: transport)
+    }
+
+    private func refusal(_ arguments: [String], defaults: [String: [Stub]] = [:]) async -> String? {
+        let error = await #expect(throws: TransportError.self) {
+            try await launched(arguments, defaults: defaults).get("/a")
+        }
+        #expect(error?.code == .invalidLaunchStubs)
+        #expect(network.requests.isEmpty)
+        return error?.message.replacingOccurrences(
+            of: "The stubs in the launch arguments can't be used, so nothing was sent. ",
+            with: ""
+        )
+    }
+
+    @Test func stubsOfTheArgumentsAnswer() async throws {
+        let stubs: LaunchStubs = [.on(.get, "/a", .text("stubbed ä")), .on(.get, "/b", .status(503), times: 1)]
+        let client = launched(try stubs.launchArguments)
+        #expect(try await client.get("/a") == "stubbed ä")
+        #expect(try await client.send(HTTPRequest(url: url("/b"))).status == 503)
+        #expect(network.requests.isEmpty)
+    }
+
+    @Test func withoutStubsTheOtherTransportAnswers() async throws {
+        #expect(try await launched([]).get("/a") == "the network")
+        #expect(try await launched(["--interceptors-stub", "--interceptors-stubs"]).get("/a") == "the network")
+    }
+
+    @Test func argumentsAreNotReadUnlessAllowed() async throws {
+        let transport: LaunchTransport = .fromLaunch(
+            allowed: false,
+            orElse: network,
+            arguments: {
+                Issue.record("The arguments were read.")
+                return ["--interceptors-stubs=[]"]
+            }()
+        )
+        #expect(!transport.isStubbed)
+        #expect(try await transport.send(HTTPRequest(url: url("https://a.example"))).status == 200)
+    }
+
+    @Test func onlyStubsAndMalformedArgumentsCountAsStubbed() {
+        func isStubbed(_ arguments: String...) -> Bool {
+            LaunchTransport.fromLaunch(allowed: true, orElse: network, arguments: arguments).isStubbed
+        }
+        #expect(!isStubbed() && isStubbed("--interceptors-stubs=[]") && isStubbed("--interceptors-stubs=?"))
+    }
+
+    @Test func requestThatNoStubMatchesFailsUnlessTheAppNamesAFallback() async throws {
+        let arguments = try LaunchStubs(stubs: [.on(.get, "/a", .status(204))]).launchArguments
+        let error = await #expect(throws: TransportError.self) { try await launched(arguments).get("/aa") }
+        #expect(error?.code == .noStub)
+        #expect(error?.message.contains("Did you mean GET /a?") == true, "\(String(describing: error))")
+        #expect(network.requests.isEmpty)
+        #expect(try await launched(arguments, unmatched: network).get("/aa") == "the network")
+    }
+
+    @Test func emptyListOfStubsKeepsTheAppOffTheNetwork() async throws {
+        let client = launched(try LaunchStubs().launchArguments)
+        await #expect(throws: TransportError.self) { try await client.get("/a") }
+        #expect(network.requests.isEmpty)
+    }
+
+    @Test func namesStandForStubsOfTheTable() async throws {
+        let table: [String: [Stub]] = [
+            "users": [.on(.get, "/users", .text("all")), .on(.get, "/users/*", .text("one"))],
+            "flaky": [.on(.get, "/users", .status(503), times: 1)], "other": [.on(.get, "/other", .text("other"))],
+        ]
+        let happy = launched(try LaunchStubs("users", "other").launchArguments, defaults: table)
+        #expect(
+            try await [happy.get("/users"), happy.get("/users/1"), happy.get("/other")] == ["all", "one", "other"]
+        )
+
+        let stubs = LaunchStubs("users", stubs: [.on(.get, "/users", .text("none"))])
+        let overridden = launched(try stubs.launchArguments, defaults: table)
+        #expect(try await [overridden.get("/users"), overridden.get("/users/1")] == ["none", "one"])
+
+        let limited = LaunchStubs("users", stubs: [.on(.get, "/users/1", .text("first"), times: 1)])
+        let once = launched(try limited.launchArguments, defaults: table)
+        #expect(try await [once.get("/users/1"), once.get("/users/1")] == ["first", "one"])
+
+        let unlimited = LaunchStubs("flaky", stubs: [.on(.get, "/users", .text("stable"))])
+        let stable = launched(try unlimited.launchArguments, defaults: table)
+        #expect(try await [stable.get("/users"), stable.get("/users")] == ["stable", "stable"])
+    }
+
+    @Test func argumentsOfSeveralListsAddUp() async throws {
+        let table: [String: [Stub]] = ["users": [.on(.get, "/users", .text("all"))]]
+        let first = try LaunchStubs("users", stubs: [.on(.get, "/a", .text("1"))]).launchArguments
+        let second = try LaunchStubs(stubs: [.on(.get, "/a", .text("2"))]).launchArguments
+        let client = launched(first + second, defaults: table)
+        #expect(try await [client.get("/users"), client.get("/a")] == ["all", "2"])
+    }
+
+    @Test func argumentsAreASCIIAndBelowTheLimits() async throws {
+        let text = String(repeating: "ä👋🏽\n\"\u{7F}", count: 8_000)
+        let arguments = try LaunchStubs(stubs: [.on(.get, "/a", .text(text))]).launchArguments
+        #expect(arguments.count > 1)
+        #expect(arguments.allSatisfy { $0.utf8.count < 100_000 && $0.utf8.allSatisfy { (0x20..<0x7F).contains($0) } })
+        #expect(arguments[0].hasPrefix("--interceptors-stubs=1/\(arguments.count):["))
+        #expect(try await launched(arguments).get("/a") == text)
+        #expect(try await launched(Array(arguments.flatMap { [$0, "-other"] })).get("/a") == text)
+    }
+
+    @Test func stubsThatAreTooLongNeedAFile() async throws {
+        let stubs = LaunchStubs(stubs: [.on(.get, "/a", .data(Data(repeating: 0xFF, count: 400_000)))])
+        let error = #expect(throws: TransportError.self) { try stubs.launchArguments }
+        #expect(error?.code == .launchStubsTooLong)
+        #expect(error?.message.contains("launchArguments(file:)") == true)
+
+        let folder = try TemporaryFolder()
+        let arguments = try stubs.launchArguments(file: folder.file("stubs ä.json"))
+        #expect(arguments == ["--interceptors-stubs-file=\(folder.file("stubs ä.json").path)"])
+        let data: Data = try await launched(arguments).get("/a")
+        #expect(data.count == 400_000)
+        #expect(throws: TransportError.self) { try stubs.launchArguments(file: folder.file("absent/stubs.json")) }
+    }
+
+    @Test func answerThatCannotTravelIsAnErrorOfTheTest() {
+        let stubs: LaunchStubs = [.on(.get, "/a", .answer { _ in HTTPResponse(status: 200) })]
+        #expect(throws: EncodingError.self) { try stubs.launchArguments }
+    }
+
+    @Test func malformedArgumentsFailEachRequestWithTheReason() async throws {
+        let flag = "--interceptors-stubs="
+        let folder = try TemporaryFolder()
+        let file = try folder.write(Data("[7]".utf8), to: "a")
+        let cases: [([String], String)] = [
+            (["?"], "The stubs can't be decoded: The given data was not valid JSON."),
+            ([""], "The stubs can't be decoded: The given data was not valid JSON."),
+            (
+                [#"[{"on":"/a"},{"on":"/a","status":7}]"#],
+                "The stubs can't be decoded at [1].status: A status has three digits, from 100 to 999."
+            ),
+            ([#"["a",{"json":{}}]"#], "The stubs can't be decoded at [1]: on is missing."),
+            ([#"{"on":"/a"}"#], "The stubs can't be decoded: Expected to decode Array<"),
+            (["2/3:x"], "Part 1 of 3 is missing or out of order."),
+            (["1/3:x", "3/3:x"], "Part 2 of 3 is missing or out of order."),
+            (["1/3:x", "2/2:x"], "Part 2 of 3 is missing or out of order."),
+            (["1/2:["], "Part 2 of 2 is missing or out of order."),
+            (["1/2:[", "[]"], "Part 2 of 2 is missing or out of order."),
+            (["0/2:["], "Part 1 of 2 is missing or out of order."),
+            (["1/1:[]", "2/1:"], "An argument begins with 2/1 in place of a list in brackets or a mark such as 1/3."),
+            (["7"], "An argument begins with 7 in place of a list in brackets or a mark such as 1/3."),
+            (["1/99999999999999999999:"], "An argument begins with 1/99999999999999999999 in place"),
+            ([#"["usres"]"#], #""usres" isn't in the app's table of stubs. The table has: "login", "users"."#),
+        ]
+        let table: [String: [Stub]] = ["users": [], "login": []]
+        for (arguments, text) in cases {
+            let message = await refusal(arguments.map { flag + $0 }, defaults: table)
+            #expect(message?.hasPrefix(text) == true, "\(message ?? "")")
+        }
+        #expect(await refusal([flag + #"["users"]"#])?.hasSuffix("The app has no table: pass `defaults:`.") == true)
+        for path in ["/absent\u{1B}[2J", folder.url.path, "/dev/zero", ""] {
+            let message = await refusal(["--interceptors-stubs-file=\(path)"])
+            #expect(message?.contains("can't be read: it is missing") == true && message?.contains("\u{1B}") == false)
+        }
+        #expect(await refusal(["--interceptors-stubs-file=\(file.path)"])?.contains("at [0]: Expected") == true)
+    }
+
+    @Test func partsOfHostileArgumentsNeverTrap() {
+        let seed = UInt64.random(in: 0 ... .max)
+        var generator = SeededGenerator(seed: seed)
+        let words = [
+            "1", "2", "/", ":", "[", "]", "\"a\"", ",", "-", "99999999999999999999", "é", "¾", "", " ", "1/1:[]",
+            "1/2:", "[]", "[\"a\"]", "[]",
+        ]
+        var accepted = 0
+        for _ in 0..<5_000 {
+            let arguments = (0..<Int.random(in: 1...3, using: &generator)).map { _ in
+                let text = (0..<Int.random(in: 0...3, using: &generator)).map { _ in generator.oneOf(words) }.joined()
+                return LaunchArguments.flag + text
+            }
+            if (try? LaunchArguments.stubs(in: arguments)) != nil { accepted += 1 }
+        }
+        #expect(accepted > 100, "seed \(seed)")
+    }
+
+    @Test func streamsAndDelaysOfStubsBehaveLikeThoseOfATransport() async throws {
+        let stubs: LaunchStubs = [
+            .on(.get, "/a", .stream([Data("a".utf8), Data("b".utf8)])), .on(.get, "/slow", .neverAnswer),
+        ]
+        let client = launched(try stubs.launchArguments)
+        var request = HTTPRequest(url: url("/a"), context: .with(\.responseBody, .streamed))
+        let response = try await client.send(request)
+        #expect(!response.body.isRestartable)
+        #expect(try await response.body.collect(upTo: 10) == Data("ab".utf8))
+        request = HTTPRequest(url: url("/slow"), context: .with(\.timeouts, Timeouts(total: .milliseconds(1))))
+        let error = await #expect(throws: TransportError.self) { try await client.send(request) }
+        #expect(error?.code == .timedOut)
+    }
+
+    @Test func journalNamesTheStubs() async throws {
+        let journal = Journal()
+        let arguments = try LaunchStubs(stubs: [.on(.get, "/a", .status(204))]).launchArguments
+        let transport: LaunchTransport = .fromLaunch(allowed: true, orElse: network, arguments: arguments)
+        let client = Client(baseURL: url("https://a.example"), interceptors: [], transport: transport, journal: journal)
+        try await client.get("/a")
+        #expect(
+            journal.calls.map(\.explained).joined().contains("source: stubs of the launch arguments"),
+            "\(journal.calls.map(\.explained).joined())"
+        )
+    }
+}
