@@ -1,0 +1,147 @@
+import Foundation
+import Recordings
+import TestSupport
+import Testing
+import TransportTesting
+
+extension SwitchingTransport.Source {
+    fileprivate static let staging = Self(rawValue: "staging")
+}
+
+@Suite(.againstHanging) struct SwitchingTransportTests {
+    private let remote = StubTransport { _ in HTTPResponse(status: 200, body: "remote") }
+    private let local = StubTransport { _ in HTTPResponse(status: 200, body: "local") }
+
+    private func client(_ transport: any Transport, journal: Journal? = nil) -> Client {
+        Client(baseURL: url("https://a.example"), interceptors: [], transport: transport, journal: journal)
+    }
+
+    @Test func changeOfSourceTakesEffectForTheNextRequest() async throws {
+        let switching: SwitchingTransport = .switching(remote: remote, local: local)
+        let client = client(switching)
+        #expect(switching.source == .remote)
+        #expect(try await client.get("/") == "remote")
+        switching.source = .local
+        #expect(try await client.get("/") == "local")
+        switching.source = .remote
+        #expect(try await client.get("/") == "remote")
+    }
+
+    @Test func switchOfAClientIsWithinReach() async throws {
+        let client = client(.switching(remote: remote, local: local))
+        (client.chain.transport as? SwitchingTransport)?.source = .local
+        #expect(try await client.get("/") == "local")
+    }
+
+    @Test func oneCallChoosesItsSource() async throws {
+        let client = client(.switching(remote: remote, local: local))
+        #expect(try await client.get("/", context: .with(\.source, .local)) == "local")
+        #expect(try await client.get("/") == "remote")
+    }
+
+    @Test func thereMayBeMoreThanTwoSources() async throws {
+        let staging = StubTransport { _ in HTTPResponse(status: 200, body: "staging") }
+        let switching = SwitchingTransport([.remote: remote, .local: local, .staging: staging], source: .staging)
+        let client = client(switching)
+        #expect(try await client.get("/") == "staging")
+        #expect(try await client.get("/", context: .with(\.source, .local)) == "local")
+    }
+
+    @Test func unknownSourceIsRefusedAndNothingIsSent() async throws {
+        let client = client(.switching(remote: remote, local: local))
+        let error = await #expect(throws: TransportError.self) {
+            try await client.get("/", context: .with(\.source, .staging))
+        }
+        #expect(error?.code == .unsupported)
+        #expect(error?.message == "There is no source \"staging\" to switch to, only: local, remote.")
+        #expect(remote.requests.isEmpty && local.requests.isEmpty)
+    }
+
+    @Test func responseThatIsStreamedKeepsItsSource() async throws {
+        let streaming = StubTransport()
+        streaming.on(.get, "/", .stream([Data("a".utf8), Data("b".utf8)]))
+        let switching: SwitchingTransport = .switching(remote: streaming, local: local)
+        let request = HTTPRequest(url: url("/"), context: .with(\.responseBody, .streamed))
+        let response = try await client(switching).send(request)
+        switching.source = .local
+        #expect(try await response.body.collect(upTo: 10) == Data("ab".utf8))
+        try streaming.verify()
+    }
+
+    @Test func journalNamesTheSource() async throws {
+        let journal = Journal()
+        let client = client(.switching(remote: remote, local: local), journal: journal)
+        try await client.get("/", context: .with(\.source, .local))
+        #expect(
+            journal.calls.map(\.explained).joined().contains("source: local: StubTransport"),
+            "\(journal.calls.map(\.explained).joined())"
+        )
+    }
+
+    @Test func switchingWhileRequestsAreUnderWayIsSafe() async throws {
+        let switching: SwitchingTransport = .switching(remote: remote, local: local)
+        let client = client(switching)
+        try await withThrowingTaskGroup(of: Bool.self) { group in
+            for number in 0..<200 {
+                group.addTask {
+                    if number.isMultiple(of: 3) { switching.source = number.isMultiple(of: 2) ? .local : .remote }
+                    let answer: String = try await client.get("/")
+                    return answer == "local" || answer == "remote"
+                }
+            }
+            for try await isKnown in group { #expect(isKnown) }
+        }
+        #expect(remote.requests.count + local.requests.count == 200)
+    }
+}
+
+@Suite(.againstHanging, .heavy) struct SwitchingConformanceTests {
+    #if os(Linux)
+    @Test(.againstHanging, arguments: TransportConformance.rules)
+    func switchInFrontOfCurlKeepsItsPromises(rule: TransportConformance.Rule) async throws {
+        try await rule.check { time in
+            var configuration = CurlTransport.Configuration()
+            configuration.time = time
+            let switching: SwitchingTransport = .switching(remote: StubTransport(), local: CurlTransport(configuration))
+            switching.source = .local
+            return switching
+        }
+    }
+    #endif
+
+    @Test(.againstHanging, arguments: TransportConformance.rulesInMemory)
+    func launchTransportKeepsThePromisesOfAnotherTransport(rule: TransportConformance.Rule) async throws {
+        try await rule.check(inMemory: { time, answer in
+            LaunchTransport.fromLaunch(allowed: true, orElse: StubTransport(time: time, answer), arguments: [])
+        })
+    }
+
+    @Test(.againstHanging, arguments: TransportConformance.rulesInMemory)
+    func launchTransportKeepsThePromisesOfAFallback(rule: TransportConformance.Rule) async throws {
+        try await rule.check(inMemory: { time, answer in
+            LaunchTransport.fromLaunch(
+                allowed: true,
+                unmatched: StubTransport(time: time, answer),
+                orElse: StubTransport(),
+                arguments: ["--interceptors-stubs=[]"],
+                time: time
+            )
+        })
+    }
+
+    @Test(.againstHanging, arguments: TransportConformance.rulesInMemory)
+    func samplesKeepThePromisesOfATransport(rule: TransportConformance.Rule) async throws {
+        try await rule.check(inMemory: { time, answer in
+            InterceptorChain(
+                [
+                    .intercept { request, next in
+                        var request = request
+                        request.context.endpoint = AnyEndpoint<NoContent>(path: "/", sample: .answer(answer))
+                        return try await next(request)
+                    }
+                ],
+                transport: .samples(time: time)
+            )
+        })
+    }
+}
