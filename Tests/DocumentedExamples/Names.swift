@@ -1,5 +1,6 @@
 import Foundation
 import Middlewares
+import Recordings
 import TransportTesting
 
 // Names that the documentation's examples use without declaring them. Scripts/check-examples compiles them together
@@ -92,6 +93,7 @@ let baseURL = url, nextURL = url, newsURL = url, filmURL = url
 let proxyURL = url, photo = url, file = url, cachesDirectory = url, caches = url, downloads = url
 let harFile = url, htmlFile = url
 let journal = Journal()
+let isDebugBuild = true
 let rootURL = url, rootsURL = url, archiveURL = url, certificateURL = url, certificatesURL = url, keyURL = url
 let archive: Data = some()
 let (name, password, secret, title, builtInKey): (String, String, String, String, String) = some()
