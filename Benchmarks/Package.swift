@@ -26,6 +26,11 @@ let package = Package(
             dependencies: ["Harness", "RealisticChain", middlewares],
             swiftSettings: settings
         ),
+        .executableTarget(
+            name: "RecordingBenchmarks",
+            dependencies: ["Harness", .product(name: "Recordings", package: "Interceptors")],
+            swiftSettings: settings
+        ),
         .executableTarget(name: "CacheBenchmarks", dependencies: ["Harness", middlewares], swiftSettings: settings),
         .executableTarget(
             name: "AllocationCheck",

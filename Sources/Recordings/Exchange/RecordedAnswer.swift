@@ -11,8 +11,9 @@ extension RecordedExchange {
     /// - Parameters:
     ///   - now: the time of the answer.
     ///   - delays: whether the response, and each chunk of a stream, comes as late as it was recorded.
-    func answer(now: Date, delays: Bool = false) -> StubAnswer {
-        var answer = content(delays: delays)
+    ///   - request: the request, which errors name.
+    func answer(now: Date, delays: Bool = false, to request: HTTPRequest? = nil) -> StubAnswer {
+        var answer = content(delays: delays, request)
         if delays { answer.delay = max(.zero, wait) }
         guard let response else { return answer }
         answer.status = response.status
@@ -20,13 +21,16 @@ extension RecordedExchange {
         return answer
     }
 
-    private func content(delays: Bool) -> StubAnswer {
-        let error = failure.map { TransportError(HTTPErrorCode(rawValue: $0.code), $0.message) }
+    private func content(delays: Bool, _ request: HTTPRequest?) -> StubAnswer {
+        func notRecorded(_ message: String) -> TransportError {
+            TransportError(.notRecorded, message, request: request)
+        }
+        let error = failure.map { TransportError(HTTPErrorCode(rawValue: $0.code), $0.message, request: request) }
         guard let response else {
-            return .failure(error ?? TransportError(.noStub, "The recording has neither a response nor a failure."))
+            return .failure(error ?? notRecorded("The recording has neither a response nor a failure."))
         }
         if let omission = response.omission {
-            return .failure(TransportError(.noStub, "The recording left out this response's content. \(omission)"))
+            return .failure(notRecorded("The recording left out this response's content. \(omission)"))
         }
         guard response.isStream || error != nil else { return StubAnswer(.body(HTTPBody(response.content))) }
         let chunks = delays ? response.chunks : response.chunks.map { StubAnswer.Chunk($0.bytes) }

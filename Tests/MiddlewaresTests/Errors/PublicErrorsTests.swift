@@ -72,7 +72,7 @@ import Testing
 
     // These belong to tests, or describe an error.
     private static let notOfACall: Set<String> = [
-        "StubVerificationError", "StuckError",
+        "RecordingError", "StubVerificationError", "StuckError",
         // The redacted form of an error in a journal.
         "Failure",
     ]

@@ -1,0 +1,187 @@
+internal import Foundation
+internal import Synchronization
+internal import Transport
+
+/// Makes a ``RecordedExchange`` of an exchange that passes, without holding up the response.
+///
+/// A response in memory is captured when it arrives. A stream is captured chunk by chunk while its reader reads it. A reader that
+/// discards the stream, or is cancelled, ends the capture there: a redirect whose content nobody wants is part of the recording.
+struct ExchangeCapture: Sendable {
+    enum Outcome: Sendable {
+        case exchange(RecordedExchange)
+        /// The content of the response, or of the request, is longer than the limit.
+        case tooLarge
+        /// The call was cancelled, or failed before it had anything to do with a server.
+        case nothing
+    }
+
+    /// Keeps what was captured, and then calls `done`. Called once for each exchange, from any thread; it must not block.
+    typealias Sink = @Sendable (_ outcome: Outcome, _ done: @escaping @Sendable () -> Void) -> Void
+
+    /// The request, as it is to be recorded.
+    let request: RecordedExchange.Request
+    /// The maximum number of bytes of a response's content that are kept.
+    let limit: Int
+    let time: TimeSource
+    let sink: Sink
+
+    /// Sends a request, and captures the exchange.
+    ///
+    /// A response in memory is returned after `sink` has kept it, and the end of a stream is reported after that, too.
+    func capture(_ send: () async throws -> HTTPResponse) async throws -> HTTPResponse {
+        let (startedAt, stopwatch) = (time.now(), time.stopwatch())
+        var exchange = RecordedExchange(startedAt: startedAt, request: request)
+        var response: HTTPResponse
+        do {
+            response = try await send()
+        } catch {
+            exchange.wait = stopwatch.elapsed()
+            exchange.failure = RecordedExchange.Failure(error)
+            await keep(exchange.failure == nil ? .nothing : .exchange(exchange))
+            throw error
+        }
+        exchange.wait = stopwatch.elapsed()
+        exchange.response = RecordedExchange.Response(status: response.status, headerFields: response.headerFields)
+        guard !response.body.isInMemory, !response.body.isEmpty else {
+            let bytes = response.body.bytes ?? Data()
+            exchange.response?.chunks = bytes.isEmpty ? [] : [StubAnswer.Chunk(bytes)]
+            await keep(bytes.count > limit ? .tooLarge : .exchange(exchange))
+            return response
+        }
+        exchange.response?.isStream = true
+        let body = response.body
+        let capture = StreamCapture(exchange, limit: limit, sink)
+        response.body = .oneShot(CapturedChunks(body: body, capture: capture, time: time), length: body.length) {
+            body.discard()
+            capture.end(.discarded)
+        }
+        return response
+    }
+
+    private func keep(_ outcome: Outcome) async {
+        await withCheckedContinuation { continuation in sink(outcome) { continuation.resume() } }
+    }
+}
+
+extension RecordedExchange.Failure {
+    /// The code of a content that its reader didn't read to the end, so that the rest isn't known.
+    static let discardedCode = "notRecorded"
+
+    /// The end of a content whose reader discarded the rest.
+    static let discarded = Self(
+        code: discardedCode,
+        message: "The recording of the content ends here, because its reader discarded the rest when it was recorded."
+    )
+
+    /// Codes of errors about the call itself, with which a server has nothing to do.
+    private static let codesOfCallers: Set<HTTPErrorCode> = [
+        .invalidRequest, .unsupportedURL, .unsupported, .sendingForbidden, .bodyNotReplayable, .bodyLengthMismatch,
+        .bodySourceFailed, .unreadableFile, .unwritableFile, .readerTooSlow, .noStub,
+    ]
+
+    /// A failure as it is recorded; `nil` for one that isn't: a cancellation, or an error about the call itself.
+    init?(_ error: any Error) {
+        guard !(error is CancellationError), !Task.isCancelled else { return nil }
+        guard let error = error as? any HTTPError else {
+            self.init(code: HTTPErrorCode.transportFailed.rawValue, message: ErrorText.line(error))
+            return
+        }
+        guard !Self.codesOfCallers.contains(error.code) else { return nil }
+        self.init(code: error.code.rawValue, message: error.message)
+    }
+}
+
+/// The capture of one streamed response. It ends once: at the stream's end, by its failure, or when its reader gives it up.
+private final class StreamCapture: Sendable {
+    private struct State {
+        var exchange: RecordedExchange
+        var count = 0
+        var isOpen = true
+        var isTooLarge = false
+    }
+
+    private let state: Mutex<State>
+    private let limit: Int
+    private let sink: ExchangeCapture.Sink
+
+    init(_ exchange: RecordedExchange, limit: Int, _ sink: @escaping ExchangeCapture.Sink) {
+        state = Mutex(State(exchange: exchange))
+        self.limit = limit
+        self.sink = sink
+    }
+
+    // The reader dropped the response.
+    deinit { end(.discarded) }
+
+    func append(_ chunk: Data, after pause: Duration) {
+        state.withLock { state in
+            guard !state.isTooLarge else { return }
+            state.count += chunk.count
+            if state.count > limit {
+                state.isTooLarge = true
+                state.exchange.response?.chunks = []
+            } else {
+                state.exchange.response?.chunks.append(StubAnswer.Chunk(chunk, after: pause))
+            }
+        }
+    }
+
+    /// Ends the capture with a failure, or at the content's end.
+    func end(_ failure: RecordedExchange.Failure?, done: @escaping @Sendable () -> Void = {}) {
+        guard let outcome = close(failure) else { return done() }
+        sink(outcome, done)
+    }
+
+    private func close(_ failure: RecordedExchange.Failure?) -> ExchangeCapture.Outcome? {
+        state.withLock { state in
+            guard state.isOpen else { return nil }
+            state.isOpen = false
+            if state.isTooLarge { return .tooLarge }
+            state.exchange.failure = failure
+            return .exchange(state.exchange)
+        }
+    }
+}
+
+/// A content that is captured while it is read.
+private struct CapturedChunks: AsyncSequence, Sendable {
+    let body: HTTPBody
+    let capture: StreamCapture
+    let time: TimeSource
+
+    func makeAsyncIterator() -> Iterator {
+        Iterator(chunks: body.makeAsyncIterator(), capture: capture, time: time)
+    }
+
+    struct Iterator: AsyncIteratorProtocol {
+        var chunks: HTTPBody.AsyncIterator
+        let capture: StreamCapture
+        let time: TimeSource
+
+        mutating func next() async throws -> Data? { try await next(isolation: #isolation) }
+
+        mutating func next(isolation actor: isolated (any Actor)?) async throws -> Data? {
+            // Measures the wait for the chunk, without the time that the reader takes for the one before.
+            let stopwatch = time.stopwatch()
+            let failure: RecordedExchange.Failure?
+            do {
+                if let chunk = try await chunks.next(isolation: actor) {
+                    capture.append(chunk, after: stopwatch.elapsed())
+                    return chunk
+                }
+                failure = nil
+            } catch {
+                await end(RecordedExchange.Failure(error) ?? .discarded, isolation: actor)
+                throw error
+            }
+            await end(failure, isolation: actor)
+            return nil
+        }
+
+        private func end(_ failure: RecordedExchange.Failure?, isolation actor: isolated (any Actor)?) async {
+            await withCheckedContinuation(isolation: actor) { continuation in
+                capture.end(failure) { continuation.resume() }
+            }
+        }
+    }
+}

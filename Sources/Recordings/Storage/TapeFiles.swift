@@ -1,0 +1,198 @@
+internal import Foundation
+internal import Synchronization
+internal import Transport
+
+/// The file of a recording, and the side file beside it.
+///
+/// ```
+/// users.har               written whole: a temporary file, fsync, rename, fsync of the folder
+/// users.har.unfinished    one line for each finished exchange, from its end until a merge
+/// .users.har.….tmp        the next users.har; left over only if the process was killed, and removed by the next merge
+/// ```
+/// Whoever writes holds the lock of the folder. A folder is never replaced, so no process can hold the lock of a file that
+/// another process has just removed. The system releases the lock of a killed process. Readers need no lock: they read the side
+/// file first, so an entry that moves to the recording meanwhile is found twice, and never missed.
+struct TapeFiles: Sendable, Hashable {
+    /// Without symbolic links, so that two paths to one file share its lock and its side file.
+    let path: String
+
+    var sidePath: String { path + ".unfinished" }
+    private var folder: String { (path as NSString).deletingLastPathComponent }
+    private var name: String { (path as NSString).lastPathComponent }
+    private var temporaryPrefix: String { ".\(name)." }
+    private static let temporarySuffix = ".tmp"
+
+    /// Resolves links in the file's path.
+    ///
+    /// - Throws: ``TransportError`` with ``HTTPErrorCode/unreadableFile`` for a URL that isn't a file's and for a link that
+    ///   leads nowhere.
+    init(_ url: URL) throws {
+        guard url.isFileURL else {
+            throw TransportError(
+                .unreadableFile,
+                "A recording needs the URL of a file, not of the scheme \(url.scheme ?? "")."
+            )
+        }
+        let path = url.standardizedFileURL.path
+        do throws(SystemCallFailure) {
+            if let resolved = try FileName.resolved(path) {
+                self.path = resolved
+                return
+            }
+            let folder = (path as NSString).deletingLastPathComponent
+            let resolvedFolder = try FileName.resolved(folder) ?? folder
+            self.path = (resolvedFolder as NSString).appendingPathComponent((path as NSString).lastPathComponent)
+        } catch {
+            throw error.unreadable
+        }
+        guard !FileName.isLink(path) else {
+            throw TransportError(.unreadableFile, "\(path) is a symbolic link to a file that doesn't exist.")
+        }
+    }
+
+    /// Whether the recording itself exists, whatever the side file holds.
+    var exists: Bool { FileManager.default.fileExists(atPath: path) }
+
+    var hasSideFile: Bool { FileManager.default.fileExists(atPath: sidePath) }
+}
+
+/// The content of both files; `nil` for a file that doesn't exist.
+struct TapeBytes: Sendable {
+    var side: Data?
+    var tape: Data?
+}
+
+extension TapeFiles {
+    /// Reads both files. Writes nothing, and takes no lock.
+    func read() throws -> TapeBytes {
+        do throws(SystemCallFailure) {
+            return try bytes()
+        } catch {
+            throw error.unreadable
+        }
+    }
+
+    private func bytes() throws(SystemCallFailure) -> TapeBytes {
+        let side = try Self.contents(of: sidePath)
+        return TapeBytes(side: side, tape: try Self.contents(of: path))
+    }
+
+    private static func contents(of path: String) throws(SystemCallFailure) -> Data? {
+        // A device has no end.
+        if FileName.isOfAnotherKind(path) { throw SystemCallFailure("read", path, EISDIR) }
+        do throws(SystemCallFailure) {
+            return try OpenedFile.open(path, O_RDONLY).contents()
+        } catch {
+            if error.isMissing { return nil }
+            throw error
+        }
+    }
+
+    /// Appends lines to the side file, after a line feed if a killed process left half a line.
+    ///
+    /// - Parameter lines: whole lines, each with its line feed.
+    func append(_ lines: Data) throws {
+        try makeFolder()
+        try locked {
+            if FileName.isOfAnotherKind(sidePath) { throw SystemCallFailure("open", sidePath, EISDIR) }
+            let file = try OpenedFile.open(sidePath, O_RDWR | O_CREAT)
+            let size = try file.size()
+            let bytes = try file.endsWithLine(size: size) ? lines : Data("\n".utf8) + lines
+            do throws(SystemCallFailure) {
+                try file.write(bytes, at: size)
+            } catch {
+                // Half a line would do no harm, but would take space on a disk that may be full.
+                try? file.truncate(to: size)
+                throw error
+            }
+        }
+    }
+
+    /// Replaces the recording by the result of a closure, and removes the side file.
+    ///
+    /// If the closure returns `nil`, or the bytes that are there already, the recording isn't touched.
+    ///
+    /// - Parameter merge: gets both files as they are under the lock.
+    func rewrite(_ merge: (TapeBytes) throws -> Data?) throws {
+        try makeFolder()
+        try locked { isLocked in
+            let old = try bytes()
+            if let new = try merge(old), new != old.tape {
+                if isLocked { removeLeftovers() }
+                try replace(with: new)
+            }
+            if old.side != nil { try FileName.remove(sidePath) }
+        }
+    }
+
+    private func replace(with bytes: Data) throws(SystemCallFailure) {
+        let random = String(UInt64.random(in: .min ... .max), radix: 36)
+        let temporary = (folder as NSString).appendingPathComponent(temporaryPrefix + random + Self.temporarySuffix)
+        let file = try OpenedFile.open(temporary, O_RDWR | O_CREAT | O_EXCL)
+        do throws(SystemCallFailure) {
+            try file.write(bytes, at: 0)
+            try file.synchronize()
+            try FileName.rename(temporary, to: path)
+        } catch {
+            try? FileName.remove(temporary)
+            throw error
+        }
+        try OpenedFile.open(folder, O_RDONLY | O_DIRECTORY).synchronize()
+    }
+
+    // Only under the lock, so that no other process is writing one of them.
+    private func removeLeftovers() {
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        where name.hasPrefix(temporaryPrefix) && name.hasSuffix(Self.temporarySuffix) {
+            try? FileName.remove((folder as NSString).appendingPathComponent(name))
+        }
+    }
+
+    private func makeFolder() throws {
+        do {
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        } catch {
+            throw TransportError(.unwritableFile, "The folder \(folder) can't be created.", underlying: error)
+        }
+    }
+}
+
+extension TapeFiles {
+    /// How long a writer waits for a process that holds the lock, which each holds for milliseconds.
+    private static let lockLimit = Duration.seconds(30)
+    /// One writer of this process at a time, so that none polls for a lock that its neighbour holds.
+    private static let writing = Mutex(())
+
+    private func locked(_ body: () throws -> Void) throws { try locked { _ in try body() } }
+
+    /// - Parameter body: gets whether the file system has locks. Without locks, the last writer wins.
+    private func locked(_ body: (_ isLocked: Bool) throws -> Void) throws {
+        try Self.writing.withLock { _ in
+            do {
+                let folder = try OpenedFile.open(folder, O_RDONLY | O_DIRECTORY)
+                let isLocked = try lock(folder)
+                try withExtendedLifetime(folder) { try body(isLocked) }
+            } catch let failure as SystemCallFailure {
+                throw failure.unwritable
+            }
+        }
+    }
+
+    private func lock(_ folder: OpenedFile) throws -> Bool {
+        let start = ContinuousClock.now
+        while true {
+            switch folder.tryLock() {
+            case .locked: return true
+            case .unsupported: return false
+            case .busy: break
+            }
+            guard start.duration(to: .now) < Self.lockLimit else {
+                throw TransportError(
+                    .unwritableFile,
+                    "Another process has held the lock of the folder of \(path) for \(Self.lockLimit)."
+                )
+            }
+            usleep(500)
+        }
+    }
+}

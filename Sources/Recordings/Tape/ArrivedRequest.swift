@@ -1,0 +1,142 @@
+internal import Foundation
+internal import Transport
+
+/// A request whose content has been read, up to a limit, and that can be sent nevertheless.
+struct ArrivedRequest: Sendable {
+    /// The request as it arrived, with secrets. Its content is unknown if it is longer than the limit.
+    var recorded: RecordedExchange.Request
+    /// The request for a transport: its content is as replayable as it was, or more.
+    var sendable: HTTPRequest
+    /// What became of reading the content.
+    enum Content: Sendable {
+        case complete
+        case tooLong
+        /// Its source failed. Sending fails in the same way.
+        case failed
+    }
+    let content: Content
+
+    /// - Throws: `CancellationError`; ``HTTPErrorCode/bodyNotReplayable``, if a one-shot content was sent before.
+    init(_ request: HTTPRequest, limit: Int) async throws {
+        sendable = request
+        recorded = RecordedExchange.Request(
+            method: request.method,
+            url: request.url.absoluteString,
+            headerFields: request.headerFields
+        )
+        if let bytes = request.body.bytes {
+            content = bytes.count <= limit ? .complete : .tooLong
+            recorded.body = bytes
+            return
+        }
+        guard request.body.isReadable else { throw TransportError.bodyNotReplayable(request: request) }
+        var reading = BodyReading(request.body)
+        let end = try await reading.read(upTo: limit)
+        if !request.body.isRestartable { sendable.body = reading.rest(end, length: request.body.length) }
+        switch end {
+        case .end: content = .complete
+        case .limit: content = .tooLong
+        case .failure: content = .failed
+        }
+        recorded.body = content == .complete ? reading.chunks.reduce(into: Data()) { $0 += $1 } : nil
+    }
+
+    /// The request with its content in memory, as a transport in memory receives it. Reports the progress of sending.
+    func readInMemory() async throws -> HTTPRequest {
+        try await StubExchange.receive(sendable).recorded
+    }
+}
+
+/// The beginning of a body that is being read.
+private struct BodyReading {
+    enum End {
+        case end
+        /// There is more.
+        case limit
+        case failure(any Error)
+    }
+
+    private let body: HTTPBody
+    private var iterator: HTTPBody.AsyncIterator
+    private(set) var chunks: [Data] = []
+
+    init(_ body: HTTPBody) {
+        self.body = body
+        iterator = body.makeAsyncIterator()
+    }
+
+    /// Reads until the end, or until more bytes than the limit have been read.
+    mutating func read(upTo limit: Int) async throws -> End {
+        var count = 0
+        return try await withTaskCancellationHandler {
+            do {
+                while count <= limit {
+                    guard let chunk = try await iterator.next() else { return .end }
+                    chunks.append(chunk)
+                    count += chunk.count
+                }
+                return .limit
+            } catch {
+                guard Task.isCancelled else { return .failure(error) }
+                body.discard()
+                throw CancellationError()
+            }
+        } onCancel: { [body] in
+            // The source may not notice the cancellation by itself.
+            body.discard()
+        }
+    }
+
+    /// A body with the chunks that were read, and then the rest, or the failure.
+    func rest(_ end: End, length: Int64?) -> HTTPBody {
+        switch end {
+        case .end:
+            return .restartable(length: length) { [chunks] in ReadChunks(chunks: chunks) }
+        case .limit:
+            return .oneShot(ReadChunks(chunks: chunks, rest: PausedReading(iterator)), length: length) { [body] in
+                body.discard()
+            }
+        case .failure(let error):
+            return .restartable(length: length) { [chunks] in ReadChunks(chunks: chunks, failure: error) }
+        }
+    }
+}
+
+/// An iterator that another task goes on with.
+///
+/// Unchecked, because the iterator isn't `Sendable`: the one-shot body around it has one reader, which alone uses the iterator, after
+/// `BodyReading`, which is gone by then.
+private final class PausedReading: @unchecked Sendable {
+    private var iterator: HTTPBody.AsyncIterator
+
+    init(_ iterator: HTTPBody.AsyncIterator) { self.iterator = iterator }
+
+    func next(isolation actor: isolated (any Actor)?) async throws -> Data? {
+        try await iterator.next(isolation: actor)
+    }
+}
+
+/// Chunks in memory, and then the rest of a stream, or a failure.
+private struct ReadChunks: AsyncSequence, Sendable {
+    let chunks: [Data]
+    var rest: PausedReading?
+    var failure: (any Error)?
+
+    func makeAsyncIterator() -> Iterator { Iterator(source: self) }
+
+    struct Iterator: AsyncIteratorProtocol {
+        let source: ReadChunks
+        var index = 0
+
+        mutating func next() async throws -> Data? { try await next(isolation: #isolation) }
+
+        mutating func next(isolation actor: isolated (any Actor)?) async throws -> Data? {
+            if index < source.chunks.count {
+                defer { index += 1 }
+                return source.chunks[index]
+            }
+            if let failure = source.failure { throw failure }
+            return try await source.rest?.next(isolation: actor)
+        }
+    }
+}

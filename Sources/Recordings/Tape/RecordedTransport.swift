@@ -1,0 +1,116 @@
+internal import Foundation
+internal import Transport
+
+/// Plays a ``Recording``, or sends requests through another transport and records them: see
+/// ``Interceptors/Transport/recorded(_:over:)``.
+///
+/// Responses are played as a real transport would give them: buffered or streamed, within the limits of the request's context, with
+/// progress, and with an end at once for a cancelled call.
+public struct RecordedTransport: Transport {
+    let recording: Recording
+    let base: any Transport
+
+    /// Answers a request from the recording, or sends it, as the recording's mode says.
+    ///
+    /// - Throws: ``TransportError`` with ``HTTPErrorCode/notRecorded`` if nothing recorded answers and the mode doesn't send; the
+    ///   recorded failure of a request that failed when it was recorded; ``HTTPErrorCode/unreadableFile`` if the recording is
+    ///   missing, can't be read or isn't an HTTP Archive. Rethrows errors of the other transport.
+    public func send(_ request: consuming HTTPRequest) async throws -> HTTPResponse {
+        if recording.mode == .live { return try await base.send(request) }
+        let request = request
+        try Task.checkCancellation()
+        try request.validate()
+        let session = try await recording.session()
+        let arrived = try await ArrivedRequest(request, limit: recording.options.contentLimit)
+        switch session.take(arrived.recorded) {
+        case .play(let index, let ticket):
+            return try await play(session.index.exchanges[index], to: arrived, session, ticket)
+        case .record(let old, let ticket):
+            return try await record(arrived, session, replacing: old, ticket)
+        case .refuse(let count):
+            arrived.sendable.body.discard()
+            throw refusal(of: arrived.recorded, request, session, count: count)
+        }
+    }
+
+    private func play(
+        _ exchange: RecordedExchange,
+        to arrived: ArrivedRequest,
+        _ session: TapeSession,
+        _ ticket: TapeState.Ticket
+    ) async throws -> HTTPResponse {
+        do {
+            let request = try await arrived.readInMemory()
+            let options = session.options
+            let answer = exchange.answer(now: options.time.now(), delays: options.pace.isRecorded, to: request)
+            return try await StubExchange.response(of: answer, to: request, clock: options.time.clock)
+        } catch {
+            if error is CancellationError || Task.isCancelled { session.giveBack(ticket) }
+            throw error
+        }
+    }
+
+    private func record(
+        _ arrived: ArrivedRequest,
+        _ session: TapeSession,
+        replacing old: Int?,
+        _ ticket: TapeState.Ticket
+    ) async throws -> HTTPResponse {
+        if arrived.content == .tooLong {
+            session.skip(arrived.recorded, ticket)
+            return try await base.send(arrived.sendable)
+        }
+        return try await session.capture(arrived.recorded, replacing: old, ticket).capture {
+            try await base.send(arrived.sendable)
+        }
+    }
+
+    private func refusal(
+        of recorded: RecordedExchange.Request,
+        _ request: HTTPRequest,
+        _ session: TapeSession,
+        count: Int
+    ) -> TransportError {
+        let cause: String
+        if count > 0 {
+            cause = "answered \(count) of \(count) times: this request was made more often than it was recorded."
+        } else {
+            let nearest = session.options.rules.nearest(to: recorded, among: session.index.exchanges)
+            cause = "has no entry for this request." + (nearest.map { " " + $0 } ?? " It is empty.")
+        }
+        let message =
+            "The recording \(session.files.path) (mode \(session.mode)) \(cause) \(session.remedy(count: count))"
+        return TransportError(.notRecorded, message, request: request)
+    }
+}
+
+extension TapeSession {
+    fileprivate func remedy(count: Int) -> String {
+        let again = "Record it in mode new, or everything again in mode all."
+        return count > 0 ? again + " With repeatingLast: true, the last response plays again." : again
+    }
+}
+
+extension Transport where Self == RecordedTransport {
+    /// Answers from a recording, and records what isn't there by sending it through another transport.
+    ///
+    /// ```swift
+    /// let tape = Recording(at: file)
+    /// let api = Client(baseURL: url, interceptors: chain, transport: .recorded(tape, over: .platform()))
+    /// ```
+    /// The recording is made of what goes over the wire: below the chain, so that caches, retries and redirects do their work when
+    /// it plays.
+    ///
+    /// While recording, a response in memory is returned, and the end of a stream reported, after its line is in the side file. The
+    /// request's content is read first, up to the recording's limit, because it takes part in the comparison; what was a stream is
+    /// sent as one. Errors of the transport are recorded as they are, connections that break in mid-content too, and play as
+    /// ``TransportError`` with the same code. Calls that are cancelled before their response aren't recorded. A stream that its
+    /// reader discards is recorded as far as it was read: when it plays, reading further fails with ``HTTPErrorCode/notRecorded``.
+    ///
+    /// - Parameters:
+    ///   - recording: the recording.
+    ///   - transport: the transport that requests go through when they don't play.
+    public static func recorded(_ recording: Recording, over transport: any Transport) -> Self {
+        RecordedTransport(recording: recording, base: transport)
+    }
+}

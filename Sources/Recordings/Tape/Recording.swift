@@ -1,0 +1,145 @@
+public import Foundation
+internal import Synchronization
+
+/// A file of recorded exchanges, which answers instead of a server.
+///
+/// ```swift
+/// let tape = Recording(at: file, mode: .once, matching: [.method, .path, .query(except: "page")], expiring: .days(30))
+/// let api = Client(baseURL: url, interceptors: chain, transport: .recorded(tape, over: .platform()))
+/// let user: User = try await api.get("/users/42")
+/// try tape.finish()
+/// ```
+/// The first run records, and later runs play. See <doc:RecordingResponses> for the modes, for tests that share a file, and for CI.
+///
+/// ## Order
+/// Requests are equal if `matching` finds no difference. The nth of several equal requests gets the nth response; each `Recording`
+/// counts for itself. Requests that overlap are counted in the order of their arrival, and play in parallel. A call that is
+/// cancelled before its response counts as not made.
+///
+/// ## Files
+/// The file is an HTTP Archive (HAR 1.2), which archives of browsers are, too. It is written by ``finish(allowingUnused:)``, whole
+/// or not at all. Until then each finished exchange is a line in a side file, named as the file with `.unfinished` behind it. The
+/// next `finish`, also of another process, moves its lines into the file, and every `Recording` plays them already. So a process
+/// that is killed loses at most the exchanges that hadn't ended. Playing never writes.
+///
+/// Any number of recordings and processes may share a file, on a file system with locks (`flock`). Of two that record the same
+/// request, the last to finish wins. A missing folder is created.
+///
+/// ## Secrets
+/// Only redacted text is written, to both files. Both sides of a comparison are redacted too, so that a recording plays without
+/// the secrets it was made with.
+public final class Recording: Sendable {
+    /// The environment variable that names a ``Mode`` for all recordings of a process, whatever their own: `none` in CI.
+    public static let environmentVariable = "INTERCEPTORS_RECORDING"
+
+    /// The file, as given.
+    public let file: URL
+    /// The mode: that of the environment, or else the one given.
+    public let mode: Mode
+
+    let options: Options
+    private let state: Mutex<State>
+
+    /// What doesn't change.
+    struct Options: Sendable {
+        let rules: TapeRules
+        let expiry: Expiry
+        let contentLimit: Int
+        let repeatsLast: Bool
+        let pace: Pace
+        let time: TimeSource
+    }
+
+    private struct State {
+        /// The session, or the error that the file's first use met.
+        var session: Result<TapeSession, any Error>?
+    }
+
+    /// Creates a recording. Touches no file: the first request reads it.
+    ///
+    /// - Parameters:
+    ///   - file: an HTTP Archive, or the place for one. A link is followed.
+    ///   - mode: what to do with requests.
+    ///   - matching: what makes two requests equal.
+    ///   - expiry: when an entry is recorded again. By default never.
+    ///   - redaction: finds what is replaced before anything is written or compared.
+    ///   - repeatingLast: whether requests beyond the recorded ones get the last response again, as archives of browsers may need.
+    ///     By default they fail with ``HTTPErrorCode/notRecorded``.
+    ///   - pace: whether played responses come after the recorded pauses. By default they come at once.
+    ///   - contentLimit: the maximum number of bytes of a request's and of a response's content; by default 16 MiB. A longer
+    ///     content passes, and isn't recorded: ``finish(allowingUnused:)`` says so.
+    ///   - environment: the environment in which ``environmentVariable`` may set the mode. By default the process's.
+    ///   - time: its clock measures and replays pauses, and its date decides what has expired.
+    ///   - redacting: replaces secrets that `redaction` can't know, in URLs, values of fields and text contents. It must not change
+    ///     its own results. By default nothing more.
+    public init(
+        at file: URL,
+        mode: Mode = .once,
+        matching: RequestMatching = .standard,
+        expiring expiry: Expiry = .never,
+        redaction: Redaction = .standard,
+        repeatingLast: Bool = false,
+        pace: Pace = .immediate,
+        contentLimit: Int = 16 << 20,
+        environment: [String: String] = ProcessInfo.processInfo.environment,
+        time: TimeSource = .system,
+        redacting: (@Sendable (String) -> String)? = nil
+    ) {
+        self.file = file
+        self.mode = environment[Self.environmentVariable].flatMap { $0.isEmpty ? nil : Mode(rawValue: $0) } ?? mode
+        options = Options(
+            rules: TapeRules(matching: matching, redaction: ExchangeRedaction(redaction, hook: redacting)),
+            expiry: expiry,
+            contentLimit: contentLimit,
+            repeatsLast: repeatingLast,
+            pace: pace,
+            time: time
+        )
+        state = Mutex(State())
+    }
+
+    /// The session, which the first call opens.
+    ///
+    /// - Throws: if the mode is unknown, or the file can't be read or parsed. Each call throws the same error.
+    @concurrent
+    func session() async throws -> TapeSession { try openedSession() }
+
+    /// The session if a request has opened it already.
+    var currentSession: TapeSession? { state.withLock { try? $0.session?.get() } }
+
+    // The first requests wait for one another: each needs the file.
+    private func openedSession() throws -> TapeSession {
+        try state.withLock { state in
+            if let session = state.session { return try session.get() }
+            let result = Result { try TapeSession(file: file, mode: mode, options: options) }
+            state.session = result
+            return try result.get()
+        }
+    }
+}
+
+extension Recording {
+    /// Writes what was recorded into the file, and checks that the recording still fits. Call it at the end of a test, or of a
+    /// suite whose tests share the recording.
+    ///
+    /// Nothing is written if nothing was recorded. The recording stays usable, and `finish` can be called again.
+    ///
+    /// - Parameter allowingUnused: whether entries that no request has used are fine, because only a part of the tests has run
+    ///   or other recordings use them.
+    /// - Throws: ``RecordingError``, after writing, that lists
+    ///   - the entries that no request has used, unless this recording recorded everything;
+    ///   - the entries that were recorded again, and differ in status, content type or the shape of their JSON;
+    ///   - the exchanges that couldn't be recorded, or haven't ended.
+    ///
+    ///   `TransportError` with ``HTTPErrorCode/unwritableFile`` or ``HTTPErrorCode/unreadableFile`` if the file can't be written
+    ///   or read. What was recorded stays in the side file.
+    public func finish(allowingUnused: Bool = false) throws {
+        // A recording without a request has no entries that it could miss; one whose file couldn't be read has failed already.
+        guard mode != .live else { return }
+        try openedSession().finish(allowingUnused: allowingUnused)
+    }
+
+    /// The entries that had expired and were played nevertheless, because ``Mode/none`` records nothing: method and redacted
+    /// URL, in the order of the file.
+    public var expired: [String] { currentSession?.expired ?? [] }
+}

@@ -1,0 +1,23 @@
+internal import Foundation
+internal import Transport
+
+/// What a recording compares, and what it replaces before.
+struct TapeRules: Sendable {
+    typealias Key = RequestKey
+
+    let matching: RequestMatching
+    let redaction: ExchangeRedaction
+
+    /// The key of a request, whether it is redacted or not.
+    func key(of request: RecordedExchange.Request) -> Key { matching.key(of: request, redaction) }
+
+    /// A request's method and URL, without secrets.
+    func name(of request: RecordedExchange.Request) -> String {
+        PrintableText.line("\(request.method) \(redaction.url(request.url))")
+    }
+
+    /// A sentence about the recorded request that was probably meant; `nil` if there is none.
+    func nearest(to request: RecordedExchange.Request, among exchanges: [RecordedExchange]) -> String? {
+        RequestDifference.sentence(request, among: exchanges.map(\.request), matching, redaction)
+    }
+}

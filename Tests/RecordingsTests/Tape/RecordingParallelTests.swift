@@ -1,0 +1,130 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Recordings
+
+@Suite(.againstHanging, .heavy) struct RecordingParallelTests {
+    private static let server = StubTransport { request in
+        HTTPResponse(status: 200, body: HTTPBody("answer to \(request.url.lastPathComponent)"))
+    }
+
+    /// What each of the tests that share a tape does: a request that all of them make, and two that are theirs.
+    private func test(_ number: Int, _ tape: Recording, over base: any Transport) async throws {
+        for path in ["/shared", "/\(number)", "/\(number)-b"] {
+            #expect(try await tape.get(path, over: base) == "answer to \(path.dropFirst())")
+        }
+        try tape.finish(allowingUnused: true)
+    }
+
+    private func runAll(_ makeTape: @Sendable @escaping () -> Recording, over base: any Transport) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<100 { group.addTask { try await test(number, makeTape(), over: base) } }
+            try await group.waitForAll()
+        }
+    }
+
+    @Test(arguments: [Recording.Mode.once, .new], 0..<10)
+    func aHundredParallelTestsShareATape(mode: Recording.Mode, run: Int) async throws {
+        let tape = try TapeFile()
+        try await runAll({ tape.recording(mode) }, over: Self.server)
+        #expect(tape.names == ["users.har"])
+        try await runAll({ tape.recording(.none) }, over: NoServer())
+        #expect(try TapeIndex.ofFile(tape.url).exchanges.count == 201)
+        let bytes = tape.bytes
+        try await runAll({ tape.recording(.new) }, over: NoServer())
+        #expect(tape.bytes == bytes)
+    }
+
+    @Test func aHundredParallelTestsShareARecording() async throws {
+        let tape = try TapeFile()
+        for (mode, base) in [(Recording.Mode.once, Self.server as any Transport), (.none, NoServer())] {
+            let shared = tape.recording(mode)
+            try await runAll({ shared }, over: base)
+            try shared.finish()
+        }
+        #expect(try TapeIndex.ofFile(tape.url).exchanges.count == 300)
+    }
+
+    @Test func processesThatShareAFileLoseNothing() async throws {
+        let tape = try TapeFile()
+        let children = try (0..<3).map { try RecordingChild(["hammer", tape.url.path, "\(1000 * ($0 + 1))", "100"]) }
+        for child in children { #expect(await child.ends() == .exit(0)) }
+        let played = tape.recording(.none)
+        for process in 1...3 {
+            for number in 1000 * process..<1000 * process + 100 {
+                #expect(try await played.numbered(number) == CacheFill.body(number, 1), "\(number)")
+            }
+        }
+        #expect(try await played.numbered(1) == CacheFill.body(1, 1))
+        #expect(tape.names == ["users.har"])
+    }
+
+    @Test func aProcessThatStartsWithTheFilePlaysInModeOnce() async throws {
+        let tape = try TapeFile()
+        let program = try #require(RecordingChild.program)
+        for requests in [1, 0] {
+            let result = try await Command.run(program, ["tape", "once", tape.url.path])
+            #expect(result.text == "true \(requests)\n")
+        }
+    }
+
+    @Test func aFullDiskFailsNoRequestAndLeavesNoHalfFile() async throws {
+        let tape = try TapeFile()
+        let program = try #require(RecordingChild.program)
+        let result = try await Command.run(program, ["tape", "full", tape.url.path])
+        #expect(result.status == 0)
+        #expect(result.text.contains("write failed"), "\(result.text)")
+        // The file is missing, or whole.
+        #expect(tape.names == ["users.har.unfinished"] || tape.names == ["users.har"])
+        let found = try TapeIndex.ofFile(tape.url).exchanges
+        #expect(!found.isEmpty)
+        for exchange in found { try exchange.expectWhole() }
+        try tape.recording(.new).finish(allowingUnused: true)
+        #expect(try TapeIndex.ofFile(tape.url).exchanges.count == found.count)
+        #expect(tape.names == ["users.har"], "with room on the disk, the next finish merges")
+    }
+}
+
+/// A process that runs `RecordingProcess`.
+struct RecordingChild {
+    private let process: ChildProcess
+
+    static var program: String? { Program.path(of: "RecordingProcess") }
+
+    init(_ arguments: [String], output: Int32 = 1) throws {
+        process = try ChildProcess(try #require(Self.program), ["tape"] + arguments, descriptors: [0, output, 2])
+    }
+
+    func kill() { process.send(signal: SIGKILL) }
+
+    @discardableResult
+    func ends() async -> ChildProcess.Ending { await process.ended() }
+}
+
+extension TapeIndex {
+    /// All entries of a file and its side file.
+    static func ofFile(_ url: URL) throws -> TapeIndex {
+        let rules = TapeRules(matching: .standard, redaction: ExchangeRedaction())
+        let files = try TapeFiles(url)
+        return TapeIndex(try TapeMerge(rules: rules).exchanges(try files.read(), file: files.path), rules: rules)
+    }
+}
+
+extension RecordedExchange {
+    /// The number of an exchange of `RecordingProcess`, whose content must be whole.
+    @discardableResult
+    func expectWhole() throws -> Int {
+        let number = try #require(URL(string: request.url).flatMap { Int($0.lastPathComponent) })
+        #expect(response?.content == CacheFill.body(number, 1) && failure == nil, "\(number)")
+        return number
+    }
+}
+
+extension Recording {
+    /// The content of an exchange of `RecordingProcess`.
+    func numbered(_ number: Int) async throws -> Data {
+        let url = try #require(URL(string: "https://a.example/\(number)"))
+        return try await send(HTTPRequest(url: url), over: NoServer()).body.collect(upTo: 1 << 20)
+    }
+}

@@ -1,0 +1,36 @@
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+import TransportTesting
+
+@testable import Recordings
+
+@Suite(.againstHanging, .heavy) struct RecordingRoundTripTests {
+    /// Twenty tapes of 500 exchanges: ten thousand.
+    @Test(arguments: 0..<20) func randomExchangesPlayAsTheyWereRecorded(seed: UInt64) async throws {
+        var random = SeededGenerator(seed: seed)
+        let tape = try TapeFile()
+        // The dates of a response move with the clock, which stands still.
+        let time = TimeSource.manual(ManualClock())
+        let recording = tape.recording(.all, time: time)
+        var exchanges: [(RandomExchange, RandomExchange.Seen)] = []
+        for _ in 0..<500 {
+            let exchange = RandomExchange(&random, host: tapeHost)
+            let server = StubTransport()
+            server.enqueue(exchange.answer)
+            // A one-shot body can't be sent once more to play.
+            var playable = exchange
+            playable.request.body = HTTPBody(exchange.content)
+            let seen = try await RandomExchange.Seen { try await recording.send(exchange.request, over: server) }
+            exchanges.append((playable, seen))
+        }
+        try recording.finish()
+        let played = tape.recording(.none, time: time)
+        for (index, (exchange, seen)) in exchanges.enumerated() {
+            let replay = try await RandomExchange.Seen { try await played.send(exchange.request, over: NoServer()) }
+            #expect(replay == seen, "seed \(seed), exchange \(index): \(exchange.request)")
+        }
+        try played.finish()
+    }
+}

@@ -1,0 +1,104 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Recordings
+
+@Suite(.againstHanging) struct RecordingSecretsTests {
+    private static let secret = "s3cr3tV4lue"
+
+    private static let names = [
+        "Authorization", "Cookie", "X-Api-Key", "Proxy-Authorization", "X-Auth-Token", "X-Session", "X-CSRF-Token",
+        "X-Amz-Security-Token", "X-Access-Token", "X-Client-Secret", "X-User-Password", "X-JWT", "X-Refresh-Token",
+        "X-Signature", "X-Forwarded-User", "X-PIN", "X-OTP", "Ocp-Apim-Subscription-Key", "X-Credential", "X-SAML",
+    ]
+    private static let items = [
+        "token", "access_token", "api_key", "apiKey", "password", "sig", "signature", "client_secret", "session", "jwt",
+        "otp", "pin", "refresh_token", "X-Amz-Signature", "X-Amz-Credential", "key", "auth", "sid",
+    ]
+
+    /// Requests, each with a secret in another place.
+    private static func requests(_ secret: String) throws -> [HTTPRequest] {
+        var requests: [HTTPRequest] = []
+        func add(
+            _ path: String = "/",
+            body: String = "",
+            type: String? = nil,
+            _ field: String? = nil,
+            _ value: String = ""
+        )
+            throws
+        {
+            var request = HTTPRequest(method: .post, url: try tapeURL(path), body: HTTPBody(body))
+            if let type { request.headerFields[.contentType] = type }
+            if let field { request.headerFields[try #require(HTTPField.Name(field))] = value }
+            requests.append(request)
+        }
+        for name in names {
+            for value in [secret, "Bearer \(secret)", "a=\(secret); b=\(secret)"] { try add("/\(name)", name, value) }
+        }
+        for item in items {
+            try add("/\(item)?a=1&\(item)=\(secret)")
+            try add("/p;\(item)=\(secret)/q")
+            try add(body: #"{"\#(item)":"\#(secret)"}"#, type: "application/json")
+            try add(body: #"{"a":[{"\#(item)":["\#(secret)"]}]}"#, type: "application/json")
+            try add(body: "a=1&\(item)=\(secret)", type: "application/x-www-form-urlencoded")
+            // A property list's `key` is a name.
+            if item != "key" { try add(body: "<\(item)>\(secret)</\(item)>", type: "application/xml") }
+            try add(
+                body: "--b\r\nContent-Disposition: form-data; name=\"\(item)\"\r\n\r\n\(secret)\r\n--b--\r\n",
+                type: "multipart/form-data; boundary=b"
+            )
+        }
+        try add("/note", "X-Note", "Bearer \(secret)")
+        try add("/referer", "Referer", "https://a.example/?token=\(secret)")
+        try add("/?next=https%3A%2F%2Fb.example%2F%3Ftoken%3D\(secret)")
+        return requests
+    }
+
+    @Test(arguments: [false, true]) func aRecordingNeverHoldsASecret(isStream: Bool) async throws {
+        let requests = try Self.requests(Self.secret)
+        #expect(requests.count >= 185)
+        let tape = try TapeFile()
+        let server = StubTransport { request in
+            HTTPResponse(status: 200, headerFields: request.headerFields, body: request.body)
+        }
+        let recording = tape.recording(.all)
+        for var request in requests {
+            request.context.responseBody = isStream ? .streamed : .buffered
+            _ = try await recording.send(request, over: server).body.collect(upTo: 1 << 20)
+        }
+        let broken = StubTransport.stub(.failure(Broken(place: "token=" + Self.secret)))
+        await #expect(throws: Broken.self) { try await recording.get("/broken", over: broken) }
+        for exchange in try TapeIndex.ofFile(tape.url).exchanges {
+            let texts = [exchange.request.body ?? Data(), exchange.response?.content ?? Data()]
+            for text in texts.map({ String(decoding: $0, as: UTF8.self) }) {
+                #expect(!text.contains(Self.secret), "\(exchange.name)")
+            }
+        }
+        func expectNoSecret(_ file: URL) throws {
+            let text = String(decoding: try #require(FileManager.default.contents(atPath: file.path)), as: UTF8.self)
+            #expect(text.contains("redacted"))
+            for form in [Self.secret, Data(Self.secret.utf8).base64EncodedString()] { #expect(!text.contains(form)) }
+        }
+        try expectNoSecret(tape.side)
+        try recording.finish()
+        try expectNoSecret(tape.url)
+
+        // With other secrets, or none, the recording plays.
+        let played = tape.recording(.none)
+        for request in try Self.requests("0ther") { _ = try await played.send(request, over: NoServer()) }
+    }
+
+    @Test func theHookReplacesWhatNoRuleKnows() async throws {
+        let tape = try TapeFile()
+        func recording(_ mode: Recording.Mode) -> Recording {
+            Recording(at: tape.url, mode: mode, environment: [:]) { $0.replacing("Ada", with: "someone") }
+        }
+        let first = recording(.all)
+        try await first.get("/users/Ada", over: StubTransport.stub(.text("Hello, Ada!")))
+        try first.finish()
+        #expect(!String(decoding: try #require(tape.bytes), as: UTF8.self).contains("Ada"))
+        #expect(try await recording(.none).get("/users/Ada") == "Hello, someone!")
+    }
+}

@@ -1,0 +1,95 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Recordings
+
+/// A file for a recording, in a folder of its own.
+struct TapeFile {
+    let folder: TemporaryFolder
+    var url: URL { folder.file("users.har") }
+    var side: URL { folder.file("users.har.unfinished") }
+
+    init() throws { folder = try TemporaryFolder() }
+
+    func recording(
+        _ mode: Recording.Mode,
+        matching: RequestMatching = .standard,
+        expiring: Recording.Expiry = .never,
+        repeatingLast: Bool = false,
+        pace: Recording.Pace = .immediate,
+        contentLimit: Int = 16 << 20,
+        environment: [String: String] = [:],
+        time: TimeSource = .system
+    ) -> Recording {
+        Recording(
+            at: url,
+            mode: mode,
+            matching: matching,
+            expiring: expiring,
+            repeatingLast: repeatingLast,
+            pace: pace,
+            contentLimit: contentLimit,
+            environment: environment,
+            time: time
+        )
+    }
+
+    /// Records some GET requests, whose answers the stub has queued, and finishes.
+    func record(_ paths: [String], _ stub: StubTransport, time: TimeSource = .system) async throws {
+        let tape = recording(.all, time: time)
+        for path in paths { _ = try await tape.get(path, over: stub) }
+        try tape.finish()
+    }
+
+    var bytes: Data? { FileManager.default.contents(atPath: url.path) }
+    var exists: Bool { FileManager.default.fileExists(atPath: url.path) }
+    var names: [String] {
+        ((try? FileManager.default.contentsOfDirectory(atPath: folder.url.path)) ?? []).sorted()
+    }
+}
+
+let tapeHost = "https://api.example.com"
+
+func tapeURL(_ path: String) throws -> URL { try #require(URL(string: tapeHost + path)) }
+
+extension Recording {
+    func send(_ request: HTTPRequest, over base: any Transport) async throws -> HTTPResponse {
+        try await RecordedTransport.recorded(self, over: base).send(request)
+    }
+
+    /// The text of the response to a GET request.
+    @discardableResult
+    func get(
+        _ path: String,
+        over base: any Transport = NoServer(),
+        mode: ResponseBodyMode = .buffered
+    ) async throws -> String {
+        var request = HTTPRequest(url: try tapeURL(path))
+        request.context.responseBody = mode
+        let response = try await send(request, over: base)
+        return String(decoding: try await response.body.collect(upTo: 64 << 20), as: UTF8.self)
+    }
+}
+
+/// A transport that must not be reached.
+struct NoServer: Transport {
+    struct Reached: Error {}
+
+    func send(_ request: consuming HTTPRequest) async throws -> HTTPResponse {
+        Issue.record("\(request) was sent")
+        throw Reached()
+    }
+}
+
+/// The error of a call that must fail with a code.
+func failure(_ code: HTTPErrorCode, of call: () async throws -> Void) async throws -> TransportError {
+    let error = try #require(await #expect(throws: TransportError.self) { try await call() })
+    #expect(error.code == code, "\(error)")
+    return error
+}
+
+/// The problems that `finish` reports.
+func problems(_ finish: () throws -> Void) throws -> [RecordingError.Problem] {
+    try #require(#expect(throws: RecordingError.self) { try finish() }).problems
+}
