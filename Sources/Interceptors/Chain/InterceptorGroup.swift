@@ -5,28 +5,35 @@ struct InterceptorGroup: Interceptor {
     let condition: RequestCondition?
     /// The interceptors to link for a request that meets the condition.
     let elements: [any Interceptor]
+    /// The conditions of the parts around this one that are checked again before each element.
+    private let outer: [RequestCondition]
 
     init(_ interceptors: [any Interceptor], if condition: RequestCondition? = nil) {
-        self.init(interceptors, if: condition, linking: interceptors.elements)
+        self.init(interceptors, if: condition, inside: [], observer: nil)
     }
 
     /// The same group with an observer around each element.
     func observed(by observer: any ChainObserver) -> Self {
-        Self(interceptors, if: condition, linking: interceptors.elements(observedBy: observer, beginChain: false))
+        Self(interceptors, if: condition, inside: outer, observer: observer)
     }
 
     private init(
         _ interceptors: [any Interceptor],
         if condition: RequestCondition?,
-        linking elements: [any Interceptor]
+        inside outer: [RequestCondition],
+        observer: (any ChainObserver)?
     ) {
         self.interceptors = interceptors
         self.condition = condition
-        if let condition, condition.isOfEachElement {
-            self.elements = elements.map { Self.guarded($0, by: condition) }
-        } else {
-            self.elements = elements
+        self.outer = outer
+        let repeated = outer + [condition].compactMap(\.self).filter(\.isOfEachElement)
+        // A redirect followed inside a part in this part must not reach that part's later elements either.
+        let inner = interceptors.elements.map { element in
+            guard let part = element as? Self else { return element }
+            return Self(part.interceptors, if: part.condition, inside: repeated, observer: nil)
         }
+        let linked = observer.map { inner.elements(observedBy: $0, beginChain: false) } ?? inner
+        elements = repeated.isEmpty ? linked : linked.map { Self.guarded($0, by: repeated) }
     }
 
     func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
@@ -34,10 +41,10 @@ struct InterceptorGroup: Interceptor {
         return try await Next(InterceptorLink.link(elements, before: next.link))(request)
     }
 
-    /// An element that is skipped for a request that no longer meets the condition, such as a redirect made in this group.
-    private static func guarded(_ element: any Interceptor, by condition: RequestCondition) -> any Interceptor {
+    /// An element that is skipped for a request that no longer meets the conditions, such as a redirect made in this group.
+    private static func guarded(_ element: any Interceptor, by conditions: [RequestCondition]) -> any Interceptor {
         ClosureInterceptor { request, next in
-            guard try condition.isMet(by: request) else { return try await next(request) }
+            for condition in conditions where try !condition.isMet(by: request) { return try await next(request) }
             return try await element.intercept(request, next: next)
         }
     }

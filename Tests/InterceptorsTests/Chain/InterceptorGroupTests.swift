@@ -103,4 +103,20 @@ private struct Mark: Interceptor {
         #expect(try await paths([part]).down == [])
         #expect(stub.requests.map { $0.headerFields[values: "X-Path"] } == [["key", "more"], []])
     }
+
+    @Test(arguments: [false, true])
+    func aRedirectInsideAPartOfAnOriginsPartGetsNothingOfEither(hasJournal: Bool) async throws {
+        struct Redirect: Interceptor {
+            func intercept(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
+                _ = try await next(request)
+                return try await next(try HTTPRequest(string: "https://evil.example/"))
+            }
+        }
+        let all = RequestCondition.matching { _ in true }
+        let inner: AnyInterceptor = .when(all, [Redirect(), Mark(name: "key"), .when(all, [Mark(name: "more")])])
+        let part: AnyInterceptor = .when(.origin("https://a.example"), [.group([inner]), Mark(name: "last")])
+        let chain = InterceptorChain([part], transport: stub, journal: hasJournal ? Journal() : nil)
+        _ = try await chain.send(try HTTPRequest(string: "https://a.example/"))
+        #expect(stub.requests.map { $0.headerFields[values: "X-Path"] } == [["key", "more", "last"], []])
+    }
 }
