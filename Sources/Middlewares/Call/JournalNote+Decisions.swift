@@ -143,6 +143,8 @@ extension JournalNote {
 
     static let envelopeOpened = Self("envelopeOpened", "the payload replaces the envelope")
 
+    static func envelopeRefused(_ reason: String) -> Self { Self("envelopeRefused", reason) }
+
     static func compressed(from size: Int64?, to compressed: Int64?) -> Self {
         guard let size, let compressed else { return Self("compressed", "gzip, while it is sent") }
         return Self("compressed", "gzip, from \(size) to \(compressed) bytes")

@@ -251,6 +251,29 @@ import TransportTesting
         #expect(explained.contains("↑ body: 9 bytes: {\"id\":42}"))
     }
 
+    @Test(arguments: [
+        (#"{"code":404,"message":"No such user."}"#, "it reports a failure with the code 404"),
+        ("[]", "The body is no JSON object."), (#"{"a":1}"#, "The body has no number, string or boolean at code."),
+    ])
+    func aRefusedEnvelopeHasANote(body: String, text: String) async throws {
+        stub.on(nil, "**", .json(body))
+        let client = client([.unwrapEnvelope(payload: "object", otherwise: .fail)])
+        await #expect(throws: EnvelopeError.self) {
+            try await client.send(HTTPRequest(string: "https://a.example/"))
+        }
+        #expect(notes(of: "unwrapEnvelope") == ["envelopeRefused"])
+        #expect(explained.contains("envelopeRefused: \(text)"))
+    }
+
+    @Test func aFailureInFieldsHasANote() async throws {
+        stub.on(nil, "**", .json("{}", headers: ["X-Code": "7"]))
+        let client = client([.unwrapEnvelope(headers: EnvelopeFields(code: "X-Code"), success: .codes(200...299))])
+        await #expect(throws: EnvelopeError.self) {
+            try await client.send(HTTPRequest(string: "https://a.example/"))
+        }
+        #expect(notes(of: "unwrapEnvelope") == ["envelopeRefused"])
+    }
+
     @Test func aLaterCallSupersedesAnEarlierOne() async throws {
         let arrived = Latch()
         stub.on(

@@ -25,10 +25,10 @@ extension UnwrapEnvelopeInterceptor {
             Self.unwrap(&response, body, envelope.payloadPlace)
             origin.notes.add(.envelopeOpened)
         case .failure(let envelope):
-            throw EnvelopeError(refused: envelope, (envelope.body, isComplete: true), response, origin)
+            throw origin.refusal(of: envelope, (envelope.body, isComplete: true), response)
         case .noEnvelope(let reason, let explanation):
             guard otherwise == .fail, response.status.kind == .successful else { return }
-            throw EnvelopeError(reason, explanation, (body, isComplete: true), response, origin)
+            throw origin.refusal(reason, explanation, (body, isComplete: true), response)
         }
     }
 
@@ -114,14 +114,14 @@ extension UnwrapEnvelopeInterceptor {
             guard otherwise == .fail, response.status.kind == .successful, !mayLackFields else { return response }
             let explanation = "The response has no header field \(flag ?? fields.code)."
             let body = try await beginning(of: response.body)
-            throw EnvelopeError(.notAnEnvelope, explanation, body, response, origin)
+            throw origin.refusal(.notAnEnvelope, explanation, body, response)
         }
         if isSuccess {
             if keepsEnvelope { response.context.envelope = envelope.withoutCookies }
             return response
         }
         let body = try await beginning(of: response.body)
-        throw EnvelopeError(refused: envelope, body, response, origin)
+        throw origin.refusal(of: envelope, body, response)
     }
 
     /// Collects up to `limit` bytes of a body that nothing else will read.
@@ -145,14 +145,16 @@ extension UnwrapEnvelopeInterceptor {
     }
 }
 
-extension EnvelopeError {
-    fileprivate init(
-        refused envelope: Envelope,
+extension EnvelopeOrigin {
+    /// Notes that an envelope reports a failure, and returns the error.
+    fileprivate func refusal(
+        of envelope: Envelope,
         _ body: (Data, isComplete: Bool),
-        _ response: borrowing HTTPResponse,
-        _ origin: EnvelopeOrigin
-    ) {
-        self.init(
+        _ response: borrowing HTTPResponse
+    ) -> EnvelopeError {
+        // The error, which the journal shows too, has the server's message.
+        notes.add(.envelopeRefused("it reports a failure\(envelope.code.map { " with the code \($0)" } ?? "")"))
+        var error = EnvelopeError(
             .envelopeFailure,
             serverCode: envelope.code,
             serverMessage: envelope.message,
@@ -160,30 +162,33 @@ extension EnvelopeError {
             headerFields: response.headerFields,
             body: body.0,
             isBodyComplete: body.isComplete,
-            method: origin.method,
-            url: origin.url
+            method: method,
+            url: url
         )
-        context = response.context
+        error.context = response.context
+        return error
     }
 
-    fileprivate init(
+    /// Notes that a response has no envelope, and returns the error.
+    fileprivate func refusal(
         _ code: HTTPErrorCode,
         _ explanation: String,
         _ body: (Data, isComplete: Bool),
-        _ response: borrowing HTTPResponse,
-        _ origin: EnvelopeOrigin
-    ) {
-        self.init(
+        _ response: borrowing HTTPResponse
+    ) -> EnvelopeError {
+        notes.add(.envelopeRefused(explanation))
+        var error = EnvelopeError(
             code,
             message: explanation,
             status: response.status,
             headerFields: response.headerFields,
             body: body.0,
             isBodyComplete: body.isComplete,
-            method: origin.method,
-            url: origin.url
+            method: method,
+            url: url
         )
-        context = response.context
+        error.context = response.context
+        return error
     }
 }
 
