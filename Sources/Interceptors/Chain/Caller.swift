@@ -5,8 +5,8 @@ internal import HTTPSyntax
 ///
 /// If the request names a partition (``Transport/HTTPContext/cachePartition``), that partition is the caller. Otherwise the caller
 /// consists of the fields with a sensitive name (`Redaction.isSensitive(_:)`) except `Proxy-Authorization`, and the identities
-/// that outer interceptors have declared (``Transport/HTTPRequest/identifyCaller(by:as:)``). All requests without any of these share one
-/// anonymous caller.
+/// that outer interceptors have declared (``Transport/HTTPRequest/identifyCaller(by:as:)``). All requests without any of these
+/// share one anonymous caller.
 public struct Caller: Sendable, Hashable {
     private let partition: [UInt8]?
     private let credentials: [[UInt8]]

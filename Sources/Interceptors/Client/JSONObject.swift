@@ -3,8 +3,9 @@
 /// ```swift
 /// try await api.post("/orders", content: .json(["limit": 20, "title": title, "tags": ["a", "b"], "note": nil]))
 /// ```
-/// Each value is encoded by the client's encoder, so dates follow its strategy, and names follow its key strategy. `nil` is `null`. If the values of a nested
-/// object have several types, write `JSONObject` before it: `"owner": JSONObject(["id": 7, "name": "Ada"])`.
+/// Each value is encoded by the client's encoder, so dates follow its strategy, and names follow its key strategy. `nil` is
+/// `null`. If the values of a nested object have several types, write `JSONObject` before it:
+/// `"owner": JSONObject(["id": 7, "name": "Ada"])`.
 ///
 /// If a name repeats, the last value counts.
 public struct JSONObject: Encodable, Sendable, ExpressibleByDictionaryLiteral {

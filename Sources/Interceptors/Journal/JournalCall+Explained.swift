@@ -16,8 +16,8 @@ extension JournalCall {
     ///   · envelope: opened
     ///   ↑ body: 9 bytes: {"id":42}
     /// ```
-    /// `↓` is what the step changed in the request that it passed on, `↑` is what it changed in the response, and `·` is a note. A
-    /// step that changed nothing has only its name and the time that it took by itself, without the steps below it.
+    /// `↓` is what the step changed in the request that it passed on, `↑` is what it changed in the response, and `·` is a note.
+    /// A step that changed nothing has only its name and the time that it took by itself, without the steps below it.
     public var explained: String {
         var text = JournalText()
         text.add("#\(id)\(parentID.map { " (for #\($0))" } ?? "") \(headline)")
