@@ -20,6 +20,7 @@ struct Offline: Error {}
 struct BadName: Error {}
 struct LogInNeeded: Error {}
 struct ShortChain: Error {}
+struct ErrorPage: Error {}
 struct NoIdentity: Error {}
 
 struct MyTransport: Transport {

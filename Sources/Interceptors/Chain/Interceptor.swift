@@ -41,10 +41,12 @@
 /// tasks, to change a stream, to work on the main actor, and to test an interceptor.
 ///
 /// ## Add a credential
-/// An interceptor that adds a credential first calls ``Transport/HTTPRequest/identifyCaller(by:as:)``, so that no cache mixes users.
+/// An interceptor that adds a credential first calls ``Transport/HTTPRequest/identifyCaller(by:as:)``, so that no cache mixes
+/// users.
 ///
 /// ## Declare the place
-/// An interceptor that conforms to ``PlacedInterceptor`` declares its roles, so that ``InterceptorChain/findings`` can judge its place.
+/// An interceptor that conforms to ``PlacedInterceptor`` declares its roles, so that ``InterceptorChain/findings`` can judge its
+/// place.
 public protocol Interceptor: Sendable {
     /// Handles one request: passes it on to `next` or returns a response without it.
     ///
@@ -75,6 +77,9 @@ extension Interceptor where Self == AnyInterceptor {
     /// }
     /// ```
     /// A closure that needs the request in a child task first copies it: `let request = request`.
+    ///
+    /// ``InterceptorChain/findings`` don't judge a closure's place, unless it declares one:
+    /// ``Interceptor/intercept(_:placement:_:)``.
     public static func intercept(
         _ body: @escaping @Sendable (inout HTTPRequest, Next) async throws -> HTTPResponse
     ) -> Self {

@@ -79,11 +79,17 @@ extension InterceptorChain {
             return group.condition == nil ? elements : "when \(elements)"
         }
         if interceptor is ClosureInterceptor { return "intercept" }
+        if let named = interceptor as? any NamedInterceptor { return named.name }
         let type = "\(type(of: interceptor))"
         guard type.hasSuffix("Interceptor"), type.count > "Interceptor".count else { return type }
         let name = type.dropLast("Interceptor".count)
         return name.prefix(1).lowercased() + name.dropFirst()
     }
+}
+
+/// An interceptor whose type doesn't tell its name.
+protocol NamedInterceptor: Interceptor {
+    var name: String { get }
 }
 
 /// One node of a chain's immutable linked list: an interceptor with everything inside it, or the transport at the end.

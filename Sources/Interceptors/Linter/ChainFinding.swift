@@ -51,6 +51,8 @@ extension ChainRule {
     public static let credentialOutsideRenewal = Self(rawValue: "credentialOutsideRenewal")
     /// Nothing inside an element that renews a credential adds the renewed one.
     public static let renewalWithoutCredential = Self(rawValue: "renewalWithoutCredential")
+    /// An element adds a credential to requests that have one already.
+    public static let credentialNeverSent = Self(rawValue: "credentialNeverSent")
     /// An element that adds a credential is inside one that shares responses.
     public static let credentialInsideSharing = Self(rawValue: "credentialInsideSharing")
     /// A cookie jar is outside the element that follows redirects.
@@ -113,6 +115,8 @@ extension ChainRule {
     public static let redirectsNotFollowed = Self(rawValue: "redirectsNotFollowed")
     /// An element does nothing with its settings.
     public static let noEffect = Self(rawValue: "noEffect")
+    /// An acknowledgement of a rule that the element doesn't break.
+    public static let needlessAcknowledgement = Self(rawValue: "needlessAcknowledgement")
     /// An element is not where its ``Placement`` wishes it.
     public static let placement = Self(rawValue: "placement")
     /// A request asks for something that no element does, such as a `cacheMode` without a cache. Debug builds report this once

@@ -2,17 +2,17 @@
 ///
 /// Some roles imply others: an element that retries resends, and one that stores responses shares them.
 public struct ChainRole: Sendable {
-    enum Detail: Sendable {
+    indirect enum Detail: Sendable {
         case none
-        case inside(because: String?)
-        case outside(because: String?)
-        case subject(ObjectIdentifier)
+        case wish(ChainRole, isInside: Bool, because: String?)
+        case subject(ObjectIdentifier, origins: Set<Origin>?, isConstant: Bool)
         case limit(Duration?)
         case fields([HTTPField.Name])
         case redaction(Redaction)
         case statuses(Set<Int>)
         case idleness(remedy: String)
         case spelling
+        case settings
     }
 
     let name: String
@@ -29,6 +29,12 @@ public struct ChainRole: Sendable {
     private init(id name: String, _ detail: Detail = .none) {
         self.name = name
         id = name
+        self.detail = detail
+    }
+
+    private init(wish: String, _ role: Self, _ detail: Detail) {
+        name = "\(wish)(\(role.name))"
+        id = "\(wish)(\(role.id))"
         self.detail = detail
     }
 
@@ -50,6 +56,9 @@ public struct ChainRole: Sendable {
 }
 
 /// Wishes.
+///
+/// A wish is a role too: `.inside(.outside(.signs))` is for an element that belongs inside every element that itself has the wish
+/// `.outside(.signs)`.
 extension ChainRole {
     /// The element belongs inside every element with this role.
     ///
@@ -57,7 +66,7 @@ extension ChainRole {
     ///   - role: the role of the other elements.
     ///   - reason: a sentence with the harm of the other order, for the ``ChainFinding``.
     public static func inside(_ role: ChainRole, because reason: String? = nil) -> Self {
-        role.with(.inside(because: reason))
+        Self(wish: "inside", role, .wish(role, isInside: true, because: reason))
     }
 
     /// The element belongs outside every element with this role.
@@ -66,7 +75,7 @@ extension ChainRole {
     ///   - role: the role of the other elements.
     ///   - reason: a sentence with the harm of the other order, for the ``ChainFinding``.
     public static func outside(_ role: ChainRole, because reason: String? = nil) -> Self {
-        role.with(.outside(because: reason))
+        Self(wish: "outside", role, .wish(role, isInside: false, because: reason))
     }
 }
 
@@ -168,7 +177,14 @@ extension ChainRole {
     package static let awaitsRenewal = Self(id: "awaitsRenewal")
 
     /// This role, for the credential of an object such as a store of tokens.
-    package func of(_ object: AnyObject) -> Self { with(.subject(ObjectIdentifier(object))) }
+    ///
+    /// - Parameters:
+    ///   - object: the object that the credential comes from.
+    ///   - origins: the only origins that the credential is for; `nil` if they depend on the client.
+    ///   - isConstant: whether each request to these origins gets the credential.
+    package func of(_ object: AnyObject, for origins: Set<Origin>? = nil, isConstant: Bool = false) -> Self {
+        with(.subject(ObjectIdentifier(object), origins: origins, isConstant: isConstant))
+    }
 
     /// The element ends calls after this time; `nil` if only at deadlines that requests have.
     package static func setsDeadline(after limit: Duration?) -> Self { setsDeadline.with(.limit(limit)) }
@@ -186,15 +202,12 @@ extension ChainRole {
 
     /// The element's name in code.
     package static func spelled(_ name: String) -> Self { Self(id: name, .spelling) }
+
+    /// The element's settings in code, if they are short: the `3` of `.retry(3)`.
+    package static func set(_ arguments: String) -> Self { Self(id: arguments, .settings) }
 }
 
 extension ChainRole: CustomStringConvertible {
     /// The role's name, such as `retries`, or a wish such as `inside(retries)`.
-    public var description: String {
-        switch detail {
-        case .inside: "inside(\(name))"
-        case .outside: "outside(\(name))"
-        default: name
-        }
-    }
+    public var description: String { name }
 }

@@ -21,6 +21,11 @@ struct ChainRuleDefinition: Sendable {
         var doubt = Doubt.none
         /// The element that does the harm, if its acknowledgement alone counts: one acknowledged credential excuses no other.
         var culprit: LintedChain.Element?
+
+        /// The acknowledgement that silences the match.
+        func acknowledgement(of rule: ChainRule) -> LintedChain.Acknowledgement? {
+            (culprit.map { [$0] } ?? elements).lazy.compactMap { $0.acknowledgements[rule.rawValue] }.first
+        }
     }
 
     let rule: ChainRule

@@ -51,6 +51,30 @@ extension ChainRuleDefinition {
             }
         ),
         Self(
+            .credentialNeverSent,
+            .broken,
+            wrong: "[.retryOnUnauthorized(tokens), .bearerAuth(\"token\"), .bearerAuth(tokens)]",
+            right: "[.retryOnUnauthorized(tokens), .bearerAuth(tokens)]",
+            harm:
+                "The inner token is never sent, because each request has the outer one already: its renewal doesn't help.",
+            matches: { chain in
+                pairs(.addsCredentials, outside: .addsCredentials) { outer, inner, _ in
+                    areForOneField(outer, inner) && areForOneOrigin(outer, inner)
+                }(chain).map { match in
+                    var match = match
+                    match.message =
+                        "\(match.elements[1].label) adds a token to requests that have that of \(match.elements[0].label)."
+                    match.remedy = "only one of them, or name the origins of each"
+                    if match.elements[0].placement?.isConstant != true {
+                        match.doubt = .some
+                        match.harm =
+                            "The inner token is sent only while the outer one is missing, after a sign-out for instance."
+                    }
+                    return match
+                }
+            }
+        ),
+        Self(
             .credentialInsideSharing,
             .broken,
             wrong: "[.cache(.memory()), .bearerAuth(tokens)]",
@@ -105,9 +129,11 @@ extension ChainRuleDefinition {
             harm:
                 "A redirect from www.example.com to api.example.com drops the credential of the first host, and nothing adds"
                 + " the one of the second: the call ends with a 401.",
-            matches: pairs(.addsCredentials, outside: .followsRedirects) { credential, redirects, _ in
-                // Another rule reports fields that a redirect doesn't drop.
-                !credential.has(.keepsCookies) && unremovedFields(of: credential, redirects).isEmpty
+            matches: { chain in
+                pairs(.addsCredentials, outside: .followsRedirects) { credential, redirects, _ in
+                    // Another rule reports fields that a redirect doesn't drop.
+                    !credential.has(.keepsCookies) && unremovedFields(of: credential, redirects).isEmpty
+                }(chain) + redirectsPastCredentials(chain)
             }
         ),
         Self(
@@ -127,14 +153,48 @@ extension ChainRuleDefinition {
         ),
     ]
 
+    /// Whether two elements of this package add different tokens in `Authorization`, which keeps the first.
+    private static func areForOneField(_ outer: LintedChain.Element, _ inner: LintedChain.Element) -> Bool {
+        guard let first = outer.placement, let second = inner.placement else { return false }
+        return first.subject != nil && second.subject != nil && first.subject != second.subject
+            && first.secretFields.contains(.authorization) && second.secretFields.contains(.authorization)
+    }
+
+    /// The only origins whose requests get a credential; `nil` if they depend on the client.
+    private static func origins(of element: LintedChain.Element) -> Set<Origin>? {
+        let all = [element.placement?.origins] + element.parts.map(\.origins)
+        return all.compactMap(\.self).reduce(nil) { all, origins in all?.intersection(origins) ?? origins }
+    }
+
+    /// Whether two credentials are surely for a common origin: that of the client, if they name none.
+    private static func areForOneOrigin(_ outer: LintedChain.Element, _ inner: LintedChain.Element) -> Bool {
+        switch (origins(of: outer), origins(of: inner)) {
+        case (nil, nil): return true
+        case (let first?, let second?): return !first.isDisjoint(with: second)
+        default: return false
+        }
+    }
+
     /// Whether an element inside the renewal adds the credential that it renews.
     private static func isRenewedInside(_ renewal: LintedChain.Element, _ chain: LintedChain) -> Bool {
-        chain.elements(inside: renewal, with: .addsCredentials).contains { renews(renewal, $0) }
+        let credentials = chain.elements(inside: renewal, with: .addsCredentials).filter {
+            origins(of: $0)?.isEmpty != true
+        }
+        guard let renewed = renewal.placement?.subject else { return !credentials.isEmpty }
+        if credentials.contains(where: { $0.placement?.subject == renewed }) { return true }
+        // An author's credential may be the renewed one, unless another token is sent in its place.
+        return credentials.contains { renews(renewal, $0) }
+            && !(chain.elements(outside: renewal, with: .addsCredentials) + credentials).contains { credential in
+                guard let placement = credential.placement, placement.subject != nil else { return false }
+                return placement.secretFields.contains(.authorization) && areForOneOrigin(renewal, credential)
+            }
     }
 
     /// A closure may add the credential. For a store's token, `bearerAuth` is the usual way.
     private static func doubt(about renewal: LintedChain.Element, _ chain: LintedChain) -> Doubt {
-        guard chain.mayAddCredentials(inside: renewal) else { return .none }
+        let others = chain.elements(inside: renewal, with: .addsCredentials)
+        let mayBeRenewed = others.contains { $0.placement?.subject == nil && renews(renewal, $0) }
+        guard mayBeRenewed || chain.mayAddCredentials(inside: renewal) else { return .none }
         return renewal.placement?.subject == nil ? .strong : .some
     }
 

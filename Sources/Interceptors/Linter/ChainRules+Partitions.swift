@@ -6,14 +6,23 @@ extension ChainRuleDefinition {
         sharedBy sharing: LintedChain.Element,
         _ chain: LintedChain
     ) -> LintedChain.Element? {
-        chain.elements(outside: sharing, with: .namesPartition).first { partition in
-            if isOfSameStore(partition, credential) { return true }
-            // The partition's conditions hold for each shared request with the credential.
-            return partition.parts.allSatisfy { part in
-                (sharing.parts + credential.parts).contains { other in
-                    guard let origins = part.origins, let others = other.origins else { return part == other }
-                    return others.isSubset(of: origins)
-                }
+        chain.elements(outside: sharing, with: .namesPartition).first { names($0, of: credential, sharedBy: sharing) }
+    }
+
+    /// Whether an element surely names the partition of each shared request with a credential: its conditions hold for them.
+    private static func names(
+        _ partition: LintedChain.Element,
+        of credential: LintedChain.Element,
+        sharedBy sharing: LintedChain.Element
+    ) -> Bool {
+        let isOfSameStore = isOfSameStore(partition, credential)
+        return partition.parts.allSatisfy { part in
+            if isOfSameStore, let origins = part.origins {
+                return credential.placement?.origins?.isSubset(of: origins) ?? true
+            }
+            return (sharing.parts + credential.parts).contains { other in
+                guard let origins = part.origins, let others = other.origins else { return part == other }
+                return others.isSubset(of: origins)
             }
         }
     }
@@ -44,18 +53,36 @@ extension ChainRuleDefinition {
         chain.elements.filter { $0.has(.shares) }.flatMap { sharing in
             chain.elements.compactMap { credential -> Match? in
                 guard credential.has(.awaitsRenewal), chain.meeting(of: sharing, credential) > .never,
-                    let partition = partition(of: credential, sharedBy: sharing, chain),
-                    partition.placement?.subject != nil, !isOfSameStore(partition, credential)
+                    let (partition, doubt) = foreignPartition(of: credential, sharedBy: sharing, chain)
                 else { return nil }
                 return Match(
                     elements: [partition, sharing, credential],
                     message: "\(partition.label) names the account of another store than \(credential.label).",
                     harm: "One user gets the response of another: the requests of both have the same partition.",
                     remedy: ".when(.origin(…), [.partition(by: …)]) for each store",
+                    doubt: doubt,
                     culprit: credential
                 )
             }
         }
+    }
+
+    /// The outermost element that names the account of another store as the partition; `nil` if the credential's own store names
+    /// it. A condition that isn't an origin may hold for requests with the credential.
+    private static func foreignPartition(
+        of credential: LintedChain.Element,
+        sharedBy sharing: LintedChain.Element,
+        _ chain: LintedChain
+    ) -> (LintedChain.Element, Doubt)? {
+        for partition in chain.elements(outside: sharing, with: .namesPartition)
+        where chain.meeting(of: partition, credential) > .never {
+            let isSure = names(partition, of: credential, sharedBy: sharing)
+            let isForeign = partition.placement?.subject != nil && !isOfSameStore(partition, credential)
+            if isForeign, isSure { return (partition, .none) }
+            if isForeign, partition.parts.contains(where: { $0.origins == nil }) { return (partition, .some) }
+            if isSure { return nil }
+        }
+        return nil
     }
 
     /// The fields of a credential that a redirect to another host keeps, because their names don't look secret.
@@ -81,6 +108,19 @@ extension ChainRuleDefinition {
                 "[\(redirects.code), \(credential.code)], where \(credential.name) adds the field for its own hosts only"
             match.culprit = credential
             return match
+        }
+    }
+
+    /// Credentials in a part for other origins than that of an element that follows redirects: a redirect to the credential's
+    /// origin begins inside of the credential.
+    static func redirectsPastCredentials(_ chain: LintedChain) -> [Match] {
+        chain.elements.filter { $0.has(.addsCredentials) && !$0.has(.keepsCookies) }.flatMap { credential in
+            chain.elements[credential.number...].compactMap { redirects -> Match? in
+                guard redirects.has(.followsRedirects), chain.meeting(of: credential, redirects) == .never else {
+                    return nil
+                }
+                return Match(elements: [credential, redirects], doubt: .some)
+            }
         }
     }
 }

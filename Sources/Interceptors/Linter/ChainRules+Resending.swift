@@ -135,9 +135,13 @@ extension ChainRuleDefinition {
         return isQuick ? match : nil
     }
 
-    private static func code(_ limit: Duration) -> String {
-        let (seconds, attoseconds) = limit.components
-        guard attoseconds != 0 else { return ".timeout(.seconds(\(seconds)))" }
-        return ".timeout(.seconds(\(limit / .seconds(1))))"
+    private static func code(_ limit: Duration) -> String { ".timeout(\(limit.code))" }
+}
+
+extension Duration {
+    /// The duration as an array of interceptors contains it: `.seconds(30)`.
+    package var code: String {
+        let (seconds, attoseconds) = components
+        return attoseconds == 0 ? ".seconds(\(seconds))" : ".seconds(\(self / .seconds(1)))"
     }
 }

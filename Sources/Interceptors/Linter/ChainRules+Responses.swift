@@ -104,6 +104,10 @@ extension ChainRuleDefinition {
                 }(chain).map { match in
                     var match = match
                     match.message = "\(match.elements.map(\.label).joined(separator: " and ")) see the same exchanges."
+                    if match.doubt != .none {
+                        match.message?.removeLast()
+                        match.message? += ", if a request meets the conditions of both."
+                    }
                     match.remedy = "only one of them, or move one to the other end of the chain"
                     return match
                 }
@@ -162,6 +166,14 @@ extension ChainRuleDefinition {
             harm: "The interceptor's author says where it belongs, and the finding repeats the author's reason.",
             matches: { chain in chain.elements.flatMap { unfulfilledWishes(of: $0, in: chain) } }
         ),
+        Self(
+            .needlessAcknowledgement,
+            .note,
+            wrong: "[.followRedirects(), .cookies().acknowledged(.cookiesOutsideRedirects, \"no log-in redirects\")]",
+            right: "[.followRedirects(), .cookies()]",
+            harm: "The reason explains nothing, and hides the finding when the order becomes wrong.",
+            matches: needlessAcknowledgements
+        ),
     ]
 
     /// The linter doesn't call a closure that judges, and it may accept the statuses.
@@ -169,6 +181,25 @@ extension ChainRuleDefinition {
         var match = match
         if match.elements[1].has(.judgesByClosure) { match.doubt = .some }
         return match
+    }
+
+    @Sendable private static func needlessAcknowledgements(_ chain: LintedChain) -> [Match] {
+        guard !chain.acknowledgements.isEmpty else { return [] }
+        let others = all.filter { $0.rule != .needlessAcknowledgement }
+        let used = Set(
+            others.flatMap { definition in
+                definition.matches(chain).compactMap { $0.acknowledgement(of: definition.rule) }
+            }
+        )
+        return chain.acknowledgements.filter { !used.contains($0) }.map { acknowledgement in
+            let element = chain.elements.dropFirst(acknowledgement.element - 1).first
+            return Match(
+                elements: element.map { [$0] } ?? [],
+                message:
+                    "\(element?.label ?? "An empty part") acknowledges \(acknowledgement.rule), which it doesn't break.",
+                remedy: "it without .acknowledged(.\(acknowledgement.rule), …)"
+            )
+        }
     }
 
     private static func unfulfilledWishes(of element: LintedChain.Element, in chain: LintedChain) -> [Match] {

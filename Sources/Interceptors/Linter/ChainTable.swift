@@ -46,7 +46,7 @@ struct ChainTable {
     /// An element's name, indented and marked if only some requests pass it.
     private static func name(_ element: LintedChain.Element) -> String {
         element.parts.isEmpty
-            ? element.name
-            : "when " + element.parts.map { "#\($0.number)" }.joined(separator: " ") + ": " + element.name
+            ? element.title
+            : "when " + element.parts.map { "#\($0.number)" }.joined(separator: " ") + ": " + element.title
     }
 }

@@ -16,7 +16,9 @@ struct LintedChain {
         /// The conditional parts that contain the element, outermost first.
         let parts: [Part]
         /// The reasons for breaking rules, by the rule's name.
-        let acknowledgements: [String: String]
+        let acknowledgements: [String: Acknowledgement]
+        /// Whether the element is a closure, with or without a placement.
+        let isClosure: Bool
 
         func has(_ role: ChainRole) -> Bool { placement?.has(role) ?? false }
 
@@ -25,12 +27,27 @@ struct LintedChain {
 
         /// The element as an array of interceptors contains it.
         var code: String {
-            if name == "intercept" { return ".intercept { … }" }
-            return name.first?.isLowercase == true ? ".\(name)(…)" : "\(name)(…)"
+            if isClosure { return placement == nil ? ".intercept { … }" : ".intercept(\"\(name)\", …) { … }" }
+            let settings = placement?.settings ?? "…"
+            return name.first?.isLowercase == true ? ".\(name)(\(settings))" : "\(name)(\(settings))"
         }
+
+        /// The name with the settings, as far as they are short.
+        var title: String { placement?.settings.map { "\(name)(\($0))" } ?? name }
+    }
+
+    /// A reason for breaking a rule, which is for an element or for all elements of a part.
+    struct Acknowledgement: Hashable {
+        /// The position among the chain's acknowledgements.
+        let index: Int
+        let rule: String
+        let reason: String
+        /// The position of the element, or of the part's first element.
+        let element: Int
     }
 
     private(set) var elements: [Element] = []
+    private(set) var acknowledgements: [Acknowledgement] = []
     /// The name of the innermost transport.
     private(set) var transport = ""
     private var partCount = 0
@@ -45,9 +62,15 @@ struct LintedChain {
         transport = "\(type(of: chain.transport))"
     }
 
-    private mutating func add(_ interceptor: any Interceptor, in parts: [Part], _ outer: [String: String]) {
+    private mutating func add(_ interceptor: any Interceptor, in parts: [Part], _ outer: [String: Acknowledgement]) {
+        var acknowledgements = outer
         let own = (interceptor as? AnyInterceptor)?.acknowledgements ?? [:]
-        let acknowledgements = outer.merging(own) { $1 }
+        for (rule, reason) in own.sorted(by: { $0.key < $1.key }) {
+            let (index, element) = (self.acknowledgements.count, elements.count + 1)
+            let acknowledgement = Acknowledgement(index: index, rule: rule, reason: reason, element: element)
+            self.acknowledgements.append(acknowledgement)
+            acknowledgements[rule] = acknowledgement
+        }
         let interceptor = interceptor.unwrapped
         guard let group = interceptor as? InterceptorGroup else {
             let placement = (interceptor as? any PlacedInterceptor)?.placement
@@ -57,7 +80,8 @@ struct LintedChain {
                     name: placement?.spelling ?? InterceptorChain.name(interceptor),
                     placement: placement,
                     parts: parts,
-                    acknowledgements: acknowledgements
+                    acknowledgements: acknowledgements,
+                    isClosure: interceptor is ClosureInterceptor || interceptor is PlacedClosureInterceptor
                 )
             )
             return
@@ -77,6 +101,7 @@ extension LintedChain {
 
     /// Whether two elements see the same request: those of two conditional parts may not.
     func meeting(of outer: Element, _ inner: Element) -> Meeting {
+        guard outer.number <= inner.number else { return meeting(of: inner, outer) }
         guard Self.meeting(of: outer, inner) == .never else { return Self.meeting(of: outer, inner) }
         // A redirect that the outer part follows may lead to the origin of the inner part.
         let isRedirected = elements[(outer.number - 1)..<(inner.number - 1)].contains {
@@ -171,10 +196,8 @@ struct ChainReport {
         let pair = match.elements.map(\.number)
         if definition.rule == .placement, !reported.insert(pair).inserted { return }
         reported.insert(pair)
-        for element in match.culprit.map({ [$0] }) ?? match.elements {
-            if let reason = element.acknowledgements[definition.rule.rawValue] {
-                return acknowledged.append((finding, reason))
-            }
+        if let acknowledgement = match.acknowledgement(of: definition.rule) {
+            return acknowledged.append((finding, acknowledgement.reason))
         }
         findings.append(finding)
     }

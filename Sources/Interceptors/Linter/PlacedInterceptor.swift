@@ -36,6 +36,10 @@ public struct Placement: Sendable, ExpressibleByArrayLiteral {
     private(set) var wishes: [Wish] = []
     /// The object that a credential comes from.
     private(set) var subject: ObjectIdentifier?
+    /// The only origins that the credential is for, as far as known.
+    private(set) var origins: Set<Origin>?
+    /// Whether each request to these origins gets the credential.
+    private(set) var isConstant = false
     /// The limit of an element that sets a deadline.
     private(set) var limit: Duration?
     /// Whether `limit` was declared; without a limit, the element enforces the deadlines of requests.
@@ -49,6 +53,8 @@ public struct Placement: Sendable, ExpressibleByArrayLiteral {
     private var statuses: [String: Set<Int>] = [:]
     /// The element's name in code, if its type's name doesn't tell.
     private(set) var spelling: String?
+    /// The element's settings in code; `nil` if they are unknown or long.
+    private(set) var settings: String?
 
     /// Creates a placement from roles and wishes.
     public init(arrayLiteral roles: ChainRole...) { self.init(roles) }
@@ -65,12 +71,16 @@ public struct Placement: Sendable, ExpressibleByArrayLiteral {
 
     private mutating func add(_ role: ChainRole) {
         switch role.detail {
-        case .inside(let reason): return wishes.append(Wish(isInside: true, role: role, reason: reason))
-        case .outside(let reason): return wishes.append(Wish(isInside: false, role: role, reason: reason))
+        case .wish(let other, let isInside, let reason):
+            wishes.append(Wish(isInside: isInside, role: other, reason: reason))
+            // Elements may wish to be outside or inside those with this wish.
+            return insert(role.id)
         case .spelling: return spelling = role.name
+        case .settings: return settings = role.name
         case .idleness(let remedy): return idleness = Idleness(reason: role.name, remedy: remedy)
         case .none: break
-        case .subject(let id): subject = id
+        case .subject(let id, let origins, let isConstant):
+            (subject, self.origins, self.isConstant) = (id, origins, isConstant)
         case .limit(let duration): (limit, knowsLimit) = (duration, true)
         case .fields(let names): secretFields += names
         case .redaction(let redaction): self.redaction = redaction

@@ -186,6 +186,79 @@ import Testing
         #expect(Set(both.acknowledgements.keys) == ["contentChangedAfterSigning", "retryInsideRetry"])
     }
 
+    @Test func anAcknowledgementThatSilencesNothingIsANote() throws {
+        func notes(_ interceptors: [any Interceptor]) -> [ChainFinding] {
+            chain(interceptors).notes.filter { $0.rule == .needlessAcknowledgement }
+        }
+        let signs: AnyInterceptor = Placed([.signs]).acknowledged(.contentChangedAfterSigning, "…")
+        let note = try #require(notes([Placed([.compresses]), signs]).first)
+        #expect(note.message == "Placed (2) acknowledges contentChangedAfterSigning, which it doesn't break.")
+        #expect(notes([signs, Placed([.compresses])]) == [])
+        // One for two elements, of which one breaks the rule.
+        let group: AnyInterceptor = .group([Placed([.signs]), Placed([])])
+        #expect(notes([group.acknowledged(.contentChangedAfterSigning, "…"), Placed([.compresses])]) == [])
+        #expect(notes([group.acknowledged(.retryInsideRetry, "…")]).map(\.elements) == [["Placed"]])
+        #expect(notes([AnyInterceptor.group([]).acknowledged(.placement, "…")]).map(\.elements) == [[]])
+        #expect(notes([signs.acknowledged(.retryInsideRetry, "…"), Placed([.compresses])]).count == 1)
+    }
+
+    @Test func aClosureMayDeclareItsPlace() throws {
+        func closure(_ placement: Placement) -> AnyInterceptor {
+            .intercept("check", placement: placement) { request, next in try await next(request) }
+        }
+        let (judge, reader) = (closure([.judges]), Placed([.followsRedirects, .readsStatus]))
+        let finding = try #require(chain([reader, judge]).findings.first)
+        #expect(finding.severity == .broken)
+        #expect(finding.message == "Placed (1) is outside check (2).")
+        #expect(finding.remedy == "[.intercept(\"check\", …) { … }, Placed(…)]")
+        #expect(chain([judge, reader]).findings == [])
+        #expect(chain([judge]).names == "check → StubTransport")
+        #expect(chain([closure([])]).description.hasPrefix("1  check\n"))
+    }
+
+    @Test func aWishMayBeAboutElementsWithAWish() {
+        let (last, first) = (Placed([.inside(.outside(.signs))]), Placed([.outside(.signs)]))
+        #expect(chain([first, last]).findings == [])
+        #expect(chain([last, first]).findings.map(\.rule) == [.placement])
+        // Neither is about elements that sign.
+        #expect(chain([last, Placed([.signs])]).findings == [])
+        #expect("\(ChainRole.inside(.outside(.signs)))" == "inside(outside(signs))")
+    }
+
+    @Test func twoLoggersThatSeldomMeetAreSaidToMeetSometimes() throws {
+        func message(_ interceptors: [any Interceptor]) throws -> String {
+            try #require(chain(interceptors).notes.first { $0.rule == .loggedTwice }).message
+        }
+        let log = Placed([.logs])
+        #expect(try message([log, log]) == "Placed (1) and Placed (2) see the same exchanges.")
+        let parts: [any Interceptor] = [
+            .when(.matching { $0.method == .get }, [log]), .when(.matching { $0.method == .post }, [log]),
+        ]
+        #expect(
+            try message(parts)
+                == "Placed (1) and Placed (2) see the same exchanges, if a request meets the conditions of both."
+        )
+    }
+
+    @Test func aCredentialMayBeOutsideACacheThatItNeverMeets() {
+        let (here, there): (RequestCondition, RequestCondition) = (
+            .origin("https://a.example"), .origin("https://b.example")
+        )
+        let (key, cache) = (Placed([.addsCredentials, .awaitsRenewal]), Placed([.namesPartition, .stores]))
+        #expect(chain([.when(there, [key]), .when(here, [cache])]).findings == [])
+    }
+
+    @Test func aRedirectToTheOriginOfAnOuterPartIsANote() {
+        let (here, there): (RequestCondition, RequestCondition) = (
+            .origin("https://a.example"), .origin("https://b.example")
+        )
+        let (key, redirects) = (Placed([.addsCredentials]), Placed([.followsRedirects]))
+        let wrong = chain([.when(there, [key]), .when(here, [redirects])])
+        #expect(wrong.findings == [])
+        #expect(wrong.notes.map(\.rule) == [.credentialOutsideRedirects])
+        #expect(chain([.when(here, [redirects]), .when(there, [key])]).notes == [])
+    }
+
     @Test func anAcknowledgementCostsNoHop() {
         #expect(Placed([]).acknowledged(.placement, "…").base is Placed)
         #expect(AnyInterceptor(Placed([])).acknowledged(.placement, "…").base is Placed)

@@ -64,6 +64,34 @@ extension ChainRulesTests {
             right: [relogin, .cookies(), .headers(["X-API-Key": "k"])]
         ),
         Case(
+            .credentialNeverSent,
+            .broken,
+            wrong: [.retryOnUnauthorized(tokens), .bearerAuth("token"), .bearerAuth(tokens)],
+            right: [.retryOnUnauthorized(tokens), .bearerAuth(otherTokens), .bearerAuth(tokens), .bearerAuth(tokens)]
+        ),
+        // A token that is never sent, because its origin isn't that of the part.
+        Case(
+            .renewalWithoutCredential,
+            .broken,
+            wrong: [.retryOnUnauthorized(tokensOfA), .when(.origin("https://b.example"), [.bearerAuth(tokensOfA)])],
+            right: [.retryOnUnauthorized(tokensOfA), .when(.origin("https://a.example"), [.bearerAuth(tokensOfA)])]
+        ),
+        Case(
+            .renewalWithoutCredential,
+            .doubtful,
+            wrong: [.retryOnUnauthorized(tokens), PassInterceptor(), .bearerAuth("token")],
+            right: [.retryOnUnauthorized(tokens), PassInterceptor(), .bearerAuth(otherTokens)]
+        ),
+        Case(
+            .credentialNeverSent,
+            .doubtful,
+            wrong: [.bearerAuth(tokens), .bearerAuth("token")],
+            right: [
+                .when(.origin("https://a.example"), [.bearerAuth(tokens)]),
+                .when(.origin("https://b.example"), [.bearerAuth("token")]),
+            ]
+        ),
+        Case(
             .credentialSentToOtherHost,
             .broken,
             wrong: [.followRedirects(), .headers(["X-API-Key": "k"])],
@@ -116,6 +144,43 @@ extension ChainRulesTests {
             ]
         ),
         Case(
+            .credentialInsideSharing,
+            .doubtful,
+            wrong: [
+                .when(.matching { $0.method == .get }, [.partition(by: otherTokens)]), .bearerAuth(tokens),
+                .cache(.memory()),
+            ],
+            right: [
+                .partition(by: tokens), .when(.matching { $0.method == .get }, [.partition(by: otherTokens)]),
+                .bearerAuth(tokens), .cache(.memory()),
+            ]
+        ),
+        // A partition for some requests only.
+        Case(
+            .credentialInsideSharing,
+            .broken,
+            wrong: [
+                .when(.matching { $0.method == .put }, [.partition(by: tokens)]), .cache(.memory()),
+                .bearerAuth(tokens),
+            ],
+            right: [
+                .when(
+                    .matching { $0.method == .put },
+                    [.partition(by: tokens), .cache(.memory()), .bearerAuth(tokens)]
+                )
+            ]
+        ),
+        Case(
+            .credentialInsideSharing,
+            .broken,
+            wrong: [
+                .when(.origin("https://b.example"), [.partition(by: tokensOfA)]), .coalesce(), .bearerAuth(tokensOfA),
+            ],
+            right: [
+                .when(.origin("https://a.example"), [.partition(by: tokensOfA)]), .coalesce(), .bearerAuth(tokensOfA),
+            ]
+        ),
+        Case(
             .signatureOutsideSharing,
             .doubtful,
             wrong: [personalSign, .cache(.memory())],
@@ -155,6 +220,15 @@ extension ChainRulesTests {
             .doubtful,
             wrong: [.bearerAuth("token"), .followRedirects()],
             right: [.followRedirects(), .bearerAuth("token")]
+        ),
+        Case(
+            .credentialOutsideRedirects,
+            .note,
+            wrong: [
+                .when(.origin("https://a.example"), [.bearerAuth("token")]),
+                .when(.origin("https://b.example"), [.followRedirects()]),
+            ],
+            right: [.followRedirects(), .when(.origin("https://a.example"), [.bearerAuth("token")])]
         ),
         Case(
             .rejectedTokenRetried,

@@ -9,6 +9,12 @@ import Testing
 extension ChainRulesTests {
     static let responses: [Case] = [
         Case(
+            .needlessAcknowledgement,
+            .note,
+            wrong: [.followRedirects(), .cookies().acknowledged(.cookiesOutsideRedirects, "no log-in redirects")],
+            right: [.cookies().acknowledged(.cookiesOutsideRedirects, "no log-in redirects"), .followRedirects()]
+        ),
+        Case(
             .statusJudgedTooEarly,
             .broken,
             wrong: [.followRedirects(), .validateStatus()],

@@ -46,7 +46,12 @@ import Testing
     }
 
     static let tokens = TokenStore { _ in throw CancellationError() }
-    static let otherTokens = TokenStore { _ in throw CancellationError() }
+    static let otherTokens = TokenStore(origins: [Origin(URL(string: "https://b.example")!)!]) { _ in
+        throw CancellationError()
+    }
+    static let tokensOfA = TokenStore(origins: [Origin(URL(string: "https://a.example")!)!]) { _ in
+        throw CancellationError()
+    }
     static let sign: AnyInterceptor = .sign(identifiesCaller: false) { _, _ in }
     static let personalSign: AnyInterceptor = .sign { _, _ in }
     static let digest: AnyInterceptor = .digestAuth(username: "ada", password: "x")
@@ -127,6 +132,28 @@ import Testing
         )
         let stored: [any Interceptor] = [.bearerAuth(Self.tokens), .retryOnUnauthorized(Self.tokens)]
         #expect(try harm(.credentialOutsideRenewal, stored).hasPrefix("Each call fails"))
+    }
+
+    @Test func aChainPrintsShortSettings() {
+        let interceptors: [any Interceptor] = [
+            .validateStatus(), .timeout(.seconds(30)), .retry(3), .retry(2, when: .status(409)),
+            .hedge(after: .milliseconds(300)), .limitConcurrency(32, perHost: 6), .timeout(),
+            .rateLimit(100, per: Self.minute), .validateStatus(200..<300),
+        ]
+        let rows = InterceptorChain(interceptors, transport: StubTransport()).description.split(separator: "\n")
+        let names = rows.prefix(interceptors.count).map { $0.dropFirst(3).split(separator: "  ").first ?? "" }
+        #expect(
+            names == [
+                "validateStatus()", "timeout(.seconds(30))", "retry(3)", "retry(2, when: …)",
+                "hedge(after: .seconds(0.3))",
+                "limitConcurrency(32, perHost: 6)", "timeout()", "rateLimit", "validateStatus",
+            ]
+        )
+    }
+
+    @Test func aRemedyHasShortSettings() throws {
+        let finding = try #require(Self.findings([.hedge(after: Self.minute), .retry(5)]).first)
+        #expect(finding.remedy == "[.retry(5), .hedge(after: .seconds(60))]")
     }
 
     @Test func aBreakerOutsideAHedgeIsNoFault() {

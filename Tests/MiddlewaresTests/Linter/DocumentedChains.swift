@@ -77,18 +77,34 @@ struct DocumentedChains {
         }.joined(separator: "\n")
     }
 
-    /// The contents of the outermost arrays whose first element looks like `.name(…)` or `.name {`.
-    private static func arrays(in code: String) -> [String] {
+    /// The contents of the outermost arrays with an element that looks like `.name(…)` or `.name {`, and is an interceptor's name.
+    static func arrays(in code: String) -> [String] {
         var arrays: [String] = []
         var rest = Substring(code)
-        while let start = rest.firstMatch(of: #/\[\s*\.[a-z]\w*\s*[({]/#) {
-            let inside = rest[rest.index(after: start.range.lowerBound)...]
-            guard let end = end(of: inside) else { return arrays }
-            arrays.append(String(inside[..<end]))
+        while let start = rest.firstIndex(of: "[") {
+            let inside = rest[rest.index(after: start)...]
+            rest = inside
+            guard let end = end(of: inside) else { continue }
+            let array = String(inside[..<end])
+            guard elements(of: array).contains(where: isFactory) else { continue }
+            arrays.append(array)
             rest = inside[end...]
         }
         return arrays
     }
+
+    private static func isFactory(_ element: String) -> Bool {
+        guard let match = element.prefixMatch(of: #/\.([a-z]\w*)\s*[({]/#) else { return false }
+        return names.contains(String(match.1))
+    }
+
+    private static let names: Set<String> = [
+        "unwrapEnvelope", "validateStatus", "latestWins", "headers", "transactionID", "tracing", "compressRequest",
+        "followRedirects", "coalesce", "cache", "retry", "hedge", "rateLimit", "limitConcurrency", "circuitBreaker",
+        "timeout",
+        "logging", "metrics", "intercept", "retryOnUnauthorized", "bearerAuth", "partition", "cookies", "digestAuth",
+        "basicAuth", "passwordAuth", "sign", "group", "when",
+    ]
 
     /// The position of the bracket that closes a text.
     private static func end(of text: Substring) -> String.Index? {
@@ -133,7 +149,7 @@ struct DocumentedChains {
         var isChain = false
         var interceptors: [any Interceptor] = []
         for element in Self.elements(of: array) {
-            if let match = element.wholeMatch(of: #/(?s)\.(\w+)\s*(.*)/#),
+            if Self.isFactory(element), let match = element.wholeMatch(of: #/(?s)\.(\w+)\s*(.*)/#),
                 let interceptor = interceptor(String(match.1), String(match.2))
             {
                 isChain = true

@@ -32,6 +32,16 @@ import TransportTesting
         expectFound(.renewalWithoutCredential, wrong: wrong, right: right)
     }
 
+    @Test func anInnerTokenIsNeverSentAndItsRenewalDoesNotHelp() async throws {
+        func order(_ tokens: TokenStore, _ constant: [any Interceptor]) -> [any Interceptor] {
+            [.retryOnUnauthorized(tokens)] + constant + [.bearerAuth(tokens)]
+        }
+        let (wrong, right) = (order(tokens(), [.bearerAuth("old", for: apiOrigin)]), order(tokens(), []))
+        #expect(try await InterceptorChain(wrong, transport: TokenServer(accepting: ["new"])).get() == 401)
+        #expect(try await InterceptorChain(right, transport: TokenServer(accepting: ["new"])).get() == 200)
+        expectFound(.credentialNeverSent, wrong: wrong, right: right)
+    }
+
     @Test func aCacheOutsideOfTheTokenRefusesEachCall() async throws {
         let wrong: [any Interceptor] = [.cache(.memory()), .bearerAuth(tokens())]
         let right: [any Interceptor] = [.bearerAuth(tokens()), .cache(.memory())]

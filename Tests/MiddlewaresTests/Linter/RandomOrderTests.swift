@@ -5,7 +5,7 @@ import Testing
 @testable import Interceptors
 @testable import Middlewares
 
-/// Random chains with two accounts: whatever goes wrong has a finding.
+/// Random chains with two accounts at each of two origins: whatever goes wrong has a finding of a rule about it.
 ///
 /// `CHAIN_ORDER_COUNT=100000` plays this many chains instead of 1,000, `CHAIN_ORDER_FIRST=…` starts at another seed.
 @Suite(.againstHanging, .heavy) struct RandomOrderTests {
@@ -13,28 +13,39 @@ import Testing
     private static let count = environment["CHAIN_ORDER_COUNT"].flatMap(UInt64.init) ?? 1_000
     private static let first = environment["CHAIN_ORDER_FIRST"].flatMap(UInt64.init) ?? 1
 
-    @Test func whateverGoesWrongHasAFinding() async throws {
+    @Test func whateverGoesWrongHasAFindingOfItsRules() async throws {
         var reported = 0
         var seen: [RandomOrder.Violation: Int] = [:]
         for seed in Self.first..<Self.first + Self.count {
             var random = SeededGenerator(seed: seed)
             let order = RandomOrder(&random)
             let chain = InterceptorChain(order.interceptors, transport: order.server)
-            let findings = chain.findings
-            let violations = await order.violations()
+            let violations = try await order.violations()
             for violation in violations { seen[violation, default: 0] += 1 }
-            let isExplained =
-                violations.isEmpty
-                || !findings.isEmpty
-                    && (!violations.contains(where: \.needsBroken) || findings.contains { $0.severity == .broken })
-            guard !isExplained else { continue }
+            let unexplained = violations.filter { !Self.isExplained($0, in: chain, order) }.sorted()
+            guard !unexplained.isEmpty else { continue }
             reported += 1
             if reported <= 10 {
-                Issue.record("seed \(seed): \(violations.sorted()) \(order.kinds)\n\(chain)")
+                Issue.record("seed \(seed): \(unexplained) of \(violations.sorted()) in \(order.nodes)\n\(chain)")
             }
         }
         #expect(reported == 0)
         // Otherwise the chains show nothing.
-        if Self.count >= 1_000 { #expect(seen.count >= 8, "\(seen)") }
+        if Self.count >= 1_000 { #expect(seen.count == RandomOrder.Violation.allCases.count, "\(seen)") }
+        if Self.count > 1_000 { print("\(Self.count) chains violate:", seen.sorted { $0.key < $1.key }) }
+    }
+
+    /// Whether a finding names the order that leads to a violation. A chain without conditions and closures leaves no doubt, so
+    /// there a leak or a refusal is broken, and no violation is a mere note.
+    private static func isExplained(
+        _ violation: RandomOrder.Violation,
+        in chain: InterceptorChain,
+        _ order: RandomOrder
+    ) -> Bool {
+        let severities = (chain.findings + chain.notes).filter { violation.rules.contains($0.rule) }.map(\.severity)
+        // An author's credential may be the one that is renewed.
+        let hasDoubt = order.hasDoubt || violation == .expiry && order.has(.door)
+        guard violation.needsBroken else { return severities.contains { hasDoubt || $0 != .note } }
+        return severities.contains { $0 == .broken || hasDoubt && $0 == .doubtful }
     }
 }

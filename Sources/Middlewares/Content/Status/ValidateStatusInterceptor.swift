@@ -50,7 +50,8 @@ struct ValidateStatusInterceptor: Interceptor {
 }
 
 extension ValidateStatusInterceptor: PlacedInterceptor {
-    var placement: Placement { [role] }
+    // A range or a set is a closure here, which has no short form.
+    var placement: Placement { isAccepted == nil ? [role, .set("")] : [role] }
 }
 
 extension Interceptor where Self == AnyInterceptor {

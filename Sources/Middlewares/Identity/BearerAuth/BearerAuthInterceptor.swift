@@ -50,8 +50,15 @@ extension BearerAuthInterceptor: PlacedInterceptor {
     var placement: Placement {
         switch source {
         case .store(let tokens):
-            [.addsCredentials(in: .authorization), .addsCredentials.of(tokens), .awaitsRenewal]
-        case .token(let token): [.addsCredentials(in: .authorization), .addsCredentials.of(token)]
+            [
+                .addsCredentials(in: .authorization), .addsCredentials.of(tokens, for: tokens.knownOrigins),
+                .awaitsRenewal,
+            ]
+        case .token(let token):
+            [
+                .addsCredentials(in: .authorization),
+                .addsCredentials.of(token, for: token.origins, isConstant: token.isConstant),
+            ]
         }
     }
 }

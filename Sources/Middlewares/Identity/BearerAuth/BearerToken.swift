@@ -14,7 +14,10 @@ final class BearerToken: Sendable {
     }
 
     private let value: Value
-    private let origins: Set<Origin>?
+    /// The origins that may get the token; `nil` for the origin of the client.
+    let origins: Set<Origin>?
+    /// Whether the token is the same for each request.
+    var isConstant: Bool { if case .constant = value { true } else { false } }
 
     init(_ token: String, for origins: [Origin]) {
         value = .constant(HTTPField.bearer(token))

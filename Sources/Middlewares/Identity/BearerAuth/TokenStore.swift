@@ -64,6 +64,8 @@ public final class TokenStore: Sendable {
     let refresher: CredentialRefresher<HeldToken>
     // An array, because hashing an origin takes longer than comparing it with a token's few origins.
     private let origins: [Origin]?
+    /// The origins that may get the token; `nil` if they depend on the client.
+    var knownOrigins: Set<Origin>? { origins.map(Set.init) }
     private let leeway: Duration
     private let fetchesFirstToken: Bool
     private let now: @Sendable () -> Date

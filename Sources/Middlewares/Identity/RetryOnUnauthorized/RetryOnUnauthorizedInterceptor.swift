@@ -90,7 +90,9 @@ struct RetryOnUnauthorizedInterceptor: Interceptor {
 }
 
 extension RetryOnUnauthorizedInterceptor: PlacedInterceptor {
-    var placement: Placement { [source.store.map(ChainRole.renewsCredentials.of) ?? .renewsCredentials] }
+    var placement: Placement {
+        [source.store.map { .renewsCredentials.of($0, for: $0.knownOrigins) } ?? .renewsCredentials]
+    }
 }
 
 extension Interceptor where Self == AnyInterceptor {

@@ -111,5 +111,5 @@ struct HedgeInterceptor: Interceptor {
 }
 
 extension HedgeInterceptor: PlacedInterceptor {
-    var placement: Placement { [.hedges] }
+    var placement: Placement { [.hedges, .set("after: \(delay.code)")] }
 }

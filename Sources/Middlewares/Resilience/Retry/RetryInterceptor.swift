@@ -105,7 +105,10 @@ struct RetryInterceptor: Interceptor {
 
 extension RetryInterceptor: PlacedInterceptor {
     var placement: Placement {
-        let roles = [policy.condition.knownOutcomes.map(ChainRole.retries) ?? .retries, .waits]
+        let outcomes = policy.condition.knownOutcomes
+        let isUsual = outcomes != nil && outcomes == OutcomeCondition.temporaryFailure.knownOutcomes
+        let settings = "\(policy.maxAttempts)" + (isUsual ? "" : ", when: …")
+        let roles = [outcomes.map(ChainRole.retries) ?? .retries, .waits, .set(settings)]
         return Placement(policy.condition.includesUnauthorized ? [.retriesUnauthorized] + roles : roles)
     }
 }

@@ -89,7 +89,7 @@ struct TimeoutInterceptor: Interceptor {
 }
 
 extension TimeoutInterceptor: PlacedInterceptor {
-    var placement: Placement { [.setsDeadline(after: limit)] }
+    var placement: Placement { [.setsDeadline(after: limit), .set(limit?.code ?? "")] }
 }
 
 extension Interceptor where Self == AnyInterceptor {

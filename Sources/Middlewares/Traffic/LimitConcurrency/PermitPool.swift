@@ -21,6 +21,12 @@ final class PermitPool: Sendable {
         self.observe = observe
     }
 
+    /// The number of permits, if there is a limit.
+    var total: Int? { limits.total }
+
+    /// The number of permits for each host, if there is a limit.
+    var perHost: Int? { limits.perHost }
+
     /// Whether no request ever waits.
     var isUnlimited: Bool { limits.total == nil && limits.perHost == nil }
 
