@@ -129,7 +129,7 @@ public struct AnyEndpoint<Response: Decodable & Sendable>: Endpoint {
     public var context: HTTPContext
     private var givenSample: StubAnswer?
 
-    /// The answer in previews and tests, where the transport is `.samples`. By default a failure with ``HTTPErrorCode/noStub``.
+    /// The answer in previews and tests, where the transport is `.samples`. By default a failure with `HTTPErrorCode.noStub`.
     public var sample: StubAnswer {
         get {
             givenSample

@@ -42,7 +42,9 @@ public struct LaunchTransport: Transport {
         case .stubs(let stub):
             request.note(JournalNote("source", "stubs of the launch arguments"))
             return try await stub.send(request)
-        case .other(let transport): return try await transport.send(request)
+        case .other(let transport):
+            request.note(JournalNote("source", "\(type(of: transport))"))
+            return try await transport.send(request)
         case .refusal(let problem):
             let message = "The stubs in the launch arguments can't be used, so nothing was sent. \(problem.text)"
             throw TransportError(.invalidLaunchStubs, message, request: request)

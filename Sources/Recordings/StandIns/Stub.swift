@@ -98,7 +98,7 @@ extension StubTransport {
         add(stubs)
     }
 
-    /// Registers stubs, as ``Transport/StubTransport/on(_:_:_:times:fileID:line:)`` does one after another.
+    /// Registers stubs, as `on(_:_:_:times:)` does one after another.
     public func add(_ stubs: [Stub]) {
         for stub in stubs {
             on(

@@ -212,15 +212,21 @@ import Testing
         #expect(error?.code == .timedOut)
     }
 
-    @Test func journalNamesTheStubs() async throws {
-        let journal = Journal()
-        let arguments = try LaunchStubs(stubs: [.on(.get, "/a", .status(204))]).launchArguments
-        let transport: LaunchTransport = .fromLaunch(allowed: true, orElse: network, arguments: arguments)
-        let client = Client(baseURL: url("https://a.example"), interceptors: [], transport: transport, journal: journal)
-        try await client.get("/a")
-        #expect(
-            journal.calls.map(\.explained).joined().contains("source: stubs of the launch arguments"),
-            "\(journal.calls.map(\.explained).joined())"
-        )
+    @Test func journalNamesTheSource() async throws {
+        func explained(_ arguments: [String]) async throws -> String {
+            let journal = Journal()
+            let transport: LaunchTransport = .fromLaunch(allowed: true, orElse: network, arguments: arguments)
+            let client = Client(
+                baseURL: url("https://a.example"),
+                interceptors: [],
+                transport: transport,
+                journal: journal
+            )
+            try await client.get("/a")
+            return journal.calls.map(\.explained).joined()
+        }
+        let stubs = try LaunchStubs(stubs: [.on(.get, "/a", .status(204))]).launchArguments
+        #expect(try await explained(stubs).contains("source: stubs of the launch arguments"))
+        #expect(try await explained([]).contains("source: StubTransport"))
     }
 }
