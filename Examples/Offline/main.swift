@@ -1,1 +1,0 @@
-// Records against a server, plays without one, and serves the files.
