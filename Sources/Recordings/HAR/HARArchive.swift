@@ -30,7 +30,7 @@ enum HARArchive {
     /// - Throws: `TransportError` with the code `unreadableFile`. The message names the entry and its member, and no value.
     static func decode(
         _ data: Data,
-        file: (String) throws -> Data = { _ in throw CocoaError(.fileReadNoSuchFile) }
+        file: (String) throws -> Data = { _ in throw POSIXError(.ENOENT) }
     ) throws -> [RecordedExchange] {
         let root: JSONValue
         do {

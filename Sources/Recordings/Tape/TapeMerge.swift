@@ -59,7 +59,7 @@ struct TapeMerge {
             return try HARArchive.decode(archive) { name in
                 // Playwright's paths lie beside the archive. A path that leads elsewhere isn't followed.
                 guard !name.hasPrefix("/"), !name.split(separator: "/").contains("..") else {
-                    throw CocoaError(.fileReadInvalidFileName)
+                    throw POSIXError(.EPERM)
                 }
                 return try Data(contentsOf: URL(filePath: file).deletingLastPathComponent().appending(path: name))
             }
