@@ -16,7 +16,7 @@ struct ArrivedRequest: Sendable {
     }
     let content: Content
 
-    /// - Throws: `CancellationError`; ``HTTPErrorCode/bodyNotReplayable``, if a one-shot content was sent before.
+    /// - Throws: `CancellationError`; `HTTPErrorCode.bodyNotReplayable`, if a one-shot content was sent before.
     init(_ request: HTTPRequest, limit: Int) async throws {
         sendable = request
         recorded = RecordedExchange.Request(

@@ -2,7 +2,7 @@ internal import Foundation
 internal import Transport
 
 /// Plays a ``Recording``, or sends requests through another transport and records them: see
-/// ``Interceptors/Transport/recorded(_:over:)``.
+/// ``Transport/Transport/recorded(_:over:)``.
 ///
 /// Responses are played as a real transport would give them: buffered or streamed, within the limits of the request's context, with
 /// progress, and with an end at once for a cancelled call.
@@ -12,8 +12,8 @@ public struct RecordedTransport: Transport {
 
     /// Answers a request from the recording, or sends it, as the recording's mode says.
     ///
-    /// - Throws: ``TransportError`` with ``HTTPErrorCode/notRecorded`` if nothing recorded answers and the mode doesn't send; the
-    ///   recorded failure of a request that failed when it was recorded; ``HTTPErrorCode/unreadableFile`` if the recording is
+    /// - Throws: `TransportError` with `HTTPErrorCode.notRecorded` if nothing recorded answers and the mode doesn't send; the
+    ///   recorded failure of a request that failed when it was recorded; `HTTPErrorCode.unreadableFile` if the recording is
     ///   missing, can't be read or isn't an HTTP Archive. Rethrows errors of the other transport.
     public func send(_ request: consuming HTTPRequest) async throws -> HTTPResponse {
         if recording.mode == .live { return try await base.send(request) }
@@ -104,8 +104,8 @@ extension Transport where Self == RecordedTransport {
     /// While recording, a response in memory is returned, and the end of a stream reported, after its line is in the side file. The
     /// request's content is read first, up to the recording's limit, because it takes part in the comparison; what was a stream is
     /// sent as one. Errors of the transport are recorded as they are, connections that break in mid-content too, and play as
-    /// ``TransportError`` with the same code. Calls that are cancelled before their response aren't recorded. A stream that its
-    /// reader discards is recorded as far as it was read: when it plays, reading further fails with ``HTTPErrorCode/notRecorded``.
+    /// `TransportError` with the same code. Calls that are cancelled before their response aren't recorded. A stream that its
+    /// reader discards is recorded as far as it was read: when it plays, reading further fails with `HTTPErrorCode.notRecorded`.
     ///
     /// - Parameters:
     ///   - recording: the recording.

@@ -15,7 +15,7 @@ extension Recording {
         /// Creates a mode from its name. A name that isn't listed here fails each request, with an error that names it.
         public init(rawValue: String) { self.rawValue = rawValue }
 
-        /// Plays what is recorded. Any other request fails with ``HTTPErrorCode/notRecorded``, and nothing is ever written or
+        /// Plays what is recorded. Any other request fails with `HTTPErrorCode.notRecorded`, and nothing is ever written or
         /// sent.
         public static let none = Self(rawValue: "none")
         /// Plays what is recorded, and records the rest.

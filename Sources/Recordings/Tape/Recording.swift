@@ -64,7 +64,7 @@ public final class Recording: Sendable {
     ///   - expiry: when an entry is recorded again. By default never.
     ///   - redaction: finds what is replaced before anything is written or compared.
     ///   - repeatingLast: whether requests beyond the recorded ones get the last response again, as archives of browsers may need.
-    ///     By default they fail with ``HTTPErrorCode/notRecorded``.
+    ///     By default they fail with `HTTPErrorCode.notRecorded`.
     ///   - pace: whether played responses come after the recorded pauses. By default they come at once.
     ///   - contentLimit: the maximum number of bytes of a request's and of a response's content; by default 16 MiB. A longer
     ///     content passes, and isn't recorded: ``finish(allowingUnused:)`` says so.
@@ -131,7 +131,7 @@ extension Recording {
     ///   - the entries that were recorded again, and differ in status, content type or the shape of their JSON;
     ///   - the exchanges that couldn't be recorded, or haven't ended.
     ///
-    ///   `TransportError` with ``HTTPErrorCode/unwritableFile`` or ``HTTPErrorCode/unreadableFile`` if the file can't be written
+    ///   `TransportError` with `HTTPErrorCode.unwritableFile` or `HTTPErrorCode.unreadableFile` if the file can't be written
     ///   or read. What was recorded stays in the side file.
     public func finish(allowingUnused: Bool = false) throws {
         // A recording without a request has no entries that it could miss; one whose file couldn't be read has failed already.
