@@ -7,7 +7,13 @@ struct URLParts {
         let name: [UInt8]
         let value: [UInt8]
 
-        var canonical: [UInt8] { name + [UInt8(ascii: "=")] + value }
+        /// Name and value with the name's length, because a decoded name may contain any byte.
+        var canonical: [UInt8] {
+            var bytes = CanonicalBytes()
+            bytes.append(section: name)
+            bytes.append(value)
+            return bytes.bytes
+        }
     }
 
     /// In lower case; empty if the URL has none.

@@ -5,53 +5,18 @@ import Testing
 import TransportTesting
 
 @Suite(.againstHanging) struct JournalSecretsTests {
-    private static let secret = "s3cr3tV4lue"
+    private static let secret = PlantedSecret.value
 
-    private static let names = [
-        "Authorization", "Cookie", "X-Api-Key", "Proxy-Authorization", "X-Auth-Token", "X-Session", "X-CSRF-Token",
-        "X-Amz-Security-Token", "X-Access-Token", "X-Client-Secret", "X-User-Password", "X-JWT", "X-Refresh-Token",
-        "X-Signature", "X-Forwarded-User", "X-PIN", "X-OTP", "Ocp-Apim-Subscription-Key", "X-Credential", "X-SAML",
-    ]
-
-    private static let items = [
-        "token", "access_token", "api_key", "apiKey", "password", "code", "sig", "signature", "client_secret",
-        "session",
-        "jwt", "otp", "pin", "refresh_token", "X-Amz-Signature", "X-Amz-Credential", "key", "auth", "sid",
-        "user[password]",
-    ]
-
-    /// Requests, each with a secret in another place.
     private static func requests() throws -> [HTTPRequest] {
-        var requests: [HTTPRequest] = []
-        func add(_ url: String = "https://a.example/", _ change: (inout HTTPRequest) -> Void = { _ in }) throws {
-            var request = try HTTPRequest(string: url)
-            change(&request)
-            requests.append(request)
-        }
-        for name in names {
-            for value in [secret, "Bearer \(secret)", "a=\(secret); b=\(secret)"] {
-                try add { $0.headerFields[HTTPField.Name(name)!] = value }
+        try PlantedSecret.all.map { planted in
+            var request = try HTTPRequest(string: planted.url)
+            if let (name, value) = planted.field { request.headerFields[try #require(HTTPField.Name(name))] = value }
+            if let body = planted.body {
+                request.method = .post
+                request.body = HTTPBody(body)
             }
+            return request
         }
-        for item in items {
-            let encoded = item.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? item
-            try add("https://a.example/?a=1&\(encoded)=\(secret)")
-            try add("https://a.example/p;\(encoded)=\(secret)/q")
-            let bodies = [
-                #"{"\#(item)":"\#(secret)"}"#, #"{"a":[{"\#(item)":["\#(secret)"]}]}"#, "a=1&\(encoded)=\(secret)",
-                "<\(item.prefix(while: { $0 != "[" }))>\(secret)</\(item.prefix(while: { $0 != "[" }))>",
-            ]
-            for body in bodies.prefix(item == "code" ? 1 : 3) {
-                try add {
-                    $0.method = .post
-                    $0.body = HTTPBody(body)
-                }
-            }
-        }
-        try add { $0.headerFields["X-Note"] = "Bearer \(secret)" }
-        try add { $0.headerFields[.referer] = "https://a.example/?token=\(secret)" }
-        try add("https://a.example/?next=https%3A%2F%2Fb.example%2F%3Ftoken%3D\(secret)")
-        return requests
     }
 
     @Test func noSecretIsInAnyFormOfACall() async throws {

@@ -1,0 +1,128 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Recordings
+
+@Suite(.againstHanging) struct ExchangeRedactionTests {
+    private let redaction = ExchangeRedaction.standard
+
+    @Test(arguments: [
+        ("sid=hush; Path=/; HttpOnly", "sid=<redacted>; Path=/; HttpOnly"),
+        (
+            "a=b=hush;Expires=Wed, 21 Oct 2026 07:28:00 GMT;Secure",
+            "a=<redacted>;Expires=Wed, 21 Oct 2026 07:28:00 GMT;Secure"
+        ),
+        ("sid=hush; Own=hush; SameSite=Lax", "sid=<redacted>; SameSite=Lax"),
+        ("hush", "<redacted>"), ("=hush", "=<redacted>"), ("", "<redacted>"),
+    ])
+    func aCookieKeepsItsNameAndItsAttributes(_ value: String, _ expected: String) {
+        #expect(redaction.value(of: HTTPField(unchecked: .setCookie, value)) == expected)
+        #expect(redaction.value(of: HTTPField(unchecked: .setCookie, expected)) == expected)
+    }
+
+    @Test func aStreamKeepsItsChunks() {
+        let text = [
+            "data: {\"n\":1}\n\n", "data: {\"token\":\"hu", "sh\",\"n\":2}\n\n", "data: {\"token\":\"hush\"}\n\n",
+            "data: 3\n\n",
+        ]
+        let exchange = RecordedExchange(
+            startedAt: .now,
+            request: .init(method: .get, url: "https://a.example/"),
+            response: .init(
+                status: 200,
+                chunks: text.enumerated().map { .init(Data($1.utf8), after: .seconds($0)) },
+                isStream: true
+            )
+        )
+        let chunks = redaction.redacted(exchange).response?.chunks ?? []
+        #expect(
+            chunks.map { String(decoding: $0.bytes, as: UTF8.self) } == [
+                text[0], "data: {\"token\":\"<redacted>", "\",\"n\":2}\n\n", "data: {\"token\":\"<redacted>\"}\n\n",
+                text[4],
+            ]
+        )
+        #expect(chunks.map(\.pause) == (0..<5).map { .seconds($0) })
+    }
+
+    @Test func theHookSeesEachText() throws {
+        let redaction = ExchangeRedaction { $0.replacing("ada", with: "<user>") }
+        let exchange = RecordedExchange(
+            startedAt: .now,
+            request: .init(
+                method: .put,
+                url: "https://a.example/ada?q=ada",
+                headerFields: ["X-A": "ada"],
+                body: Data("ada".utf8)
+            ),
+            response: .init(status: 200, headerFields: [.eTag: "ada"], chunks: [.init(Data("[\"ada\"]".utf8))]),
+            failure: .init(code: "truncated", message: "ada")
+        )
+        let redacted = redaction.redacted(exchange)
+        #expect(!String(decoding: HARArchive.encode([redacted]), as: UTF8.self).contains("ada"))
+        let matching: RequestMatching = [.method, .path, .query, .body, .fields(["X-A"])]
+        #expect(matching.key(of: exchange.request, redaction) == matching.key(of: redacted.request, redaction))
+    }
+
+    @Test func withoutRedactionNothingIsChanged() {
+        let seed = UInt64.random(in: .min ... .max)
+        var source = RandomExchanges(seed: seed)
+        for _ in 0..<200 {
+            let exchange = source.next()
+            #expect(ExchangeRedaction(nil).redacted(exchange) == exchange, "seed \(seed)")
+        }
+    }
+
+    @Test func redactingTwiceChangesNothing() {
+        let seed = UInt64.random(in: .min ... .max)
+        var source = RandomExchanges(seed: seed)
+        let matching: RequestMatching = [
+            .method, .origin, .path, .query, .body, .fields([.setCookie, .accept, .contentType]),
+        ]
+        for _ in 0..<2_000 {
+            let exchange = source.next()
+            let once = redaction.redacted(exchange)
+            #expect(redaction.redacted(once) == once, "seed \(seed): \(exchange)")
+            let keys = [exchange, once].map { matching.key(of: $0.request, redaction) }
+            #expect(keys[0] == keys[1], "seed \(seed): \(exchange.request)")
+        }
+    }
+
+    /// A server that gives a token for a code, as a redirect and as JSON, and what a client sends then.
+    @Test func aSessionRecordedWithoutItsSecretsPlays() throws {
+        let json: HTTPFields = [.contentType: "application/json"]
+        func recorded(_ request: RecordedExchange.Request, _ response: RecordedExchange.Response) -> RecordedExchange {
+            redaction.redacted(RecordedExchange(startedAt: .now, request: request, response: response))
+        }
+        let start = RecordedExchange.Request(method: .get, url: "https://a.example/login?state=7")
+        let callback = "https://a.example/callback?code=c0de1&state=7"
+        let redirect = recorded(start, .init(status: 302, headerFields: [.location: callback]))
+        let login = RecordedExchange.Request(method: .get, url: callback)
+        let token = recorded(
+            login,
+            .init(status: 200, headerFields: json, chunks: [.init(Data(#"{"access_token":"t0k3n"}"#.utf8))])
+        )
+        let tokens = RecordedExchange.Request(
+            method: .post,
+            url: "https://a.example/me",
+            headerFields: [.authorization: "Bearer t0k3n"],
+            body: Data("access_token=t0k3n&page=1".utf8)
+        )
+        let me = recorded(tokens, .init(status: 200, headerFields: json, chunks: [.init(Data(#"{"id":1}"#.utf8))]))
+        let matching: RequestMatching = [.method, .origin, .path, .query, .body, .fields([.authorization])]
+
+        // The client plays: it follows the recorded location, and sends the recorded token.
+        let location = try #require(redirect.response?.headerFields[.location])
+        #expect(location == "https://a.example/callback?code=<redacted>&state=7")
+        let followed = HTTPRequest(url: try #require(URL(string: location)))
+        #expect(matching.key(of: followed, redaction) == matching.key(of: token.request, redaction))
+        let answer = try JSONDecoder().decode([String: String].self, from: try #require(token.response?.content))
+        let access = try #require(answer["access_token"])
+        var next = HTTPRequest(method: .post, url: try #require(URL(string: "https://a.example/me")))
+        next.headerFields[.authorization] = "Bearer \(access)"
+        next.body = HTTPBody("access_token=\(access)&page=1")
+        #expect(matching.key(of: next, redaction) == matching.key(of: me.request, redaction))
+        // A client with a real token, too.
+        #expect(matching.key(of: tokens, redaction) == matching.key(of: me.request, redaction))
+    }
+}

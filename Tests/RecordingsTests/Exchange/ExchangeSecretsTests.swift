@@ -1,0 +1,203 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Recordings
+
+/// No secret is in what a recording writes, wherever it was.
+@Suite(.againstHanging) struct ExchangeSecretsTests {
+    private static let secret = PlantedSecret.value
+
+    /// An exchange with a planted secret in the request and, in every way it can be there, in the response.
+    private static func exchange(_ planted: PlantedSecret, chunkSize: Int?) -> RecordedExchange {
+        var fields = HTTPFields()
+        if let (name, value) = planted.field { fields.append(HTTPField(unchecked: .init(stringLiteral: name), value)) }
+        let body = Data((planted.body ?? "").utf8)
+        var responseFields = fields
+        responseFields[.location] = planted.url
+        responseFields.append(.setCookie, "sid=\(secret); Path=/; X=\(secret)")
+        responseFields[.contentLength] = String(body.count)
+        var chunks = body.isEmpty ? [] : [StubAnswer.Chunk(body)]
+        if let chunkSize {
+            chunks = stride(from: 0, to: body.count, by: chunkSize).map {
+                StubAnswer.Chunk(Data(body.dropFirst($0).prefix(chunkSize)), after: .milliseconds($0))
+            }
+        }
+        return RecordedExchange(
+            startedAt: Date(timeIntervalSince1970: 1_772_359_200),
+            request: .init(method: .post, url: planted.url, headerFields: fields, body: body),
+            response: .init(status: 200, headerFields: responseFields, chunks: chunks, isStream: chunkSize != nil),
+            failure: .init(code: "truncated", message: "It failed for \(planted.url) token=\(secret)")
+        )
+    }
+
+    private func written(_ exchange: RecordedExchange) -> String {
+        String(decoding: HARArchive.encode([ExchangeRedaction.standard.redacted(exchange)]), as: UTF8.self)
+    }
+
+    @Test(arguments: [nil, 1, 3, 7, 1_000]) func noPlantedSecretIsWritten(chunkSize: Int?) throws {
+        #expect(PlantedSecret.all.count >= 150)
+        for planted in PlantedSecret.all {
+            let exchange = Self.exchange(planted, chunkSize: chunkSize)
+            let text = written(exchange)
+            #expect(!text.contains(Self.secret), "\(text)")
+            let read = try HARArchive.decode(Data(text.utf8))
+            #expect(read[0].response?.chunks.count == exchange.response?.chunks.count)
+            let content = try #require(read[0].response?.content)
+            #expect(read[0].response?.headerFields[.contentLength] == String(content.count))
+            #expect(read[0].request.body?.range(of: Data(Self.secret.utf8)) == nil)
+            #expect(content.range(of: Data(Self.secret.utf8)) == nil)
+        }
+    }
+
+    @Test func everyRequestFindsTheAnswerThatWasRecordedWithItsSecret() {
+        for planted in PlantedSecret.all {
+            let request = Self.exchange(planted, chunkSize: nil).request
+            let recorded = ExchangeRedaction.standard.redacted(request)
+            let parts: RequestMatching = [
+                .method, .origin, .path, .query, .body,
+                .fields(planted.field.map { [.init(stringLiteral: $0.name)] } ?? []),
+            ]
+            let key = parts.key(of: request, .standard)
+            #expect(key == parts.key(of: recorded, .standard), "\(recorded)")
+            #expect(String(decoding: key.bytes, as: UTF8.self).contains(Self.secret) == false)
+        }
+    }
+
+    /// Content in which no search for ASCII names finds anything.
+    private static let hidden: [(Data, String)] = {
+        let json = #"{"id":7,"password":"\#(secret)"}"#
+        let utf16: [UInt8] = json.utf16.flatMap { [UInt8(truncatingIfNeeded: $0 >> 8), UInt8(truncatingIfNeeded: $0)] }
+        let littleUTF16: [UInt8] = json.utf16.flatMap {
+            [UInt8(truncatingIfNeeded: $0), UInt8(truncatingIfNeeded: $0 >> 8)]
+        }
+        let utf32: [UInt8] = json.unicodeScalars.flatMap { [0, 0, 0, UInt8(truncatingIfNeeded: $0.value)] }
+        let littleUTF32: [UInt8] = json.unicodeScalars.flatMap { [UInt8(truncatingIfNeeded: $0.value), 0, 0, 0] }
+        return [
+            (Data(utf16), "application/json"), (Data(littleUTF16), "application/json"),
+            (Data([0xFE, 0xFF] + utf16), "application/json; charset=utf-16"), (Data([0xFF, 0xFE] + littleUTF16), ""),
+            (Data(utf32), "text/plain"), (Data(littleUTF32), "text/plain"),
+            (Data([0, 0, 0xFE, 0xFF] + utf32), "application/json"),
+            (Data([0xFF, 0xFE, 0, 0] + littleUTF32), "application/json"),
+            (Data(littleUTF16), "text/plain; charset=utf-16le"),
+            (Data([0xE9] + Array("=1&password=\(secret)".utf8)), "application/x-www-form-urlencoded"),
+            (Data("é\u{0}{\"password\":\"\(secret)\"}".utf8), "application/json"),
+            (Data([0, 1, 0xFF] + Array("access_token=\(secret)".utf8) + [0, 0xFE]), "application/octet-stream"),
+        ]
+    }()
+
+    private func isHidden(_ content: Data) -> Bool {
+        let narrow = Data(content.filter { $0 != 0 })
+        return narrow.range(of: Data(Self.secret.utf8)) == nil
+    }
+
+    @Test(arguments: hidden) func noEncodingOfTextHidesASecret(_ content: Data, _ type: String) throws {
+        let fields: HTTPFields = type.isEmpty ? [:] : [.contentType: type]
+        guard case .changed(let redacted) = ExchangeRedaction.standard.content(content, fields) else {
+            Issue.record("Nothing was found.")
+            return
+        }
+        #expect(isHidden(redacted), "\(Array(redacted))")
+        guard case .unchanged = ExchangeRedaction.standard.content(redacted, fields) else {
+            Issue.record("A second redaction changes the first.")
+            return
+        }
+    }
+
+    @Test func contentUnderACodingIsDecodedOrLeftOut() throws {
+        let gzip = try #require(
+            Data(base64Encoded: "H4sIAAAAAAACA6tWKkgsLi7PL0pRslIqNk4uMi4JM8kpTVXSUcoECpnXAgAo5MnXIQAAAA==")
+        )
+        let exchange = RecordedExchange(
+            startedAt: .now,
+            request: .init(
+                method: .post,
+                url: "https://a.example/",
+                headerFields: [.contentEncoding: "gzip"],
+                body: gzip
+            ),
+            response: .init(
+                status: 200,
+                headerFields: [
+                    .contentEncoding: "gzip", .contentLength: String(gzip.count), "Content-Digest": "sha-256=:x:",
+                ],
+                chunks: [.init(gzip)]
+            )
+        )
+        let redacted = ExchangeRedaction.standard.redacted(exchange)
+        #if os(Linux)
+        let json = Data(#"{"password":"<redacted>","id":7}"#.utf8)
+        #expect(redacted.request.body == json)
+        #expect(redacted.request.headerFields.isEmpty)
+        #expect(redacted.response?.content == json)
+        #expect(redacted.response?.headerFields == [.contentLength: String(json.count)])
+        #endif
+        let matching = RequestMatching.standard
+        #expect(matching.key(of: exchange.request, .standard) == matching.key(of: redacted.request, .standard))
+    }
+
+    @Test(arguments: ["compress", "gzip", "gzip, unknown"]) func contentThatCannotBeReadIsLeftOut(coding: String) throws
+    {
+        let content = Data("password=\(Self.secret)".utf8)
+        let exchange = RecordedExchange(
+            startedAt: Date(timeIntervalSince1970: 0),
+            request: .init(
+                method: .post,
+                url: "https://a.example/",
+                headerFields: [.contentEncoding: coding],
+                body: content
+            ),
+            response: .init(status: 200, headerFields: [.contentEncoding: coding], chunks: [.init(content)])
+        )
+        let redacted = ExchangeRedaction.standard.redacted(exchange)
+        #expect(redacted.request.body == nil && redacted.request.omission != nil)
+        #expect(redacted.response?.chunks == [] && redacted.response?.omission != nil)
+        let archive = HARArchive.encode([redacted])
+        #expect(try HARArchive.decode(archive) == [redacted])
+        #expect(String(decoding: archive, as: UTF8.self).contains("may hold secrets"))
+        let matching = RequestMatching.standard
+        #expect(matching.key(of: exchange.request, .standard) == matching.key(of: redacted.request, .standard))
+    }
+
+    @Test func multipartContentIsRedactedByParts() throws {
+        let image = Data([0x89, 0x50, 0, 0xFF]) + Data("pin=1234567".utf8)
+        func form(_ boundary: String) -> Data {
+            var data = Data(
+                "--\(boundary)\r\nContent-Disposition: form-data; name=\"password\"\r\n\r\n\(Self.secret)\r\n".utf8
+            )
+            data += Data(
+                "--\(boundary)\r\nContent-Disposition: form-data; name=\"photo\"\r\nContent-Type: image/png\r\n\r\n"
+                    .utf8
+            )
+            data += image
+            data += Data(
+                "\r\n--\(boundary)\r\nContent-Disposition: form-data; name=\"otp\"; filename=\"a\"\r\n\r\n".utf8
+            )
+            return data + Data([0xFF, 0xFE, 0x33, 0]) + Data("\r\n--\(boundary)--\r\n".utf8)
+        }
+        func request(_ boundary: String) -> RecordedExchange.Request {
+            let type = "multipart/form-data; boundary=\(boundary)"
+            return .init(
+                method: .post,
+                url: "https://a.example/",
+                headerFields: [.contentType: type],
+                body: form(boundary)
+            )
+        }
+        let redacted = ExchangeRedaction.standard.redacted(request("x1"))
+        let body = try #require(redacted.body)
+        #expect(body.range(of: Data(Self.secret.utf8)) == nil)
+        #expect(body.range(of: Data([0xFF, 0xFE, 0x33, 0])) == nil)
+        #expect(body.range(of: image) != nil, "An image is no text.")
+        let matching = RequestMatching.standard
+        #expect(matching.key(of: redacted, .standard) == matching.key(of: request("another boundary"), .standard))
+    }
+
+    @Test func imagesAreKept() {
+        let content = Data("\u{89}PNG password=x".utf8) + [0xFF, 0]
+        guard case .unchanged = ExchangeRedaction.standard.content(content, [.contentType: "image/png"]) else {
+            Issue.record("The image was changed.")
+            return
+        }
+    }
+}
