@@ -1,13 +1,13 @@
 /// Adds line breaks and indents to JSON text, and changes nothing else: keys keep their order, numbers their digits and
 /// strings their escapes.
-enum JSONIndentation {
+package enum JSONIndentation {
     /// The maximum nesting depth. Deeper text isn't indented, because the indents would soon be longer than the text.
-    static let deepest = 64
+    package static let deepest = 64
 
     /// The text with two spaces of indent per level; `nil` if its brackets, commas and quotes aren't those of JSON, it is
     /// nested too deeply, or the result would be too long. Several values in a row, as in JSON Lines, are separated by line
     /// breaks.
-    static func indented(_ text: String) -> String? {
+    package static func indented(_ text: String) -> String? {
         let first = text.utf8.first { !Indenter.isSpace($0) }
         guard first == UInt8(ascii: "{") || first == UInt8(ascii: "[") else { return nil }
         var indenter = Indenter(Array(text.utf8))

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import Middlewares
+@testable import Interceptors
 
 @Suite(.againstHanging) struct JSONIndentationTests {
     @Test(arguments: [
