@@ -1,0 +1,41 @@
+internal import Foundation
+internal import Interceptors
+
+/// The extension of a file with content of a media type, and the media type of a file without a `Content-Type` in its head.
+enum FileExtension {
+    private static let types: [(type: String, fileExtension: String)] = [
+        ("application/json", "json"), ("text/plain", "txt"), ("text/html", "html"), ("application/xml", "xml"),
+        ("text/xml", "xml"), ("text/csv", "csv"), ("text/css", "css"), ("text/javascript", "js"),
+        ("application/javascript", "js"), ("text/event-stream", "sse"), ("text/markdown", "md"), ("image/png", "png"),
+        ("image/jpeg", "jpg"), ("image/gif", "gif"), ("image/svg+xml", "svg"), ("image/webp", "webp"),
+        ("image/avif", "avif"), ("image/heic", "heic"), ("image/x-icon", "ico"), ("application/pdf", "pdf"),
+        ("application/zip", "zip"), ("application/gzip", "gz"), ("application/wasm", "wasm"), ("audio/mpeg", "mp3"),
+        ("audio/mp4", "m4a"), ("video/mp4", "mp4"), ("font/woff2", "woff2"), ("font/woff", "woff"),
+        ("application/protobuf", "pb"), ("application/x-protobuf", "pb"), ("application/yaml", "yaml"),
+        ("application/x-ndjson", "ndjson"), ("application/x-www-form-urlencoded", "form"),
+    ]
+
+    /// The extension for a `Content-Type`: `json` for every type whose name ends with `+json`, `bin` for an unknown type.
+    static func of(_ contentType: String?) -> String {
+        let type = mediaType(contentType)
+        if let known = types.first(where: { $0.type == type }) { return known.fileExtension }
+        if type.hasSuffix("+json") { return "json" }
+        if type.hasSuffix("+xml") { return "xml" }
+        return type.hasPrefix("text/") ? "txt" : "bin"
+    }
+
+    /// The `Content-Type` of a file with this extension; `nil` if it tells none.
+    static func contentType(of fileExtension: String) -> String? {
+        let file = URL(filePath: "/file." + fileExtension)
+        return StubContent.type(of: file) ?? types.first { $0.fileExtension == fileExtension.lowercased() }?.type
+    }
+
+    /// Whether content of this type is JSON text.
+    static func isJSON(_ contentType: String?) -> Bool { of(contentType) == "json" }
+
+    /// Type and subtype, in lower case.
+    private static func mediaType(_ contentType: String?) -> String {
+        let type = contentType?.prefix { $0 != ";" && $0 != "," } ?? ""
+        return type.filter { !$0.isWhitespace }.lowercased()
+    }
+}

@@ -1,0 +1,92 @@
+internal import Foundation
+internal import HTTPSyntax
+internal import Interceptors
+
+/// The head of an answer as a person edits it: a status line, if the file's name has no status, and a line for each field.
+///
+/// ```text
+/// # GET https://api.example.com/users/42
+/// HTTP/1.1 200 OK
+/// Content-Type: application/json
+/// Cache-Control: max-age=60
+/// ```
+/// Empty lines, and lines that begin with a hash and a space, are comments.
+struct FolderHead: Equatable {
+    /// A line that is neither a status line, a field nor a comment.
+    struct Malformed: Error, Equatable {
+        let line: Int
+        let reason: String
+    }
+
+    /// The maximum bytes of a file with a head.
+    static let limit = 1 << 20
+
+    var status: Int?
+    var headerFields: HTTPFields = [:]
+
+    init(status: Int? = nil, headerFields: HTTPFields = [:]) {
+        self.status = status
+        self.headerFields = headerFields
+    }
+
+    init(_ bytes: Data) throws(Malformed) {
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw Malformed(line: 1, reason: "The file isn't text in UTF-8.")
+        }
+        var isFirst = true
+        for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
+            let line = line.drop { $0 == "\u{FEFF}" }
+            if line.allSatisfy(\.isWhitespace) || line.hasPrefix("# ") || line == "#" { continue }
+            if isFirst, line.hasPrefix("HTTP/") {
+                status = try Self.status(of: line, number: index + 1)
+            } else {
+                headerFields.append(try Self.field(line, number: index + 1))
+            }
+            isFirst = false
+        }
+    }
+
+    private static func status(of line: Substring, number: Int) throws(Malformed) -> Int {
+        let parts = line.split(separator: " ", maxSplits: 2)
+        guard parts.count > 1, let status = AnswerFileName.status(parts[1].utf8) else {
+            throw Malformed(line: number, reason: "A status line reads like \"HTTP/1.1 404 Not Found\".")
+        }
+        return status
+    }
+
+    private static func field(_ line: Substring, number: Int) throws(Malformed) -> HTTPField {
+        guard let colon = line.utf8.firstIndex(of: UInt8(ascii: ":")),
+            let name = HTTPField.Name(String(line[..<colon])),
+            let field = HTTPField(name: name, value: String(line[line.utf8.index(after: colon)...]))
+        else { throw Malformed(line: number, reason: "A field reads like \"Content-Type: text/plain\".") }
+        return field
+    }
+
+    /// The text of the file.
+    ///
+    /// - Parameter comment: what the file is about, on one line.
+    func data(comment: String) -> Data {
+        var text = "# \(PrintableText.line(comment))\n"
+        if let status { text += "HTTP/1.1 \(status) \(HTTPResponse.Status(code: status)?.reasonPhrase ?? "")\n" }
+        for field in headerFields { text += "\(field.name.rawName): \(field.value)\n" }
+        return Data(text.utf8)
+    }
+}
+
+extension HTTPFields {
+    /// Removes what describes the content's way over the wire, which a file doesn't have.
+    mutating func removeFraming(keepingLength: Bool = false) {
+        removeAll { field in
+            switch field.name {
+            case .contentLength: !keepingLength
+            case .transferEncoding, .connection, "Keep-Alive", "Trailer", "Proxy-Connection": true
+            default: false
+            }
+        }
+    }
+
+    /// Removes the digests of a content that was changed.
+    mutating func removeDigests() {
+        removeAll { ["Content-MD5", "Digest", "Content-Digest", "Repr-Digest"].contains($0.name) }
+    }
+}

@@ -1,0 +1,113 @@
+public import Foundation
+public import Interceptors
+
+/// The implementation of `.record(to:)`, documented there.
+struct RecordInterceptor: Interceptor {
+    private let recorder: FolderRecorder
+    private let limit: Int
+    private let redaction: ExchangeRedaction
+    private let report: @Sendable (any Error) -> Void
+    private let time: TimeSource
+
+    init(
+        _ folder: URL,
+        limit: Int,
+        redaction: ExchangeRedaction,
+        report: @escaping @Sendable (any Error) -> Void,
+        time: TimeSource
+    ) {
+        recorder = FolderRecorder(folder, redaction: redaction)
+        self.limit = max(0, limit)
+        self.redaction = redaction
+        self.report = report
+        self.time = time
+    }
+
+    func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
+        let request = request
+        guard let slot = recorder.slot(for: request) else {
+            report(tooMany(request))
+            return try await next(request)
+        }
+        let (recorder, report, limit) = (recorder, report, limit)
+        let recorded = RecordedExchange.Request(request)
+        let capture = ExchangeCapture(request: recorded, limit: limit, time: time) { outcome, done in
+            switch outcome {
+            case .nothing: done()
+            case .tooLarge:
+                let message = "\(slot.name) isn't recorded: its content is longer than the limit of \(limit) bytes."
+                report(TransportError(.bodyTooLarge, message))
+                done()
+            case .exchange(let exchange):
+                // Not a child task: a cancelled caller's file is written too, or a reader would find half of a run.
+                Task {
+                    do {
+                        try await recorder.keep(exchange, in: slot)
+                    } catch {
+                        report(error)
+                    }
+                    done()
+                }
+            }
+        }
+        return try await capture.capture { try await next(request) }
+    }
+
+    private func tooMany(_ request: HTTPRequest) -> TransportError {
+        let limits = "\(FolderRecorder.answerLimit) answers to one request and \(FolderRecorder.requestLimit) requests"
+        return TransportError(.unwritableFile, "Not recorded: a recorder keeps at most \(limits).", request: request)
+    }
+}
+
+extension RecordInterceptor: PlacedInterceptor {
+    // No rule relates this role: a recording is useful anywhere.
+    var placement: Placement { [ChainRole("records")] }
+}
+
+extension Interceptor where Self == AnyInterceptor {
+    /// Keeps what passes as files in a folder, from which `files(in:)` and `MockServer(serving:)` answer.
+    ///
+    /// ```swift
+    /// let api = Client(baseURL: url, interceptors: [.followRedirects(), .record(to: folder)])
+    /// let user: User = try await api.get("/users/42")          // GET/users/42.json, GET/users/42.json.head
+    /// ```
+    /// The article <doc:Folders> says which files keep an exchange.
+    ///
+    /// ## Order
+    /// Innermost, the folder holds what the server sent: each redirect, each attempt, each 401. Further out, it holds what the
+    /// interceptors inside make of it, such as the response of a cache or the payload of an envelope.
+    ///
+    /// ## Behaviour
+    /// - The response passes unchanged, and a stream stays a stream: it is kept when its reader has read it to the end.
+    /// - The first answer to a request replaces what the folder had for that request. Later answers are numbered in the order of their
+    ///   requests.
+    /// - Requests to the first request's origin are for any host. Those to other origins are kept in folders of their names.
+    /// - If requests to one URL differ in their bodies, the digests of the second and further bodies are in the names of
+    ///   their files. Bodies that are streams count as equal.
+    /// - Secrets in URLs, fields and contents are replaced, as `Redaction` recognises them. In the name of a file, a `*` takes their
+    ///   place, so the file answers whatever the secret is.
+    /// - JSON is indented. Nothing else in it changes: not the order of members, and no number.
+    /// - Each file is written whole or not at all. Only complete responses are kept: no errors, no content that broke off or
+    ///   that its reader discarded.
+    /// - No failure to record fails a call: `report` is called.
+    ///
+    /// - Parameters:
+    ///   - folder: the folder, which is made when it is needed.
+    ///   - bodyLimit: the maximum bytes of a response's content that is kept, 16 MiB by default. It is held in memory until its end.
+    ///   - redaction: decides which values are secrets.
+    ///   - replacing: the program's own replacement of secrets in URLs, fields' values and text; by default none. It must not change its
+    ///     own results. Files answer whatever stands where it puts the redaction's placeholder into a URL.
+    ///   - report: called with the error if an exchange can't be kept. By default nothing happens.
+    ///   - time: measures the exchanges.
+    public static func record(
+        to folder: URL,
+        bodyLimit: Int = 16 << 20,
+        redaction: Redaction = .standard,
+        replacing: (@Sendable (String) -> String)? = nil,
+        report: @escaping @Sendable (any Error) -> Void = { _ in },
+        time: TimeSource = .system
+    ) -> Self {
+        let redaction = ExchangeRedaction(redaction, hook: replacing)
+        return Self(RecordInterceptor(folder, limit: bodyLimit, redaction: redaction, report: report, time: time))
+    }
+}

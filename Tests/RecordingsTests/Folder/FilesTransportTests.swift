@@ -1,0 +1,236 @@
+import Foundation
+import TestSupport
+import Testing
+import TransportTesting
+
+@testable import Recordings
+
+/// A folder for one test, and requests to it.
+struct AnswerFolder {
+    let folder: TemporaryFolder
+
+    init(_ files: [String: String] = [:]) throws {
+        folder = try TemporaryFolder()
+        for (name, text) in files { try write(text, to: name) }
+    }
+
+    var url: URL { folder.url }
+
+    func write(_ text: String, to name: String) throws { try write(Data(text.utf8), to: name) }
+
+    func write(_ bytes: Data, to name: String) throws {
+        let file = folder.url.appending(path: name)
+        try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try bytes.write(to: file, options: .atomic)
+    }
+
+    var transport: FilesTransport { .files(in: url) }
+}
+
+func request(_ target: String, _ method: HTTPRequest.Method = .get, body: HTTPBody = .empty) -> HTTPRequest {
+    HTTPRequest(method: method, url: URL(string: "https://api.example.com" + target)!, body: body)
+}
+
+extension Transport {
+    func text(_ target: String, _ method: HTTPRequest.Method = .get, body: HTTPBody = .empty) async throws -> String {
+        let response = try await send(request(target, method, body: body))
+        return String(decoding: try await response.body.collect(upTo: 1 << 30), as: UTF8.self)
+    }
+}
+
+@Suite(.againstHanging) struct FilesTransportTests {
+    @Test(arguments: [
+        ("/users/42", "GET/users/42.json"), ("/getUserById", "GET/getUserById.json"),
+        ("/getUserById", "GET/get^user^by^id.json"), ("/", "GET/^.json"), ("/users/", "GET/users/^.json"),
+        ("/users/7", "GET/users/*.json"), ("/a/b/c", "GET/**.json"), ("/a/b/edit", "GET/**/edit.json"),
+        ("/search?q=swift", "GET/search.json"), ("/search?q=swift&page=2", "GET/search?q=swift.json"),
+        ("/search?page=2&q=swift", "GET/search?q=*&page=2.json"), ("/logo.png", "GET/logo.png"),
+        ("/logo", "GET/logo.png"), ("/logo.png", "GET/logo.png.png"), ("/caf%C3%A9", "GET/café.json"),
+        ("/any", "*/any.json"), ("/users/42", "api.example.com/GET/users/42.json"),
+        ("/a%2Fb", "GET/a%2Fb.json"), ("/v1.2", "GET/v1.2.json"), ("/plain", "GET/plain"),
+    ])
+    func fileAnswersRequest(target: String, file: String) async throws {
+        let folder = try AnswerFolder([file: "1"])
+        #expect(try await folder.transport.text(target) == "1")
+    }
+
+    @Test(arguments: [
+        ("/Users/42", "GET/users/42.json"), ("/users/42/", "GET/users/42.json"), ("/users", "GET/users/^.json"),
+        ("/users/42", "POST/users/42.json"), ("/users/42", "other.example.com/GET/users/42.json"),
+        ("/a/b", "GET/a%2Fb.json"), ("/cafe%CC%81", "GET/café.json"), ("/a", "GET/.a.json"), ("/a", "GET/a.json.head"),
+        ("/users/", "GET/users/*.json"), ("/search", "GET/search?q=swift.json"), ("/42", "42.json"),
+        ("/a", "get/a.json"),
+    ])
+    func fileDoesNotAnswerAnotherRequest(target: String, file: String) async throws {
+        let folder = try AnswerFolder([file: "1"])
+        await #expect { try await folder.transport.text(target) } throws: { ($0 as? TransportError)?.code == .noStub }
+    }
+
+    @Test func theMostSpecificFileAnswers() async throws {
+        let folder = try AnswerFolder([
+            "GET/**.404.txt": "none", "GET/users/*.json": "any", "GET/users/42.json": "one",
+            "GET/users/42?full=1.json": "full", "api.example.com/GET/users/43.json": "ours", "GET/users/43.json": "all",
+        ])
+        let transport = folder.transport
+        #expect(try await transport.text("/users/42") == "one")
+        #expect(try await transport.text("/users/42?full=1") == "full")
+        #expect(try await transport.text("/users/42?other=1") == "one")
+        #expect(try await transport.text("/users/1") == "any")
+        #expect(try await transport.text("/users/43") == "ours")
+        #expect(try await transport.text("/users") == "none")
+        #expect(try await transport.send(request("/users")).status == 404)
+    }
+
+    @Test func headGivesStatusAndFields() async throws {
+        let folder = try AnswerFolder([
+            "GET/a.json": "{}",
+            "GET/a.json.head": """
+            # a comment
+            HTTP/1.1 418 I'm a teapot
+
+            Content-Type: application/vnd.tea+json
+            Set-Cookie: a=1
+            Set-Cookie: b=2
+            Content-Length: 99
+            """,
+            "DELETE/a.204.head": "X-Deleted: yes", "PUT/a.202": "",
+        ])
+        let response = try await folder.transport.send(request("/a"))
+        #expect(response.status == 418)
+        #expect(response.headerFields[.contentType] == "application/vnd.tea+json")
+        #expect(response.headerFields[values: .setCookie] == ["a=1", "b=2"])
+        #expect(!response.headerFields.contains(.contentLength))
+        #expect(response.body.bytes == Data("{}".utf8))
+        let deleted = try await folder.transport.send(request("/a", .delete))
+        #expect(deleted.status == 204)
+        #expect(deleted.headerFields["X-Deleted"] == "yes")
+        #expect(try await folder.transport.send(request("/a", .put)).status == 202)
+    }
+
+    @Test func extensionGivesTheContentType() async throws {
+        let folder = try AnswerFolder(["GET/a.json": "{}", "GET/b.sse": "data: 1\n\n", "GET/c": "x"])
+        #expect(try await folder.transport.send(request("/a")).headerFields[.contentType] == "application/json")
+        #expect(try await folder.transport.send(request("/b")).headerFields[.contentType] == "text/event-stream")
+        #expect(try await folder.transport.send(request("/c")).headerFields[.contentType] == nil)
+    }
+
+    @Test func headIsAnsweredLikeGetWithoutContent() async throws {
+        let folder = try AnswerFolder(["GET/a.json": "{\"a\":1}", "HEAD/b.200.head": "Content-Length: 12\nX-Own: 1"])
+        let response = try await folder.transport.send(request("/a", .head))
+        #expect(response.body.isEmpty)
+        #expect(response.headerFields[.contentLength] == "7")
+        let own = try await folder.transport.send(request("/b", .head))
+        #expect(own.headerFields[.contentLength] == "12")
+        #expect(own.headerFields["X-Own"] == "1")
+    }
+
+    @Test func numberedAnswersComeInOrderAndTheLastIsRepeated() async throws {
+        let folder = try AnswerFolder(["GET/q.json": "1", "GET/q#2.503.json": "2", "GET/q#10.json": "10"])
+        let transport = folder.transport
+        var texts: [String] = []
+        for _ in 0..<5 { texts.append(try await transport.text("/q")) }
+        #expect(texts == ["1", "2", "10", "10", "10"])
+    }
+
+    @Test func bodyIsToldApartByItsDigest() async throws {
+        let digest = try #require(FolderBody.digest(of: request("/", .post, body: #"{"b":1,"a":[2]}"#)))
+        let folder = try AnswerFolder(["POST/graphql#\(digest).json": "own", "POST/graphql.json": "any"])
+        let transport = folder.transport
+        #expect(try await transport.text("/graphql", .post, body: #"{ "a": [2], "b": 1 }"#) == "own")
+        #expect(try await transport.text("/graphql", .post, body: #"{ "a": [2], "b": 2 }"#) == "any")
+        #expect(try await transport.text("/graphql", .post) == "any")
+    }
+
+    @Test func editIsSeenAtTheNextRequest() async throws {
+        let folder = try AnswerFolder(["GET/a.json": "1"])
+        let transport = folder.transport
+        #expect(try await transport.text("/a") == "1")
+        try folder.write("2", to: "GET/a.json")
+        #expect(try await transport.text("/a") == "2")
+        try folder.write("3", to: "GET/*.json")
+        try FileManager.default.removeItem(at: folder.url.appending(path: "GET/a.json"))
+        #expect(try await transport.text("/a") == "3")
+        try folder.write("X-New: 1", to: "GET/*.json.head")
+        #expect(try await transport.send(request("/a")).headerFields["X-New"] == "1")
+    }
+
+    @Test func missNamesRequestFilesAndTheNearest() async throws {
+        let folder = try AnswerFolder(["GET/users/42.json": "1"])
+        let error = await #expect(throws: TransportError.self) {
+            try await folder.transport.text("/users/43?token=abc")
+        }
+        let text = try #require(error).description
+        #expect(text.contains("GET https://api.example.com/users/43?token=<redacted>"))
+        #expect(text.contains("Looked for api.example.com/GET/users/43?token=*.*, GET/users/43?token=*.*"))
+        #expect(text.contains("The nearest is GET/users/42.json."))
+        let other = await #expect(throws: TransportError.self) { try await folder.transport.text("/users/42", .put) }
+        #expect(try #require(other).description.contains("GET/users/42.json answers another method."))
+        let empty = try AnswerFolder()
+        let none = await #expect(throws: TransportError.self) { try await empty.transport.text("/") }
+        #expect(try #require(none).description.contains("The folder has no answers."))
+    }
+
+    @Test(arguments: [
+        (["GET/a.json": "1", "GET/a.json.head": "no colon"], "GET/a.json.head, line 1: A field reads like"),
+        (["GET/a.json": "1", "GET/a.json.head": "# x\nHTTP/1.1 abc"], "GET/a.json.head, line 2: A status line"),
+        (["GET/a.404.json": "1", "GET/a.404.json.head": "HTTP/1.1 200 OK"], "has the status 404 in its name, and 200"),
+        (["GET/a.101.json": "1"], "101 is no final status"),
+    ])
+    func brokenFileFailsWithItsName(files: [String: String], message: String) async throws {
+        let folder = try AnswerFolder(files)
+        let error = await #expect(throws: TransportError.self) { try await folder.transport.text("/a") }
+        #expect(error?.code == .unreadableFile)
+        #expect(try #require(error).description.contains(message))
+    }
+
+    @Test func missingFolderFailsWithItsPath() async throws {
+        let folder = TemporaryFolder.absent()
+        let transport = FilesTransport.files(in: folder.url)
+        let error = await #expect(throws: TransportError.self) { try await transport.text("/a") }
+        #expect(error?.code == .unreadableFile)
+        #expect(try #require(error).description.contains("There is no such folder."))
+    }
+
+    @Test func longContentIsStreamed() async throws {
+        let folder = try AnswerFolder()
+        let bytes = Data((0..<(6 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 31) })
+        try folder.write(bytes, to: "GET/movie.mp4")
+        var streaming = request("/movie")
+        streaming.context.responseBody = .streamed
+        let response = try await folder.transport.send(streaming)
+        #expect(response.body.length == Int64(bytes.count))
+        #expect(try await response.body.collect(upTo: 1 << 30) == bytes)
+        let buffered = try await folder.transport.send(request("/movie.mp4"))
+        #expect(buffered.body.bytes == bytes)
+    }
+
+    @Test func delayIsWaitedOnTheClock() async throws {
+        let folder = try AnswerFolder(["GET/a.json": "1"])
+        let clock = ManualClock()
+        let transport = FilesTransport.files(in: folder.url, delay: .seconds(5), time: .manual(clock))
+        let start = clock.now
+        let text = try await clock.run { try await transport.text("/a") }
+        #expect(text == "1")
+        #expect(start.duration(to: clock.now) == .seconds(5))
+    }
+
+    @Test func problemsAreListed() async throws {
+        let folder = try AnswerFolder([
+            "GET/a.json": "{", "GET/b.json.head": "X: 1", "GET/c.json": "1", "GET/c.500.json": "2", "stray.json": "1",
+            "get/x.json": "1", "GET/ok.json": "{}",
+        ])
+        try FileManager.default.createSymbolicLink(
+            at: folder.url.appending(path: "GET/link.json"),
+            withDestinationURL: folder.url.appending(path: "GET/ok.json")
+        )
+        #expect(
+            FolderAnswers(folder.url, now: { Date() }).problems() == [
+                "GET/a.json isn't JSON.", "GET/b.json.head is a head without GET/b.json.",
+                "GET/c.json is never used: GET/c.500.json answers the same requests.",
+                "GET/link.json is neither a file nor a folder; links aren't followed.",
+                "get/x.json: get is no method; methods are in capitals, such as GET.",
+                "stray.json isn't in the folder of a method, such as GET.",
+            ]
+        )
+    }
+}

@@ -1,0 +1,186 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Recordings
+
+@Suite(.againstHanging) struct FolderSafetyTests {
+    /// A folder with an answer, beside a file with a secret.
+    private func sandbox() throws -> (outside: TemporaryFolder, folder: URL) {
+        let outside = try TemporaryFolder()
+        let folder = outside.url.appending(path: "folder")
+        let get = folder.appending(path: "GET")
+        try FileManager.default.createDirectory(at: get, withIntermediateDirectories: true)
+        try Data("secret".utf8).write(to: outside.url.appending(path: "secret.txt"))
+        try Data("secret".utf8).write(to: folder.appending(path: "stray.txt"))
+        try Data("fine".utf8).write(to: get.appending(path: "fine.txt"))
+        return (outside, folder)
+    }
+
+    private func link(_ url: URL, to target: URL) throws {
+        try FileManager.default.createSymbolicLink(at: url, withDestinationURL: target)
+    }
+
+    @Test func linksAreNotFollowed() async throws {
+        let (outside, folder) = try sandbox()
+        let secret = outside.url.appending(path: "secret.txt")
+        try link(folder.appending(path: "GET/file.txt"), to: secret)
+        try link(folder.appending(path: "GET/dir"), to: outside.url)
+        try link(folder.appending(path: "POST"), to: outside.url)
+        try link(folder.appending(path: "GET/fine.txt.head"), to: secret)
+        try link(folder.appending(path: "GET/inside.txt"), to: folder.appending(path: "GET/fine.txt"))
+        let transport = FilesTransport.files(in: folder)
+        for target in ["/file", "/file.txt", "/dir/secret", "/dir/secret.txt", "/inside"] {
+            await #expect(throws: TransportError.self) { try await transport.text(target) }
+        }
+        await #expect(throws: TransportError.self) { try await transport.text("/secret", .post) }
+        #expect(try await transport.text("/fine") == "fine")
+    }
+
+    @Test func folderItselfMayBeALink() async throws {
+        let (outside, folder) = try sandbox()
+        let alias = outside.url.appending(path: "alias")
+        try link(alias, to: folder)
+        #expect(try await FilesTransport.files(in: alias).text("/fine") == "fine")
+    }
+
+    @Test func fifoDoesNotBlock() async throws {
+        let (outside, folder) = try sandbox()
+        defer { withExtendedLifetime(outside) {} }
+        let path = folder.appending(path: "GET/pipe.txt").path
+        #expect(mkfifo(path, 0o600) == 0)
+        await #expect(throws: TransportError.self) { try await FilesTransport.files(in: folder).text("/pipe") }
+        // Also when the FIFO takes a file's place after the listing.
+        #expect(throws: FolderPath.Failure(code: EINVAL, file: "GET/pipe.txt")) {
+            try FolderPath(folder).open(["GET", "pipe.txt"])
+        }
+        #expect(mkfifo(path + ".head", 0o600) == 0)
+        #expect(try await FilesTransport.files(in: folder).text("/fine") == "fine")
+    }
+
+    @Test(arguments: [
+        ["..", "secret.txt"], ["GET", "..", "..", "secret.txt"], ["../secret.txt"], ["/etc/passwd"], ["GET", ""], ["."],
+        ["GET\0", "fine.txt"], [], ["GET", "fine.txt\0.json"],
+    ])
+    func pathThatIsNotOfSegmentsIsRefused(path: [String]) throws {
+        let (outside, folder) = try sandbox()
+        let paths = FolderPath(folder)
+        #expect(throws: FolderPath.Failure.self) { try paths.open(path) }
+        #expect(throws: FolderPath.Failure.self) { try paths.write(Data(), to: path) }
+        #expect(throws: FolderPath.Failure.self) { try paths.remove(path) }
+        #expect(try Data(contentsOf: outside.url.appending(path: "secret.txt")) == Data("secret".utf8))
+    }
+
+    @Test func writeDoesNotFollowLinks() throws {
+        let (outside, folder) = try sandbox()
+        try link(folder.appending(path: "GET/dir"), to: outside.url)
+        try link(folder.appending(path: "GET/file.txt"), to: outside.url.appending(path: "secret.txt"))
+        let paths = FolderPath(folder)
+        #expect(throws: FolderPath.Failure.self) {
+            try paths.write(Data("new".utf8), to: ["GET", "dir", "secret.txt"])
+        }
+        try paths.write(Data("new".utf8), to: ["GET", "file.txt"])
+        #expect(try Data(contentsOf: outside.url.appending(path: "secret.txt")) == Data("secret".utf8))
+        #expect(try paths.read(["GET", "file.txt"], upTo: 100) == Data("new".utf8))
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.appending(path: "GET").path)
+        #expect(!names.contains { $0.hasPrefix(".") })
+    }
+
+    /// While a folder and a file are exchanged for links again and again, nothing from outside is read.
+    @Test func linkSwappedInBetweenChecksIsNotFollowed() async throws {
+        let (outside, folder) = try sandbox()
+        let (get, aside) = (folder.appending(path: "GET"), outside.url.appending(path: "aside"))
+        let trap = outside.url.appending(path: "trap")
+        let target = outside.url.appending(path: "target")
+        try FileManager.default.createDirectory(at: target, withIntermediateDirectories: true)
+        try Data("secret".utf8).write(to: target.appending(path: "fine.txt"))
+        try link(trap, to: target)
+        let isDone = Shared(false)
+        async let swapping: Void = Task.detached {
+            while !isDone.value {
+                _ = rename(get.path, aside.path)
+                _ = rename(trap.path, get.path)
+                _ = rename(get.path, trap.path)
+                _ = rename(aside.path, get.path)
+            }
+        }.value
+        let transport = FilesTransport.files(in: folder)
+        var answers: Set<String> = []
+        for _ in 0..<3_000 { answers.insert((try? await transport.text("/fine")) ?? "error") }
+        isDone.value = true
+        await swapping
+        #expect(answers.isSubset(of: ["fine", "error"]))
+        #expect(!answers.isEmpty)
+    }
+}
+
+@Suite(.againstHanging, .heavy) struct FolderFuzzTests {
+    private static let parts = [
+        "..", "%2e%2e", "%2E.", ".", "%2e", "/", "%2f", "%2F", "%5c", "%5C", "\\", "%00", "secret", "secret.txt",
+        "SECRET",
+        "stray.txt", "GET", "%252e%252e", "%c0%ae", "%c0%af", "%ef%bc%8f", "%e2%80%a5", "~", "*", "**", "?", "&", "=",
+        "#",
+        ":", "C:", "etc/passwd", "%0a", "^", "^^", "folder", "x", "é", "e%CC%81", "%", "%zz", ";", "@",
+        "api.example.com",
+        ".head", ".json", ".txt", "//", "file:", "proc/self/environ", "%F0%9F%98%80", "fine",
+    ]
+
+    private static func target(_ random: inout SeededGenerator) -> String {
+        var target = "/"
+        for _ in 0..<Int.random(in: 1...12, using: &random) { target += random.oneOf(parts) }
+        if Int.random(in: 0..<500, using: &random) == 0 { target += String(repeating: random.oneOf(parts), count: 500) }
+        return target
+    }
+
+    @Test func hostileURLReadsNothingOutside() async throws {
+        let outside = try TemporaryFolder()
+        let folder = outside.url.appending(path: "folder")
+        for directory in ["GET", "api.example.com/GET/x"] {
+            let url = folder.appending(path: directory)
+            try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+            try Data("fine".utf8).write(to: url.appending(path: "fine.txt"))
+        }
+        for file in ["secret.txt", "folder/secret.txt", "folder/.secret.txt", "folder/GET/.secret.txt"] {
+            try Data("secret".utf8).write(to: outside.url.appending(path: file))
+        }
+        let seed = UInt64.random(in: .min ... .max)
+        var random = SeededGenerator(seed: seed)
+        let answers = FolderAnswers(folder, now: { Date() })
+        var found = 0
+        for _ in 0..<100_000 {
+            let target = Self.target(&random)
+            let url = URL(string: "https://api.example.com" + target) ?? URL(string: "https://api.example.com")!
+            // Some targets are no URL: a server may still receive them.
+            guard let answer = try? await answers.answer(to: HTTPRequest(url: url), target: target) else { continue }
+            found += 1
+            guard case .body(let body) = answer.answer.content else { continue }
+            #expect(body.bytes == Data("fine".utf8), "\(target), seed \(seed)")
+        }
+        #expect(found > 0)
+    }
+
+    @Test func hostileURLWritesNothingOutside() throws {
+        let outside = try TemporaryFolder()
+        let folder = outside.url.appending(path: "a/b/folder")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let seed = UInt64.random(in: .min ... .max)
+        var random = SeededGenerator(seed: seed)
+        let paths = FolderPath(folder)
+        for _ in 0..<3_000 {
+            let target = Self.target(&random)
+            let name = FolderName(
+                origin: Bool.random(using: &random) ? "api.example.com" : nil,
+                method: random.oneOf([.get, "..", "a"]),
+                url: "https://api.example.com" + target,
+                redaction: .standard
+            )
+            let path = name.path(status: 200, fileExtension: "txt")
+            try paths.write(Data("x".utf8), to: path)
+            #expect(try paths.read(path, upTo: 10) == Data("x".utf8), "\(target), seed \(seed)")
+        }
+        for level in ["", "a", "a/b"] {
+            let names = try FileManager.default.contentsOfDirectory(atPath: outside.url.appending(path: level).path)
+            #expect(names.count == 1, "seed \(seed)")
+        }
+    }
+}

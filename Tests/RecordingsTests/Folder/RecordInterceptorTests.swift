@@ -1,0 +1,354 @@
+import Foundation
+import TestSupport
+import Testing
+import TransportTesting
+
+@testable import Recordings
+
+@Suite(.againstHanging) struct RecordInterceptorTests {
+    private struct Fixture {
+        let folder = TemporaryFolder.absent()
+        let errors = Notes<any Error>()
+        let stub = StubTransport()
+
+        func chain(limit: Int = 16 << 20, redaction: Redaction = .standard) -> InterceptorChain {
+            let record: AnyInterceptor = .record(
+                to: folder.url,
+                bodyLimit: limit,
+                redaction: redaction,
+                report: { errors.add($0) }
+            )
+            return InterceptorChain([record], transport: stub)
+        }
+
+        var files: [String] {
+            get throws { try FolderPath(folder.url).list().files.map(FolderPath.text) }
+        }
+
+        func text(_ file: String) throws -> String {
+            String(decoding: try Data(contentsOf: folder.file(file)), as: UTF8.self)
+        }
+
+        /// The names of all files on disk, the hidden ones too.
+        var everything: [String] { FileManager.default.subpaths(atPath: folder.url.path) ?? [] }
+    }
+
+    @Test func exchangeIsKeptAsFilesThatAnswer() async throws {
+        let fixture = Fixture()
+        fixture.stub.enqueue(
+            .json(#"{"id":42,"price":1.50,"tags":[]}"#, headers: ["X-Own": "1", "Content-Length": "32"]),
+            .json("[]", status: 201),
+            .status(204, headers: ["X-Deleted": "yes"]),
+            .data(Data([0, 255, 1]), contentType: "image/png"),
+            .status(404)
+        )
+        let chain = fixture.chain()
+        _ = try await chain.text("/users/42")
+        _ = try await chain.text("/users", .post)
+        _ = try await chain.text("/users/42", .delete)
+        _ = try await chain.text("/logo")
+        _ = try await chain.text("/none?q=A")
+        #expect(
+            try fixture.files == [
+                "DELETE/users/42.204.head", "GET/logo.png", "GET/none?q=^a.404.head", "GET/users/42.json",
+                "GET/users/42.json.head", "POST/users.201.json",
+            ]
+        )
+        let pretty = "{\n  \"id\": 42,\n  \"price\": 1.50,\n  \"tags\": []\n}\n"
+        #expect(try fixture.text("GET/users/42.json") == pretty)
+        #expect(
+            try fixture.text("GET/users/42.json.head") == """
+                # GET https://api.example.com/users/42
+                X-Own: 1
+                Content-Type: application/json
+
+                """
+        )
+        #expect(try Data(contentsOf: fixture.folder.file("GET/logo.png")) == Data([0, 255, 1]))
+        let player = FilesTransport.files(in: fixture.folder.url)
+        let played = try await player.send(request("/users/42"))
+        #expect(played.headerFields["X-Own"] == "1")
+        #expect(played.body.bytes == Data(pretty.utf8))
+        #expect(try await player.send(request("/users", .post)).status == 201)
+        let deleted = try await player.send(request("/users/42", .delete))
+        #expect(deleted.status == 204)
+        #expect(deleted.headerFields["X-Deleted"] == "yes")
+        #expect(try await player.send(request("/none?q=A")).status == 404)
+        #expect(fixture.errors.all.isEmpty)
+    }
+
+    @Test func theFirstAnswerReplacesTheOldOnesAndOthersFollow() async throws {
+        let fixture = Fixture()
+        for round in 1...2 {
+            let chain = fixture.chain()
+            for text in ["a", "b", "c"].prefix(4 - round) {
+                fixture.stub.enqueue(.text("\(text)\(round)", status: round == 1 ? 200 : 202))
+                _ = try await chain.text("/q")
+            }
+        }
+        #expect(try fixture.files == ["GET/q#2.202.txt", "GET/q.202.txt"])
+        let player = FilesTransport.files(in: fixture.folder.url)
+        #expect(try await player.text("/q") == "a2")
+        #expect(try await player.text("/q") == "b2")
+    }
+
+    @Test func otherOriginsHaveFoldersOfTheirOwn() async throws {
+        let fixture = Fixture()
+        fixture.stub.enqueue(.text("home"), .text("cdn"), .text("plain"))
+        let chain = fixture.chain()
+        for url in ["https://api.example.com/x", "https://cdn.example.com/x", "http://api.example.com/x"] {
+            _ = try await chain.send(HTTPRequest(url: URL(string: url)!))
+        }
+        #expect(
+            try fixture.files == ["GET/x.txt", "cdn.example.com/GET/x.txt", "http,api.example.com/GET/x.txt"]
+        )
+        let player = FilesTransport.files(in: fixture.folder.url)
+        for (url, text) in [
+            ("https://cdn.example.com/x", "cdn"), ("http://api.example.com/x", "plain"),
+            ("https://other.org/x", "home"),
+        ] {
+            #expect(try await player.send(HTTPRequest(url: URL(string: url)!)).body.bytes == Data(text.utf8))
+        }
+    }
+
+    @Test func bodiesAreToldApartOnlyWhereTheyDiffer() async throws {
+        let fixture = Fixture()
+        fixture.stub.on({ _ in true }, .choosing { .text("for \($0.body.bytes?.count ?? 0)") })
+        let chain = fixture.chain()
+        _ = try await chain.text("/graphql", .post, body: #"{"a":1}"#)
+        _ = try await chain.text("/graphql", .post, body: #"{"a":1,"b":2}"#)
+        _ = try await chain.text("/same", .post, body: "x")
+        _ = try await chain.text("/same", .post, body: "x")
+        let files = try fixture.files
+        #expect(files.count == 4)
+        #expect(files.contains("POST/graphql.txt") && files.contains("POST/same#2.txt"))
+        let player = FilesTransport.files(in: fixture.folder.url)
+        #expect(try await player.text("/graphql", .post, body: #"{"b":2,"a":1}"#) == "for 13")
+        #expect(try await player.text("/graphql", .post, body: #"{"a":1}"#) == "for 7")
+    }
+
+    @Test func streamIsKeptAtItsEndAndNotHeldUp() async throws {
+        let fixture = Fixture()
+        fixture.stub.enqueue(
+            .stream([Data("data: 1\n".utf8), Data("data: 2\n".utf8)], headers: [.contentType: "text/event-stream"])
+        )
+        var streaming = request("/events")
+        streaming.context.responseBody = .streamed
+        let response = try await fixture.chain().send(streaming)
+        var iterator = response.body.makeAsyncIterator()
+        #expect(try await iterator.next() == Data("data: 1\n".utf8))
+        #expect(fixture.everything.isEmpty)
+        #expect(try await iterator.next() == Data("data: 2\n".utf8))
+        #expect(try await iterator.next() == nil)
+        #expect(try fixture.text("GET/events.sse") == "data: 1\ndata: 2\n")
+    }
+
+    @Test func incompleteContentIsNotKept() async throws {
+        let fixture = Fixture()
+        fixture.stub.enqueue(
+            .stream([Data("a".utf8)], thenFailing: TransportError(.truncated, "Cut.")),
+            .stream([Data("a".utf8), Data("b".utf8)]),
+            .failure(TransportError(.connectionLost, "Lost."))
+        )
+        let chain = fixture.chain()
+        for _ in 0..<2 {
+            var streaming = request("/x")
+            streaming.context.responseBody = .streamed
+            let response = try await chain.send(streaming)
+            var iterator = response.body.makeAsyncIterator()
+            _ = try await iterator.next()
+            _ = try? await iterator.next()
+            response.body.discard()
+        }
+        await #expect(throws: TransportError.self) { try await chain.text("/x") }
+        #expect(fixture.everything.isEmpty)
+    }
+
+    @Test func contentOverTheLimitIsReportedAndPasses() async throws {
+        let fixture = Fixture()
+        fixture.stub.enqueue(.text("12345"), .text("1234"))
+        let chain = fixture.chain(limit: 4)
+        #expect(try await chain.text("/long") == "12345")
+        #expect(try await chain.text("/short") == "1234")
+        #expect(try fixture.files == ["GET/short.txt"])
+        let error = try #require(fixture.errors.all.first as? TransportError)
+        #expect(error.code == .bodyTooLarge)
+        #expect(error.message.contains("GET/long"))
+    }
+
+    @Test func folderThatCannotBeWrittenIsReportedAndFailsNoCall() async throws {
+        let fixture = Fixture()
+        try Data().write(to: fixture.folder.url)
+        fixture.stub.enqueue(.text("fine"))
+        #expect(try await fixture.chain().text("/a") == "fine")
+        #expect((fixture.errors.all.first as? TransportError)?.code == .unwritableFile)
+    }
+
+    @Test func moreAnswersThanTheLimitAreReported() async throws {
+        let fixture = Fixture()
+        fixture.stub.on({ _ in true }, .text("x"))
+        let chain = fixture.chain()
+        for _ in 0..<(FolderRecorder.answerLimit + 1) { _ = try await chain.text("/q") }
+        #expect(try fixture.files.count == FolderRecorder.answerLimit)
+        #expect(fixture.errors.all.count == 1)
+    }
+
+    @Test func parallelCallsLoseNothing() async throws {
+        let fixture = Fixture()
+        fixture.stub.on({ _ in true }, .choosing { .text($0.url.path) })
+        let chain = fixture.chain()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<200 { group.addTask { _ = try await chain.text("/item/\(number % 50)") } }
+            try await group.waitForAll()
+        }
+        #expect(try fixture.files.count == 200)
+        #expect(!fixture.everything.contains { $0.contains(".recording") })
+        let player = FilesTransport.files(in: fixture.folder.url)
+        for number in 0..<50 { #expect(try await player.text("/item/\(number)") == "/item/\(number)") }
+    }
+
+    @Test func digestsGoWhenJSONIsIndented() async throws {
+        let fixture = Fixture()
+        let fields: HTTPFields = ["Content-Digest": "sha-256=:x:", "ETag": "\"1\""]
+        fixture.stub.enqueue(.json(#"{"a":1}"#, headers: fields), .text("unchanged", headers: fields))
+        let chain = fixture.chain()
+        _ = try await chain.text("/a")
+        _ = try await chain.text("/b")
+        #expect(try !fixture.text("GET/a.json.head").contains("Digest"))
+        #expect(try fixture.text("GET/b.txt.head").contains("Digest"))
+    }
+
+    @Test func datesMoveWithTheAnswer() async throws {
+        let folder = try AnswerFolder([
+            "GET/a.txt": "1",
+            "GET/a.txt.head": "Date: Thu, 01 Jan 2015 00:00:00 GMT\nExpires: Thu, 01 Jan 2015 01:00:00 GMT",
+        ])
+        let transport = FilesTransport.files(in: folder.url, time: .manual(ManualClock()))
+        let response = try await transport.send(request("/a"))
+        #expect(response.headerFields[.date] == "Thu, 01 Jan 2026 00:00:00 GMT")
+        #expect(response.headerFields[.expires] == "Thu, 01 Jan 2026 01:00:00 GMT")
+    }
+
+    @Test func interceptorHasAPlaceInAChain() {
+        let chain = InterceptorChain([.record(to: URL(filePath: "/tmp/x"))], transport: StubTransport())
+        #expect(chain.findings.isEmpty)
+        #expect("\(chain)".contains("record"))
+    }
+}
+
+@Suite(.againstHanging) struct RecordSecretsTests {
+    private static let secret = "hushhush"
+
+    /// Places for a secret: in a URL, in fields, and in a content of some type.
+    private static var shapes: [(url: String, fields: HTTPFields, type: String, content: String)] {
+        let names = [
+            "token", "access_token", "password", "apiKey", "X-Api-Key", "client_secret", "sessionid", "jwt",
+            "signature", "otp",
+        ]
+        return names.flatMap { name -> [(url: String, fields: HTTPFields, type: String, content: String)] in
+            let field = HTTPFields([HTTPField(unchecked: HTTPField.Name(name) ?? "Token", secret)])
+            return [
+                ("/a?\(name)=\(secret)", [:], "text/plain", ""),
+                ("/a/b?x=1&\(name)=\(secret)&y=2", [:], "text/plain", ""),
+                ("/p;\(name)=\(secret)/x", [:], "text/plain", ""), ("/f", field, "text/plain", ""),
+                ("/s", ["Set-Cookie": "\(name)=\(secret); Path=/"], "text/plain", ""),
+                ("/l", ["Location": "https://h.org/?\(name)=\(secret)"], "text/plain", ""),
+                ("/j", [:], "application/json", "{\"\(name)\":\"\(secret)\",\"a\":1}"),
+                ("/k", [:], "application/problem+json", "{\"deep\":[{\"\(name)\":{\"v\":\"\(secret)\"}}]}"),
+                ("/form", [:], "application/x-www-form-urlencoded", "a=1&\(name)=\(secret)"),
+                ("/t", [:], "text/plain", "\(name): \(secret)\nother: 1"),
+                ("/x", [:], "application/xml", "<a><\(name)>\(secret)</\(name)></a>"),
+                ("/bin", [:], "application/octet-stream", "{\"\(name)\":\"\(secret)\"}"),
+            ]
+        } + [
+            ("/r?next=https%3A%2F%2Fh.org%2F%3Ftoken%3D\(secret)", [:], "text/plain", ""),
+            ("/u", ["WWW-Authenticate": "Bearer token=\"\(secret)\""], "text/plain", ""),
+            ("/b", ["Authorization": "Bearer \(secret)"], "text/plain", ""),
+        ]
+    }
+
+    @Test func noFileHoldsASecretAndTheRecordingPlays() async throws {
+        for shape in Self.shapes {
+            let folder = TemporaryFolder.absent()
+            let stub = StubTransport()
+            let fields = HTTPFields([HTTPField(unchecked: .contentType, shape.type)] + Array(shape.fields))
+            stub.enqueue(.status(200, headers: fields, body: HTTPBody(shape.content)))
+            let errors = Notes<any Error>()
+            let chain = InterceptorChain([.record(to: folder.url, report: { errors.add($0) })], transport: stub)
+            var sent = request(shape.url, .post, body: HTTPBody("password=\(Self.secret)"))
+            sent.headerFields[.authorization] = "Bearer \(Self.secret)"
+            _ = try await chain.send(sent)
+            let paths = FileManager.default.subpaths(atPath: folder.url.path) ?? []
+            #expect(!paths.isEmpty, "\(shape)")
+            for path in paths {
+                #expect(!path.contains(Self.secret), "\(path)")
+                guard let bytes = try? Data(contentsOf: folder.file(path)) else { continue }
+                #expect(bytes.firstRange(of: Data(Self.secret.utf8)) == nil, "\(path): \(shape)")
+            }
+            let other = shape.url.replacing(Self.secret, with: "anotherone")
+            let played = try await FilesTransport.files(in: folder.url).send(request(other, .post, body: "password=x"))
+            #expect(played.status == 200, "\(shape)")
+            #expect(errors.all.isEmpty)
+        }
+    }
+
+    @Test func ownNamesAndTheHookCount() async throws {
+        let folder = TemporaryFolder.absent()
+        let stub = StubTransport()
+        stub.enqueue(.json(#"{"frob":"hushhush","note":"Project Manhattan"}"#))
+        let record: AnyInterceptor = .record(
+            to: folder.url,
+            redaction: .standard.adding(names: ["frob"]),
+            replacing: { $0.replacing("Manhattan", with: "…") }
+        )
+        _ = try await InterceptorChain([record], transport: stub).text("/a?frob=hushhush&b=1")
+        #expect(try FolderPath(folder.url).list().files.map(FolderPath.text) == ["GET/a?frob=*&b=1.json"])
+        let text = String(decoding: try Data(contentsOf: folder.file("GET/a?frob=*&b=1.json")), as: UTF8.self)
+        #expect(!text.contains("hush") && !text.contains("Manhattan"))
+        #expect(try await FilesTransport.files(in: folder.url).text("/a?frob=other&b=1") == text)
+    }
+}
+
+@Suite(.againstHanging) struct FolderArchiveTests {
+    private func archive(_ entries: [(url: String, text: String)]) -> Data {
+        HARArchive.encode(
+            entries.map { entry in
+                RecordedExchange(
+                    startedAt: Date(timeIntervalSince1970: 0),
+                    request: .init(method: .get, url: entry.url),
+                    response: .init(status: 200, chunks: [.init(Data(entry.text.utf8))])
+                )
+            }
+        )
+    }
+
+    @Test func archiveAnswersWhatNoFileDoes() async throws {
+        let folder = try AnswerFolder(["GET/b.txt": "file"])
+        let url = "https://api.example.com"
+        try folder.write(archive([("\(url)/a?x=1", "1"), ("\(url)/a?x=1", "2"), ("\(url)/b", "archive")]), to: "s.har")
+        let transport = folder.transport
+        var texts: [String] = []
+        for _ in 0..<3 { texts.append(try await transport.text("/a?x=1")) }
+        #expect(texts == ["1", "2", "2"])
+        #expect(try await transport.text("/b") == "file")
+        await #expect(throws: TransportError.self) {
+            try await transport.send(HTTPRequest(url: URL(string: "https://o.org/a?x=1")!))
+        }
+        try folder.write(archive([("\(url)/a?x=1", "edited")]), to: "s.har")
+        #expect(try await transport.text("/a?x=1") == "edited")
+    }
+
+    @Test func missNamesTheNearestOfAnArchive() async throws {
+        let folder = try AnswerFolder()
+        try folder.write(archive([("https://api.example.com/users?page=1", "1")]), to: "s.har")
+        let error = await #expect(throws: TransportError.self) { try await folder.transport.text("/users?page=2") }
+        #expect(try #require(error).description.contains("GET https://api.example.com/users?page=1 was recorded"))
+    }
+
+    @Test func brokenArchiveFailsWithItsReason() async throws {
+        let folder = try AnswerFolder(["s.har": "{"])
+        let error = await #expect(throws: TransportError.self) { try await folder.transport.text("/a") }
+        #expect(error?.code == .unreadableFile)
+        #expect(FolderAnswers(folder.url, now: { Date() }).problems().first?.hasPrefix("s.har: ") == true)
+    }
+}
