@@ -1,1 +1,19 @@
+internal import Foundation
+internal import Interceptors
+internal import Recordings
+internal import TransportTesting
+
 // The command-line program of the package: a mock server over a folder.
+
+let arguments: ServerArguments
+do {
+    arguments = try ServerArguments(Array(CommandLine.arguments.dropFirst()))
+} catch {
+    ProgramOutput.error("mockserver: \(error.message)\n\n\(ServerArguments.usage)")
+    exit(2)
+}
+guard !arguments.isHelp else {
+    ProgramOutput.line(ServerArguments.usage)
+    exit(0)
+}
+await ServerProgram(arguments).run()

@@ -55,18 +55,22 @@ struct MemoryPeer: Sendable {
         switch body {
         case .file(let file): return try HTTPBody(file: file)
         case .bytes(let bytes), .untilClose(let bytes): return HTTPBody(bytes)
-        case .chunks(let chunks, _, _):
-            return .restartable {
-                AsyncStream { continuation in
-                    for chunk in chunks { continuation.yield(chunk) }
-                    continuation.finish()
-                }
-            }
+        case .chunks(let chunks, _, _): return stream(chunks)
+        case .timedChunks(let chunks, _): return stream(chunks.map(\.bytes))
         case .repeated(let bytes, let times, _):
             return HTTPBody(Data((0..<times).lazy.map { _ in bytes }.joined()))
         case .stalled(let beginning, let length):
             let (stream, end) = endless(after: beginning)
             return .oneShot(stream, length: Int64(length), onDiscard: end)
+        }
+    }
+
+    private func stream(_ chunks: [Data]) -> HTTPBody {
+        .restartable {
+            AsyncStream { continuation in
+                for chunk in chunks { continuation.yield(chunk) }
+                continuation.finish()
+            }
         }
     }
 

@@ -13,16 +13,18 @@ enum Descriptors {
     // SOCK_STREAM has different types in glibc and elsewhere, but always the value 1.
     private static let streamSocket: Int32 = 1
 
-    /// Creates a socket that listens on an ephemeral port of 127.0.0.1.
-    static func listen() throws -> (descriptor: Int32, port: UInt16) {
+    /// Creates a socket that listens on a port of 127.0.0.1; 0 stands for an ephemeral one.
+    static func listen(on port: UInt16) throws -> (descriptor: Int32, port: UInt16) {
         let descriptor = socket(AF_INET, streamSocket, 0)
         guard descriptor >= 0 else { throw MockServerError("open a socket", code: errno) }
         do {
             prepare(descriptor)
-            try bind(descriptor)
+            // A server that was just stopped leaves connections behind, which mustn't keep its port.
+            if port != 0 { set(descriptor, level: SOL_SOCKET, option: SO_REUSEADDR, to: Int32(1)) }
+            try bind(descriptor, to: port)
             // A long backlog queues a burst of clients instead of refusing them.
             try check(listenCall(descriptor, 1024), "listen")
-            return (descriptor, try port(of: descriptor))
+            return (descriptor, try self.port(of: descriptor))
         } catch {
             close(descriptor)
             throw error
@@ -114,16 +116,17 @@ enum Descriptors {
         }
     }
 
-    private static func bind(_ descriptor: Int32) throws {
+    private static func bind(_ descriptor: Int32, to port: UInt16) throws {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
+        address.sin_port = port.bigEndian
         let result = withUnsafePointer(to: &address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                 bindCall(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
             }
         }
-        try check(result, "bind to 127.0.0.1")
+        try check(result, port == 0 ? "bind to 127.0.0.1" : "bind to port \(port) of 127.0.0.1")
     }
 
     private static func port(of descriptor: Int32) throws -> UInt16 {

@@ -7,6 +7,8 @@ struct MockMessage: Sendable {
         case bytes(Data)
         case file(URL)
         case chunks([Data], trailers: HTTPFields, pause: Duration?)
+        /// Chunks with a pause before each. If the content is cut, its end doesn't come.
+        case timedChunks([StubAnswer.Chunk], isCut: Bool)
         case repeated(Data, times: Int, chunked: Bool)
         case untilClose(Data)
         /// The beginning of a content with the given length, without the rest.
@@ -88,7 +90,7 @@ struct MockMessage: Sendable {
     private func isChunked(for request: MockServer.Request) -> Bool {
         guard request.version != "1.0" else { return false }
         return switch body {
-        case .chunks, .repeated(_, _, chunked: true): true
+        case .chunks, .timedChunks, .repeated(_, _, chunked: true): true
         case .bytes, .file, .repeated, .untilClose, .stalled: false
         }
     }
@@ -100,7 +102,7 @@ struct MockMessage: Sendable {
         case .repeated(let bytes, let times, chunked: false):
             let (length, isOver) = bytes.count.multipliedReportingOverflow(by: times)
             return isOver ? nil : length
-        case .chunks, .file, .repeated, .untilClose: return nil
+        case .chunks, .timedChunks, .file, .repeated, .untilClose: return nil
         }
     }
 
@@ -123,6 +125,12 @@ struct MockMessage: Sendable {
                 return before + (chunk.isEmpty ? [] : [.send(isChunked ? Self.frame(chunk) : chunk)])
             }
             return pieces + (isChunked ? [.send(Self.end(trailers))] : [])
+        case .timedChunks(let chunks, let isCut):
+            let pieces = chunks.flatMap { chunk -> [MockResponse.Step] in
+                let before: [MockResponse.Step] = chunk.pause > .zero ? [.wait(chunk.pause)] : []
+                return before + (chunk.bytes.isEmpty ? [] : [.send(isChunked ? Self.frame(chunk.bytes) : chunk.bytes)])
+            }
+            return pieces + (isCut ? [.close] : isChunked ? [.send(Self.end([:]))] : [])
         }
     }
 

@@ -20,10 +20,13 @@ extension ServerConnection {
 
     private func answer(to request: MockServer.Request, by route: Route?) throws(Ending) -> MockResponse {
         guard let route else {
-            return server.update { state in
+            let (queued, fallback) = server.update { state in
                 state.requests.append(request)
-                return state.takeQueued(for: request)
+                let fallback = state.queue.isEmpty ? state.fallback : nil
+                return (fallback == nil ? state.takeQueued(for: request) : nil, fallback)
             }
+            if let fallback { return try value { await fallback(request) } }
+            return queued ?? .status(404)
         }
         server.update { $0.requests.append(request) }
         switch route.answer {

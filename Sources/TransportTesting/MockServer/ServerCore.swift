@@ -46,6 +46,7 @@ final class ServerCore: Sendable {
     init(
         clock: any Clock<Duration>,
         limits: MockServer.Limits,
+        port: UInt16 = 0,
         makeStream: @escaping @Sendable (Int32) -> any ByteStream
     ) throws {
         self.clock = clock
@@ -53,7 +54,7 @@ final class ServerCore: Sendable {
         self.makeStream = makeStream
         stopping = try WakePipe()
         do {
-            (listener, port) = try Descriptors.listen()
+            (listener, self.port) = try Descriptors.listen(on: port)
         } catch {
             stopping.close()
             throw error
@@ -83,11 +84,11 @@ final class ServerCore: Sendable {
             stopping.close()
         }
         // Drops the routes, because a route that captures the server would otherwise keep both alive.
-        let routes = state.withLock { state in
-            defer { state.routes = [] }
-            return state.routes
+        let dropped = state.withLock { state in
+            defer { (state.routes, state.fallback) = ([], nil) }
+            return (state.routes, state.fallback)
         }
-        withExtendedLifetime(routes) {}
+        withExtendedLifetime(dropped) {}
     }
 
     /// Whether the server has been told to stop. Unlike polling `stopDescriptor`, this needs no system call.

@@ -11,6 +11,8 @@ struct ServerState: Sendable {
 
     var routes: [Route] = []
     var queue: [MockResponse] = []
+    /// Answers what no route and no queued response answers.
+    var fallback: (@Sendable (MockServer.Request) async -> MockResponse)?
     var requests: [MockServer.Request] = []
     /// The number of accepted connections.
     var opened = 0

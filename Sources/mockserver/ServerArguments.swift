@@ -1,0 +1,89 @@
+internal import Foundation
+
+/// The arguments of the program.
+struct ServerArguments: Equatable {
+    /// An argument that the program doesn't understand.
+    struct Failure: Error {
+        let message: String
+    }
+
+    var folder = ""
+    var port = 8080
+    var delay: Duration = .zero
+    /// The share of requests that fail, from 0 to 1.
+    var failureRate = 0.0
+    var seed: UInt64?
+    var isWatching = false
+    var isHelp = false
+
+    static let usage = """
+        Usage: mockserver FOLDER [options]
+
+        Answers HTTP requests on 127.0.0.1 from the files in a folder:
+        GET/users/42.json answers GET /users/42, POST/users.201.json answers POST /users with the status 201.
+        Edits are seen at the next request.
+
+          --port PORT    the port, 8080 by default; 0 for a free one
+          --delay TIME   the wait before each answer, such as 200ms or 1.5s
+          --fail SHARE   the share of requests that get a 503, such as 10%
+          --seed NUMBER  makes the same requests fail in each run
+          --watch        reports changed files, and problems with them, at once
+          --help         shows this text
+        """
+
+    init(_ arguments: [String]) throws(Failure) {
+        var rest = arguments[...]
+        while let argument = rest.popFirst() {
+            let parts = argument.split(separator: "=", maxSplits: 1).map(String.init)
+            let isOption = argument.hasPrefix("-")
+            let name = isOption ? parts[0] : argument
+            func value() throws(Failure) -> String {
+                if isOption, parts.count == 2 { return parts[1] }
+                guard let next = rest.popFirst() else { throw Failure(message: "\(name) needs a value.") }
+                return next
+            }
+            switch name {
+            case "--help", "-h": isHelp = true
+            case "--watch": isWatching = true
+            case "--port": port = try Self.port(value())
+            case "--delay": delay = try Self.duration(value())
+            case "--fail": failureRate = try Self.share(value())
+            case "--seed": seed = try Self.seed(value())
+            case _ where isOption: throw Failure(message: "\(name) is no option.")
+            case _ where folder.isEmpty: folder = argument
+            default: throw Failure(message: "There is more than one folder: \(folder) and \(argument).")
+            }
+        }
+        guard isHelp || !folder.isEmpty else { throw Failure(message: "The folder is missing.") }
+    }
+
+    private static func port(_ text: String) throws(Failure) -> Int {
+        guard let port = Int(text), 0...65535 ~= port else {
+            throw Failure(message: "--port is a number from 0 to 65535, not \(text).")
+        }
+        return port
+    }
+
+    private static func seed(_ text: String) throws(Failure) -> UInt64 {
+        guard let seed = UInt64(text) else { throw Failure(message: "--seed is a whole number, not \(text).") }
+        return seed
+    }
+
+    private static func duration(_ text: String) throws(Failure) -> Duration {
+        let units: [(ending: String, seconds: Double)] = [("ms", 0.001), ("s", 1)]
+        for unit in units where text.hasSuffix(unit.ending) {
+            guard let number = Double(text.dropLast(unit.ending.count)), 0...86_400 ~= number * unit.seconds else {
+                break
+            }
+            return .seconds(number * unit.seconds)
+        }
+        throw Failure(message: "--delay is a time such as 200ms or 1.5s, not \(text).")
+    }
+
+    private static func share(_ text: String) throws(Failure) -> Double {
+        guard text.hasSuffix("%"), let percent = Double(text.dropLast()), 0...100 ~= percent else {
+            throw Failure(message: "--fail is a share such as 10%, not \(text).")
+        }
+        return percent / 100
+    }
+}

@@ -1,0 +1,152 @@
+#if os(Linux) || os(macOS)
+import Foundation
+import TestSupport
+import Testing
+import TransportTesting
+
+@testable import Recordings
+
+/// The program `mockserver` as a child process, and curl as its client.
+@Suite(.againstHanging) struct MockServerProgramTests {
+    /// A running program whose output is read line by line.
+    private final class Server: Sendable {
+        let process: ChildProcess
+        let url: String
+        private let lines: LineReader
+
+        init(_ folder: URL, _ arguments: [String] = []) async throws {
+            var ends: [Int32] = [-1, -1]
+            try #require(pipe(&ends) == 0)
+            let path = try #require(Program.path(of: "mockserver"))
+            process = try ChildProcess(path, [folder.path, "--port", "0"] + arguments, descriptors: [0, ends[1], 2])
+            close(ends[1])
+            lines = LineReader(ends[0])
+            let first = try #require(await lines.next { $0.contains("http://127.0.0.1:") })
+            url = try #require(first.split(separator: " ").last.map(String.init))
+        }
+
+        func line(containing text: String) async -> String? { await lines.next { $0.contains(text) } }
+
+        deinit { process.send(signal: SIGKILL) }
+    }
+
+    /// Reads lines from a descriptor on a thread, because reading blocks.
+    private final class LineReader: Sendable {
+        private let stream: AsyncStream<String>
+
+        init(_ descriptor: Int32) {
+            let (stream, continuation) = AsyncStream.makeStream(of: String.self)
+            self.stream = stream
+            Thread {
+                var (line, byte): ([UInt8], UInt8) = ([], 0)
+                while true {
+                    let count = read(descriptor, &byte, 1)
+                    if count < 0, errno == EINTR { continue }
+                    guard count == 1 else { break }
+                    if byte == 10 {
+                        continuation.yield(String(decoding: line, as: UTF8.self))
+                        line = []
+                    } else {
+                        line.append(byte)
+                    }
+                }
+                close(descriptor)
+                continuation.finish()
+            }.start()
+        }
+
+        func next(_ matches: (String) -> Bool) async -> String? {
+            for await line in stream where matches(line) { return line }
+            return nil
+        }
+    }
+
+    private func curl(_ arguments: String...) async throws -> String {
+        try await Command.run("/usr/bin/env", ["curl", "-s"] + arguments).text
+    }
+
+    @Test func folderIsServedAndEachRequestIsALine() async throws {
+        let folder = try AnswerFolder(["GET/users/42.json": "{}", "POST/users.201.json": "[]"])
+        let server = try await Server(folder.url)
+        let example = await server.line(containing: "Try: curl")
+        #expect(example?.contains("\(server.url)/users/42") == true)
+        #expect(try await curl("\(server.url)/users/42") == "{}")
+        let line = try #require(await server.line(containing: "GET /users/42"))
+        #expect(line.hasPrefix("GET /users/42 → 200 GET/users/42.json (") && line.hasSuffix(" ms)"))
+        #expect(try await curl("-d", "a=1", "-w", "%{http_code}", "\(server.url)/users") == "[]201")
+        #expect(try await curl("-o", "/dev/null", "-w", "%{http_code}", "\(server.url)/users/43?token=abc") == "404")
+        let miss = try #require(await server.line(containing: "/users/43"))
+        #expect(miss.contains("GET /users/43?token=<redacted> → 404 No file in "))
+        #expect(miss.contains("The nearest is GET/users/42.json."))
+    }
+
+    @Test(arguments: [SIGINT, SIGTERM]) func signalEndsTheProgram(signal: Int32) async throws {
+        let folder = try AnswerFolder(["GET/a.json": "1"])
+        let server = try await Server(folder.url)
+        server.process.send(signal: signal)
+        #expect(await server.line(containing: "Stopped.") != nil)
+        #expect(await server.process.ended() == .exit(0))
+    }
+
+    @Test func sameSeedFailsTheSameRequests() async throws {
+        let folder = try AnswerFolder(["GET/a.json": "1"])
+        var runs: [[String]] = []
+        for _ in 0..<2 {
+            let server = try await Server(folder.url, ["--fail", "50%", "--seed", "7"])
+            var codes: [String] = []
+            for _ in 0..<12 { codes.append(try await curl("-o", "/dev/null", "-w", "%{http_code}", "\(server.url)/a")) }
+            runs.append(codes)
+        }
+        #expect(runs[0] == runs[1])
+        #expect(Set(runs[0]) == ["200", "503"])
+    }
+
+    @Test func changesAndProblemsAreReported() async throws {
+        let folder = try AnswerFolder(["GET/a.json": "1", "GET/b.json": "{"])
+        let server = try await Server(folder.url, ["--watch"])
+        #expect(await server.line(containing: "problem: ") == "problem: GET/b.json isn't JSON.")
+        // The program compares with what it saw after its first check.
+        #expect(await server.line(containing: "Watching") != nil)
+        try folder.write("X: 1", to: "GET/a.json.head")
+        #expect(await server.line(containing: "new: ") == "new: GET/a.json.head")
+        try folder.write("no field", to: "GET/a.json.head")
+        #expect(await server.line(containing: "changed: ") == "changed: GET/a.json.head")
+        #expect(await server.line(containing: "problem: ")?.hasPrefix("problem: GET/a.json.head, line 1") == true)
+        try FileManager.default.removeItem(at: folder.url.appending(path: "GET/a.json"))
+        #expect(await server.line(containing: "removed: ") == "removed: GET/a.json")
+    }
+
+    @Test(arguments: [
+        ([], "The folder is missing."), (["a", "b"], "more than one folder"),
+        (["a", "--port", "x"], "--port is a number"),
+        (["a", "--port"], "--port needs a value."), (["a", "--delay", "5"], "--delay is a time"),
+        (["a", "--fail=200%"], "--fail is a share"), (["a", "--seed", "-1"], "--seed is a whole number"),
+        (["a", "--loud"], "--loud is no option."),
+    ])
+    func wrongArgumentExitsWithItsReasonAndTheUsage(arguments: [String], message: String) async throws {
+        let path = try #require(Program.path(of: "mockserver"))
+        let result = try await Command.run(path, arguments)
+        #expect(result.status == 2)
+        #expect(result.complaint.contains(message) && result.complaint.contains("Usage: mockserver FOLDER"))
+    }
+
+    @Test func helpIsPrinted() async throws {
+        let path = try #require(Program.path(of: "mockserver"))
+        let result = try await Command.run(path, ["--help"])
+        #expect(result.status == 0)
+        #expect(result.text.contains("--watch"))
+    }
+
+    @Test func startThatFailsExitsWithItsReason() async throws {
+        let path = try #require(Program.path(of: "mockserver"))
+        let missing = try await Command.run(path, ["/no/such/folder"])
+        #expect(missing.status == 1)
+        #expect(missing.complaint.contains("There is no folder /no/such/folder."))
+        let busy = try MockServer()
+        let folder = try AnswerFolder()
+        let refused = try await Command.run(path, [folder.url.path, "--port", "\(busy.port)"])
+        #expect(refused.status == 1)
+        #expect(refused.complaint.contains("bind to port \(busy.port)"))
+    }
+}
+#endif
