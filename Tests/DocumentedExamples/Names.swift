@@ -90,6 +90,7 @@ func show(_ user: User) {}
 func finish(_ completion: some Any) {}
 
 let url: URL = some()
+let folder: URL = some()
 let baseURL = url, nextURL = url, newsURL = url, filmURL = url
 let proxyURL = url, photo = url, file = url, cachesDirectory = url, caches = url, downloads = url
 let harFile = url, htmlFile = url
