@@ -3,8 +3,8 @@ import Middlewares
 import Recordings
 import TransportTesting
 
-/// `Offline` records calls to a server, stops the server, and makes the same calls again: from the recording, and in another
-/// process that gets its answers with its launch arguments.
+/// `Offline` records calls to a server, stops the server, and makes the same calls again: from the recording, from files, from a
+/// server of these files, and in another process that gets its answers with its launch arguments.
 /// `Offline <URL>` records a GET of that URL in place of a server on loopback.
 @main
 struct Offline {
@@ -27,11 +27,15 @@ struct Offline {
             throw Wrong("\(address ?? "") is no URL.")
         }
         let calls = address == nil ? Call.all : [Call(.get, "")]
-        let tape = folder.appending(path: "tape.har")
+        let (tape, files) = (folder.appending(path: "tape.har"), folder.appending(path: "files"))
 
         print("Recorded from \(server == nil ? "the server" : "a server on loopback")")
         let recording = Recording(at: tape, mode: .new)
-        let first = Client(baseURL: base, interceptors: [], transport: .recorded(recording, over: .platform()))
+        let first = Client(
+            baseURL: base,
+            interceptors: [.record(to: files, report: { print("  not kept: \($0)") })],
+            transport: .recorded(recording, over: .platform())
+        )
         let expected = try await answers(to: calls, from: first)
         for answer in expected { print("  \(answer)") }
         try recording.finish()
@@ -47,6 +51,18 @@ struct Offline {
             expected
         )
         try played.finish()
+        try await check(
+            "from files",
+            calls,
+            Client(baseURL: base, interceptors: [], transport: .files(in: files)),
+            expected
+        )
+        for name in try FileManager.default.subpathsOfDirectory(atPath: files.path).sorted() where name.contains(".") {
+            print("    \(name)")
+        }
+        let mock = try MockServer(serving: files)
+        defer { mock.stop() }
+        try await check("from a server of these files", calls, Client(baseURL: mock.url, interceptors: []), expected)
         print("\nIn another process")
         try App.start(
             with: LaunchStubs("users", stubs: [.on(.post, "/users", .status(503, headers: [.retryAfter: "30"]))])
