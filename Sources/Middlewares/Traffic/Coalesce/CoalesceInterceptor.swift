@@ -25,7 +25,7 @@ struct CoalesceInterceptor: Interceptor {
             return try await next(request)
         }
         let request = request
-        guard !Task.isRefreshingCredential,
+        guard !Task.isRefreshingCredential, !coalescer.isInside(request),
             let identity = ExchangeIdentity(of: request, ignoring: ignored, apart: apart?(request))
         else { return try await next(request) }
         return try await coalescer.response(to: request, identity, next: next)
@@ -66,7 +66,8 @@ extension Interceptor where Self == AnyInterceptor {
     /// Some requests never share:
     /// - requests for a streamed response, because a stream can be read once, and the slowest reader would delay the others;
     /// - requests that report progress;
-    /// - requests that refresh a credential (`Task.isRefreshingCredential`), because the exchange may wait for the refresh.
+    /// - requests that refresh a credential (`Task.isRefreshingCredential`), because the exchange may wait for the refresh;
+    /// - requests of an exchange that come to the same interceptor again, because they would wait for themselves.
     ///
     /// ## Behaviour
     /// - The exchange runs in a separate task. Cancelling a caller, even the one that started the exchange, only ends that

@@ -32,6 +32,11 @@ final class Coalescer: Sendable {
     /// The number of running exchanges, and of callers that wait for them.
     var counts: (exchanges: Int, waiters: Int) { exchanges.withLock(\.counts) }
 
+    /// Whether a request belongs to a running exchange, as it does where the same interceptor is twice in a chain.
+    func isInside(_ request: borrowing HTTPRequest) -> Bool {
+        request.context.coalescers.contains(ObjectIdentifier(self))
+    }
+
     /// Lets no further request join the running exchanges with an origin.
     func close(_ origin: Origin) { exchanges.withLock { $0.close(origin) } }
 
@@ -82,6 +87,7 @@ final class Coalescer: Sendable {
     private func begin(_ exchange: Int, _ request: HTTPRequest, _ next: Next) {
         var shared = request
         shared.shareResponse(by: "coalesce")
+        shared.context.coalescers.append(ObjectIdentifier(self))
         if request.context.deadline != nil { shared.context.deadline = deadline(of: exchange) }
         observe(.began)
         let client = request.context.clientOwner
@@ -141,7 +147,14 @@ extension Deadline {
 }
 
 extension HTTPContext {
+    private enum CoalescersKey: HTTPContextKey { static var defaultValue: [ObjectIdentifier] { [] } }
     private enum CoalescedKey: HTTPContextKey { static var defaultValue: Bool { false } }
+
+    /// On a request: the coalescers whose exchanges sent it on.
+    fileprivate var coalescers: [ObjectIdentifier] {
+        get { self[CoalescersKey.self] }
+        set { self[CoalescersKey.self] = newValue }
+    }
 
     /// On a response: whether another request started the exchange that produced it.
     public internal(set) var isCoalesced: Bool {

@@ -57,6 +57,14 @@ struct CoalesceInterceptorTests {
         #expect(try await get(chain).value.body.bytes == Data("2".utf8))
     }
 
+    @Test func requestDoesNotWaitForItselfWhereTheSameInterceptorIsTwiceInAChain() async throws {
+        let (coalesce, server) = (coalesce(), server())
+        gate.open()
+        let response = try await get(InterceptorChain([coalesce, coalesce], transport: server)).value
+        #expect(response.body.bytes == Data("1".utf8))
+        #expect(coalesce.coalescer.counts == (0, 0))
+    }
+
     @Test func requestsWithOtherCredentialsNeverShare() async throws {
         let server = server { request, _ in
             HTTPResponse(status: 200, body: HTTPBody(request.headerFields[.authorization] ?? "nobody"))
