@@ -20,9 +20,9 @@ public final class ManualClock: Clock, Sendable {
     /// A point in time of a ``ManualClock``.
     public struct Instant: InstantProtocol, CustomStringConvertible {
         /// The time since the clock was created.
-        public let elapsed: Duration
+        public let elapsed: Swift.Duration
         /// Creates a point in time.
-        public init(elapsed: Duration = .zero) { self.elapsed = elapsed }
+        public init(elapsed: Swift.Duration = .zero) { self.elapsed = elapsed }
         /// The point in time a duration later.
         public func advanced(by duration: Duration) -> Self { Self(elapsed: elapsed + duration) }
         /// The duration until another point in time.

@@ -1,10 +1,12 @@
-import Foundation
-import Synchronization
+internal import Dispatch
+internal import Foundation
+internal import Interceptors
+internal import Synchronization
 
 /// Runs the tasks that are started on one thread one job at a time, in an order that a seed determines. A test can
 /// repeat a race with its seed.
 ///
-/// ```swift
+/// ```text
 /// let queue = try JobQueue(seed: 42)
 /// queue.enter {
 ///     Task { … }              // and any task that this one starts, structured or not
@@ -17,27 +19,36 @@ import Synchronization
 /// go to that thread's queue. Jobs of any other thread go to the global executor, which leaves parallel tests alone.
 /// The queue runs its jobs on that thread alone, so the jobs that they enqueue return to the queue.
 ///
+/// A task with this queue as its executor preference also returns to the queue when another thread resumes the task. A task
+/// without a preference continues on the global executor then.
+///
 /// The seed chooses the next job among those that are ready. Trying many seeds finds a race.
-public final class JobQueue: Sendable {
+package final class JobQueue: TaskExecutor {
     /// This runtime has no `swift_task_enqueueGlobal_hook`.
-    public struct Unavailable: Error {}
+    package struct Unavailable: Error, CustomStringConvertible {
+        package var description: String {
+            "This Swift runtime has no swift_task_enqueueGlobal_hook, so tasks can't run in an order that a seed decides."
+        }
+    }
 
     private struct State {
         var jobs: [UnownedJob] = []
-        var random: SeededGenerator
+        var otherThreadsCount = 0
+        var random: Numbers
     }
 
     private let state: Mutex<State>
-    private let executor = Executor()
+    /// Signalled when another thread adds a job.
+    private let arrivals = DispatchSemaphore(value: 0)
 
-    /// A queue whose order the seed decides.
-    public init(seed: UInt64) throws {
+    /// Creates a queue whose order the seed decides.
+    package init(seed: UInt64) throws {
         guard isHookInstalled else { throw Unavailable() }
-        state = Mutex(State(random: SeededGenerator(seed: seed)))
+        state = Mutex(State(random: Numbers(source: .seeded(seed))))
     }
 
     /// Runs the closure on this thread. The tasks that it starts belong to the queue.
-    public func enter<Value>(_ body: () throws -> Value) rethrows -> Value {
+    package func enter<Value>(_ body: () throws -> Value) rethrows -> Value {
         let outer = pthread_getspecific(currentQueue)
         pthread_setspecific(currentQueue, Unmanaged.passUnretained(self).toOpaque())
         defer { pthread_setspecific(currentQueue, outer) }
@@ -49,16 +60,30 @@ public final class JobQueue: Sendable {
     /// - Parameter limit: the maximum number of jobs to run.
     /// - Returns: the number of jobs that were run.
     @discardableResult
-    public func runAll(limit: Int = .max) -> Int {
+    package func runAll(limit: Int = .max) -> Int {
         var count = 0
         enter {
             while count < limit, let job = next() {
-                job.runSynchronously(on: executor.asUnownedTaskExecutor())
+                job.runSynchronously(on: asUnownedTaskExecutor())
                 count += 1
             }
         }
         return count
     }
+
+    /// Waits until another thread adds a job, and returns `false` if none did in time.
+    package func waitForOtherThreads(upTo limit: Duration) -> Bool {
+        guard state.withLock({ $0.jobs.isEmpty }) else { return true }
+        let nanoseconds = Int(clamping: Int64((limit / .nanoseconds(1)).rounded()))
+        while arrivals.wait(timeout: .now() + .nanoseconds(nanoseconds)) == .success {
+            if state.withLock({ !$0.jobs.isEmpty }) { return true }
+        }
+        return false
+    }
+
+    /// How often a thread other than this queue's and the main one has added a job: after a sleep on a clock of the system, or
+    /// when work of another thread was done.
+    package var otherThreadsCount: Int { state.withLock(\.otherThreadsCount) }
 
     private func next() -> UnownedJob? {
         state.withLock { state in
@@ -69,19 +94,23 @@ public final class JobQueue: Sendable {
         }
     }
 
-    fileprivate func enqueue(_ job: UnownedJob) { state.withLock { $0.jobs.append(job) } }
-
-    // A job that runs on a thread needs an executor. Jobs that it enqueues arrive through the hook or through this
-    // executor.
-    private final class Executor: TaskExecutor {
-        func enqueue(_ job: consuming ExecutorJob) {
-            let job = UnownedJob(job)
-            if let queue = JobQueue.current { queue.enqueue(job) } else { preconditionFailure("Outside of a queue.") }
-        }
+    package func enqueue(_ job: consuming ExecutorJob) {
+        let isElsewhere = Self.current !== self
+        // Before the job is added, because it may end the check that asks for the count.
+        if isElsewhere, !Thread.isMainThread { state.withLock { $0.otherThreadsCount += 1 } }
+        add(UnownedJob(job))
+        if isElsewhere { arrivals.signal() }
     }
+
+    fileprivate func add(_ job: UnownedJob) { state.withLock { $0.jobs.append(job) } }
 
     fileprivate static var current: JobQueue? {
         pthread_getspecific(currentQueue).map { Unmanaged<JobQueue>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    private struct Numbers: RandomNumberGenerator {
+        let source: RandomSource
+        mutating func next() -> UInt64 { source.next() }
     }
 }
 
@@ -93,12 +122,11 @@ private let currentQueue: pthread_key_t = {
 
 private typealias Original = @convention(thin) (UnownedJob) -> Void
 private typealias Hook = @convention(thin) (UnownedJob, Original) -> Void
-
 // The hook is set once and stays: for threads without a queue it changes nothing.
 private let isHookInstalled: Bool = {
     guard let symbol = dlsym(dlopen(nil, RTLD_LAZY), "swift_task_enqueueGlobal_hook") else { return false }
     symbol.assumingMemoryBound(to: Hook?.self).pointee = { job, original in
-        if let queue = JobQueue.current { queue.enqueue(job) } else { original(job) }
+        if let queue = JobQueue.current { queue.add(job) } else { original(job) }
     }
     return true
 }()
