@@ -30,6 +30,23 @@ struct MyTransport: Transport {
 
 typealias MyStore = MemoryCacheStore
 
+struct MyRetry: PlacedInterceptor {
+    init(time: TimeSource = .system) {}
+    var placement: Placement { [.retries] }
+    func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse { some() }
+}
+
+struct UnixLines: AsyncSequence, Sendable {
+    typealias Element = Data
+    init(body: HTTPBody) {}
+    func makeAsyncIterator() -> HTTPBody.AsyncIterator { some() }
+}
+
+struct PaceInterceptor: Interceptor {
+    init(every interval: Duration, time: TimeSource) {}
+    func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse { some() }
+}
+
 struct LanguageInterceptor: Interceptor {
     let language: String
     func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse { some() }

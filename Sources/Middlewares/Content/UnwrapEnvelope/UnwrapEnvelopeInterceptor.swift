@@ -97,5 +97,5 @@ struct UnwrapEnvelopeInterceptor: Interceptor {
 }
 
 extension UnwrapEnvelopeInterceptor: PlacedInterceptor {
-    var placement: Placement { [.changesResponse] }
+    var placement: Placement { [.changesResponse, .buffers] }
 }

@@ -1,0 +1,176 @@
+internal import Foundation
+internal import Interceptors
+internal import Synchronization
+
+extension InterceptorConformance {
+    /// One call of a check.
+    final class Call: Sendable {
+        private struct State {
+            var task: Task<Void, Never>?
+            var result: Result<HTTPResponse, any Error>?
+        }
+
+        let name: String
+        private let state = Mutex(State())
+
+        init(_ request: HTTPRequest) { name = "\(request.method) \(request.url.path)" }
+
+        func began(_ task: Task<Void, Never>) { state.withLock { $0.task = task } }
+        func ended(_ result: Result<HTTPResponse, any Error>) { state.withLock { $0.result = result } }
+
+        var result: Result<HTTPResponse, any Error>? { state.withLock(\.result) }
+        var hasEnded: Bool { result != nil }
+        func cancel() { state.withLock(\.task)?.cancel() }
+
+        /// The response, or the error.
+        func outcome() async throws -> HTTPResponse {
+            await state.withLock(\.task)?.value
+            return try (result ?? .failure(CancellationError())).get()
+        }
+    }
+
+    /// The calls of one seed of a check, for the report of a failure.
+    final class CallLog: Sendable {
+        private struct State {
+            var calls: [Call] = []
+            /// The rule that a standstill breaks, if not the one that is checked.
+            var blamed: String?
+        }
+
+        let law: Law
+        let seed: UInt64
+        private let state = Mutex(State())
+
+        init(law: Law, seed: UInt64) {
+            self.law = law
+            self.seed = seed
+        }
+
+        func add(_ call: Call) { state.withLock { $0.calls.append(call) } }
+        func blame(_ name: String?) { state.withLock { $0.blamed = name } }
+
+        func failure(_ observed: String, as name: String? = nil) -> Failure {
+            Failure(law: laws.first { $0.name == name } ?? law, seed: seed, observed: observed)
+        }
+
+        func failure(of standstill: RuleStage.Standstill) -> Failure {
+            let (calls, blamed) = state.withLock { ($0.calls, $0.blamed) }
+            if case .endless = standstill {
+                return failure("The interceptor starts jobs or sleeps without end.", as: blamed)
+            }
+            let waiting = calls.filter { !$0.hasEnded }
+            guard let first = waiting.first else {
+                return failure("Nothing can go on: the reader of a body waits for ever.", as: blamed)
+            }
+            return failure(
+                "Nothing can go on: \(waiting.count) of \(calls.count) calls wait, first \(first.name).",
+                as: blamed
+            )
+        }
+
+        func blockedThread() -> Failure {
+            failure("The interceptor blocks its thread, so that no other task can go on.", as: "noThreadIsBlocked")
+        }
+    }
+
+    /// The interceptor, the server and the time of one seed of a check.
+    struct Bench: Sendable {
+        let log: CallLog
+        let roles: Placement
+        let world: World
+        let stage: RuleStage
+        let content: Data
+        let make: Factory
+        let interceptor: any Interceptor
+        let server: ScriptedServer
+
+        init(
+            log: CallLog,
+            roles: Placement,
+            world: World,
+            stage: RuleStage,
+            content: Data,
+            make: @escaping Factory
+        ) throws {
+            self.log = log
+            self.roles = roles
+            self.world = world
+            self.stage = stage
+            self.content = content
+            self.make = make
+            interceptor = try make(world)
+            server = ScriptedServer(content: content)
+        }
+
+        /// The same, with a new interceptor and a new server.
+        func fresh() throws -> Bench {
+            try Bench(log: log, roles: roles, world: world, stage: stage, content: content, make: make)
+        }
+    }
+}
+
+extension InterceptorConformance.Bench {
+    func request(
+        _ path: String = "/things",
+        _ method: HTTPRequest.Method = .get,
+        host: String = "api.example.com",
+        fields: HTTPFields = [:],
+        body: HTTPBody = .empty,
+        mode: ResponseBodyMode = .buffered
+    ) throws -> HTTPRequest {
+        guard let url = URL(string: "https://\(host)\(path)") else { throw fail("The check's path \(path) is wrong.") }
+        var request = HTTPRequest(method: method, url: url, headerFields: fields, body: body)
+        request.context.responseBody = mode
+        return request
+    }
+
+    func fail(_ observed: String, as name: String? = nil) -> InterceptorConformance.Failure {
+        log.failure(observed, as: name)
+    }
+
+    func expect(_ condition: Bool, _ observed: @autoclosure () -> String) throws {
+        if !condition { throw fail(observed()) }
+    }
+
+    /// Starts a call in a task of the check.
+    @discardableResult
+    func start(_ request: HTTPRequest, through interceptors: [any Interceptor]? = nil) -> InterceptorConformance.Call {
+        let call = InterceptorConformance.Call(request)
+        log.add(call)
+        let chain = InterceptorChain(interceptors ?? [interceptor], transport: server)
+        let task = Task(executorPreference: stage.queue) {
+            let result: Result<HTTPResponse, any Error>
+            do { result = .success(try await chain.send(request)) } catch { result = .failure(error) }
+            call.ended(result)
+        }
+        call.began(task)
+        return call
+    }
+
+    /// Makes a call, and waits for its response or error.
+    func send(_ request: HTTPRequest, through interceptors: [any Interceptor]? = nil) async throws -> HTTPResponse {
+        try await start(request, through: interceptors).outcome()
+    }
+
+    /// Makes a call that must get a response.
+    func succeed(_ request: HTTPRequest, through interceptors: [any Interceptor]? = nil) async throws -> HTTPResponse {
+        do {
+            return try await send(request, through: interceptors)
+        } catch {
+            throw fail("A call that the server answered with 200 failed: \(error).", as: "theResponseComesBack")
+        }
+    }
+
+    /// Reads content to its end.
+    func read(_ response: HTTPResponse) async throws -> Data {
+        log.blame("theEndOfAStreamIsTold")
+        defer { log.blame(nil) }
+        var content = Data()
+        do {
+            for try await chunk in response.body { content.append(chunk) }
+        } catch {
+            throw fail("Reading the content of a good response failed: \(error).", as: "theContentComesBack")
+        }
+        return content
+    }
+}

@@ -1,0 +1,194 @@
+internal import Foundation
+internal import Interceptors
+
+extension InterceptorConformance {
+    static let cancellationLaws: [Law] = [
+        Law(
+            "cancellationEndsACallAtOnce",
+            expected: "A cancelled call must end at once, wherever it waits.",
+            harm: "Otherwise a screen that the user left goes on loading, and a time limit can't end the call.",
+            repair:
+                "Wait only in ways that end with the task: next, sleep, or a continuation with withTaskCancellationHandler.",
+            seeds: 2
+        ) { bench in
+            try await Suspensions.forEach(bench) { point in
+                guard !point.endedAtOnce else { return }
+                throw bench.fail("A call that was cancelled \(point.place) went on waiting.")
+            }
+        },
+        Law(
+            "cancellationIsACancellationError",
+            expected: "A cancelled call must throw CancellationError.",
+            harm:
+                "Otherwise the program shows the user an error for what the user asked for, and retries and alarms count it.",
+            repair: "Rethrow CancellationError before you wrap, count or retry errors.",
+            seeds: 2
+        ) { bench in
+            try await Suspensions.forEach(bench) { point in
+                guard case .failure(let error)? = point.call.result, !(error is CancellationError) else { return }
+                if point.place == "before it began", bench.roles.limits { return }
+                throw bench.fail("A call that was cancelled \(point.place) threw \(type(of: error)).")
+            }
+        },
+        Law(
+            "cancellationLeavesNothingBehind",
+            expected: "After a cancelled call, no exchange, body or sleep of it may be left.",
+            harm: "Otherwise cancelled calls keep connections and use the user's data and battery.",
+            repair: "Cancel the tasks that you started, and wait for them; discard a response that comes too late.",
+            seeds: 2
+        ) { bench in
+            try await Suspensions.forEach(bench) { point in
+                guard point.endedAtOnce else { return }
+                if case .success(let response)? = point.call.result {
+                    point.bodyGate.open()
+                    // Read to its end, because a body that can't be discarded breaks another rule.
+                    bench.log.blame("theEndOfAStreamIsTold")
+                    _ = try? await response.body.collect(upTo: 1 << 24)
+                    bench.log.blame(nil)
+                }
+                await point.bench.stage.idle()
+                let server = point.bench.server
+                let text = "After a call that was cancelled \(point.place),"
+                try bench.expect(server.running == 0, "\(text) an exchange went on.")
+                try bench.expect(!server.isLastStreamOpen, "\(text) the body of a response stayed open.")
+            }
+        },
+        Law(
+            "everyPermitComesBack",
+            expected:
+                "What a call takes must come back however the call ends: with a response, an error, a cancellation or a discarded body.",
+            harm: "Otherwise the limit shrinks with each failed call, until no call is sent any more.",
+            repair: "Release with defer right after acquiring, and at the end of a streamed body with onEnd(_:)."
+        ) { bench in
+            let gate = Gate()
+            bench.server.answer { arrival, server in
+                switch arrival.request.url.path {
+                case "/fails":
+                    throw TransportError(.connectionLost, "The connection was lost.", request: arrival.request)
+                case "/waits": try await gate.pass()
+                default: break
+                }
+                return server.usual(arrival.request)
+            }
+            bench.log.blame("everyPermitComesBack")
+            for _ in 0..<40 { _ = try? await bench.send(try bench.request("/fails", .post, body: "content")) }
+            for _ in 0..<40 {
+                let call = bench.start(try bench.request("/waits"))
+                await bench.stage.idle()
+                call.cancel()
+                // A call that doesn't end breaks another rule.
+                guard await bench.stage.reaches({ call.hasEnded }) else { return gate.open() }
+            }
+            for _ in 0..<40 {
+                (try? await bench.send(try bench.request("/things", mode: .streamed)))?.body.discard()
+            }
+            // A rate limit or an open circuit may refuse the call, but not keep it.
+            let last = bench.start(try bench.request("/last"))
+            _ = try? await last.outcome()
+        },
+    ]
+}
+
+/// Cancels a call at each point at which it waits.
+enum Suspensions {
+    /// A call that was cancelled.
+    struct Point: Sendable {
+        let bench: InterceptorConformance.Bench
+        let call: InterceptorConformance.Call
+        /// Where the call was cancelled, as the end of a sentence.
+        let place: String
+        let endedAtOnce: Bool
+        let bodyGate: Gate
+    }
+
+    private static let mostPoints = 12
+
+    static func forEach(
+        _ bench: InterceptorConformance.Bench,
+        _ judge: (Point) async throws -> Void
+    ) async throws {
+        for mode in [ResponseBodyMode.buffered, .streamed] {
+            for number in 0..<mostPoints {
+                guard let point = try await cancel(try bench.fresh(), at: number, mode) else { break }
+                try await judge(point)
+            }
+        }
+        if let point = try await cancelInACrowd(try bench.fresh()) { try await judge(point) }
+    }
+
+    /// Cancels a call at the point with a number; `nil` if the call ends earlier.
+    private static func cancel(
+        _ bench: InterceptorConformance.Bench,
+        at number: Int,
+        _ mode: ResponseBodyMode
+    ) async throws -> Point? {
+        let (gate, bodyGate) = (Gate(), Gate())
+        bench.server.answer { arrival, server in
+            try await gate.pass()
+            // The first answer makes an interceptor that retries wait for its next attempt.
+            let status: HTTPResponse.Status = arrival.number == 1 ? 503 : 200
+            return server.usual(arrival.request, status, fields: [.retryAfter: "2"], gate: bodyGate)
+        }
+        let call = bench.start(try bench.request("/things", mode: mode))
+        return try await walk(bench, call, to: number, gate, bodyGate)
+    }
+
+    private static func finish(_ call: InterceptorConformance.Call) -> Point? {
+        if case .success(let response)? = call.result { response.body.discard() }
+        return nil
+    }
+
+    private static func walk(
+        _ bench: InterceptorConformance.Bench,
+        _ call: InterceptorConformance.Call,
+        to number: Int,
+        _ gate: Gate,
+        _ bodyGate: Gate
+    ) async throws -> Point? {
+        var place = "before it began"
+        for step in 0..<number {
+            await bench.stage.idle()
+            if call.hasEnded { return finish(call) }
+            let isLast = step == number - 1
+            if gate.waiting > 0 {
+                place = "while the rest of the chain worked"
+                if !isLast { _ = gate.letOnePass() }
+            } else if bodyGate.waiting > 0 {
+                place = "while it read a body"
+                if !isLast { _ = bodyGate.letOnePass() }
+            } else if let deadline = bench.world.clock.nextDeadline {
+                place = "while it slept"
+                if !isLast { bench.world.clock.advance(to: deadline) }
+            } else {
+                return nil
+            }
+        }
+        call.cancel()
+        let ended = await bench.stage.reaches { call.hasEnded }
+        if !ended {
+            gate.open()
+            bodyGate.open()
+        }
+        return Point(bench: bench, call: call, place: place, endedAtOnce: ended, bodyGate: bodyGate)
+    }
+
+    /// Cancels a call while many others run, which may make it wait in a line.
+    private static func cancelInACrowd(_ bench: InterceptorConformance.Bench) async throws -> Point? {
+        let gate = Gate()
+        bench.server.answer { arrival, server in
+            try await gate.pass()
+            return server.usual(arrival.request)
+        }
+        let others = try (0..<40).map { bench.start(try bench.request("/others/\($0)")) }
+        await bench.stage.idle()
+        let call = bench.start(try bench.request("/things"))
+        await bench.stage.idle()
+        let isWaiting = !call.hasEnded
+        call.cancel()
+        let ended = await bench.stage.reaches { call.hasEnded }
+        gate.open()
+        for other in others { _ = try? await other.outcome() }
+        guard isWaiting else { return nil }
+        return Point(bench: bench, call: call, place: "while many other calls ran", endedAtOnce: ended, bodyGate: gate)
+    }
+}

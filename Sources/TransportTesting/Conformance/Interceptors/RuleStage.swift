@@ -1,0 +1,134 @@
+internal import Foundation
+internal import Interceptors
+internal import Synchronization
+
+/// Runs the tasks of one check, one job at a time on one thread, and moves the time when nothing else can go on.
+final class RuleStage: Sendable {
+    /// Why a check ended without a result.
+    enum Standstill: Error {
+        /// Nothing can go on, and the check hasn't ended.
+        case stuck
+        /// Jobs or sleeps follow each other without end.
+        case endless
+    }
+
+    /// Waits for a condition, while the time stands still.
+    private struct Waiter {
+        let condition: @Sendable () -> Bool
+        let continuation: CheckedContinuation<Bool, Never>
+    }
+
+    private struct State {
+        var waiters: [Waiter] = []
+        var result: Result<Void, any Error>?
+    }
+
+    let queue: JobQueue
+    let clock: ManualClock
+    private let patience: InterceptorConformance.Patience
+    private let state = Mutex(State())
+    /// The number of jobs that began, doubled, plus one while a job runs.
+    private let beat = Atomic<Int>(0)
+    private static let mostJobs = 3_000_000
+    private static let mostSteps = 100_000
+
+    init(seed: UInt64, clock: ManualClock, patience: InterceptorConformance.Patience) throws {
+        queue = try JobQueue(seed: seed)
+        self.clock = clock
+        self.patience = patience
+    }
+
+    /// Runs an operation to its end on the present thread.
+    ///
+    /// - Parameter report: makes the error to throw when nothing can go on.
+    func play(
+        reportingBy report: (Standstill) -> any Error,
+        _ operation: @escaping @Sendable () async throws -> Void
+    ) throws {
+        let root = queue.enter {
+            Task(executorPreference: queue) { [self] in
+                let result: Result<Void, any Error>
+                do { result = .success(try await operation()) } catch { result = .failure(error) }
+                state.withLock { $0.result = result }
+            }
+        }
+        // Reported before the calls are cancelled, while they still wait.
+        let result = Result { try run() }.mapError { ($0 as? Standstill).map(report) ?? $0 }
+        root.cancel()
+        // Ends what the check left behind, so that it doesn't stay in memory.
+        let waiters = state.withLock { state in
+            defer { state.waiters = [] }
+            return state.waiters
+        }
+        queue.enter { for waiter in waiters { waiter.continuation.resume(returning: false) } }
+        _ = runJobs(limit: 100_000)
+        try result.get()
+    }
+
+    private func run() throws {
+        var (jobs, steps) = (0, 0)
+        while jobs < Self.mostJobs, steps < Self.mostSteps {
+            jobs += runJobs(limit: 100_000)
+            if let result = state.withLock(\.result) { return try result.get() }
+            steps += 1
+            if resumeWaiter() { continue }
+            if state.withLock({ !$0.waiters.isEmpty }) {
+                if !queue.waitForOtherThreads(upTo: patience.otherThreads) { giveUpWaiter() }
+            } else if let deadline = clock.nextDeadline {
+                queue.enter { clock.advance(to: deadline) }
+            } else if !queue.waitForOtherThreads(upTo: patience.otherThreads) {
+                throw Standstill.stuck
+            }
+        }
+        throw Standstill.endless
+    }
+
+    private func runJobs(limit: Int) -> Int {
+        var count = 0
+        while count < limit {
+            beat.add(1, ordering: .relaxed)
+            let ran = queue.runAll(limit: 1)
+            beat.add(1, ordering: .relaxed)
+            if ran == 0 { break }
+            count += 1
+        }
+        return count
+    }
+
+    /// The progress of the thread; an odd number while a job runs.
+    var progress: Int { beat.load(ordering: .relaxed) }
+
+    private func resumeWaiter() -> Bool {
+        let waiters = state.withLock(\.waiters)
+        guard let index = waiters.firstIndex(where: { $0.condition() }) else { return false }
+        state.withLock { _ = $0.waiters.remove(at: index) }
+        queue.enter { waiters[index].continuation.resume(returning: true) }
+        return true
+    }
+
+    private func giveUpWaiter() {
+        let waiter = state.withLock { $0.waiters.removeFirst() }
+        queue.enter { waiter.continuation.resume(returning: false) }
+    }
+}
+
+extension RuleStage {
+    /// Waits until no task can go on without the time.
+    func idle() async { _ = await reaches { true } }
+
+    /// Waits until no task can go on without the time and the condition holds. Returns `false` if the condition can't be reached.
+    func reaches(_ condition: @escaping @Sendable () -> Bool) async -> Bool {
+        await withCheckedContinuation { continuation in
+            state.withLock { $0.waiters.append(Waiter(condition: condition, continuation: continuation)) }
+        }
+    }
+
+    /// Waits until all sleeps on the clock have ended and no task can go on.
+    func settle() async {
+        await idle()
+        while let deadline = clock.nextDeadline {
+            clock.advance(to: deadline)
+            await idle()
+        }
+    }
+}

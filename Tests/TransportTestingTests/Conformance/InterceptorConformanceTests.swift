@@ -1,0 +1,122 @@
+import Foundation
+import Interceptors
+import TestSupport
+import Testing
+
+@testable import TransportTesting
+
+@Suite(.againstHanging, .heavy) struct InterceptorConformanceTests {
+    private typealias Failure = InterceptorConformance.Failure
+
+    // Only one interceptor here waits for another thread.
+    private static let patience = InterceptorConformance.Patience(otherThreads: .zero)
+
+    /// The rules that find a fault, each named by its failure.
+    private static func failures(
+        _ roles: [ChainRole],
+        patience: InterceptorConformance.Patience = patience,
+        _ make: @escaping InterceptorConformance.Factory
+    ) async throws -> [String: [String]] {
+        var failures: [String: [String]] = [:]
+        for rule in InterceptorConformance.rules(for: roles) {
+            do {
+                try await rule.check(answering: nil, patience: patience, make)
+            } catch let failure as Failure {
+                failures[failure.law.name, default: []].append("\(rule): \(failure)")
+            }
+        }
+        return failures
+    }
+
+    @Test(
+        arguments: [[], [.retries], [.judges], [.changesRequest], [.limits], [.changesResponse, .buffers]]
+            as [[ChainRole]]
+    )
+    func interceptorThatOnlyPassesOnKeepsEveryRule(roles: [ChainRole]) async throws {
+        let failures = try await Self.failures(roles) { _ in AnyInterceptor.intercept { try await $1($0) } }
+        #expect(failures.isEmpty)
+    }
+
+    @Test(arguments: BrokenInterceptor.all)
+    func brokenInterceptorIsFoundByTheRuleNamedForItAndByNoOther(broken: BrokenInterceptor) async throws {
+        let patience = broken.rule == "timeComesFromTheWorld" ? InterceptorConformance.Patience() : Self.patience
+        let failures = try await Self.failures(broken.roles, patience: patience, broken.make)
+        #expect(Set(failures.keys) == [broken.rule], "\(failures)")
+    }
+
+    @Test func interceptorThatBlocksItsThreadFailsInsteadOfHanging() async throws {
+        defer { BrokenInterceptor.unblock() }
+        let patience = InterceptorConformance.Patience(otherThreads: .zero, blockedThread: .milliseconds(300))
+        let broken = BrokenInterceptor.blocking
+        let failures = try await Self.failures(broken.roles, patience: patience, broken.make)
+        #expect(Set(failures.keys) == [broken.rule], "\(failures)")
+    }
+
+    @Test func everyRuleHasABrokenInterceptor() {
+        let broken = Set((BrokenInterceptor.all + [BrokenInterceptor.blocking]).map(\.rule))
+        #expect(broken == Set(InterceptorConformance.laws.map(\.name)))
+        #expect(InterceptorConformance.laws.count == Set(InterceptorConformance.laws.map(\.name)).count)
+    }
+
+    @Test(arguments: InterceptorConformance.laws.map(\.name))
+    func everyRuleSaysWhatIsExpectedWhyAndTheRepair(name: String) throws {
+        let law = try #require(InterceptorConformance.laws.first { $0.name == name })
+        for sentence in [law.expected, law.harm, law.repair] {
+            #expect(
+                sentence.hasSuffix(".") && sentence.count > 20 && !sentence.dropLast().contains(". "),
+                "\(sentence)"
+            )
+        }
+        let failure = Failure(law: law, seed: 3, observed: "It did so.")
+        #expect("\(failure)" == "\(name): It did so. \(law.expected) \(law.harm) \(law.repair) (seed 3)")
+    }
+
+    @Test func callThatNeverEndsIsReportedWithWhatWaits() async throws {
+        let rule = try #require(InterceptorConformance.rules().first { $0.name == "theResponseComesBack" })
+        let error = await #expect(throws: Failure.self) {
+            try await rule.check(answering: nil, patience: Self.patience) { _ in
+                AnyInterceptor.intercept { request, next in
+                    for await _ in AsyncStream(Int.self, { _ in }) {}
+                    return try await next(request)
+                }
+            }
+        }
+        #expect(error?.observed == "Nothing can go on: 1 of 1 calls wait, first GET /things.")
+    }
+
+    @Test func callThatSleepsWithoutEndIsReported() async throws {
+        let rule = try #require(InterceptorConformance.rules().first { $0.name == "theResponseComesBack" })
+        let error = await #expect(throws: Failure.self) {
+            try await rule.check(answering: nil, patience: Self.patience) { world in
+                AnyInterceptor.intercept { request, next in
+                    while true { try await world.clock.sleep(for: .seconds(1)) }
+                }
+            }
+        }
+        #expect(error?.observed == "The interceptor starts jobs or sleeps without end.")
+    }
+
+    @Test func interceptorMayUseAnotherThread() async throws {
+        let rule = try #require(InterceptorConformance.rules().first { $0.name == "theResponseComesBack" })
+        try await rule.check { _ in
+            AnyInterceptor.intercept { request, next in
+                await withCheckedContinuation { continuation in DispatchQueue.global().async { continuation.resume() } }
+                return try await next(request)
+            }
+        }
+    }
+
+    @Test func rolesComeFromThePlacement() {
+        struct Placed: PlacedInterceptor {
+            var placement: Placement { [.stores] }
+            func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
+                try await next(request)
+            }
+        }
+        let rules = InterceptorConformance.rules(for: [.stores])
+        #expect(InterceptorConformance.rules(for: Placed()) == rules)
+        #expect(InterceptorConformance.rules(for: AnyInterceptor(Placed())) == rules)
+        #expect(InterceptorConformance.rules(for: .intercept { try await $1($0) }) == InterceptorConformance.rules())
+        #expect(rules != InterceptorConformance.rules())
+    }
+}
