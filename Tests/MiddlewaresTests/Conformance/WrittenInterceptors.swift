@@ -1,0 +1,122 @@
+import Foundation
+import Middlewares
+import Synchronization
+
+// The interceptors of the article WritingInterceptors.md, unchanged.
+
+// example: language
+struct LanguageInterceptor: Interceptor {
+    let language: String
+
+    func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
+        request.headerFields[.acceptLanguage] = language
+        return try await next(request)
+    }
+}
+// end
+
+// example: byteCount
+struct ByteCountInterceptor: Interceptor {
+    let count: @Sendable (Int) -> Void
+
+    func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
+        var response = try await next(request)
+        if let bytes = response.body.bytes {
+            count(bytes.count)
+        } else {
+            response.body = response.body.wrapped(length: response.body.length) { [count] body in
+                body.map { chunk in
+                    count(chunk.count)
+                    return chunk
+                }
+            }
+        }
+        return response
+    }
+}
+// end
+
+// example: unixLines
+struct UnixLinesInterceptor: PlacedInterceptor {
+    var placement: Placement { [.changesResponse] }
+
+    func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
+        var response = try await next(request)
+        let isBuffered = response.body.bytes != nil
+        response.headerFields.remove(.contentLength)
+        response.body = response.body.wrapped { UnixLines(body: $0) }
+        if isBuffered { response.body = HTTPBody(try await response.body.collect(upTo: .max)) }
+        return response
+    }
+}
+
+struct UnixLines: AsyncSequence, Sendable {
+    let body: HTTPBody
+
+    func makeAsyncIterator() -> Iterator { Iterator(source: body.makeAsyncIterator()) }
+
+    struct Iterator: AsyncIteratorProtocol {
+        var source: HTTPBody.AsyncIterator
+        var endsWithReturn = false  // a chunk may end between \r and \n
+
+        mutating func next() async throws -> Data? {
+            guard let chunk = try await source.next() else {
+                defer { endsWithReturn = false }
+                return endsWithReturn ? Data("\r".utf8) : nil
+            }
+            var result = Data()
+            for byte in chunk {
+                if endsWithReturn, byte != 10 { result.append(13) }
+                endsWithReturn = byte == 13
+                if byte != 13 { result.append(byte) }
+            }
+            return result
+        }
+    }
+}
+// end
+
+// example: pace
+final class PaceInterceptor: PlacedInterceptor {
+    private let interval: Duration
+    private let time: TimeSource
+    private let elapsed: @Sendable () -> Duration
+    private let nextStart = Mutex(Duration.zero)
+
+    var placement: Placement { [.limitsRate, .waits] }
+
+    init(every interval: Duration, time: TimeSource = .system) {
+        self.interval = interval
+        self.time = time
+        elapsed = time.startMeasuring()
+    }
+
+    func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
+        let now = elapsed()
+        let start = nextStart.withLock { nextStart in
+            let start = max(now, nextStart)
+            nextStart = start + interval
+            return start
+        }
+        if start > now { try await time.clock.sleep(for: start - now) }
+        return try await next(request)
+    }
+}
+// end
+
+// example: doorKey
+struct DoorKeyInterceptor: PlacedInterceptor, CustomStringConvertible {
+    let user: String?  // nil while nobody is signed in
+    let key: String
+    let origin: Origin  // Origin(url)
+
+    var placement: Placement { [.addsCredentials(in: "X-Door")] }
+    var description: String { "doorKey" }  // a struct's own description would show the key
+
+    func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
+        try request.identifyCaller(by: "doorKey", as: user)  // by: this interceptor; as: the user
+        if user != nil, Origin(request.url) == origin { request.headerFields["X-Door"] = key }
+        return try await next(request)
+    }
+}
+// end
