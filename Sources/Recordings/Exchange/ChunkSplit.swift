@@ -10,13 +10,14 @@ struct ChunkSplit {
     /// The ranges that both contents share, in order.
     private var kept: [(original: Range<Int>, redacted: Range<Int>)] = []
 
-    /// - Parameter placeholder: the text in place of each secret. Other differences end the comparison, and the last chunk holds
-    ///   the rest.
-    init(original: Data, redacted: Data, placeholder: String?) {
+    /// - Parameter placeholder: the text in place of each secret. Any other difference ends the comparison. The chunk in which the
+    ///   difference lies gets all the rest, and the chunks behind are empty.
+    init(original: Data, redacted: Data, placeholder: String) {
         self.original = Array(original)
         self.redacted = Array(redacted)
         var (inOriginal, inRedacted) = (0, 0)
-        let mark = Array((placeholder ?? Redaction.standard.placeholder).utf8)
+        let mark = Array(placeholder.utf8)
+        guard !mark.isEmpty else { return }
         while inRedacted < self.redacted.count {
             let rest = self.redacted[inRedacted...]
             let end = rest.firstRange(of: mark)?.lowerBound ?? self.redacted.count
@@ -40,21 +41,22 @@ struct ChunkSplit {
 
     func chunks(like chunks: [StubAnswer.Chunk]) -> [StubAnswer.Chunk] {
         guard chunks.count > 1 else { return [StubAnswer.Chunk(Data(redacted), after: chunks.first?.pause ?? .zero)] }
-        var (offset, start) = (0, 0)
+        var (offset, start, next) = (0, 0, 0)
         return chunks.enumerated().map { index, chunk in
             offset += chunk.bytes.count
-            let end = index == chunks.count - 1 ? redacted.count : max(start, redactedOffset(of: offset))
+            let end = index == chunks.count - 1 ? redacted.count : max(start, redactedOffset(of: offset, from: &next))
             defer { start = end }
             return StubAnswer.Chunk(Data(redacted[start..<end]), after: chunk.pause)
         }
     }
 
-    private func redactedOffset(of offset: Int) -> Int {
-        for (original, redacted) in kept where offset <= original.upperBound {
-            // Within the secret before this text: the chunk ends after the placeholder.
-            return redacted.lowerBound + max(0, offset - original.lowerBound)
-        }
-        return redacted.count
+    /// - Parameter next: the first range that may hold the offset. Offsets only grow, so no range is looked at twice.
+    private func redactedOffset(of offset: Int, from next: inout Int) -> Int {
+        while next < kept.count, kept[next].original.upperBound < offset { next += 1 }
+        guard next < kept.count else { return redacted.count }
+        let (original, redacted) = kept[next]
+        // Within the secret before this text: the chunk ends after the placeholder.
+        return redacted.lowerBound + max(0, offset - original.lowerBound)
     }
 }
 

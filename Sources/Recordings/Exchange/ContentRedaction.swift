@@ -6,7 +6,7 @@ extension ExchangeRedaction {
         case unchanged
         /// Other bytes, under no content coding.
         case changed(Data)
-        /// What the content holds can't be known.
+        /// The content can't be read, so it may hold secrets.
         case unreadable(String)
     }
 
@@ -30,9 +30,19 @@ extension ExchangeRedaction {
         return .changed(redacted(decoded, contentType) ?? decoded)
     }
 
+    /// Content that nests deeper is replaced as a whole.
+    private static let maxDepth = 4
+
     /// The bytes without their secrets; `nil` if there are none.
-    private func redacted(_ bytes: Data, _ contentType: String?) -> Data? {
+    private func redacted(_ bytes: Data, _ contentType: String?, depth: Int = 0) -> Data? {
         let type = MediaType(contentType ?? "")
+        if let boundary = type.boundary {
+            guard depth < Self.maxDepth else { return Data(placeholder.utf8) }
+            // Before any search in text, which takes each part's head and content for one text.
+            if let parts = MultipartContent(Array(bytes), boundary: boundary, mayBeCut: true) {
+                return redacted(parts, boundary: boundary, depth: depth)
+            }
+        }
         if !type.isBinary, var wide = WideText(bytes, contentType: contentType) {
             let text = text(wide.text)
             guard text != wide.text else { return nil }
@@ -42,9 +52,6 @@ extension ExchangeRedaction {
         if let text = String(validating: bytes, as: UTF8.self) {
             let redacted = self.text(text)
             return redacted == text ? nil : Data(redacted.utf8)
-        }
-        if let boundary = type.boundary, let parts = MultipartContent(Array(bytes), boundary: boundary) {
-            return redacted(parts, boundary: boundary)
         }
         if type.isBinary { return nil }
         let isText = !bytes.contains { $0 < 0x20 && !(0x09...0x0D).contains($0) && $0 != 0x1B }
@@ -88,30 +95,31 @@ extension ExchangeRedaction {
 
     // MARK: Parts
 
-    /// Redacts the parts that are text together, because the name of a secret may be in another part, and each other part alone.
-    private func redacted(_ content: MultipartContent, boundary: String) -> Data? {
-        var binary: [Int: [UInt8]] = [:]
-        for (index, part) in content.parts.enumerated() where !Self.isText(content.bytes[part.body]) {
-            let body = Data(content.bytes[part.body])
-            binary[index] = Array(redacted(body, content.contentType(of: part)) ?? body)
+    /// Hides the parts whose names are sensitive. Redacts the others that are text together, because the name of a secret may be in
+    /// another part, and each binary or nested part alone.
+    private func redacted(_ content: MultipartContent, boundary: String, depth: Int) -> Data? {
+        var alone: [Int: [UInt8]] = [:]
+        for (index, part) in content.parts.enumerated() where !part.body.isEmpty {
+            let type = content.contentType(of: part)
+            if content.name(of: part).map({ redaction?.isSensitive($0) == true }) ?? false {
+                alone[index] = Array(placeholder.utf8)
+            } else if !Self.isText(content.bytes[part.body]) || MediaType(type ?? "").boundary != nil {
+                let body = Data(content.bytes[part.body])
+                alone[index] = Array(redacted(body, type, depth: depth + 1) ?? body)
+            }
         }
-        let emptied = content.replacing(binary.mapValues { _ in [] })
-        let skeleton = String(decoding: emptied, as: UTF8.self)
-        guard let redacted = MultipartContent(Array(text(skeleton).utf8), boundary: boundary),
+        let emptied = content.replacing(alone.mapValues { _ in [] })
+        let skeleton = text(String(decoding: emptied, as: UTF8.self))
+        guard let redacted = MultipartContent(Array(skeleton.utf8), boundary: boundary, mayBeCut: true),
             redacted.parts.count == content.parts.count
-        else { return Data(placeholder.utf8) }
-        for index in binary.keys {
-            let part = redacted.parts[index]
-            let isSecret = content.name(of: content.parts[index]).map { redaction?.isSensitive($0) == true } ?? false
-            if isSecret { binary[index] = Array(placeholder.utf8) }
+        else { return Data((alone.isEmpty ? skeleton : placeholder).utf8) }
+        for index in alone.keys where !redacted.parts[index].body.isEmpty {
             // The redaction has put something into the emptied part, so it found the part's content to be a secret.
-            if !part.body.isEmpty { binary[index] = Array(redacted.bytes[part.body]) }
+            alone[index] = Array(redacted.bytes[redacted.parts[index].body])
         }
-        let result = redacted.replacing(binary)
+        let result = redacted.replacing(alone)
         return result == content.bytes ? nil : Data(result)
     }
-
-    private var placeholder: String { redaction?.placeholder ?? Redaction.standard.placeholder }
 
     private static func isText(_ bytes: ArraySlice<UInt8>) -> Bool {
         !bytes.contains(0) && String(validating: bytes, as: UTF8.self) != nil

@@ -18,6 +18,7 @@ struct ExchangeRedaction: Sendable {
     }
 
     var isOff: Bool { redaction == nil && hook == nil }
+    var placeholder: String { (redaction ?? .standard).placeholder }
 
     // MARK: Text
 
@@ -106,12 +107,14 @@ struct ExchangeRedaction: Sendable {
 
     private func redacted(_ response: RecordedExchange.Response) -> RecordedExchange.Response {
         var redacted = response
+        // A server's own phrase may be any text.
+        redacted.status = HTTPResponse.Status(code: response.status.code) ?? response.status
         redacted.headerFields = fields(response.headerFields)
         let original = response.content
         switch content(original, response.headerFields) {
         case .unchanged: break
         case .changed(let bytes):
-            let split = ChunkSplit(original: original, redacted: bytes, placeholder: redaction?.placeholder)
+            let split = ChunkSplit(original: original, redacted: bytes, placeholder: placeholder)
             redacted.chunks = split.chunks(like: response.chunks)
             Self.correct(&redacted.headerFields, length: bytes.count)
         case .unreadable(let reason):

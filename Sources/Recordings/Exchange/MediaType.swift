@@ -16,7 +16,8 @@ struct MediaType {
         }
     }
 
-    var isJSON: Bool { essence.hasSuffix("/json") || essence.hasSuffix("+json") }
+    /// Whether content of this type may be JSON, such as `application/problem+json` and `application/x-amz-json-1.1`.
+    var isJSON: Bool { essence.contains("json") }
     var isForm: Bool { essence == "application/x-www-form-urlencoded" }
 
     /// The boundary of a multipart type.
@@ -27,6 +28,16 @@ struct MediaType {
         let kinds = ["image/", "audio/", "video/", "font/"]
         if kinds.contains(where: essence.hasPrefix) { return essence != "image/svg+xml" }
         return ["application/zip", "application/gzip", "application/pdf", "application/wasm"].contains(essence)
+    }
+
+    /// A value of `Content-Type` without the boundary, which each request chooses anew.
+    static func withoutBoundary(_ text: String) -> String {
+        guard MediaType(text).boundary != nil else { return text }
+        let parts = split(Array(text.utf8)).filter { part in
+            let name = part.prefix { $0 != UInt8(ascii: "=") }
+            return name.count == part.count || trimmed(name).lowercased() != "boundary"
+        }
+        return parts.map(trimmed).joined(separator: "; ")
     }
 
     func parameter(_ name: String) -> String? { parameters.first { $0.name == name }?.value }

@@ -13,7 +13,9 @@ struct MultipartContent {
     let parts: [Part]
 
     /// `nil` if there is no part, or if the last one doesn't end.
-    init?(_ bytes: [UInt8], boundary: String) {
+    ///
+    /// - Parameter mayBeCut: whether the content may end within a part.
+    init?(_ bytes: [UInt8], boundary: String, mayBeCut: Bool = false) {
         let delimiter = Array("--\(boundary)".utf8)
         var parts: [Part] = []
         var start: Int?
@@ -32,11 +34,17 @@ struct MultipartContent {
                 (self.bytes, self.parts) = (bytes, parts)
                 return
             }
-            guard let line = bytes[after...].firstIndex(of: 0x0A) else { return nil }
+            guard let line = bytes[after...].firstIndex(of: 0x0A) else {
+                start = nil
+                break
+            }
             start = line + 1
             position = line + 1
         }
-        return nil
+        guard mayBeCut else { return nil }
+        if let start { parts.append(Self.part(bytes, start..<bytes.count)) }
+        guard !parts.isEmpty else { return nil }
+        (self.bytes, self.parts) = (bytes, parts)
     }
 
     /// The parameter `name` of a part's `Content-Disposition`.
@@ -69,10 +77,18 @@ struct MultipartContent {
     private static func delimiter(_ delimiter: [UInt8], in bytes: [UInt8], from start: Int) -> Int? {
         var rest = bytes[start...]
         while let found = rest.firstRange(of: delimiter) {
-            if found.lowerBound == 0 || bytes[found.lowerBound - 1] == 0x0A { return found.lowerBound }
+            let isAtStart = found.lowerBound == 0 || bytes[found.lowerBound - 1] == 0x0A
+            if isAtStart, endsLine(bytes[found.upperBound...]) { return found.lowerBound }
             rest = rest[found.upperBound...]
         }
         return nil
+    }
+
+    /// Whether a delimiter ends here. The boundary of a nested part may begin with that of its parent.
+    private static func endsLine(_ rest: ArraySlice<UInt8>) -> Bool {
+        if rest.starts(with: "--".utf8) { return true }
+        let next = rest.first { $0 != 0x20 && $0 != 0x09 && $0 != 0x0D }
+        return next == nil || next == 0x0A
     }
 
     private static func part(_ bytes: [UInt8], _ range: Range<Int>) -> Part {

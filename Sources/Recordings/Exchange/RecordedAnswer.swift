@@ -5,8 +5,9 @@ internal import Transport
 extension RecordedExchange {
     /// The answer to a request that equals this exchange's.
     ///
-    /// Times in the fields `Date`, `Expires`, `Retry-After` and in cookies are moved by the age of the recording, so that caches
-    /// and cookies behave as they did. `Age` and `Last-Modified` are kept, and so are dates that aren't dates.
+    /// Times in the fields `Date`, `Expires`, `Last-Modified`, `Retry-After` and in cookies are moved by the age of the recording,
+    /// so that caches and cookies behave as they did: without `Expires`, freshness is a part of the time between `Last-Modified` and
+    /// `Date` (RFC 9111 §4.2.2). `Age` is kept, and so is a value that can't be read as a date.
     ///
     /// - Parameters:
     ///   - now: the time of the answer.
@@ -55,7 +56,7 @@ struct TimeShift {
         return HTTPFields(
             fields.map { field in
                 switch field.name {
-                case .date, .expires, .retryAfter:
+                case .date, .expires, .lastModified, .retryAfter:
                     date(field.value).map { HTTPField(unchecked: field.name, $0) } ?? field
                 case .setCookie: HTTPField(unchecked: field.name, cookie(field.value))
                 default: field

@@ -24,7 +24,8 @@ struct RecordedExchange: Sendable, Equatable {
     struct Response: Sendable, Equatable {
         var status: HTTPResponse.Status
         var headerFields: HTTPFields = [:]
-        /// The content as it arrived. A content that was in memory is at most one chunk, without a pause; an empty one is none.
+        /// The content as it arrived. A content that was in memory is at most one chunk, without a pause. Without
+        /// bytes there is no chunk.
         var chunks: [StubAnswer.Chunk] = []
         /// Whether the content arrived as a stream.
         var isStream = false

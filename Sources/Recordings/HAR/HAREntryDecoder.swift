@@ -25,7 +25,13 @@ struct HAREntryDecoder {
             failure: failure.value
         )
         if status > 0 {
-            exchange.response = try self.response(response, status: status, answering: exchange.request.method)
+            let isCut = failure.value != nil
+            exchange.response = try self.response(
+                response,
+                status: status,
+                answering: exchange.request.method,
+                isCut: isCut
+            )
         }
         return exchange
     }
@@ -120,10 +126,23 @@ struct HAREntryDecoder {
             // HTTP/2's pseudo fields, such as `:authority`, repeat what the URL and the status say.
             guard !name.hasPrefix(":"), !name.isEmpty else { continue }
             // Chrome joins fields of one name, such as several `Set-Cookie`, with line breaks.
-            let values = isOwn ? [value[...]] : value.split(separator: "\n", omittingEmptySubsequences: false)
-            for value in values { fields.append(HTTPField(unchecked: .init(stringLiteral: name), String(value))) }
+            for value in isOwn ? [value] : Self.lines(of: value) {
+                let field = HTTPField(unchecked: .init(stringLiteral: name), value)
+                if field.isRecordable {
+                    fields.append(field)
+                } else if isOwn {
+                    throw header.isNo("a field with a name without spaces and a value on one line")
+                }
+            }
         }
         return fields
+    }
+
+    /// The lines of a text, by bytes: Swift takes a CR and an LF for one character.
+    private static func lines(of text: String) -> [String] {
+        text.utf8.split(separator: 0x0A, omittingEmptySubsequences: false).map { line in
+            String(decoding: line.last == 0x0D ? line.dropLast() : line, as: UTF8.self)
+        }
     }
 
     // MARK: Responses
@@ -131,22 +150,27 @@ struct HAREntryDecoder {
     private func response(
         _ member: HARMember,
         status code: Int,
-        answering method: HTTPRequest.Method
+        answering method: HTTPRequest.Method,
+        isCut: Bool
     ) throws -> RecordedExchange.Response {
         guard let status = HTTPResponse.Status(code: code) else { throw member.isNo("a response with a status") }
         var response = RecordedExchange.Response(status: status, headerFields: try fields(member))
         let content = member.optional("content")
         var bytes = try content.flatMap(self.content)
-        let hasContent = HTTPResponse.hasContent(status: code, answering: method) && status.kind != .redirection
-        if let content, let omission = try omission(content, bytes, hasContent: hasContent) {
+        let hasContent = HTTPResponse.hasContent(status: code, answering: method)
+        // Programs don't keep the content of a redirection.
+        let needsContent = hasContent && status.kind != .redirection
+        if let content, let omission = try omission(content, bytes, hasContent: needsContent) {
             response.omission = omission
             bytes = nil
         }
-        if try content?.optional("_isEncoded")?.bool() != true {
-            let isText = content?.optional("text") != nil && content?.optional("encoding") == nil
-            let correction = ForeignContent(isOwn: isOwn, isText: isText, hasContent: hasContent)
-            correction.apply(to: &response.headerFields, &bytes)
-        }
+        let correction = ForeignContent(
+            isOwn: isOwn,
+            isEncoded: try content?.optional("_isEncoded")?.bool() == true,
+            isText: content?.optional("text") != nil && content?.optional("encoding") == nil,
+            isWhole: hasContent && !isCut && response.omission == nil
+        )
+        correction.apply(to: &response.headerFields, &bytes)
         if let chunks = content?.optional("_chunks") {
             response.isStream = true
             response.chunks = try split(bytes ?? Data(), chunks)

@@ -2,14 +2,14 @@ internal import Foundation
 internal import Interceptors
 internal import Transport
 
-/// Writes the entries of an archive. What a person edits comes first.
+/// Writes the entries of an archive. The members that a person edits come first.
 enum HAREntryEncoder {
     static func entry(_ exchange: RecordedExchange) -> OrderedJSON {
         let wait = max(0, exchange.wait.wholeMicroseconds)
-        let receive = exchange.response?.chunks.reduce(0) { $0 + max(0, $1.pause.wholeMicroseconds) } ?? 0
+        let receive = exchange.response?.chunks.reduce(0) { saturated($0, max(0, $1.pause.wholeMicroseconds)) } ?? 0
         return [
             "startedDateTime": .string(HARDate.text(exchange.startedAt)),
-            "time": .milliseconds(microseconds: wait + receive),
+            "time": .milliseconds(microseconds: saturated(wait, receive)),
             "request": request(exchange.request),
             "response": response(exchange.response, exchange.failure),
             "cache": [:],
@@ -17,6 +17,11 @@ enum HAREntryEncoder {
                 "send": 0, "wait": .milliseconds(microseconds: wait), "receive": .milliseconds(microseconds: receive),
             ],
         ]
+    }
+
+    private static func saturated(_ one: Int64, _ other: Int64) -> Int64 {
+        let (sum, isTooLarge) = one.addingReportingOverflow(other)
+        return isTooLarge ? .max : sum
     }
 
     private static func request(_ request: RecordedExchange.Request) -> OrderedJSON {
@@ -42,7 +47,8 @@ enum HAREntryEncoder {
         let isRedirect = response?.status.kind == .redirection
         return [
             "status": .integer(Int64(response?.status.code ?? 0)),
-            "statusText": .string(response?.status.reasonPhrase ?? ""),
+            // A server's own phrase may be any text.
+            "statusText": .string(response.flatMap { HTTPResponse.Status(code: $0.status.code)?.reasonPhrase } ?? ""),
             "headers": headers(fields),
             "content": response.map(content) ?? ["size": 0, "mimeType": ""],
             "_error": failure.map { ["code": .string($0.code), "message": .string($0.message)] },
@@ -55,7 +61,8 @@ enum HAREntryEncoder {
     }
 
     private static func headers(_ fields: HTTPFields) -> OrderedJSON {
-        .array(fields.map { HARParts.record($0.name.rawName, $0.value) })
+        // The reader refuses the others.
+        .array(fields.filter(\.isRecordable).map { HARParts.record($0.name.rawName, $0.value) })
     }
 
     private static func postData(of request: RecordedExchange.Request) -> OrderedJSON? {
@@ -92,5 +99,13 @@ enum HAREntryEncoder {
     private static func text(of bytes: Data) -> (text: String, isBase64: Bool) {
         if let text = String(validating: bytes, as: UTF8.self) { return (text, false) }
         return (bytes.base64EncodedString(), true)
+    }
+}
+
+extension HTTPField {
+    /// Whether the field can't pass for two: the name has no space, control character or colon, and the value no CR, LF or NUL.
+    var isRecordable: Bool {
+        let isNamed = !name.rawName.isEmpty && name.rawName.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7F && $0 != 0x3A }
+        return isNamed && !value.utf8.contains { $0 == 0x00 || $0 == 0x0A || $0 == 0x0D }
     }
 }

@@ -6,7 +6,7 @@ enum BodyContent {
     /// Left out, or unreadable; equal to any other such content.
     case unknown
     case json(JSONValue)
-    case form([URLParts.Item])
+    case form([RecordedURL.Item])
     case parts([Part])
     case bytes(Data)
 
@@ -33,12 +33,21 @@ enum BodyContent {
         }
     }
 
+    /// - Parameter redacted: a request without its secrets.
+    init(_ redacted: RecordedExchange.Request) {
+        if let body = redacted.body {
+            self.init(body, redacted.headerFields.first(.contentType), depth: 0)
+        } else {
+            self = .unknown
+        }
+    }
+
     private init(_ bytes: Data, _ contentType: String?, depth: Int) {
         self = .bytes(bytes)
         guard !bytes.isEmpty, depth < Self.maxDepth else { return }
         let type = MediaType(contentType ?? "")
         if type.isForm {
-            self = .form(URLParts.items(Array(bytes)[...]))
+            self = .form(RecordedURL.items(Array(bytes)[...]))
         } else if let boundary = type.boundary, let content = MultipartContent(Array(bytes), boundary: boundary) {
             self = .parts(Self.parts(content, depth: depth))
         } else if type.isJSON || type.essence.isEmpty && Self.looksLikeJSON(bytes) {

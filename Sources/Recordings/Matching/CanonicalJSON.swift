@@ -46,10 +46,10 @@ extension JSONValue {
         var digits = Array((Array(mantissa[0]) + fraction).drop { $0 == UInt8(ascii: "0") })
         guard !digits.isEmpty else { return "0" }
         // An exponent that doesn't fit is kept as it is written.
-        guard let written = parts.count > 1 ? Int(String(decoding: parts[1], as: UTF8.self)) : 0,
+        guard let written = parts.count > 1 ? Int64(String(decoding: parts[1], as: UTF8.self)) : 0,
             written.magnitude < 1 << 40
         else { return text }
-        var exponent = written - fraction.count
+        var exponent = written - Int64(fraction.count)
         while digits.last == UInt8(ascii: "0") {
             digits.removeLast()
             exponent += 1

@@ -8,10 +8,11 @@ enum JSONDifference {
     ) -> (path: String, recorded: String?, sent: String?)? {
         switch (recorded, sent) {
         case (.object(let one), .object(let other)):
-            var names: [String] = []
-            for name in (one + other).map(\.name) where !names.contains(name) { names.append(name) }
-            for name in names {
-                let (left, right) = (one.filter { $0.name == name }, other.filter { $0.name == name })
+            // By bytes, as in the comparison: Swift takes strings with combined and with separate accents for equal.
+            let groups = [one, other].map { Dictionary(grouping: $0) { Array($0.name.utf8) } }
+            var seen: Set<[UInt8]> = []
+            for name in (one + other).map(\.name) where seen.insert(Array(name.utf8)).inserted {
+                let (left, right) = (groups[0][Array(name.utf8)] ?? [], groups[1][Array(name.utf8)] ?? [])
                 let inner = path.isEmpty ? name : "\(path).\(name)"
                 for index in 0..<max(left.count, right.count) {
                     guard index < left.count, index < right.count else {

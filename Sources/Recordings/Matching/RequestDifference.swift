@@ -1,24 +1,21 @@
 internal import Foundation
 internal import Transport
 
-/// What distinguishes a request from the recorded ones, in words without secrets.
+/// Describes how a request differs from the recorded ones, in words without secrets.
 struct RequestDifference {
     /// The parts of a request that are compared, without secrets.
     struct Facts {
         let request: RecordedExchange.Request
-        let url: URLParts
-        let body: BodyContent
+        let url: RecordedURL
 
         init(_ request: RecordedExchange.Request, _ redaction: ExchangeRedaction) {
-            var redacted = request
-            redacted.url = redaction.url(request.url)
-            redacted.headerFields = redaction.fields(request.headerFields)
-            self.request = redacted
-            url = URLParts(redacted.url)
-            // The fields still name the coding of the content.
-            body = BodyContent(request, redaction)
+            self.request = redaction.redacted(request)
+            url = RecordedURL(self.request.url)
         }
     }
+
+    /// The number of recorded requests whose contents are parsed. A hint needn't be the best of all.
+    private static let maxContents = 50
 
     private let matching: RequestMatching
     private let sent: Facts
@@ -43,16 +40,20 @@ struct RequestDifference {
         _ redaction: ExchangeRedaction
     ) -> String? {
         let difference = RequestDifference(matching, Facts(request, redaction))
-        let candidates = recorded.map { request in
+        let heads = RequestMatching(matching.parts.filter { !$0.isBody })
+        let weights = recorded.map { request in
+            var head = request
+            head.body = Data()
+            return RequestDifference(heads, difference.sent).weight(of: Facts(head, redaction))
+        }
+        guard let least = weights.min(), least < farthest else { return nil }
+        let near = zip(recorded, weights).lazy.filter { $0.1 == least }.prefix(maxContents)
+        let candidates = near.map { request, _ in
             let facts = Facts(request, redaction)
             return (facts, difference.differences(from: facts))
         }
-        let nearest = candidates.min { one, other in
-            one.1.reduce(0) { $0 + $1.weight } < other.1.reduce(0) { $0 + $1.weight }
-        }
-        guard let (facts, differences) = nearest, differences.reduce(0, { $0 + $1.weight }) < farthest else {
-            return nil
-        }
+        let nearest = candidates.min { Self.weight($0.1) < Self.weight($1.1) }
+        guard let (facts, differences) = nearest, Self.weight(differences) < farthest else { return nil }
         let name = excerpt("\(facts.request.method) \(facts.request.url)", limit: 200)
         guard !differences.isEmpty else { return "\(name) was recorded, but all of its answers were played." }
         let shown = differences.prefix(2).map(\.text).joined(separator: ", and ")
@@ -69,6 +70,10 @@ struct RequestDifference {
 
     // A request with another path and one more difference is another request.
     private static let farthest = 100
+
+    private func weight(of recorded: Facts) -> Int { Self.weight(differences(from: recorded)) }
+
+    private static func weight(_ differences: [Difference]) -> Int { differences.reduce(0) { $0 + $1.weight } }
 
     private func differences(from recorded: Facts) -> [Difference] {
         matching.parts.flatMap { part -> [Difference] in
@@ -89,7 +94,7 @@ struct RequestDifference {
                     in: "query"
                 )
             case .fields(let names): return names.compactMap { fieldDifference($0, recorded) }
-            case .body: return bodyDifferences(recorded.body, sent.body)
+            case .body: return bodyDifferences(BodyContent(recorded.request), BodyContent(sent.request))
             }
         }
     }
@@ -106,7 +111,8 @@ struct RequestDifference {
 
     private func fieldDifference(_ name: HTTPField.Name, _ recorded: Facts) -> Difference? {
         let (one, other) = (
-            recorded.request.headerFields[values: name], sent.request.headerFields[values: name]
+            recorded.request.headerFields.filter { $0.name == name }.map(\.comparedValue),
+            sent.request.headerFields.filter { $0.name == name }.map(\.comparedValue)
         )
         if one == other { return nil }
         let texts = [one, other].map { $0.isEmpty ? nil : Self.quoted($0.joined(separator: ", ")) }
@@ -114,14 +120,16 @@ struct RequestDifference {
         return Difference(text: "its field \(name) differs: \(values)", weight: 5)
     }
 
-    private func itemDifferences(_ recorded: [URLParts.Item], _ sent: [URLParts.Item], in part: String) -> [Difference]
-    {
+    private func itemDifferences(
+        _ recorded: [RecordedURL.Item],
+        _ sent: [RecordedURL.Item],
+        in part: String
+    ) -> [Difference] {
         let names = (recorded + sent).map(\.name)
+        let groups = [recorded, sent].map { Dictionary(grouping: $0, by: \.name).mapValues { $0.map(\.value) } }
         var seen: Set<[UInt8]> = []
         return names.filter { seen.insert($0).inserted }.compactMap { name in
-            let (one, other) = (
-                recorded.filter { $0.name == name }.map(\.value), sent.filter { $0.name == name }.map(\.value)
-            )
+            let (one, other) = (groups[0][name] ?? [], groups[1][name] ?? [])
             let isSame =
                 one.sorted { $0.lexicographicallyPrecedes($1) } == other.sorted { $0.lexicographicallyPrecedes($1) }
             if isSame { return nil }

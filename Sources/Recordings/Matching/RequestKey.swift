@@ -2,7 +2,7 @@ internal import Foundation
 internal import HTTPSyntax
 internal import Transport
 
-/// What a matching compares of a request, as bytes: equal for requests that match, and different for others.
+/// The compared parts of a request as bytes: equal for requests that match, and different for others.
 struct RequestKey: Hashable, Sendable {
     fileprivate(set) var bytes: [UInt8] = []
 }
@@ -15,7 +15,9 @@ extension RequestMatching {
     ///   - redaction: the redaction of the recording.
     func key(of request: RecordedExchange.Request, _ redaction: ExchangeRedaction) -> RequestKey {
         var key = CanonicalBytes()
-        let url = parts.contains { $0.needsURL } ? URLParts(redaction.url(request.url)) : nil
+        // The redaction also corrects fields that describe the content, such as its length.
+        let redacted = parts.contains { $0.needsFields } ? redaction.redacted(request) : nil
+        let url = parts.contains { $0.needsURL } ? RecordedURL(redaction.url(request.url)) : nil
         for part in parts {
             let start = key.beginSection()
             switch part.kind {
@@ -23,8 +25,8 @@ extension RequestMatching {
             case .origin: url?.appendOrigin(to: &key)
             case .path: url?.appendPath(to: &key)
             case .query, .queryOnly: key.append(sorted: url?.items.filter(part.compares).map(\.canonical) ?? [])
-            case .fields(let names): key.append(fields: names, of: request.headerFields, redaction)
-            case .body: BodyContent(request, redaction).append(to: &key)
+            case .fields(let names): key.append(fields: names, of: (redacted ?? request).headerFields)
+            case .body: (redacted.map(BodyContent.init) ?? BodyContent(request, redaction)).append(to: &key)
             }
             key.endSection(start)
         }
@@ -56,8 +58,18 @@ extension RequestMatching.Part {
         }
     }
 
+    var isBody: Bool {
+        if case .body = kind { return true }
+        return false
+    }
+
+    var needsFields: Bool {
+        if case .fields = kind { return true }
+        return false
+    }
+
     /// Whether this part compares an item of a query.
-    func compares(_ item: URLParts.Item) -> Bool {
+    func compares(_ item: RecordedURL.Item) -> Bool {
         switch kind {
         case .query(let except): except.isEmpty || !except.contains(String(decoding: item.name, as: UTF8.self))
         case .queryOnly(let names): names.contains(String(decoding: item.name, as: UTF8.self))
@@ -98,11 +110,16 @@ struct CanonicalBytes {
         for section in sections.sorted(by: { $0.lexicographicallyPrecedes($1) }) { append(section: section) }
     }
 
-    mutating func append(fields names: [HTTPField.Name], of fields: HTTPFields, _ redaction: ExchangeRedaction) {
+    mutating func append(fields names: [HTTPField.Name], of fields: HTTPFields) {
         for name in names {
             let start = beginSection()
-            for field in fields where field.name == name { append(section: redaction.value(of: field).utf8) }
+            for field in fields where field.name == name { append(section: field.comparedValue.utf8) }
             endSection(start)
         }
     }
+}
+
+extension HTTPField {
+    /// The value without a boundary.
+    var comparedValue: String { name == .contentType ? MediaType.withoutBoundary(value) : value }
 }

@@ -12,11 +12,12 @@ struct TapeMerge {
         let exchange: RecordedExchange
     }
 
-    /// All exchanges of a recording and its side file.
+    /// All exchanges of a recording and its side file, redacted: another program or a person may have written secrets into the
+    /// archive, and neither errors nor the next writing may repeat them.
     func exchanges(_ bytes: TapeBytes, file: String) throws -> [RecordedExchange] {
         let entries = try bytes.tape.map { try Self.decode($0, file: file) } ?? []
         let additions = try bytes.side.map { try Self.additions(in: $0, file: file + " (side file)") } ?? []
-        return additions.isEmpty ? entries : merged(entries, additions)
+        return (additions.isEmpty ? entries : merged(entries, additions)).map(rules.redaction.redacted)
     }
 
     /// Replaces entries in their places, and adds the others behind, in the order of their time.

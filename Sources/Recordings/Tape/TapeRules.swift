@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Transport
 
-/// What a recording compares, and what it replaces before.
+/// The comparison of a recording, and the redaction before it.
 struct TapeRules: Sendable {
     typealias Key = RequestKey
 

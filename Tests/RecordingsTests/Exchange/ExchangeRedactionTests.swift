@@ -45,6 +45,13 @@ import Testing
         #expect(chunks.map(\.pause) == (0..<5).map { .seconds($0) })
     }
 
+    @Test func anEmptyPlaceholderSplitsNothing() {
+        let text = Data("abcd".utf8)
+        let chunks = [StubAnswer.Chunk(text.prefix(2)), .init(text.suffix(2))]
+        let split = ChunkSplit(original: text, redacted: text, placeholder: "").chunks(like: chunks)
+        #expect(split.count == 2 && split.reduce(Data()) { $0 + $1.bytes } == text)
+    }
+
     @Test func theHookSeesEachText() throws {
         let redaction = ExchangeRedaction { $0.replacing("ada", with: "<user>") }
         let exchange = RecordedExchange(

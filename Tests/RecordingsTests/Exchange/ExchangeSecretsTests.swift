@@ -193,6 +193,41 @@ import Testing
         #expect(matching.key(of: redacted, .standard) == matching.key(of: request("another boundary"), .standard))
     }
 
+    private static let multipart: HTTPFields = [.contentType: "multipart/form-data; boundary=X"]
+    private static let password = "Content-Disposition: form-data; name=\"password\"\r\n\r\n\(secret)"
+
+    @Test(arguments: [
+        "\r\n--X\r\n\(password)\r\n--X--", "A preamble.\r\n--X\r\n\(password)\r\n--X--\r\nAn epilogue.",
+        "\r\n--X\r\n\(password)", "\r\n--X\r\n\(password)\r\n--X\r\n\r\nb\r\n--",
+        "--X\r\nContent-Type: multipart/mixed; boundary=Y\r\n\r\nA preamble.\r\n--Y\r\n\(password)\r\n--Y--\r\n--X--",
+    ])
+    func aPartIsHiddenForItsName(_ content: String) throws {
+        guard case .changed(let redacted) = ExchangeRedaction.standard.content(Data(content.utf8), Self.multipart)
+        else {
+            Issue.record("Nothing was found.")
+            return
+        }
+        #expect(isHidden(redacted), "\(String(decoding: redacted, as: UTF8.self))")
+        guard case .unchanged = ExchangeRedaction.standard.content(redacted, Self.multipart) else {
+            Issue.record("A second redaction changes the first.")
+            return
+        }
+    }
+
+    @Test func partsAreReadToALimitedDepth() throws {
+        var part = Data([0xFF, 0xFE, 0])
+        for level in (0..<50).reversed() {
+            let head = "--b\(level)\r\nContent-Type: multipart/mixed; boundary=b\(level + 1)\r\n\r\n"
+            part = Data(head.utf8) + part + Data("\r\n--b\(level)--".utf8)
+        }
+        let fields: HTTPFields = [.contentType: "multipart/mixed; boundary=b0"]
+        guard case .changed(let redacted) = ExchangeRedaction.standard.content(part, fields) else {
+            Issue.record("Content that wasn't read is kept.")
+            return
+        }
+        #expect(redacted.count < 800 && redacted.range(of: Data("boundary=b4".utf8)) != nil)
+    }
+
     @Test func imagesAreKept() {
         let content = Data("\u{89}PNG password=x".utf8) + [0xFF, 0]
         guard case .unchanged = ExchangeRedaction.standard.content(content, [.contentType: "image/png"]) else {

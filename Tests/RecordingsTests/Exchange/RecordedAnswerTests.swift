@@ -33,7 +33,7 @@ import Testing
         ("Date", "Sun, 31 Feb 2026 10:00:00 GMT", "Sun, 31 Feb 2026 10:00:00 GMT"),
         ("Retry-After", "120", "120"),
         ("Retry-After", "Sun, 01 Mar 2026 10:00:05 GMT", "Mon, 02 Mar 2026 10:00:05 GMT"),
-        ("Age", "17", "17"), ("Last-Modified", "Sun, 01 Mar 2026 09:00:00 GMT", "Sun, 01 Mar 2026 09:00:00 GMT"),
+        ("Age", "17", "17"), ("Last-Modified", "Sun, 01 Mar 2026 09:00:00 GMT", "Mon, 02 Mar 2026 09:00:00 GMT"),
         ("ETag", "\"Sun, 01 Mar 2026 09:00:00 GMT\"", "\"Sun, 01 Mar 2026 09:00:00 GMT\""),
         (
             "Set-Cookie", "a=Expires=x; Path=/; expires = Sun, 01 Mar 2026 10:00:00 GMT;Secure",

@@ -138,6 +138,28 @@ import Testing
         #expect(error?.message.contains(message) == true, "\(String(describing: error))")
     }
 
+    @Test(arguments: [true, false]) func theLengthOfAnEditedContentIsCorrected(isOwn: Bool) throws {
+        func exchange(_ status: HTTPResponse.Status, _ method: HTTPRequest.Method = .get) -> RecordedExchange {
+            RecordedExchange(
+                startedAt: .init(timeIntervalSince1970: 0),
+                request: .init(method: method, url: "https://a.example/"),
+                response: .init(
+                    status: status,
+                    headerFields: [.contentLength: "4", .transferEncoding: "chunked"],
+                    chunks: method == .head ? [] : [.init(Data("abcd".utf8))]
+                )
+            )
+        }
+        var cut = exchange(200)
+        cut.failure = .init(code: "truncated", message: "It ended.")
+        let written = HARArchive.encode([exchange(200), exchange(302), exchange(200, .head), cut])
+        var edited = String(decoding: written, as: UTF8.self).replacing(#""text": "abcd""#, with: #""text": "ab""#)
+        if !isOwn { edited = edited.replacing(HARArchive.creator, with: "WebInspector") }
+        let fields = try decode(edited).map { $0.response?.headerFields ?? [:] }
+        #expect(fields.map { $0[.contentLength] } == ["2", "2", "4", "4"])
+        #expect(fields.map { $0.contains(.transferEncoding) } == Array(repeating: isOwn, count: 4))
+    }
+
     @Test func aPersonMayEditTheContentOfAStream() throws {
         let chunks = [StubAnswer.Chunk(Data("ab".utf8)), .init(Data("cd".utf8), after: .seconds(1))]
         let exchange = RecordedExchange(

@@ -132,6 +132,56 @@ import Testing
         )
     }
 
+    private static let get = RecordedExchange.Request(method: .get, url: "https://api.example.com/")
+
+    @Test func aServersOwnReasonPhraseIsNotWritten() throws {
+        let status = try #require(HTTPResponse.Status(code: 200, reasonPhrase: "hush token=hush"))
+        let exchange = RecordedExchange(startedAt: .now, request: Self.get, response: .init(status: status))
+        for archive in [exchange, ExchangeRedaction.standard.redacted(exchange)].map({ HARArchive.encode([$0]) }) {
+            #expect(!String(decoding: archive, as: UTF8.self).contains("hush"))
+        }
+        #expect(ExchangeRedaction.standard.redacted(exchange).response?.status.reasonPhrase == "OK")
+    }
+
+    @Test func pausesOfAnyLengthAreWritten() throws {
+        let chunks = [
+            StubAnswer.Chunk(Data("a".utf8), after: .seconds(Int64.max)), .init(Data(), after: .seconds(Int64.max)),
+        ]
+        let exchange = RecordedExchange(
+            startedAt: Date(timeIntervalSince1970: 0),
+            wait: .seconds(Int64.max),
+            request: Self.get,
+            response: .init(status: 200, chunks: chunks, isStream: true)
+        )
+        #expect(try HARArchive.decode(HARArchive.encode([exchange])).first?.response?.content == Data("a".utf8))
+    }
+
+    @Test(arguments: [
+        ("X-A", "1\r\nX-B: 2"), ("X-A", "1\nX-B: 2"), ("X-A", "\u{0}"), ("X A", "1"), ("X-A:", "1"), ("", "1"),
+    ])
+    func aFieldThatCouldPassForTwoIsRefused(_ name: String, _ value: String) throws {
+        var exchange = RecordedExchange(startedAt: .now, request: Self.get)
+        exchange.request.headerFields = [.init(stringLiteral: name): value, "X-C": "3"]
+        let written = String(decoding: HARArchive.encode([exchange]), as: UTF8.self)
+        #expect(try HARArchive.decode(Data(written.utf8))[0].request.headerFields == ["X-C": "3"])
+        guard !name.isEmpty else { return }
+        func text(_ string: String) throws -> String {
+            String(decoding: try JSONEncoder().encode(string), as: UTF8.self)
+        }
+        let edited = written.replacing(
+            #"{"name": "X-C", "value": "3"}"#,
+            with: #"{"name": \#(try text(name)), "value": \#(try text(value))}"#
+        )
+        #expect(edited != written)
+        let error = #expect(throws: TransportError.self) { try HARArchive.decode(Data(edited.utf8)) }
+        #expect(error?.message.contains("headers[0]") == true && error?.message.contains("X-B") == false)
+        // In another program's archive, a line break separates fields of one name, and other such fields are left out.
+        let foreign = edited.replacing(HARArchive.creator, with: "WebInspector")
+        let fields = try HARArchive.decode(Data(foreign.utf8))[0].request.headerFields
+        #expect(fields.allSatisfy { $0.isValid }, "\(fields)")
+        #expect(fields["X-B"] == nil)
+    }
+
     @Test(.enabled("\(JournalOutput.noHARTools)", JournalOutput.mustCheckHAR))
     func theArchiveFollowsTheSchemaAndHaralyzerReadsIt() async throws {
         let result = try await JournalOutput.check(har: HARArchive.encode(Self.exchanges(), comment: "A note."))

@@ -31,6 +31,7 @@ import Testing
         (#"{"a":1}"#, "[true]", "its body differs: recorded an object with 1 members, sent an array with 1 elements"),
         (#"{"a":1,"password":"x"}"#, #"{"a":2,"password":"y"}"#, "its body differs at `a`: recorded 1, sent 2"),
         ("{}", "", "its body is of another kind"),
+        ("{\"\u{E9}\":1}", "{\"e\u{301}\":1}", "its body differs at `\u{E9}`: recorded 1, not sent"),
     ])
     func aDifferenceInJSONIsNamed(_ recorded: String, _ sent: String, _ text: String) {
         #expect(sentence(post("/u", sent), [post("/u", recorded)]) == "POST https://a.example/u was recorded; \(text).")
@@ -84,6 +85,14 @@ import Testing
         #expect(sentence(user, recorded)?.hasPrefix("GET https://a.example/users/1 was recorded") == true)
         #expect(sentence(.init(method: .put, url: "https://b.example/x/y"), recorded) == nil)
         #expect(sentence(user, []) == nil)
+    }
+
+    @Test func theBodyDecidesBetweenEqualURLs() {
+        let recorded = [post("/a", #"{"a":1,"b":1}"#), post("/u", "text", "text/plain"), post("/u", #"{"a":1}"#)]
+        #expect(
+            sentence(post("/u", #"{"a":2}"#), recorded)
+                == "POST https://a.example/u was recorded; its body differs at `a`: recorded 1, sent 2."
+        )
     }
 
     @Test func noSecretIsNamed() {

@@ -32,6 +32,7 @@ import Testing
             var request = HTTPRequest(method: .post, url: try tapeURL(path), body: HTTPBody(body))
             if let type { request.headerFields[.contentType] = type }
             if let field { request.headerFields[try #require(HTTPField.Name(field))] = value }
+            request.headerFields["X-Number"] = String(requests.count)
             requests.append(request)
         }
         for name in names {
@@ -87,7 +88,36 @@ import Testing
 
         // With other secrets, or none, the recording plays.
         let played = tape.recording(.none)
-        for request in try Self.requests("0ther") { _ = try await played.send(request, over: NoServer()) }
+        for request in try Self.requests("0ther") {
+            let response = try await played.send(request, over: NoServer())
+            #expect(response.headerFields["X-Number"] == request.headerFields["X-Number"], "\(request)")
+        }
+    }
+
+    /// Another program's archive, in which a person has found secrets.
+    private static let foreign = #"""
+        {"log": {"creator": {"name": "WebInspector"}, "entries": [{
+          "startedDateTime": "2026-03-01T10:00:00Z",
+          "request": {"method": "GET", "url": "https://api.example.com/old?token=\#(secret)",
+            "headers": [{"name": "Authorization", "value": "Bearer \#(secret)"}]},
+          "response": {"status": 200, "statusText": "\#(secret)",
+            "headers": [{"name": "Set-Cookie", "value": "sid=\#(secret)"}],
+            "content": {"size": 10, "mimeType": "application/json", "text": "{\"access_token\":\"\#(secret)\"}"}}
+        }]}}
+        """#
+
+    @Test func anotherProgramsSecretsAreNeitherKeptNorNamed() async throws {
+        let tape = try TapeFile()
+        try Data(Self.foreign.utf8).write(to: tape.url)
+        let recording = tape.recording(.new)
+        try await recording.get("/new", over: StubTransport.stub(.text("new")))
+        let unused = try problems { try recording.finish() }
+        #expect(unused.count == 1 && !"\(unused)".contains(Self.secret))
+        let text = String(decoding: try #require(tape.bytes), as: UTF8.self)
+        #expect(text.contains("/old") && text.contains("/new") && !text.contains(Self.secret))
+        let played = tape.recording(.none, expiring: .days(1))
+        try await played.get("/old?token=other")
+        #expect(played.expired.count == 1 && !"\(played.expired)".contains(Self.secret))
     }
 
     @Test func theHookReplacesWhatNoRuleKnows() async throws {

@@ -1,7 +1,7 @@
 internal import HTTPSyntax
 
 /// The parts of a URL's text. The text needn't be a valid URL, because it is redacted.
-struct URLParts {
+struct RecordedURL {
     /// An item of a query or of a form, decoded.
     struct Item: Equatable {
         let name: [UInt8]
