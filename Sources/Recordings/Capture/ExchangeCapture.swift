@@ -8,9 +8,8 @@ internal import Transport
 /// discards the stream, or is cancelled, ends the capture there: a redirect whose content nobody wants is part of the recording.
 struct ExchangeCapture: Sendable {
     enum Outcome: Sendable {
+        /// A content that is longer than the limit is left out.
         case exchange(RecordedExchange)
-        /// The content of the response, or of the request, is longer than the limit.
-        case tooLarge
         /// The call was cancelled, or failed before it had anything to do with a server.
         case nothing
     }
@@ -20,7 +19,8 @@ struct ExchangeCapture: Sendable {
 
     /// The request, as it is to be recorded.
     let request: RecordedExchange.Request
-    /// The maximum number of bytes of a response's content that are kept.
+    /// The maximum number of bytes of a response's content that are kept. The content of a response to a request whose content is
+    /// left out is left out, too.
     let limit: Int
     let time: TimeSource
     let sink: Sink
@@ -44,11 +44,14 @@ struct ExchangeCapture: Sendable {
         exchange.response = RecordedExchange.Response(status: response.status, headerFields: response.headerFields)
         guard !response.body.isInMemory, !response.body.isEmpty else {
             let bytes = response.body.bytes ?? Data()
-            exchange.response?.chunks = bytes.isEmpty ? [] : [StubAnswer.Chunk(bytes)]
-            await keep(bytes.count > limit ? .tooLarge : .exchange(exchange))
+            exchange.response?.omission = request.omission ?? Self.omission(bytes.count, limit: limit)
+            let isKept = !bytes.isEmpty && exchange.response?.omission == nil
+            exchange.response?.chunks = isKept ? [StubAnswer.Chunk(bytes)] : []
+            await keep(.exchange(exchange))
             return response
         }
         exchange.response?.isStream = true
+        exchange.response?.omission = request.omission
         let body = response.body
         let capture = StreamCapture(exchange, limit: limit, sink)
         response.body = .oneShot(CapturedChunks(body: body, capture: capture, time: time), length: body.length) {
@@ -56,6 +59,13 @@ struct ExchangeCapture: Sendable {
             capture.end(.discarded)
         }
         return response
+    }
+
+    /// The reason to leave out a content; `nil` if its length is within the limit.
+    static func omission(_ count: Int, limit: Int) -> String? {
+        if count <= limit { return nil }
+        return
+            "The content is longer than the limit of \(limit) bytes. Raise the recording's contentLimit, and record again."
     }
 
     private func keep(_ outcome: Outcome) async {
@@ -76,8 +86,11 @@ extension RecordedExchange.Failure {
     /// Codes of errors about the call itself, with which a server has nothing to do.
     private static let codesOfCallers: Set<HTTPErrorCode> = [
         .invalidRequest, .unsupportedURL, .unsupported, .sendingForbidden, .bodyNotReplayable, .bodyLengthMismatch,
-        .bodySourceFailed, .unreadableFile, .unwritableFile, .readerTooSlow, .noStub,
+        .bodySourceFailed, .unreadableFile, .unwritableFile, .readerTooSlow, .noStub, .notRecorded, .invalidLaunchStubs,
     ]
+
+    /// Whether the content ended because its reader discarded the rest.
+    var isOfReader: Bool { code == Self.discardedCode }
 
     /// A failure as it is recorded; `nil` for one that isn't: a cancellation, or an error about the call itself.
     init?(_ error: any Error) {
@@ -97,7 +110,6 @@ private final class StreamCapture: Sendable {
         var exchange: RecordedExchange
         var count = 0
         var isOpen = true
-        var isTooLarge = false
     }
 
     private let state: Mutex<State>
@@ -115,10 +127,10 @@ private final class StreamCapture: Sendable {
 
     func append(_ chunk: Data, after pause: Duration) {
         state.withLock { state in
-            guard !state.isTooLarge else { return }
+            guard state.exchange.response?.omission == nil else { return }
             state.count += chunk.count
-            if state.count > limit {
-                state.isTooLarge = true
+            if let omission = ExchangeCapture.omission(state.count, limit: limit) {
+                state.exchange.response?.omission = omission
                 state.exchange.response?.chunks = []
             } else {
                 state.exchange.response?.chunks.append(StubAnswer.Chunk(chunk, after: pause))
@@ -136,7 +148,6 @@ private final class StreamCapture: Sendable {
         state.withLock { state in
             guard state.isOpen else { return nil }
             state.isOpen = false
-            if state.isTooLarge { return .tooLarge }
             state.exchange.failure = failure
             return .exchange(state.exchange)
         }

@@ -38,6 +38,8 @@ struct RecordedExchange: Sendable, Equatable {
         }
     }
 
+    /// The identity in a recording; `nil` outside of one, and for entries of other programs.
+    var id: EntryID?
     /// When the request was sent.
     var startedAt: Date
     /// The time from then to the response's head or the failure.

@@ -34,7 +34,7 @@ struct RecordInterceptor: Interceptor {
         let capture = ExchangeCapture(request: recorded, limit: limit, time: time) { outcome, done in
             switch outcome {
             case .nothing: done()
-            case .tooLarge:
+            case .exchange(let exchange) where exchange.response?.omission != nil:
                 let message = "\(slot.name) isn't recorded: its content is longer than the limit of \(limit) bytes."
                 report(TransportError(.bodyTooLarge, message))
                 done()

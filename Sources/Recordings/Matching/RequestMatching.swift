@@ -61,7 +61,7 @@ public struct RequestMatching: Sendable, ExpressibleByArrayLiteral {
     }
 
     /// The parts, in the order in which a message names their differences.
-    public let parts: [Part]
+    let parts: [Part]
 
     /// Method, origin, path, query and content.
     public static let standard: Self = [.method, .origin, .path, .query, .body]

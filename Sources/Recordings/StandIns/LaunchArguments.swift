@@ -8,6 +8,8 @@ internal import Interceptors
 enum LaunchArguments {
     static let flag = "--interceptors-stubs="
     static let fileFlag = "--interceptors-stubs-file="
+    /// No other argument begins so: a misspelled flag must not reach the network.
+    private static let prefix = "--interceptors-stub"
     /// In bytes. Linux allows 128 KiB for one argument, with the flag and a final NUL.
     static let partLimit = 96 << 10
     /// In bytes. macOS allows 1 MiB for all arguments and the environment.
@@ -69,6 +71,8 @@ extension LaunchArguments {
                 text = try parts.add(argument.dropFirst(flag.count))
             } else if argument.hasPrefix(fileFlag) {
                 text = try contents(of: String(argument.dropFirst(fileFlag.count)))
+            } else if argument.hasPrefix(prefix) {
+                throw .unknownFlag(String(argument.prefix { $0 != "=" }))
             } else {
                 continue
             }

@@ -20,6 +20,11 @@ struct LaunchProblem: Error, Equatable {
         return Self(text: text)
     }
 
+    static func unknownFlag(_ flag: String) -> Self {
+        let known = "\(LaunchArguments.flag)… and \(LaunchArguments.fileFlag)…"
+        return Self(text: "The argument \(short(flag)) is unknown. The arguments about stubs are \(known).")
+    }
+
     static func malformedPart(_ mark: String) -> Self {
         Self(text: "An argument begins with \(short(mark)) in place of a list in brackets or a mark such as 1/3.")
     }

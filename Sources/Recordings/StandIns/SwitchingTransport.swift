@@ -82,6 +82,9 @@ extension HTTPContext {
     private enum SourceKey: HTTPContextKey { static var defaultValue: SwitchingTransport.Source? { nil } }
 
     /// On a request: the source that a ``SwitchingTransport`` uses for this call; `nil` for its ``SwitchingTransport/source``.
+    ///
+    /// An interceptor that shares responses between equal requests doesn't see the source. Tell `coalesce` about it:
+    /// `.coalesce(apart: { $0.context.source?.rawValue })`. Give each source a cache, or bypass the cache.
     public var source: SwitchingTransport.Source? {
         get { self[SourceKey.self] }
         set { self[SourceKey.self] = newValue }

@@ -1,15 +1,13 @@
 internal import Foundation
 
-/// One line of a side file: a checksum, a number, and JSON.
+/// One line of a side file: a checksum and JSON.
 ///
 /// ```
-/// 9f86d081884c7d65 3 {"log":…}
+/// 9f86d081884c7d65 {"log":…}
 /// ```
 /// A killed process may leave half a line, and so may a full disk. The checksum finds half a line wherever the file holds it, and
 /// even if the half is JSON by chance.
 struct SideLine: Sendable, Equatable {
-    /// The position among the entries for equal requests, from 1.
-    let ordinal: Int
     let json: Data
 
     private static let lineFeed = UInt8(ascii: "\n")
@@ -17,8 +15,7 @@ struct SideLine: Sendable, Equatable {
 
     /// The line, with its line feed. Line feeds between the tokens of the JSON become spaces; within strings, JSON has none.
     var bytes: Data {
-        var content = Data("\(ordinal) ".utf8)
-        content.append(json)
+        var content = json
         var start = content.startIndex
         while let index = content[start...].firstIndex(of: Self.lineFeed) {
             content[index] = Self.space
@@ -34,17 +31,12 @@ struct SideLine: Sendable, Equatable {
 
     private init?(line: Data) {
         guard let first = line.firstIndex(of: Self.space),
-            let second = line[(first + 1)...].firstIndex(of: Self.space),
-            let ordinal = Int(String(decoding: line[(first + 1)..<second], as: UTF8.self)), ordinal > 0,
             Self.checksum(line[(first + 1)...]) == String(decoding: line[..<first], as: UTF8.self)
         else { return nil }
-        self.init(ordinal: ordinal, json: Data(line[(second + 1)...]))
+        self.init(json: Data(line[(first + 1)...]))
     }
 
-    init(ordinal: Int, json: Data) {
-        self.ordinal = ordinal
-        self.json = json
-    }
+    init(json: Data) { self.json = json }
 
     /// FNV-1a, of 64 bits: it finds accidents, and nobody attacks a side file who couldn't write the recording itself.
     private static func checksum(_ bytes: Data) -> String {

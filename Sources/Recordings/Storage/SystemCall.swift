@@ -118,6 +118,17 @@ final class OpenedFile: Sendable {
         if let failure { throw failure }
     }
 
+    /// Sets the permissions of another file, if it exists.
+    func takePermissions(of path: String) throws(SystemCallFailure) {
+        // Avoids `stat()`, for which Apple requires apps to declare a reason.
+        guard let attributes = try? FileManager.default.attributesOfItem(atPath: path),
+            let permissions = attributes[.posixPermissions] as? NSNumber
+        else { return }
+        guard fchmod(descriptor, mode_t(permissions.uint16Value & 0o777)) == 0 else {
+            throw SystemCallFailure("chmod", self.path)
+        }
+    }
+
     func truncate(to size: Int64) throws(SystemCallFailure) {
         guard ftruncate(descriptor, off_t(size)) == 0 else { throw SystemCallFailure("truncate", path) }
     }

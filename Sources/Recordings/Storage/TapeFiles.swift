@@ -9,14 +9,16 @@ internal import Transport
 /// users.har.unfinished    one line for each finished exchange, from its end until a merge
 /// .users.har.….tmp        the next users.har; left over only if the process was killed, and removed by the next merge
 /// ```
-/// Whoever writes holds the lock of the folder. A folder is never replaced, so no process can hold the lock of a file that
+/// A writer holds the lock of the folder. A folder is never replaced, so no process can hold the lock of a file that
 /// another process has just removed. The system releases the lock of a killed process. Readers need no lock: they read the side
 /// file first, so an entry that moves to the recording meanwhile is found twice, and never missed.
 struct TapeFiles: Sendable, Hashable {
     /// Without symbolic links, so that two paths to one file share its lock and its side file.
     let path: String
 
-    var sidePath: String { path + ".unfinished" }
+    static let sideSuffix = ".unfinished"
+
+    var sidePath: String { path + Self.sideSuffix }
     private var folder: String { (path as NSString).deletingLastPathComponent }
     private var name: String { (path as NSString).lastPathComponent }
     private var temporaryPrefix: String { ".\(name)." }
@@ -35,19 +37,26 @@ struct TapeFiles: Sendable, Hashable {
         }
         let path = url.standardizedFileURL.path
         do throws(SystemCallFailure) {
-            if let resolved = try FileName.resolved(path) {
-                self.path = resolved
-                return
-            }
-            let folder = (path as NSString).deletingLastPathComponent
-            let resolvedFolder = try FileName.resolved(folder) ?? folder
-            self.path = (resolvedFolder as NSString).appendingPathComponent((path as NSString).lastPathComponent)
+            self.path = try Self.resolved(path)
         } catch {
             throw error.unreadable
         }
-        guard !FileName.isLink(path) else {
+        guard !FileName.isLink(self.path) else {
             throw TransportError(.unreadableFile, "\(path) is a symbolic link to a file that doesn't exist.")
         }
+    }
+
+    /// The path without the links in its part that exists. The rest will be made there.
+    private static func resolved(_ path: String) throws(SystemCallFailure) -> String {
+        var (existing, missing) = (path, [String]())
+        while existing.count > 1 {
+            if let resolved = try FileName.resolved(existing) {
+                return missing.reduce(resolved) { ($0 as NSString).appendingPathComponent($1) }
+            }
+            missing.insert((existing as NSString).lastPathComponent, at: 0)
+            existing = (existing as NSString).deletingLastPathComponent
+        }
+        return path
     }
 
     /// Whether the recording itself exists, whatever the side file holds.
@@ -96,6 +105,7 @@ extension TapeFiles {
         try locked {
             if FileName.isOfAnotherKind(sidePath) { throw SystemCallFailure("open", sidePath, EISDIR) }
             let file = try OpenedFile.open(sidePath, O_RDWR | O_CREAT)
+            if try file.size() == 0 { try file.takePermissions(of: path) }
             let size = try file.size()
             let bytes = try file.endsWithLine(size: size) ? lines : Data("\n".utf8) + lines
             do throws(SystemCallFailure) {
@@ -130,6 +140,7 @@ extension TapeFiles {
         let temporary = (folder as NSString).appendingPathComponent(temporaryPrefix + random + Self.temporarySuffix)
         let file = try OpenedFile.open(temporary, O_RDWR | O_CREAT | O_EXCL)
         do throws(SystemCallFailure) {
+            try file.takePermissions(of: path)
             try file.write(bytes, at: 0)
             try file.synchronize()
             try FileName.rename(temporary, to: path)
@@ -160,14 +171,21 @@ extension TapeFiles {
 extension TapeFiles {
     /// How long a writer waits for a process that holds the lock, which each holds for milliseconds.
     private static let lockLimit = Duration.seconds(30)
-    /// One writer of this process at a time, so that none polls for a lock that its neighbour holds.
-    private static let writing = Mutex(())
+    /// One writer of this process for each folder, so that none polls for a lock that its neighbour holds. Folders of equal hash
+    /// share a mutex, so that the number stays small.
+    private static let writers = (0..<64).map { _ in Writer() }
+
+    private final class Writer: Sendable {
+        let mutex = Mutex(())
+    }
+
+    private var writer: Writer { Self.writers[Int(UInt(bitPattern: folder.hashValue) % UInt(Self.writers.count))] }
 
     private func locked(_ body: () throws -> Void) throws { try locked { _ in try body() } }
 
     /// - Parameter body: gets whether the file system has locks. Without locks, the last writer wins.
     private func locked(_ body: (_ isLocked: Bool) throws -> Void) throws {
-        try Self.writing.withLock { _ in
+        try writer.mutex.withLock { _ in
             do {
                 let folder = try OpenedFile.open(folder, O_RDONLY | O_DIRECTORY)
                 let isLocked = try lock(folder)
@@ -189,7 +207,8 @@ extension TapeFiles {
             guard start.duration(to: .now) < Self.lockLimit else {
                 throw TransportError(
                     .unwritableFile,
-                    "Another process has held the lock of the folder of \(path) for \(Self.lockLimit)."
+                    "Another process has held the lock of the folder of \(path) for \(Self.lockLimit). End it, or give its recordings a"
+                        + " folder of their own."
                 )
             }
             usleep(500)

@@ -7,7 +7,7 @@ struct ArrivedRequest: Sendable {
     var recorded: RecordedExchange.Request
     /// The request for a transport: its content is as replayable as it was, or more.
     var sendable: HTTPRequest
-    /// What became of reading the content.
+    /// The end of reading the content.
     enum Content: Sendable {
         case complete
         case tooLong
@@ -25,8 +25,9 @@ struct ArrivedRequest: Sendable {
             headerFields: request.headerFields
         )
         if let bytes = request.body.bytes {
-            content = bytes.count <= limit ? .complete : .tooLong
-            recorded.body = bytes
+            recorded.omission = ExchangeCapture.omission(bytes.count, limit: limit)
+            content = recorded.omission == nil ? .complete : .tooLong
+            recorded.body = content == .complete ? bytes : nil
             return
         }
         guard request.body.isReadable else { throw TransportError.bodyNotReplayable(request: request) }
@@ -39,6 +40,7 @@ struct ArrivedRequest: Sendable {
         case .failure: content = .failed
         }
         recorded.body = content == .complete ? reading.chunks.reduce(into: Data()) { $0 += $1 } : nil
+        if content == .tooLong { recorded.omission = ExchangeCapture.omission(.max, limit: limit) }
     }
 
     /// The request with its content in memory, as a transport in memory receives it. Reports the progress of sending.

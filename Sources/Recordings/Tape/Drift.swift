@@ -19,7 +19,8 @@ enum Drift {
 
     private static func result(of exchange: RecordedExchange) -> String {
         let status = exchange.response.map { "status \($0.status.code)" }
-        let failure = exchange.failure.map { "failure \($0.code)" }
+        // A reader that discards the rest says nothing about the server.
+        let failure = exchange.failure.flatMap { $0.isOfReader ? nil : "failure \($0.code)" }
         return [status, failure].compactMap(\.self).joined(separator: " with ")
     }
 

@@ -22,14 +22,14 @@ public struct RecordedTransport: Transport {
         try request.validate()
         let session = try await recording.session()
         let arrived = try await ArrivedRequest(request, limit: recording.options.contentLimit)
-        switch session.take(arrived.recorded) {
+        switch await session.decision(about: arrived.recorded) {
         case .play(let index, let ticket):
             return try await play(session.index.exchanges[index], to: arrived, session, ticket)
         case .record(let old, let ticket):
             return try await record(arrived, session, replacing: old, ticket)
         case .refuse(let count):
             arrived.sendable.body.discard()
-            throw refusal(of: arrived.recorded, request, session, count: count)
+            throw await refusal(of: arrived.recorded, request, session, count: count)
         }
     }
 
@@ -56,27 +56,25 @@ public struct RecordedTransport: Transport {
         replacing old: Int?,
         _ ticket: TapeState.Ticket
     ) async throws -> HTTPResponse {
-        if arrived.content == .tooLong {
-            session.skip(arrived.recorded, ticket)
-            return try await base.send(arrived.sendable)
-        }
-        return try await session.capture(arrived.recorded, replacing: old, ticket).capture {
+        try await session.capture(arrived.recorded, replacing: old, ticket).capture {
             try await base.send(arrived.sendable)
         }
     }
 
+    // Compares the request with all entries, which takes too long for the caller's actor.
+    @concurrent
     private func refusal(
         of recorded: RecordedExchange.Request,
         _ request: HTTPRequest,
         _ session: TapeSession,
         count: Int
-    ) -> TransportError {
+    ) async -> TransportError {
         let cause: String
         if count > 0 {
             cause = "answered \(count) of \(count) times: this request was made more often than it was recorded."
         } else {
             let nearest = session.options.rules.nearest(to: recorded, among: session.index.exchanges)
-            cause = "has no entry for this request." + (nearest.map { " " + $0 } ?? " It is empty.")
+            cause = "has no entry for this request. " + (nearest ?? session.contents)
         }
         let message =
             "The recording \(session.files.path) (mode \(session.mode)) \(cause) \(session.remedy(count: count))"
@@ -85,6 +83,24 @@ public struct RecordedTransport: Transport {
 }
 
 extension TapeSession {
+    /// Redacting and parsing a large content takes too long for the caller's actor. A change of threads takes longer than a small
+    /// one.
+    fileprivate func decision(about request: RecordedExchange.Request) async -> TapeState.Decision {
+        request.body?.count ?? 0 > 65_536 ? await takeElsewhere(request) : take(request)
+    }
+
+    @concurrent
+    private func takeElsewhere(_ request: RecordedExchange.Request) async -> TapeState.Decision { take(request) }
+
+    /// A sentence about the entries.
+    fileprivate var contents: String {
+        let names = index.exchanges.prefix(3).map { options.rules.name(of: $0.request) }
+        if names.isEmpty { return "It is empty." }
+        let list = names.joined(separator: ", ")
+        return names.count < index.exchanges.count
+            ? "Its first of \(index.exchanges.count) entries: \(list)." : "It has: \(list)."
+    }
+
     fileprivate func remedy(count: Int) -> String {
         let again = "Record it in mode new, or everything again in mode all."
         return count > 0 ? again + " With repeatingLast: true, the last response plays again." : again

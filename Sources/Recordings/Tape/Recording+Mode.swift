@@ -1,5 +1,5 @@
 extension Recording {
-    /// What a recording does with a request.
+    /// The way in which a recording answers requests.
     ///
     /// | mode | a request that is recorded | a request that isn't | writes |
     /// | --- | --- | --- | --- |
@@ -23,7 +23,9 @@ extension Recording {
         /// Plays if the file exists, and otherwise records everything.
         ///
         /// Each process decides once for each file, when the first request arrives: 100 parallel tests with one file all record
-        /// in the first run. Two processes that start without the file both record; a process that starts later plays.
+        /// in the first run. Two processes that start without the file both record; a process that starts later plays. If a killed
+        /// process has left a side file without the file, the next process records. Its responses replace all lines for equal
+        /// requests; lines for other requests become entries.
         public static let once = Self(rawValue: "once")
         /// Records everything again. Entries for requests that aren't made this time stay in the file.
         public static let all = Self(rawValue: "all")
@@ -50,7 +52,10 @@ extension Recording {
         public static func after(_ age: Duration) -> Self { Self(age: age) }
 
         /// Entries expire this many days, of 24 hours, after they were recorded.
-        public static func days(_ count: Int) -> Self { Self(age: .seconds(86_400 * Int64(count))) }
+        public static func days(_ count: Int) -> Self {
+            let (seconds, isTooLarge) = Int64(count).multipliedReportingOverflow(by: 86_400)
+            return Self(age: .seconds(isTooLarge ? (count < 0 ? -.max : .max) : seconds))
+        }
     }
 
     /// The pauses of a played response.

@@ -23,7 +23,12 @@ internal import Synchronization
 /// that is killed loses at most the exchanges that hadn't ended. Playing never writes.
 ///
 /// Any number of recordings and processes may share a file, on a file system with locks (`flock`). Of two that record the same
-/// request, the last to finish wins. A missing folder is created.
+/// request, the last to finish wins. Recordings that compare requests differently keep entries apart: the member `_id` of an entry
+/// names its series of equal requests. A missing folder is created.
+///
+/// An archive of another program plays. If a recording writes to it, in mode ``Mode/new``, ``Mode/all`` or because an entry has
+/// expired, the archive is rewritten: redacted exchanges stay, and everything else goes, such as pages, comments, WebSockets and
+/// measured times. Record into a copy if you need the original.
 ///
 /// ## Secrets
 /// Only redacted text is written, to both files. Both sides of a comparison are redacted too, so that a recording plays without
@@ -40,7 +45,7 @@ public final class Recording: Sendable {
     let options: Options
     private let state: Mutex<State>
 
-    /// What doesn't change.
+    /// The settings, which don't change.
     struct Options: Sendable {
         let rules: TapeRules
         let expiry: Expiry
@@ -67,7 +72,8 @@ public final class Recording: Sendable {
     ///     By default they fail with `HTTPErrorCode.notRecorded`.
     ///   - pace: whether played responses come after the recorded pauses. By default they come at once.
     ///   - contentLimit: the maximum number of bytes of a request's and of a response's content; by default 16 MiB. A longer
-    ///     content passes, and isn't recorded: ``finish(allowingUnused:)`` says so.
+    ///     content passes and is left out of its entry: ``finish(allowingUnused:)`` says so, and the entry plays as
+    ///     ``HTTPErrorCode/notRecorded``.
     ///   - environment: the environment in which ``environmentVariable`` may set the mode. By default the process's.
     ///   - time: its clock measures and replays pauses, and its date decides what has expired.
     ///   - redacting: replaces secrets that `redaction` can't know, in URLs, values of fields and text contents. It must not change
@@ -122,14 +128,17 @@ extension Recording {
     /// Writes what was recorded into the file, and checks that the recording still fits. Call it at the end of a test, or of a
     /// suite whose tests share the recording.
     ///
-    /// Nothing is written if nothing was recorded. The recording stays usable, and `finish` can be called again.
+    /// The file is written if this recording has recorded an exchange. In modes ``Mode/new`` and ``Mode/all`` the lines that other
+    /// recordings or killed processes have left in the side file are reason enough. The recording stays usable, and `finish` can
+    /// be called again.
     ///
     /// - Parameter allowingUnused: whether entries that no request has used are fine, because only a part of the tests has run
     ///   or other recordings use them.
     /// - Throws: ``RecordingError``, after writing, that lists
     ///   - the entries that no request has used, unless this recording recorded everything;
     ///   - the entries that were recorded again, and differ in status, content type or the shape of their JSON;
-    ///   - the exchanges that couldn't be recorded, or haven't ended.
+    ///   - the exchanges that couldn't be recorded, or haven't ended. A failure, or a content beyond the limit, doesn't replace a
+    ///     recorded response.
     ///
     ///   `TransportError` with `HTTPErrorCode.unwritableFile` or `HTTPErrorCode.unreadableFile` if the file can't be written
     ///   or read. What was recorded stays in the side file.

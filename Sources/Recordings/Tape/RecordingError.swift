@@ -16,7 +16,8 @@ public struct RecordingError: Error, Sendable {
             /// The entry was recorded again, and differs in status, content type or the shape of its JSON. The file holds the new
             /// one.
             public static let drifted = Self(rawValue: "drifted")
-            /// The exchange isn't recorded: its content is too long, or the side file can't be written.
+            /// The exchange isn't recorded, or without its content: the content is too long, a failure was to replace a response, or
+            /// the side file can't be written.
             public static let notRecorded = Self(rawValue: "notRecorded")
             /// The exchange hadn't ended, so it isn't recorded yet: its response hasn't come, or its stream is still being read.
             public static let unfinished = Self(rawValue: "unfinished")

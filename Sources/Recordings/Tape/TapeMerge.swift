@@ -1,43 +1,51 @@
 internal import Foundation
 internal import Transport
 
-/// Puts finished exchanges into their places among the entries of a recording. Doing so twice changes nothing, so an interrupted
-/// merge is simply done again.
+/// Puts finished exchanges into their places among the entries of a recording, by their identities. Doing so twice changes
+/// nothing, so an interrupted merge is simply done again.
 struct TapeMerge {
     let rules: TapeRules
-
-    /// An exchange, and its position among the entries for equal requests, from 1.
-    struct Addition {
-        let ordinal: Int
-        let exchange: RecordedExchange
-    }
 
     /// All exchanges of a recording and its side file, redacted: another program or a person may have written secrets into the
     /// archive, and neither errors nor the next writing may repeat them.
     func exchanges(_ bytes: TapeBytes, file: String) throws -> [RecordedExchange] {
         let entries = try bytes.tape.map { try Self.decode($0, file: file) } ?? []
-        let additions = try bytes.side.map { try Self.additions(in: $0, file: file + " (side file)") } ?? []
-        return (additions.isEmpty ? entries : merged(entries, additions)).map(rules.redaction.redacted)
+        let additions = try bytes.side.map { try Self.additions(in: $0, file: file + TapeFiles.sideSuffix) } ?? []
+        return Self.merged(entries, additions).map(rules.redaction.redacted)
     }
 
-    /// Replaces entries in their places, and adds the others behind, in the order of their time.
+    /// Replaces the entries of the same identities. Inserts the other exchanges before the later ones of their series, or adds
+    /// them behind, in the order of their time.
     ///
-    /// Of two additions with the same position, the later one counts. Positions that a recording left out, because a call was
-    /// cancelled, close up.
-    func merged(_ entries: [RecordedExchange], _ additions: [Addition]) -> [RecordedExchange] {
-        var result = entries
-        var series: [TapeRules.Key: [Int]] = [:]
-        for (index, entry) in entries.enumerated() { series[rules.key(of: entry.request), default: []].append(index) }
-        var added: [TapeRules.Key: [Int: Placed]] = [:]
+    /// The later of two additions with the same identity counts.
+    static func merged(_ entries: [RecordedExchange], _ additions: [RecordedExchange]) -> [RecordedExchange] {
+        var result = RecordedExchange.identified(entries)
+        var indices: [EntryID: Int] = [:]
+        for (index, entry) in result.enumerated() { entry.id.map { indices[$0] = index } }
+        var added: [String: [Int: Placed]] = [:]
         for (order, addition) in additions.enumerated() {
-            let key = rules.key(of: addition.exchange.request)
-            if let indices = series[key], addition.ordinal <= indices.count {
-                result[indices[addition.ordinal - 1]] = addition.exchange
+            // A line is as it was written, so it has an identity.
+            guard let id = addition.id else { continue }
+            if let index = indices[id] {
+                result[index] = addition
             } else {
-                added[key, default: [:]][addition.ordinal] = Placed(exchange: addition.exchange, order: order)
+                added[id.series, default: [:]][id.position] = Placed(exchange: addition, order: order)
             }
         }
-        return result + inOrder(added)
+        guard !added.isEmpty else { return result }
+        var series: [String: [(position: Int, index: Int)]] = [:]
+        for (index, entry) in result.enumerated() {
+            if let id = entry.id, added[id.series] != nil {
+                series[id.series, default: []].append((id.position, index))
+            }
+        }
+        var inserted: [Int: [RecordedExchange]] = [:]
+        for addition in inOrder(added) {
+            let next = addition.id.flatMap { id in series[id.series]?.first { $0.position > id.position } }
+            inserted[next?.index ?? result.count, default: []].append(addition)
+        }
+        let before = result.enumerated().flatMap { index, entry in (inserted[index] ?? []) + [entry] }
+        return before + (inserted[result.count] ?? [])
     }
 
     private struct Placed {
@@ -46,9 +54,9 @@ struct TapeMerge {
         let order: Int
     }
 
-    /// The additions by time, and those for equal requests by position: clocks can move back.
-    private func inOrder(_ added: [TapeRules.Key: [Int: Placed]]) -> [RecordedExchange] {
-        let slots = added.flatMap { key, exchanges in exchanges.values.map { (key, $0) } }.sorted { one, other in
+    /// The additions by time, and those of one series by position: clocks can move back.
+    private static func inOrder(_ added: [String: [Int: Placed]]) -> [RecordedExchange] {
+        let slots = added.flatMap { series, exchanges in exchanges.values.map { (series, $0) } }.sorted { one, other in
             (one.1.exchange.startedAt, one.1.order) < (other.1.exchange.startedAt, other.1.order)
         }
         var rest = added.mapValues { exchanges in exchanges.sorted { $0.key > $1.key }.map(\.value.exchange) }
@@ -58,21 +66,32 @@ struct TapeMerge {
     private static func decode(_ archive: Data, file: String) throws -> [RecordedExchange] {
         do {
             return try HARArchive.decode(archive) { name in
-                // Playwright's paths lie beside the archive. A path that leads elsewhere isn't followed.
-                guard !name.hasPrefix("/"), !name.split(separator: "/").contains("..") else {
-                    throw POSIXError(.EPERM)
-                }
-                return try Data(contentsOf: URL(filePath: file).deletingLastPathComponent().appending(path: name))
+                try attachment(name, of: file)
             }
         } catch let error as TransportError {
             throw TransportError(error.code, "\(file): \(error.message)", underlying: error.underlying)
         }
     }
 
-    private static func additions(in side: Data, file: String) throws -> [Addition] {
-        try SideLine.lines(of: side).flatMap { line in
-            try decode(line.json, file: file).map { Addition(ordinal: line.ordinal, exchange: $0) }
-        }
+    /// The content of a file beside an archive, as Playwright writes it. Paths and links that lead elsewhere aren't followed.
+    private static func attachment(_ name: String, of file: String) throws -> Data {
+        let folder = (file as NSString).deletingLastPathComponent
+        guard !name.hasPrefix("/"),
+            let folder = try FileName.resolved(folder.isEmpty ? "." : folder),
+            let path = try FileName.resolved((folder as NSString).appendingPathComponent(name)),
+            path.hasPrefix(folder == "/" ? folder : folder + "/"), !FileName.isOfAnotherKind(path)
+        else { throw POSIXError(.EPERM) }
+        let opened = try OpenedFile.open(path, O_RDONLY)
+        guard try opened.size() <= attachmentLimit else { throw POSIXError(.EFBIG) }
+        return try opened.contents()
+    }
+
+    /// In bytes.
+    private static let attachmentLimit: Int64 = 256 << 20
+
+    /// The exchanges of a side file, in the order of its lines.
+    static func additions(in side: Data, file: String) throws -> [RecordedExchange] {
+        try SideLine.lines(of: side).flatMap { try decode($0.json, file: file) }
     }
 }
 
@@ -81,6 +100,8 @@ struct TapeIndex: Sendable {
     private(set) var exchanges: [RecordedExchange] = []
     /// The indices of the exchanges of equal requests.
     private var series: [TapeRules.Key: [Int]] = [:]
+    /// The last position of each series of identities.
+    private var lastPositions: [String: Int] = [:]
 
     init() {}
 
@@ -88,7 +109,20 @@ struct TapeIndex: Sendable {
         self.exchanges = exchanges
         for (index, exchange) in exchanges.enumerated() {
             series[rules.key(of: exchange.request), default: []].append(index)
+            guard let id = exchange.id else { continue }
+            lastPositions[id.series] = max(lastPositions[id.series] ?? 0, id.position)
         }
+    }
+
+    /// The identity of a new exchange.
+    ///
+    /// - Parameters:
+    ///   - key: the key of the request, of which all exchanges have been used.
+    ///   - ordinal: the number of requests with this key until now.
+    ///   - series: the series of the key.
+    func newID(_ key: TapeRules.Key, _ ordinal: Int, series: String) -> EntryID {
+        let count = count(of: key)
+        return EntryID(series: series, position: max(lastPositions[series] ?? 0, count) + max(1, ordinal - count))
     }
 
     /// The number of exchanges of requests with a key.

@@ -11,6 +11,8 @@ final class TapeSession: Sendable {
     let options: Recording.Options
     let files: TapeFiles
 
+    /// The lines of the side file that a killed process left before this one recorded, in mode once.
+    private let leftovers: Set<Version>
     private let state: Mutex<TapeState>
     // Writing waits for the disk and for locks, and tasks have few threads to wait on. In order, so that `finish` comes after all
     // exchanges that have ended.
@@ -26,7 +28,9 @@ final class TapeSession: Sendable {
         self.mode = mode
         self.options = options
         files = try TapeFiles(file)
-        let recordsEverything = mode == .all || mode == .once && !OnceDecisions.fileExists(files)
+        let once = mode == .once ? try OnceDecisions.decision(files) : nil
+        leftovers = once?.leftovers ?? []
+        let recordsEverything = mode == .all || once?.fileExists == false
         if mode == .once, recordsEverything {
             index = TapeIndex()
         } else {
@@ -61,12 +65,14 @@ extension TapeSession {
         return state.withLock { state in
             state.take(key, index, entry: options.rules.name(of: request)) { entry in
                 guard let age else { return false }
-                return now.timeIntervalSince(index.exchanges[entry].startedAt) >= age / .seconds(1)
+                let elapsed = now.timeIntervalSince(index.exchanges[entry].startedAt)
+                // A clock that has been wrong may have dated an entry years ahead; one that is minutes fast is usual.
+                return elapsed >= age / .seconds(1) || elapsed < -300
             }
         }
     }
 
-    func giveBack(_ ticket: TapeState.Ticket) { state.withLock { $0.giveBack(ticket) } }
+    func giveBack(_ ticket: TapeState.Ticket) { state.withLock { $0.giveBack(ticket, index) } }
 
     /// The capture of an exchange, which keeps it in the side file.
     ///
@@ -84,51 +90,74 @@ extension TapeSession {
         }
     }
 
-    /// Notes that an exchange passes without being recorded.
-    func skip(_ request: RecordedExchange.Request, _ ticket: TapeState.Ticket) {
-        let name = options.rules.name(of: request)
-        state.withLock { state in
-            state.end(ticket)
-            state.add(.notRecorded, name, tooLarge)
-        }
-    }
-
-    private var tooLarge: String {
-        "A content is longer than the limit of \(options.contentLimit) bytes. Raise the recording's contentLimit."
-    }
-
     private func keep(
         _ outcome: ExchangeCapture.Outcome,
         of request: RecordedExchange.Request,
         replacing old: Int?,
         _ ticket: TapeState.Ticket
     ) {
+        var result = Kept()
         switch outcome {
-        case .nothing:
-            state.withLock { state in
-                state.giveBack(ticket)
-                state.end(ticket)
-            }
-        case .tooLarge: skip(request, ticket)
+        case .nothing: state.withLock { $0.giveBack(ticket, index) }
         case .exchange(let exchange):
-            let exchange = options.rules.redaction.redacted(exchange)
             do {
-                let json = HARArchive.encode([exchange])
-                try files.append(SideLine(ordinal: ticket.ordinal, json: json).bytes)
-                let drift = old.flatMap { Drift.difference(from: index.exchanges[$0], to: exchange) }
-                state.withLock { state in
-                    state.hasAppended = true
-                    if let drift { state.add(.drifted, exchange.name, drift) }
-                    state.end(ticket)
-                }
+                result = try append(exchange, replacing: old, ticket)
             } catch {
-                state.withLock { state in
-                    state.add(.notRecorded, exchange.name, (error as? any HTTPError)?.message ?? ErrorText.line(error))
-                    state.end(ticket)
-                }
+                result.problem = (.notRecorded, (error as? any HTTPError)?.message ?? ErrorText.line(error))
             }
         }
+        state.withLock { state in
+            if let problem = result.problem { state.add(problem.kind, options.rules.name(of: request), problem.detail) }
+            if let id = result.id { state.record(ticket, id) }
+            state.end(ticket)
+        }
     }
+
+    private struct Kept {
+        /// The identity of the new line, if there is one.
+        var id: EntryID?
+        /// The problem to report, if any.
+        var problem: (kind: RecordingError.Problem.Kind, detail: String)?
+    }
+
+    /// Appends the line of an exchange, unless the old entry is better.
+    private func append(
+        _ exchange: RecordedExchange,
+        replacing old: Int?,
+        _ ticket: TapeState.Ticket
+    ) throws -> Kept {
+        let old = old.map { index.exchanges[$0] }
+        var new = options.rules.redaction.redacted(exchange)
+        if let reason = new.reasonNotToReplace(old) {
+            let detail = reason + " The old response stays. Delete its entry to record the new outcome."
+            return Kept(problem: (.notRecorded, detail))
+        }
+        let id = old?.id ?? index.newID(ticket.key, ticket.ordinal, series: options.rules.series(ticket.key))
+        new.id = id
+        try files.append(SideLine(json: HARArchive.encode([new])).bytes)
+        if let omission = exchange.response?.omission { return Kept(id: id, problem: (.notRecorded, omission)) }
+        return Kept(id: id, problem: old.flatMap { Drift.difference(from: $0, to: new) }.map { (.drifted, $0) })
+    }
+}
+
+extension RecordedExchange {
+    /// The reason to keep an old exchange: it has a whole response, and this one hasn't.
+    fileprivate func reasonNotToReplace(_ old: RecordedExchange?) -> String? {
+        guard let old, let oldResponse = old.response, oldResponse.omission == nil,
+            old.failure.map(\.isOfReader) ?? true
+        else { return nil }
+        if let omission = response?.omission { return omission }
+        guard let failure, !failure.isOfReader else { return nil }
+        return "The request failed with \(failure.code)."
+    }
+}
+
+/// An entry as it was at some time. Recorded again, it is another version.
+private struct Version: Hashable {
+    let id: EntryID?
+    let startedAt: Date
+
+    init(_ exchange: RecordedExchange) { (id, startedAt) = (exchange.id, exchange.startedAt) }
 }
 
 extension TapeSession {
@@ -138,10 +167,11 @@ extension TapeSession {
             let mayMerge = mode == .new || mode == .all
             let isDue = state.withLock(\.hasAppended) || mayMerge && files.hasSideFile
             if isDue {
-                let merge = TapeMerge(rules: options.rules)
+                let (merge, superseded) = (TapeMerge(rules: options.rules), superseded())
                 try files.rewrite { bytes in
                     guard bytes.side != nil else { return nil }
-                    return HARArchive.encode(try merge.exchanges(bytes, file: files.path))
+                    let exchanges = try merge.exchanges(bytes, file: files.path)
+                    return HARArchive.encode(exchanges.filter { !superseded.contains(Version($0)) })
                 }
                 state.withLock { $0.hasAppended = false }
             }
@@ -149,19 +179,38 @@ extension TapeSession {
         let problems = state.withLock { $0.takeProblems(index, allowingUnused: allowingUnused) }
         guard problems.isEmpty else { throw RecordingError(file: file, problems: problems) }
     }
+
+    /// The entries that would play before, or behind, the responses that were recorded instead of them.
+    private func superseded() -> Set<Version> {
+        let (skipped, recorded) = state.withLock { ($0.skipped(index), $0.recordedIDs) }
+        let series = Set(recorded.map(\.series))
+        let replaced = leftovers.filter { line in
+            line.id.map { series.contains($0.series) && !recorded.contains($0) } ?? false
+        }
+        return replaced.union(skipped.map(Version.init))
+    }
 }
 
-/// Whether a file existed when this process first used it, for ``Recording/Mode/once``.
-///
-/// One `Bool` for each file, for the lifetime of the process.
+/// The state of a file when this process first used it, for ``Recording/Mode/once``. One entry for each file, for the lifetime of
+/// the process.
 private enum OnceDecisions {
-    private static let decisions = Mutex([String: Bool]())
+    struct Decision {
+        let fileExists: Bool
+        /// The lines of a side file without a recording: a process was killed, or another one is recording.
+        var leftovers: Set<Version> = []
+    }
 
-    static func fileExists(_ files: TapeFiles) -> Bool {
-        decisions.withLock { decisions in
+    private static let decisions = Mutex([String: Decision]())
+
+    static func decision(_ files: TapeFiles) throws -> Decision {
+        try decisions.withLock { decisions in
             if let decision = decisions[files.path] { return decision }
-            decisions[files.path] = files.exists
-            return files.exists
+            var decision = Decision(fileExists: files.exists)
+            if !decision.fileExists, let side = try files.read().side {
+                decision.leftovers = Set(try TapeMerge.additions(in: side, file: files.sidePath).map(Version.init))
+            }
+            decisions[files.path] = decision
+            return decision
         }
     }
 }

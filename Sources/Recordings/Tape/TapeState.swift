@@ -20,7 +20,7 @@ struct TapeState {
         case refuse(count: Int)
     }
 
-    /// What a session does with requests.
+    /// The rules by which a session plays and records.
     struct Policy: Sendable {
         /// Whether recorded responses play, unless they have expired.
         var plays: Bool
@@ -33,16 +33,24 @@ struct TapeState {
 
     /// The positions of equal requests: the next one, and those that cancelled calls gave back.
     private struct Positions {
-        var next = 1
-        var returned: [Int] = []
+        private var next = 1
+        private(set) var returned: Set<Int> = []
 
-        mutating func take() -> Int {
-            if let least = returned.min() {
-                returned.removeAll { $0 == least }
+        /// - Parameter count: the number of recorded responses that play. A position beyond them isn't taken again, because
+        ///   calls after it may have been recorded, and would change places with this one.
+        mutating func take(playing count: Int) -> Int {
+            if let least = returned.min(), least <= count {
+                returned.remove(least)
                 return least
             }
             defer { next += 1 }
             return next
+        }
+
+        mutating func giveBack(_ position: Int) {
+            returned.insert(position)
+            // No call came after the last one.
+            while returned.remove(next - 1) != nil { next -= 1 }
         }
     }
 
@@ -50,7 +58,11 @@ struct TapeState {
     private var positions: [TapeRules.Key: Positions] = [:]
     private var used: [Bool]
     private var expired: Set<Int> = []
-    private(set) var problems: [RecordingError.Problem] = []
+    private var problems: [RecordingError.Problem] = []
+    /// The last position that was recorded, for each key.
+    private var recorded: [TapeRules.Key: Int] = [:]
+    /// The identities of the exchanges in the side file.
+    private(set) var recordedIDs: Set<EntryID> = []
     /// The exchanges that are being recorded.
     private var open: [Int: String] = [:]
     private var lastID = 0
@@ -70,7 +82,9 @@ struct TapeState {
         isExpired: (Int) -> Bool
     ) -> Decision {
         lastID += 1
-        let ticket = Ticket(key: key, ordinal: positions[key, default: Positions()].take(), id: lastID)
+        let count = index.count(of: key)
+        let ordinal = positions[key, default: Positions()].take(playing: policy.plays ? count : 0)
+        let ticket = Ticket(key: key, ordinal: ordinal, id: lastID)
         if let found = index.index(of: key, ticket.ordinal) {
             used[found] = true
             let isExpired = isExpired(found)
@@ -85,18 +99,43 @@ struct TapeState {
             open[ticket.id] = entry()
             return .record(replacing: nil, ticket)
         }
-        positions[key]?.returned.append(ticket.ordinal)
-        let count = index.count(of: key)
-        if policy.repeatsLast, let last = index.index(of: key, count) {
-            return .play(last, Ticket(key: key, ordinal: 0, id: lastID))
+        positions[key]?.giveBack(ordinal)
+        guard policy.repeatsLast, let last = index.index(of: key, count) else { return .refuse(count: count) }
+        let repeated = Ticket(key: key, ordinal: 0, id: lastID)
+        guard isExpired(last) else { return .play(last, repeated) }
+        if policy.recordsExpired {
+            open[lastID] = entry()
+            return .record(replacing: last, repeated)
         }
-        return .refuse(count: count)
+        expired.insert(last)
+        return .play(last, repeated)
     }
 
     /// Gives a position back, because the call was cancelled, or had nothing to do with a server.
-    mutating func giveBack(_ ticket: Ticket) {
+    mutating func giveBack(_ ticket: Ticket, _ index: TapeIndex) {
         guard ticket.ordinal > 0 else { return }
-        positions[ticket.key]?.returned.append(ticket.ordinal)
+        positions[ticket.key]?.giveBack(ticket.ordinal)
+        if let unused = index.index(of: ticket.key, ticket.ordinal) {
+            used[unused] = false
+            expired.remove(unused)
+        }
+    }
+
+    /// Notes that the side file has the exchange.
+    mutating func record(_ ticket: Ticket, _ id: EntryID) {
+        hasAppended = true
+        recordedIDs.insert(id)
+        recorded[ticket.key] = max(recorded[ticket.key] ?? 0, ticket.ordinal)
+    }
+
+    /// The entries that were to be recorded again by calls that were cancelled, while later calls were recorded. They would play
+    /// before the responses to the later calls.
+    func skipped(_ index: TapeIndex) -> [RecordedExchange] {
+        if policy.plays { return [] }
+        return recorded.flatMap { key, last in
+            (positions[key]?.returned ?? []).compactMap { $0 < last ? index.index(of: key, $0) : nil }
+        }
+        .map { index.exchanges[$0] }
     }
 
     /// Ends the recording of an exchange.
@@ -109,12 +148,12 @@ struct TapeState {
     /// The entries that have played although they had expired.
     func expired(of index: TapeIndex) -> [RecordedExchange] { expired.sorted().map { index.exchanges[$0] } }
 
-    /// What a session reports at its end. Reported once, except for entries that stay unused.
+    /// The problems that a session reports at its end. Each is reported once, except for entries that stay unused.
     mutating func takeProblems(_ index: TapeIndex, allowingUnused: Bool) -> [RecordingError.Problem] {
         var result: [RecordingError.Problem] = []
         if policy.plays, !allowingUnused {
             for (exchange, isUsed) in zip(index.exchanges, used) where !isUsed {
-                let detail = "No request has used this entry."
+                let detail = "No request has used this entry. Delete it, or pass allowingUnused: true."
                 result.append(RecordingError.Problem(kind: .unused, entry: exchange.name, detail: detail))
             }
         }

@@ -45,7 +45,16 @@ import Testing
 
     @Test func withoutStubsTheOtherTransportAnswers() async throws {
         #expect(try await launched([]).get("/a") == "the network")
-        #expect(try await launched(["--interceptors-stub", "--interceptors-stubs"]).get("/a") == "the network")
+        #expect(try await launched(["--stubs", "interceptors-stubs=[]"]).get("/a") == "the network")
+    }
+
+    @Test(arguments: [
+        "--interceptors-stub", "--interceptors-stubs", "--interceptors-stub=[]", "--interceptors-stubs-fil=a",
+    ])
+    func aMisspelledFlagSendsNothing(argument: String) async throws {
+        let error = try await failure(.invalidLaunchStubs) { _ = try await launched([argument]).get("/a") }
+        #expect("\(error)".contains("unknown") && "\(error)".contains("--interceptors-stubs-file="))
+        #expect(network.requests.isEmpty)
     }
 
     @Test func argumentsAreNotReadUnlessAllowed() async throws {

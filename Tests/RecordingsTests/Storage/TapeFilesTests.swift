@@ -10,7 +10,7 @@ import Testing
 
     init() throws { tape = try TapeFile() }
 
-    private func line(_ ordinal: Int) -> SideLine { SideLine(ordinal: ordinal, json: json) }
+    private func line(_ number: Int) -> SideLine { SideLine(json: json + Data("[\(number)]".utf8)) }
 
     @Test func everyLineThatIsNotAsItWasWrittenIsLeftOut() {
         let bytes = line(7).bytes
@@ -24,13 +24,13 @@ import Testing
             changed[index] ^= 1
             #expect(SideLine.lines(of: changed).isEmpty, "byte \(index)")
         }
-        for text in ["", "\n\n", "a", "a b", "a 1 {}", "\0", " 0 {}"] {
+        for text in ["", "\n\n", "a", "a b", "a 1 {}", "\0", " {}", "0 {}"] {
             #expect(SideLine.lines(of: Data(text.utf8)).isEmpty)
         }
     }
 
     @Test func jsonOnSeveralLinesBecomesOneLine() {
-        let bytes = SideLine(ordinal: 1, json: Data("{\n  \"a\": 1\n}\n".utf8)).bytes
+        let bytes = SideLine(json: Data("{\n  \"a\": 1\n}\n".utf8)).bytes
         #expect(bytes.count { $0 == 0x0A } == 1)
         #expect(SideLine.lines(of: bytes).map(\.json) == [Data("{   \"a\": 1 } ".utf8)])
     }
@@ -74,6 +74,31 @@ import Testing
         #expect(FileManager.default.contents(atPath: target.path) == Data("new".utf8))
         #expect((try? FileManager.default.destinationOfSymbolicLink(atPath: tape.url.path)) == target.path)
         #expect(tape.names == ["target.har", "users.har"])
+    }
+
+    @Test func aMissingFolderBehindALinkHasOneIdentity() throws {
+        let target = tape.folder.file("target")
+        try FileManager.default.createDirectory(at: target, withIntermediateDirectories: false)
+        let link = tape.folder.file("link")
+        try FileManager.default.createSymbolicLink(at: link, withDestinationURL: target)
+        let file = link.appending(path: "a/b/users.har")
+        let before = try TapeFiles(file)
+        try before.append(line(1).bytes)
+        #expect(before == (try TapeFiles(file)))
+        #expect(before == (try TapeFiles(target.appending(path: "a/b/users.har"))))
+    }
+
+    @Test func aFileKeepsItsPermissions() throws {
+        func permissions(_ file: URL) throws -> Int? {
+            try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions] as? Int
+        }
+        try Data("old".utf8).write(to: tape.url)
+        #expect(chmod(tape.url.path, 0o600) == 0)
+        let files = try TapeFiles(tape.url)
+        try files.append(line(1).bytes)
+        #expect(try permissions(tape.side) == 0o600)
+        try files.rewrite { _ in Data("new".utf8) }
+        #expect(try permissions(tape.url) == 0o600)
     }
 
     @Test func aLinkThatLeadsNowhereIsAnError() throws {
@@ -143,8 +168,8 @@ import Testing
     // Root may write everywhere, so the folder's parent is a file: neither the folder nor a file in it can be made.
     @Test func aFolderThatCannotBeMadeFailsNoRequestAndIsReported() async throws {
         let blocker = try tape.folder.write(Data(), to: "blocker")
-        let recording = Recording(at: blocker.appending(path: "users.har"), mode: .live, environment: [:])
-        #expect(try await recording.get("/a", over: StubTransport.stub(.text("1"))) == "1")
+        let recording = Recording(at: blocker.appending(path: "a/users.har"), mode: .all, environment: [:])
+        await #expect(throws: TransportError.self) { try await recording.get("/a", over: NoServer()) }
         let locked = try TapeFile()
         let tape = locked.recording(.new)
         // The first request decides about the file; then its folder disappears behind a file.
@@ -153,7 +178,9 @@ import Testing
         try FileManager.default.removeItem(at: locked.folder.url)
         try Data().write(to: locked.folder.url)
         #expect(try await tape.get("/b", over: server) == "2", "the server has answered")
-        #expect(throws: (any Error).self) { try tape.finish() }
+        // The line of `/a` was in the folder, too.
+        let error = try #require(#expect(throws: TransportError.self) { try tape.finish() })
+        #expect(error.code == .unwritableFile && error.message.contains(locked.folder.url.path))
     }
 
     @Test(.enabled("Root may write everywhere.") { geteuid() != 0 })

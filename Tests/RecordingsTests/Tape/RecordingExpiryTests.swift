@@ -67,12 +67,14 @@ import TransportTesting
         (.json(#"{"user":{"id":1}}"#), .json(#"{"user":{"id":"1"}}"#), ["$.user.id", "a number", "a string"]),
         (.json(#"[{"id":1}]"#), .json(#"[{"id":1,"x":true}]"#), ["$[].x", "new"]),
         (.json(#"{"a":1,"b":2}"#), .json(#"{"a":1}"#), ["$.b", "missing"]),
-        (.status(200), .failure(TransportError(.connectionLost, "Gone.")), ["status 200", "failure connectionLost"]),
+        (.failure(TransportError(.connectionLost, "Gone.")), .status(200), ["failure connectionLost", "status 200"]),
     ]
 
     @Test(arguments: 0..<6) func aDriftedEntryIsListedAndTheNewOneIsWritten(index: Int) async throws {
         let (old, new, words) = Self.drifts[index]
-        try await tape.record(["/a?token=hush"], .stub(old))
+        let first = tape.recording(.all)
+        _ = try? await first.get("/a?token=hush", over: StubTransport.stub(old))
+        try first.finish()
         let recording = tape.recording(.all)
         _ = try? await recording.get("/a?token=hush", over: StubTransport.stub(new))
         let before = tape.bytes
@@ -92,6 +94,74 @@ import TransportTesting
         try await tape.record(["/a"], .stub(.json(old)))
         let recording = tape.recording(.all)
         try await recording.get("/a", over: StubTransport.stub(.json(new)))
+        try recording.finish()
+    }
+
+    @Test(arguments: [Recording.Mode.new, .all])
+    func aFailureDoesNotReplaceAResponse(mode: Recording.Mode) async throws {
+        let failures: [StubAnswer] = [
+            .failure(TransportError(.connectionLost, "Gone.")),
+            .stream([Data("{".utf8)], thenFailing: TransportError(.truncated, "Cut.")),
+        ]
+        for answer in failures {
+            let tape = try TapeFile()
+            try await tape.record(["/a"], .stub(.json("1")), time: .manual(clock))
+            pass(days: 31)
+            let recording = tape.recording(mode, expiring: .days(30), time: .manual(clock))
+            await #expect(throws: TransportError.self) {
+                try await recording.get("/a", over: StubTransport.stub(answer))
+            }
+            let kept = try problems { try recording.finish() }
+            #expect(kept.map(\.kind) == [.notRecorded] && kept[0].detail.contains("old response stays"), "\(kept)")
+            #expect(try await tape.recording(.none).get("/a") == "1")
+        }
+    }
+
+    @Test func theLastResponseIsRecordedAgainIfItHasExpired() async throws {
+        try await tape.record(["/a"], .stub(.text("old")), time: .manual(clock))
+        pass(days: 31)
+        let recording = tape.recording(.new, expiring: .days(30), repeatingLast: true, time: .manual(clock))
+        try await recording.get("/a", over: StubTransport.stub(.text("1")))
+        // Mode new records what isn't there, so the mode that repeats is once.
+        try recording.finish()
+        let copy = try TapeFile()
+        pass(days: 31)
+        try FileManager.default.copyItem(at: tape.url, to: copy.url)
+        let once = copy.recording(.once, expiring: .days(30), repeatingLast: true, time: .manual(clock))
+        let server = StubTransport.stub(.text("2"), .text("3"))
+        for text in ["2", "3"] { #expect(try await once.get("/a", over: server) == text) }
+        try once.finish()
+        #expect(try TapeIndex.ofFile(copy.url).exchanges.count == 1)
+        #expect(try await copy.recording(.none).get("/a") == "3")
+        pass(days: 31)
+        let none = copy.recording(.none, expiring: .days(30), repeatingLast: true, time: .manual(clock))
+        for _ in 0..<2 { try await none.get("/a") }
+        #expect(none.expired.count == 1)
+    }
+
+    @Test func anEntryOfTheFutureHasExpired() async throws {
+        clock.advance(by: .seconds(86_400 * 400))
+        try await tape.record(["/a", "/b"], .stub(.text("old"), .text("b")), time: .manual(clock))
+        let past = ManualClock()
+        let recording = tape.recording(.new, expiring: .days(30), time: .manual(past))
+        #expect(try await recording.get("/a", over: StubTransport.stub(.text("new"))) == "new")
+    }
+
+    @Test func aHugeAgeIsNoOverflow() async throws {
+        try await tape.record(["/a"], .stub(.text("old")), time: .manual(clock))
+        let recording = tape.recording(.new, expiring: .days(.max), time: .manual(clock))
+        #expect(try await recording.get("/a") == "old")
+        #expect(Recording.Expiry.days(.min).age.map { $0 < .zero } == true)
+    }
+
+    @Test func aReaderThatDiscardsIsNoDrift() async throws {
+        let server = StubTransport()
+        server.on(.get, "/a", .stream([Data("1".utf8), Data("2".utf8)], headers: [.contentType: "text/plain"]))
+        try await tape.record(["/a"], server)
+        let recording = tape.recording(.all)
+        var request = HTTPRequest(url: try tapeURL("/a"))
+        request.context.responseBody = .streamed
+        try await recording.send(request, over: server).body.discard()
         try recording.finish()
     }
 
