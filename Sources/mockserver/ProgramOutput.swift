@@ -6,7 +6,7 @@ enum ProgramOutput {
 
     static func error(_ text: String) { write(text, to: .standardError) }
 
-    // A closed pipe must not end the server.
+    // Nobody reads a pipe that is closed.
     private static func write(_ text: String, to file: FileHandle) {
         try? file.write(contentsOf: Data((text + "\n").utf8))
     }

@@ -61,7 +61,7 @@ struct ServerProgram {
         _ reason: String,
         _ duration: Duration
     ) -> String {
-        let target = URL(string: request.target).map { Redaction.standard.string(for: $0) } ?? request.target
+        let target = Redaction.standard.redactingURL(request.target)
         let milliseconds = Double(Int64(duration / .microseconds(100))) / 10
         return PrintableText.line(
             "\(request.method) \(target) → \(status.map(String.init) ?? "no response") \(reason) (\(milliseconds) ms)"

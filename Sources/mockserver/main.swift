@@ -12,6 +12,8 @@ do {
     ProgramOutput.error("mockserver: \(error.message)\n\n\(ServerArguments.usage)")
     exit(2)
 }
+// A closed pipe, such as that of `mockserver FOLDER | head`, must not end the server.
+signal(SIGPIPE, SIG_IGN)
 guard !arguments.isHelp else {
     ProgramOutput.line(ServerArguments.usage)
     exit(0)

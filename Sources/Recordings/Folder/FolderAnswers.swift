@@ -16,8 +16,13 @@ package final class FolderAnswers: Sendable {
     private struct State {
         var listing = FolderPath.Listing()
         var index = FolderIndex(FolderPath.Listing())
-        /// The number of requests that each group has answered.
-        var counts: [FolderName: Int] = [:]
+        /// The number of requests that each group has answered, for each extension of their URLs.
+        var counts: [Count: Int] = [:]
+
+        struct Count: Hashable {
+            let name: FolderName
+            let ending: String?
+        }
     }
 
     private let folder: FolderPath
@@ -59,8 +64,9 @@ package final class FolderAnswers: Sendable {
                 throw miss(query, index, request)
             }
             let number = state.withLock { state in
-                let number = state.counts[group.name, default: 0]
-                if number < group.files.count - 1 { state.counts[group.name] = number + 1 }
+                let count = State.Count(name: group.name, ending: group.ending)
+                let number = state.counts[count, default: 0]
+                if number < group.files.count - 1 { state.counts[count] = number + 1 }
                 return min(number, group.files.count - 1)
             }
             let file = group.files[number]

@@ -75,7 +75,7 @@ struct FolderHead: Equatable {
 
 extension HTTPFields {
     /// Removes what describes the content's way over the wire, which a file doesn't have.
-    mutating func removeFraming(keepingLength: Bool = false) {
+    package mutating func removeFraming(keepingLength: Bool = false) {
         removeAll { field in
             switch field.name {
             case .contentLength: !keepingLength

@@ -21,8 +21,27 @@ struct FolderIndex: Sendable {
         let name: FolderName
         let scope: StubScope
         /// For `logo.png`: the URL that ends with the extension, which it answers unless another file does.
-        var alternatives: [StubScope] = []
+        var alternatives: [String: Alternative] = [:]
         var files: [FolderFile] = []
+        /// The extension of the URLs that the files are for; `nil` for URLs without one.
+        var ending: String?
+
+        /// The files with one extension.
+        struct Alternative: Sendable {
+            let scope: StubScope
+            var files: [FolderFile] = []
+        }
+
+        /// The requests that the group answers, each with the files for them.
+        fileprivate var answers: [(group: Group, scope: StubScope)] {
+            let others = alternatives.sorted { $0.key < $1.key }.map { ending, alternative in
+                var group = self
+                group.files = alternative.files
+                group.ending = ending
+                return (group: group, scope: alternative.scope)
+            }
+            return [(group: self, scope: scope)] + others
+        }
     }
 
     private(set) var groups: [FolderName: Group] = [:]
@@ -90,9 +109,7 @@ struct FolderIndex: Sendable {
         group.files.append(file)
         if let ending = file.name.fileExtension, file.content != nil, !file.name.base.contains("?") {
             let whole = StubScope(scoped, pattern + "." + ending)
-            if !group.alternatives.contains(where: { $0.pattern.text == whole.pattern.text }) {
-                group.alternatives.append(whole)
-            }
+            group.alternatives[ending, default: Group.Alternative(scope: whole)].files.append(file)
         }
         groups[name] = group
         if let origin, !origins.contains(origin) { origins.append(origin) }
@@ -102,9 +119,18 @@ struct FolderIndex: Sendable {
         for name in groups.keys {
             groups[name]?.files.sort { ($0.name.number, $0.text) < ($1.name.number, $1.text) }
             let files = groups[name]?.files ?? []
+            let alternatives = groups[name]?.alternatives ?? [:]
             for (file, next) in zip(files, files.dropFirst()) where file.name.number == next.name.number {
-                problems.append("\(next.text) is never used: \(file.text) answers the same requests.")
                 groups[name]?.files.removeAll { $0 == next }
+                // With another extension it still answers the URLs that end with that extension.
+                let isAlternative = alternatives[next.name.fileExtension ?? ""]?.files.contains(next) ?? false
+                if isAlternative, file.name.fileExtension != next.name.fileExtension { continue }
+                problems.append("\(next.text) is never used: \(file.text) answers the same requests.")
+            }
+            for (ending, alternative) in alternatives {
+                let files = alternative.files.sorted { ($0.name.number, $0.text) < ($1.name.number, $1.text) }
+                let unused = zip(files, files.dropFirst()).filter { $0.name.number == $1.name.number }.map(\.1)
+                groups[name]?.alternatives[ending]?.files = files.filter { !unused.contains($0) }
             }
         }
         origins.sort()
@@ -125,7 +151,7 @@ extension FolderIndex {
         let origin: String?
         /// The names of the request's files, the best first.
         let names: [FolderName]
-        fileprivate let methods: [[String]]
+        fileprivate let methods: [String]
 
         init(_ method: HTTPRequest.Method, _ url: String, origin: String?, origins: [String], body: String?) {
             self.method = method
@@ -134,10 +160,10 @@ extension FolderIndex {
             let segments = FolderName.segments(of: url, redaction: .standard)
             let own = FolderName.folder(of: method)
             // HEAD is answered like GET, without the content (RFC 9110 §9.3.2).
-            methods = [[own, FolderName.anything]] + (method == .head ? [[FolderName.folder(of: .get)]] : [])
+            methods = [own] + (method == .head ? [FolderName.folder(of: .get)] : []) + [FolderName.anything]
             let bodies = body == nil ? [nil] : [body, nil]
             let folders = origin.map { [$0, nil] } ?? [nil] + origins
-            names = methods.joined().flatMap { method in
+            names = methods.flatMap { method in
                 folders.flatMap { folder in
                     bodies.map {
                         FolderName(origin: folder, methodFolder: method, segments: segments, body: $0)
@@ -154,19 +180,13 @@ extension FolderIndex {
 
     /// The files that answer a request: those with its name, or else the most specific pattern.
     func group(for query: Query) -> Group? {
-        for methods in query.methods {
-            if let exact = query.names.lazy.filter({ methods.contains($0.method) }).compactMap({ groups[$0] }).first {
-                return exact
-            }
-            let candidates = ordered.filter { methods.contains($0.name.method) && query.isFor($0.name) }
-            // A file for the request's origin comes before a file for any.
-            for isForAny in [query.origin == nil, query.origin != nil] {
-                let scopes = candidates.filter { ($0.name.origin == nil) == isForAny }.flatMap { group in
-                    ([group.scope] + group.alternatives).map { (group: group, scope: $0) }
-                }
-                let matching = scopes.filter { $0.scope.pattern.matches(query.url) }
-                if let best = StubScope.mostSpecific(of: matching, scope: \.scope) { return best.group }
-            }
+        if let exact = query.names.lazy.compactMap({ groups[$0] }).first { return exact }
+        let candidates = ordered.filter { query.methods.contains($0.name.method) && query.isFor($0.name) }
+        // A file for the request's origin comes before a file for any.
+        for isForAny in [query.origin == nil, query.origin != nil] {
+            let scopes = candidates.filter { ($0.name.origin == nil) == isForAny }.flatMap(\.answers)
+            let matching = scopes.filter { $0.scope.pattern.matches(query.url) }
+            if let best = StubScope.mostSpecific(of: matching, scope: \.scope) { return best.group }
         }
         return nil
     }
@@ -185,7 +205,7 @@ extension FolderIndex {
         }
         let near = ordered.map { group in
             let distance = group.scope.pattern.distance(toPathOf: query.url)
-            return (group, distance: query.methods[0].contains(group.name.method) ? distance : distance + 1)
+            return (group, distance: query.methods.contains(group.name.method) ? distance : distance + 1)
         }
         guard let nearest = near.min(by: { $0.distance < $1.distance }), let file = nearest.0.files.first else {
             return nil

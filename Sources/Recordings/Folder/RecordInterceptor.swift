@@ -95,16 +95,16 @@ extension Interceptor where Self == AnyInterceptor {
     ///   - folder: the folder, which is made when it is needed.
     ///   - bodyLimit: the maximum bytes of a response's content that is kept, 16 MiB by default. It is held in memory until its end.
     ///   - redaction: decides which values are secrets.
+    ///   - report: called with the error if an exchange can't be kept. By default nothing happens.
     ///   - replacing: the program's own replacement of secrets in URLs, fields' values and text; by default none. It must not change its
     ///     own results. Files answer whatever stands where it puts the redaction's placeholder into a URL.
-    ///   - report: called with the error if an exchange can't be kept. By default nothing happens.
     ///   - time: measures the exchanges.
     public static func record(
         to folder: URL,
         bodyLimit: Int = 16 << 20,
         redaction: Redaction = .standard,
-        replacing: (@Sendable (String) -> String)? = nil,
         report: @escaping @Sendable (any Error) -> Void = { _ in },
+        replacing: (@Sendable (String) -> String)? = nil,
         time: TimeSource = .system
     ) -> Self {
         let redaction = ExchangeRedaction(redaction, hook: replacing)

@@ -64,7 +64,7 @@ package struct FolderResponse: Sendable {
     /// Looks up the answer.
     package init(to request: MockServer.Request, from answers: FolderAnswers) async {
         guard let sent = HTTPRequest(request) else {
-            let reason = "The target \(request.target) isn't a path."
+            let reason = "The target \(Redaction.standard.redactingURL(request.target)) isn't a path."
             self.init(.text(reason + "\n", status: 400), 400, file: nil, reason)
             return
         }

@@ -81,6 +81,31 @@ extension Transport {
         #expect(try await transport.send(request("/users")).status == 404)
     }
 
+    @Test func filesThatDifferInTheirExtensionAnswerTheirOwnURLs() async throws {
+        let folder = try AnswerFolder([
+            "GET/app.js": "js", "GET/app.css": "css", "GET/app#2.js": "js again", "GET/logo.png": "png",
+            "GET/logo#2.svg": "svg",
+        ])
+        var texts: [String] = []
+        for target in ["/app.js", "/app.css", "/logo.svg", "/logo.png", "/app.js", "/app.css", "/app"] {
+            texts.append(try await folder.transport.text(target))
+        }
+        #expect(texts == ["js", "css", "svg", "png", "js", "css", "css"])
+        let transport = folder.transport
+        texts = []
+        for target in ["/app.js", "/app.css", "/app.js", "/app.css"] { texts.append(try await transport.text(target)) }
+        #expect(texts == ["js", "css", "js again", "css"])
+    }
+
+    @Test func headPrefersAFileForGetToAFallback() async throws {
+        let folder = try AnswerFolder([
+            "*/**.404.json": "{}", "GET/users/42.json": "1", "GET/a.json": "1", "HEAD/a.204": "",
+        ])
+        for (target, status) in [("/users/42", 200), ("/users/43", 404), ("/a", 204)] {
+            #expect(try await folder.transport.send(request(target, .head)).status.code == status)
+        }
+    }
+
     @Test func headGivesStatusAndFields() async throws {
         let folder = try AnswerFolder([
             "GET/a.json": "{}",

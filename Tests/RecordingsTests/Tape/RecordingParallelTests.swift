@@ -14,12 +14,17 @@ import Testing
         for path in ["/shared", "/\(number)", "/\(number)-b"] {
             #expect(try await tape.get(path, over: base) == "answer to \(path.dropFirst())")
         }
-        try tape.finish(allowingUnused: true)
     }
 
     private func runAll(_ makeTape: @Sendable @escaping () -> Recording, over base: any Transport) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for number in 0..<100 { group.addTask { try await test(number, makeTape(), over: base) } }
+            for number in 0..<100 {
+                group.addTask {
+                    let tape = makeTape()
+                    try await test(number, tape, over: base)
+                    try tape.finish(allowingUnused: true)
+                }
+            }
             try await group.waitForAll()
         }
     }
@@ -40,7 +45,10 @@ import Testing
         let tape = try TapeFile()
         for (mode, base) in [(Recording.Mode.once, Self.server as any Transport), (.none, NoServer())] {
             let shared = tape.recording(mode)
-            try await runAll({ shared }, over: base)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 0..<100 { group.addTask { try await test(number, shared, over: base) } }
+                try await group.waitForAll()
+            }
             try shared.finish()
         }
         #expect(try TapeIndex.ofFile(tape.url).exchanges.count == 300)

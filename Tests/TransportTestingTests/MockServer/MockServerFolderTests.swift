@@ -111,6 +111,19 @@ import Testing
         return try await PlatformTransport().send(request)
     }
 
+    @Test func framingOfTheRecordedConnectionIsNotSent() async throws {
+        let fields: HTTPFields = [
+            .contentLength: "99", .transferEncoding: "chunked", .connection: "close", "X-Kept": "yes",
+        ]
+        for answer: StubAnswer in [
+            .status(200, headers: fields, body: "hello"), .stream([Data("hello".utf8)], headers: fields),
+        ] {
+            let response = try await received(answer)
+            #expect(response.headerFields["X-Kept"] == "yes")
+            #expect(response.body.bytes == Data("hello".utf8))
+        }
+    }
+
     @Test func valuesAreSentAsResponses() async throws {
         let folder = try TemporaryFolder()
         let file = try folder.write(Data("from a file".utf8))

@@ -1,7 +1,7 @@
 internal import Foundation
 public import Interceptors
 
-/// The promises of an ``Interceptors/Interceptor``, each as a check.
+/// The promises of an `Interceptor`, each as a check.
 ///
 /// For authors of interceptors. With Swift Testing, each rule becomes a separate test:
 ///
@@ -84,7 +84,7 @@ public enum InterceptorConformance {
     ///   each request once, and each response as it comes.
     public static func rules(for roles: [ChainRole] = []) -> [Rule] { rules(for: Placement(roles)) }
 
-    /// The rules for an interceptor with the roles that its ``Interceptors/PlacedInterceptor/placement`` declares.
+    /// The rules for an interceptor with the roles that its `PlacedInterceptor.placement` declares.
     ///
     /// - Parameter interceptor: the interceptor, of which only the roles matter. One without a placement has no roles.
     public static func rules(for interceptor: any Interceptor) -> [Rule] {
