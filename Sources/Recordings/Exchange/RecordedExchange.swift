@@ -16,7 +16,7 @@ struct RecordedExchange: Sendable, Equatable {
 
     /// An error that ended the exchange, before the response's head or within its content.
     struct Failure: Sendable, Equatable {
-        /// The raw value of the error's ``HTTPErrorCode``.
+        /// The raw value of the error's `HTTPErrorCode`.
         var code: String
         var message: String
     }

@@ -26,7 +26,7 @@ struct TapeFiles: Sendable, Hashable {
 
     /// Resolves links in the file's path.
     ///
-    /// - Throws: ``TransportError`` with ``HTTPErrorCode/unreadableFile`` for a URL that isn't a file's and for a link that
+    /// - Throws: `TransportError` with `HTTPErrorCode.unreadableFile` for a URL that isn't a file's and for a link that
     ///   leads nowhere.
     init(_ url: URL) throws {
         guard url.isFileURL else {
