@@ -32,7 +32,7 @@ struct ExchangeRedaction: Sendable {
         return hook?(redacted) ?? redacted
     }
 
-    /// Redacts until nothing changes, because the placeholder may move what follows it into a new light.
+    /// Redacts until nothing changes, because the text after a placeholder may look like a secret only now.
     private func settled(_ text: String, _ redact: (Redaction, String) -> String) -> String {
         guard let redaction else { return text }
         var text = text

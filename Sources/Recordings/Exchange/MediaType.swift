@@ -30,7 +30,7 @@ struct MediaType {
         return ["application/zip", "application/gzip", "application/pdf", "application/wasm"].contains(essence)
     }
 
-    /// A value of `Content-Type` without the boundary, which each request chooses anew.
+    /// A value of `Content-Type` without the boundary, which differs in each request.
     static func withoutBoundary(_ text: String) -> String {
         guard MediaType(text).boundary != nil else { return text }
         let parts = split(Array(text.utf8)).filter { part in

@@ -81,7 +81,7 @@ package final class FolderAnswers: Sendable {
         }
     }
 
-    /// What is wrong with the folder, as sentences: names that mean nothing, links, heads that can't be read.
+    /// The faults of the folder, as sentences: names without a meaning, links, heads that can't be read.
     package func problems() -> [String] {
         do {
             let index = FolderIndex(try folder.list())
@@ -99,7 +99,7 @@ package final class FolderAnswers: Sendable {
     /// The paths of the folder's files, relative to it; empty if it can't be read.
     package func files() -> [String] { (try? folder.list().files.map(FolderPath.text)) ?? [] }
 
-    /// The path and the query of a request that a file answers; `nil` if there is none without a wildcard.
+    /// The path and the query of a request that a file answers; `nil` if all files have a wildcard in their names.
     package var example: String? {
         guard let listing = try? folder.list() else { return nil }
         return FolderIndex(listing).groups.values.map(\.scope)

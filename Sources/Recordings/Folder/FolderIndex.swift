@@ -14,7 +14,7 @@ struct FolderFile: Sendable, Equatable {
     var text: String { FolderPath.text(content ?? head ?? []) }
 }
 
-/// What the names of a folder's files say: which requests they answer.
+/// The requests that the files of a folder answer, as the files' names say.
 struct FolderIndex: Sendable {
     /// The answers to the same requests, in order.
     struct Group: Sendable {
@@ -46,11 +46,11 @@ struct FolderIndex: Sendable {
 
     private(set) var groups: [FolderName: Group] = [:]
     private(set) var archives: [[String]] = []
-    /// What can't be used, and why, as sentences.
+    /// The files that can't be used, each with the reason, as sentences.
     private(set) var problems: [String] = []
     private(set) var origins: [String] = []
     var isEmpty: Bool { groups.isEmpty && archives.isEmpty }
-    /// Those for certain bodies first: of two that match equally well, the first answers.
+    /// The groups, those for certain bodies first: if two match equally well, the first answers.
     private var ordered: [Group] = []
 
     init(_ listing: FolderPath.Listing) {

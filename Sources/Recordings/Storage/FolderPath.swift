@@ -34,7 +34,7 @@ struct FolderPath: Sendable {
         }
     }
 
-    /// What a folder contains: the paths of its files and of the entries that are neither files nor folders.
+    /// The content of a folder: the paths of its files and of the entries that are neither files nor folders.
     struct Listing: Equatable {
         var files: [[String]] = []
         var others: [[String]] = []

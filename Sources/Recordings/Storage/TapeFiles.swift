@@ -207,8 +207,8 @@ extension TapeFiles {
             guard start.duration(to: .now) < Self.lockLimit else {
                 throw TransportError(
                     .unwritableFile,
-                    "Another process has held the lock of the folder of \(path) for \(Self.lockLimit). End it, or give its recordings a"
-                        + " folder of their own."
+                    "Another process has held the lock of the folder of \(path) for \(Self.lockLimit). End it, or keep its recordings"
+                        + " in another folder."
                 )
             }
             usleep(500)

@@ -4,7 +4,7 @@ internal import Transport
 /// How an entry that was recorded again differs from the old one, in what a client relies on: the status, the content type, and
 /// the shape of JSON. Values may differ.
 enum Drift {
-    /// The difference in words; `nil` if there is none.
+    /// The difference in words; `nil` if the two agree.
     static func difference(from old: RecordedExchange, to new: RecordedExchange) -> String? {
         let (before, after) = (result(of: old), result(of: new))
         guard before == after else { return "was \(before), is \(after)" }

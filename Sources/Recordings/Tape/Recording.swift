@@ -34,7 +34,7 @@ internal import Synchronization
 /// Only redacted text is written, to both files. Both sides of a comparison are redacted too, so that a recording plays without
 /// the secrets it was made with.
 public final class Recording: Sendable {
-    /// The environment variable that names a ``Mode`` for all recordings of a process, whatever their own: `none` in CI.
+    /// The environment variable that names a ``Mode`` for all recordings of a process, in place of the mode that each was given: `none` in CI.
     public static let environmentVariable = "INTERCEPTORS_RECORDING"
 
     /// The file, as given.
@@ -143,7 +143,7 @@ extension Recording {
     ///   `TransportError` with `HTTPErrorCode.unwritableFile` or `HTTPErrorCode.unreadableFile` if the file can't be written
     ///   or read. What was recorded stays in the side file.
     public func finish(allowingUnused: Bool = false) throws {
-        // A recording without a request has no entries that it could miss; one whose file couldn't be read has failed already.
+        // This mode touches no file.
         guard mode != .live else { return }
         try openedSession().finish(allowingUnused: allowingUnused)
     }

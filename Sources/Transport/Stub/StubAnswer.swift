@@ -10,7 +10,7 @@ public import Foundation
 /// The factories have the names and the labels of `MockResponse`, the answer of the module `TransportTesting`'s server. Fields
 /// in `headers:` replace the `Content-Type` that a factory would add.
 public struct StubAnswer: Sendable {
-    /// What the answer consists of, as a value, so that a server can send it and a file can hold it.
+    /// The content of an answer, as a value, so that a server can send it and a file can hold it.
     package enum Content: Sendable {
         case body(HTTPBody)
         case file(URL)

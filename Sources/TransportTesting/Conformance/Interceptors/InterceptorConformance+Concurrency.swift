@@ -73,7 +73,7 @@ extension InterceptorConformance {
             expected: "An interceptor must work twice in a chain, in a group, and in a chain inside a chain.",
             harm: "Otherwise a shared part of a chain breaks as soon as another part has the same interceptor.",
             repair: "Don't mark requests to recognise a second visit, and don't require to be the only one.",
-            // What changes content may not understand its own result.
+            // An interceptor that changes content may not understand its own result.
             for: { !$0.includes(.changesResponse) }
         ) { bench in
             let own = bench.interceptor
