@@ -61,7 +61,7 @@ let package = Package(
             swiftSettings: settings
         ),
         // Apart from Interceptors, so that an app without recordings and files that answer doesn't link them.
-        .target(name: "Recordings", dependencies: ["Interceptors", "HTTPSyntax", "CFiles"], swiftSettings: settings),
+        .target(name: "Recordings", dependencies: ["Interceptors", "HTTPSyntax"], swiftSettings: settings),
         .target(
             name: "TransportTesting",
             dependencies: [

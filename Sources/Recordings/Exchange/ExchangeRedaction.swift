@@ -10,6 +10,9 @@ struct ExchangeRedaction: Sendable {
     /// The program's own replacement in URLs, in fields' values, in text and in messages. It must not change its own results.
     let hook: (@Sendable (String) -> String)?
 
+    /// Whether contents may end within a secret, because they broke off.
+    private var isCut = false
+
     static let standard = ExchangeRedaction()
 
     init(_ redaction: Redaction? = .standard, hook: (@Sendable (String) -> String)? = nil) {
@@ -23,7 +26,7 @@ struct ExchangeRedaction: Sendable {
     // MARK: Text
 
     func text(_ text: String) -> String {
-        let redacted = settled(text) { $0.text($1) }
+        let redacted = settled(text) { $0.text($1, isCut: isCut) }
         return hook?(redacted) ?? redacted
     }
 
@@ -82,7 +85,8 @@ struct ExchangeRedaction: Sendable {
         guard !isOff else { return exchange }
         var exchange = exchange
         exchange.request = redacted(exchange.request)
-        exchange.response = exchange.response.map(redacted)
+        let isCut = exchange.failure != nil
+        exchange.response = exchange.response.map { redacted($0, isCut: isCut) }
         if let failure = exchange.failure {
             exchange.failure = .init(code: text(failure.code), message: text(failure.message))
         }
@@ -105,13 +109,15 @@ struct ExchangeRedaction: Sendable {
         return redacted
     }
 
-    private func redacted(_ response: RecordedExchange.Response) -> RecordedExchange.Response {
+    private func redacted(_ response: RecordedExchange.Response, isCut: Bool) -> RecordedExchange.Response {
+        var ofContent = self
+        ofContent.isCut = isCut
         var redacted = response
         // A server's own phrase may be any text.
         redacted.status = HTTPResponse.Status(code: response.status.code) ?? response.status
         redacted.headerFields = fields(response.headerFields)
         let original = response.content
-        switch content(original, response.headerFields) {
+        switch ofContent.content(original, response.headerFields) {
         case .unchanged: break
         case .changed(let bytes):
             let split = ChunkSplit(original: original, redacted: bytes, placeholder: placeholder)

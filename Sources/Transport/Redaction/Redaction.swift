@@ -119,6 +119,11 @@ public struct Redaction: Sendable {
         return String(decoding: redacting(Array(text.utf8), isCut: false), as: UTF8.self)
     }
 
+    /// Text in printable form, of which the end may be missing: a secret that is cut off is replaced too.
+    package func text(_ text: String, isCut: Bool) -> String {
+        isCut ? String(decoding: redacting(Array(text.utf8), isCut: true), as: UTF8.self) : self.text(text)
+    }
+
     func redacting(_ bytes: [UInt8], isCut: Bool) -> [UInt8] {
         TextRedactor.redacted(bytes, by: self, isCut: isCut, depth: 0) ?? bytes
     }

@@ -10,8 +10,9 @@ extension TextRedactor {
         let isNamed = namedElement == position
         position = nameStart
         guard let first = name.first, ASCII.isAlphanumeric(first), name.last != UInt8(ascii: ":") else { return }
+        let attributesStart = endOfHiddenAttributes(nameEnd) ?? nameEnd
         // Stops at another `<`: searching beyond it from each `<` would take quadratic time.
-        let stop = bytes[nameEnd...].firstIndex { $0 == UInt8(ascii: ">") || $0 == UInt8(ascii: "<") } ?? bytes.count
+        let stop = bytes[attributesStart...].firstIndex { "<>".utf8.contains($0) } ?? bytes.count
         let isTag = stop < bytes.count && bytes[stop] == UInt8(ascii: ">")
         // In XML, `code` usually means an error's code, and `key` an object's name.
         var isSecret = isNamed || redaction.isSensitive(name) && !Self.isOneOf(["code", "key"], name)
@@ -21,10 +22,20 @@ extension TextRedactor {
         if isTag, !isSecret { lookAtSiblings(of: name, from: stop + 1) }
         guard hidesAttributes || isTag && namedElement == nameStart - 1 else { return }
         position = stop
-        if hidesAttributes, stop > nameEnd { replace(from: nameEnd, with: Array((" " + redaction.placeholder).utf8)) }
+        if hidesAttributes, stop > attributesStart {
+            replace(from: nameEnd, with: Array((" " + redaction.placeholder).utf8))
+        }
         guard isSecret || namedElement == nameStart - 1, isTag, bytes[stop - 1] != UInt8(ascii: "/") else { return }
         position = endOfElement(name, from: stop)
         hide(from: stop + 1)
+    }
+
+    /// The end of a placeholder in place of a tag's attributes, which may itself contain `<`; `nil` if there is none.
+    private func endOfHiddenAttributes(_ nameEnd: Int) -> Int? {
+        guard nameEnd < bytes.count, bytes[nameEnd] == UInt8(ascii: " "), isPlaceholder(at: nameEnd + 1) else {
+            return nil
+        }
+        return nameEnd + 1 + redaction.placeholder.utf8.count
     }
 
     private func endOfElement(_ name: ArraySlice<UInt8>, from start: Int) -> Int {

@@ -35,7 +35,10 @@ extension TextRedactor {
     }
 
     /// Whether the text at an index is already redacted.
-    func isPlaceholder(at start: Int) -> Bool { bytes[start...].starts(with: redaction.placeholder.utf8) }
+    func isPlaceholder(at start: Int) -> Bool {
+        // Every text begins with an empty placeholder.
+        !redaction.placeholder.isEmpty && bytes[start...].starts(with: redaction.placeholder.utf8)
+    }
 
     /// Names whose secret values may contain spaces.
     static let valuesWithSpaces = Redaction(

@@ -95,6 +95,45 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        #"<wsse:Password Type="x">hush</wsse:Password>"#, "<password>hush</password>",
+        #"<input name="password" value="hush"/><b>1</b>"#, #"<Password <redacted>>hush</Password>"#,
+    ])
+    func redactingMarkupTwiceChangesNothing(_ text: String) {
+        let once = redaction.text(text)
+        #expect(!once.contains("hush"))
+        #expect(redaction.text(once) == once)
+    }
+
+    @Test(arguments: [
+        #"{"kid":"a","d":"hush-private-exponent"#, #"[{"value":"hush","name":"passw"#, #"{"a":1,"password":"hus"#,
+        #"{"a":"https://deploy:hush"#,
+    ])
+    func aContentThatBrokeOffLosesASecretThatIsCut(_ text: String) {
+        var exchange = RecordedExchange(
+            startedAt: .now,
+            request: RecordedExchange.Request(method: .get, url: "https://example.com/a")
+        )
+        exchange.response = RecordedExchange.Response(
+            status: 200,
+            headerFields: [.contentType: "application/json"],
+            chunks: [StubAnswer.Chunk(Data(text.utf8))],
+            isStream: true
+        )
+        exchange.failure = .discarded
+        let redacted = redaction.redacted(exchange)
+        let content = String(decoding: redacted.response?.content ?? Data(), as: UTF8.self)
+        #expect(!content.contains("hus"), "\(content)")
+        #expect(redaction.redacted(redacted) == redacted)
+    }
+
+    @Test func anEmptyPlaceholderStillRemovesSecrets() {
+        let redaction = ExchangeRedaction(Redaction(sensitiveParts: ["password"], sensitiveNames: [], placeholder: ""))
+        for text in [#"{"password":"hush"}"#, "password=hush", "<password>hush</password>"] {
+            #expect(!redaction.text(text).contains("hush"), "\(redaction.text(text))")
+        }
+    }
+
     /// A server that gives a token for a code, as a redirect and as JSON, and what a client sends then.
     @Test func aSessionRecordedWithoutItsSecretsPlays() throws {
         let json: HTTPFields = [.contentType: "application/json"]
