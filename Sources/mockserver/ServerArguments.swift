@@ -17,7 +17,7 @@ struct ServerArguments: Equatable {
     var isHelp = false
 
     static let usage = """
-        Usage: mockserver FOLDER [options]
+        Usage: mockserver [options] FOLDER
 
         Answers HTTP requests on 127.0.0.1 from the files in a folder:
         GET/users/42.json answers GET /users/42, POST/users.201.json answers POST /users with the status 201.
@@ -29,29 +29,40 @@ struct ServerArguments: Equatable {
           --seed NUMBER  makes the same requests fail in each run
           --watch        reports changed files, and problems with them, at once
           --help         shows this text
+          --             ends the options, before a folder whose name begins with a dash
         """
 
     init(_ arguments: [String]) throws(Failure) {
         var rest = arguments[...]
+        var areOptionsRead = true
         while let argument = rest.popFirst() {
-            let parts = argument.split(separator: "=", maxSplits: 1).map(String.init)
-            let isOption = argument.hasPrefix("-")
-            let name = isOption ? parts[0] : argument
+            if argument == "--", areOptionsRead {
+                areOptionsRead = false
+                continue
+            }
+            let isOption = areOptionsRead && argument.hasPrefix("-")
+            let mark = isOption ? argument.firstIndex(of: "=") : nil
+            let name = String(argument[..<(mark ?? argument.endIndex)])
             func value() throws(Failure) -> String {
-                if isOption, parts.count == 2 { return parts[1] }
-                guard let next = rest.popFirst() else { throw Failure(message: "\(name) needs a value.") }
-                return next
+                let value = mark.map { String(argument[argument.index(after: $0)...]) } ?? rest.popFirst() ?? ""
+                guard !value.isEmpty else { throw Failure(message: "\(name) needs a value.") }
+                return value
+            }
+            func on() throws(Failure) -> Bool {
+                guard mark == nil else { throw Failure(message: "\(name) takes no value.") }
+                return true
             }
             switch name {
-            case "--help", "-h": isHelp = true
-            case "--watch": isWatching = true
+            case _ where !isOption && folder.isEmpty: folder = argument
+            case _ where !isOption:
+                throw Failure(message: "There is more than one folder: \(folder) and \(argument).")
+            case "--help", "-h": isHelp = try on()
+            case "--watch": isWatching = try on()
             case "--port": port = try Self.port(value())
             case "--delay": delay = try Self.duration(value())
             case "--fail": failureRate = try Self.share(value())
             case "--seed": seed = try Self.seed(value())
-            case _ where isOption: throw Failure(message: "\(name) is no option.")
-            case _ where folder.isEmpty: folder = argument
-            default: throw Failure(message: "There is more than one folder: \(folder) and \(argument).")
+            default: throw Failure(message: "\(name) is no option.")
             }
         }
         guard isHelp || !folder.isEmpty else { throw Failure(message: "The folder is missing.") }

@@ -24,7 +24,9 @@ struct ServerProgram {
         }
         let ending = EndingSignals()
         ProgramOutput.line("Serving \(arguments.folder) at \(server.url)")
-        ProgramOutput.line("Try: curl -i '\(server.url)\(answers.example ?? "/")'")
+        // The path comes from a file's name, which may hold a quotation mark of the shell.
+        let path = (answers.example ?? "/").replacing("'", with: "%27")
+        ProgramOutput.line("Try: curl -i '\(server.url)\(path)'")
         let watching = Task { await watch() }
         await ending.received()
         watching.cancel()
@@ -39,7 +41,8 @@ struct ServerProgram {
             throw ServerFailure(description: "There is no folder \(arguments.folder).")
         }
         let random = arguments.seed.map(RandomSource.seeded) ?? .system
-        return try MockServer(port: arguments.port, time: time) { [answers, arguments, time] request in
+        let (port, answers, time) = (arguments.port, answers, time)
+        return try MockServer(port: port, keepsRequests: false, time: time) { [arguments] request in
             let stopwatch = time.stopwatch()
             // The same seed picks the same requests in the order of their arrival.
             let isFailing = random.unit() < arguments.failureRate
@@ -63,9 +66,8 @@ struct ServerProgram {
     ) -> String {
         let target = Redaction.standard.redactingURL(request.target)
         let milliseconds = Double(Int64(duration / .microseconds(100))) / 10
-        return PrintableText.line(
-            "\(request.method) \(target) → \(status.map(String.init) ?? "no response") \(reason) (\(milliseconds) ms)"
-        )
+        let result = status.map(String.init) ?? "no response"
+        return "\(request.method) \(target) → \(result) \(reason) (\(milliseconds) ms)"
     }
 
     private func watch() async {

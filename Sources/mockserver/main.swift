@@ -15,7 +15,7 @@ do {
 // A closed pipe, such as that of `mockserver FOLDER | head`, must not end the server.
 signal(SIGPIPE, SIG_IGN)
 guard !arguments.isHelp else {
-    ProgramOutput.line(ServerArguments.usage)
+    ProgramOutput.text(ServerArguments.usage)
     exit(0)
 }
 await ServerProgram(arguments).run()

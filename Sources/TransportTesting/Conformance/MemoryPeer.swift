@@ -9,7 +9,7 @@ struct MemoryPeer: Sendable {
         let received = try await Self.received(request)
         let route = core.read { $0.route(for: received) }
         let response = core.update { state in
-            state.requests.append(received)
+            state.note(received)
             return route == nil ? state.takeQueued(for: received) : nil
         }
         if let response { return try await perform(response) }
@@ -55,6 +55,7 @@ struct MemoryPeer: Sendable {
         switch body {
         case .file(let file): return try HTTPBody(file: file)
         case .bytes(let bytes), .untilClose(let bytes): return HTTPBody(bytes)
+        case .stream(let body): return body
         case .chunks(let chunks, _, _): return stream(chunks)
         case .timedChunks(let chunks, _): return stream(chunks.map(\.bytes))
         case .repeated(let bytes, let times, _):

@@ -10,6 +10,8 @@ struct MockMessage: Sendable {
         /// Chunks with a pause before each. If the content is cut, its end doesn't come.
         case timedChunks([StubAnswer.Chunk], isCut: Bool)
         case repeated(Data, times: Int, chunked: Bool)
+        /// Content that is read while it is sent.
+        case stream(HTTPBody)
         case untilClose(Data)
         /// The beginning of a content with the given length, without the rest.
         case stalled(Data, of: Int)
@@ -91,6 +93,7 @@ struct MockMessage: Sendable {
         guard request.version != "1.0" else { return false }
         return switch body {
         case .chunks, .timedChunks, .repeated(_, _, chunked: true): true
+        case .stream(let body): body.length == nil
         case .bytes, .file, .repeated, .untilClose, .stalled: false
         }
     }
@@ -99,6 +102,7 @@ struct MockMessage: Sendable {
         switch body {
         case .bytes(let bytes): return bytes.count
         case .stalled(_, let announced): return announced
+        case .stream(let body): return body.length.flatMap(Int.init(exactly:))
         case .repeated(let bytes, let times, chunked: false):
             let (length, isOver) = bytes.count.multipliedReportingOverflow(by: times)
             return isOver ? nil : length
@@ -114,6 +118,9 @@ struct MockMessage: Sendable {
             return []
         case .stalled(let bytes, _):
             return [.send(bytes), .waitForever]
+        case .stream(let body):
+            return [MockResponse.Step(action: .sendBody(body, isChunked: isChunked))]
+                + (isChunked ? [.send(Self.end([:]))] : [])
         case .repeated(let bytes, let times, _):
             guard !bytes.isEmpty else { return isChunked ? [.send(Self.end([:]))] : [] }
             return [.send(isChunked ? Self.frame(bytes) : bytes, times: times)]

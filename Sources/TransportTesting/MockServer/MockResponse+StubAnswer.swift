@@ -13,18 +13,16 @@ extension MockResponse {
     /// - Parameters:
     ///   - answer: the answer.
     ///   - request: the request, with its body in memory.
-    /// - Throws: errors of a closure, and of a file or a stream that can't be read.
+    /// - Throws: errors of a closure, and of a file that can't be opened.
     package init(_ answer: StubAnswer, to request: HTTPRequest) async throws {
         let response: MockResponse
         var fields = answer.headerFields
         fields.removeFraming(keepingLength: request.method == .head)
         switch answer.content {
         case .body(let body):
-            let bytes = try await body.collect(upTo: Self.contentLimit)
-            response = .status(answer.status, headers: fields, body: bytes)
+            response = Self(answer.status, fields, body, to: request)
         case .file(let file):
-            let bytes = try await HTTPBody(file: file).collect(upTo: Self.contentLimit)
-            response = .status(answer.status, headers: fields, body: bytes)
+            response = try Self(answer.status, fields, HTTPBody(file: file), to: request)
         case .chunks(let chunks, let failure):
             let body = MockMessage.Body.timedChunks(chunks, isCut: failure != nil)
             response = Self(MockMessage(status: answer.status, headerFields: fields, body: body))
@@ -33,18 +31,26 @@ extension MockResponse {
         case .never:
             response = .neverAnswer
         case .closure(let closure):
-            response = try await Self(closure(request))
+            let answered = try await closure(request)
+            response = Self(answered.status, answered.headerFields, answered.body, to: request)
         case .choice(let choose):
             response = try await Self(choose(request), to: request)
         }
         self = answer.delay > .zero ? response.delayed(by: answer.delay) : response
     }
 
-    /// The maximum bytes of an answer's body, which is read before it is sent.
-    private static let contentLimit = 1 << 30
-
-    private init(_ response: HTTPResponse) async throws {
-        let bytes = try await response.body.collect(upTo: Self.contentLimit)
-        self = .status(response.status, headers: response.headerFields, body: bytes)
+    /// Bytes in memory, or content that is read while it is sent.
+    private init(_ status: HTTPResponse.Status, _ fields: HTTPFields, _ body: HTTPBody, to request: HTTPRequest) {
+        var fields = fields
+        if request.method == .head {
+            // The length of a content that isn't sent (RFC 9110 §8.6).
+            if let length = body.length, !fields.contains(.contentLength) { fields[.contentLength] = String(length) }
+            body.discard()
+            self = .status(status, headers: fields)
+        } else if let bytes = body.bytes {
+            self = .status(status, headers: fields, body: bytes)
+        } else {
+            self.init(MockMessage(status: status, headerFields: fields, body: .stream(body)))
+        }
     }
 }

@@ -1,4 +1,5 @@
 public import Foundation
+internal import Interceptors
 
 extension MockResponse {
     /// One action of the server in a response.
@@ -6,6 +7,8 @@ extension MockResponse {
         enum Action: Sendable {
             case send(Data)
             case sendRepeatedly(Data, times: Int)
+            /// Sends a body while it is read. If it fails, the connection closes, so that the content breaks off.
+            case sendBody(HTTPBody, isChunked: Bool)
             case wait(Duration)
             case waitForever
             case run(@Sendable () async -> Void)

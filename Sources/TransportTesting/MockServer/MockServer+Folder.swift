@@ -35,17 +35,22 @@ extension MockServer {
     ///
     /// - Parameters:
     ///   - port: the port; 0 for one that the system chooses.
+    ///   - keepsRequests: whether ``requests`` holds the received requests, with their bodies.
     ///   - time: its clock measures the pauses in responses.
     ///   - answer: returns the response.
     package convenience init(
         port: Int,
+        keepsRequests: Bool = true,
         time: TimeSource = .system,
         answer: @escaping @Sendable (Request) async -> MockResponse
     ) throws {
         guard let port = UInt16(exactly: port) else { throw MockServerError("listen on port \(port)", code: EINVAL) }
         let limits = Limits(head: 64 << 10, body: 1 << 30, keptBody: 64 << 20)
         let core = try ServerCore(clock: time.clock, limits: limits, port: port) { PlainStream($0) }
-        core.update { $0.fallback = answer }
+        core.update { state in
+            state.fallback = answer
+            state.keepsRequests = keepsRequests
+        }
         try self.init(scheme: "http", core)
     }
 }

@@ -21,14 +21,14 @@ extension ServerConnection {
     private func answer(to request: MockServer.Request, by route: Route?) throws(Ending) -> MockResponse {
         guard let route else {
             let (queued, fallback) = server.update { state in
-                state.requests.append(request)
+                state.note(request)
                 let fallback = state.queue.isEmpty ? state.fallback : nil
                 return (fallback == nil ? state.takeQueued(for: request) : nil, fallback)
             }
             if let fallback { return try value { await fallback(request) } }
             return queued ?? .status(404)
         }
-        server.update { $0.requests.append(request) }
+        server.update { $0.note(request) }
         switch route.answer {
         case .response(let response): return response
         case .closure(let answer):
@@ -127,6 +127,7 @@ extension ServerConnection {
         switch step.action {
         case .send(let bytes): try send(bytes)
         case .sendRepeatedly(let bytes, let times): try send(bytes, times: times)
+        case .sendBody(let body, let isChunked): try send(body, isChunked: isChunked)
         case .wait(let duration):
             let clock = server.clock
             try value { _ = try? await clock.sleep(for: duration) }
@@ -134,6 +135,14 @@ extension ServerConnection {
         case .run(let operation): try value(operation)
         case .close: throw .closed
         case .reset: throw .reset
+        }
+    }
+
+    private func send(_ body: HTTPBody, isChunked: Bool) throws(Ending) {
+        let pieces = BodyPieces(body)
+        defer { body.discard() }
+        while let piece = try value({ await pieces.next() }).get() {
+            if !piece.isEmpty { try send(isChunked ? MockMessage.frame(piece) : piece) }
         }
     }
 
@@ -148,5 +157,24 @@ extension ServerConnection {
         }
         for _ in 0..<(times / perBlock) { try send(block) }
         try send(Data(block.prefix(times % perBlock * bytes.count)))
+    }
+}
+
+/// The pieces of a body, each read when the connection has sent the one before.
+private actor BodyPieces {
+    private var iterator: HTTPBody.AsyncIterator?
+
+    init(_ body: HTTPBody) { iterator = body.makeAsyncIterator() }
+
+    func next() async -> Result<Data?, ServerConnection.Ending> {
+        guard var iterator else { return .success(nil) }
+        self.iterator = nil
+        do {
+            let piece = try await iterator.next(isolation: self)
+            self.iterator = iterator
+            return .success(piece)
+        } catch {
+            return .failure(.closed)
+        }
     }
 }

@@ -13,7 +13,9 @@ struct ServerState: Sendable {
     var queue: [MockResponse] = []
     /// Answers what no route and no queued response answers.
     var fallback: (@Sendable (MockServer.Request) async -> MockResponse)?
-    var requests: [MockServer.Request] = []
+    private(set) var requests: [MockServer.Request] = []
+    /// Whether received requests are kept. A program that serves for days keeps none.
+    var keepsRequests = true
     /// The number of accepted connections.
     var opened = 0
     /// The number of connections that clients have ended.
@@ -26,6 +28,8 @@ struct ServerState: Sendable {
     private var lastWatcher = 0
     /// Watchers whose task was cancelled before they were added, or after they were removed.
     private var cancelledWatchers: Set<Int> = []
+
+    mutating func note(_ request: MockServer.Request) { if keepsRequests { requests.append(request) } }
 
     /// The route that answers a request: the most specific matching route, or else the newest.
     func route(for request: MockServer.Request) -> Route? {

@@ -14,18 +14,20 @@ import TransportTesting
         let url: String
         private let lines: LineReader
 
-        init(_ folder: URL, _ arguments: [String] = []) async throws {
+        /// - Parameter lines: the number of lines after which nobody reads the output.
+        init(_ folder: URL, _ arguments: [String] = [], lines limit: Int = .max) async throws {
             var ends: [Int32] = [-1, -1]
             try #require(pipe(&ends) == 0)
             let path = try #require(Program.path(of: "mockserver"))
             process = try ChildProcess(path, [folder.path, "--port", "0"] + arguments, descriptors: [0, ends[1], 2])
             close(ends[1])
-            lines = LineReader(ends[0])
+            lines = LineReader(ends[0], limit: limit)
             let first = try #require(await lines.next { $0.contains("http://127.0.0.1:") })
             url = try #require(first.split(separator: " ").last.map(String.init))
         }
 
         func line(containing text: String) async -> String? { await lines.next { $0.contains(text) } }
+        func endOfOutput() async { await lines.end() }
 
         deinit { process.send(signal: SIGKILL) }
     }
@@ -34,18 +36,20 @@ import TransportTesting
     private final class LineReader: Sendable {
         private let stream: AsyncStream<String>
 
-        init(_ descriptor: Int32) {
+        init(_ descriptor: Int32, limit: Int) {
             let (stream, continuation) = AsyncStream.makeStream(of: String.self)
             self.stream = stream
             Thread {
                 var (line, byte): ([UInt8], UInt8) = ([], 0)
-                while true {
-                    let count = read(descriptor, &byte, 1)
-                    if count < 0, errno == EINTR { continue }
-                    guard count == 1 else { break }
+                var count = 0
+                while count < limit {
+                    let result = read(descriptor, &byte, 1)
+                    if result < 0, errno == EINTR { continue }
+                    guard result == 1 else { break }
                     if byte == 10 {
                         continuation.yield(String(decoding: line, as: UTF8.self))
                         line = []
+                        count += 1
                     } else {
                         line.append(byte)
                     }
@@ -59,6 +63,9 @@ import TransportTesting
             for await line in stream where matches(line) { return line }
             return nil
         }
+
+        /// Returns when the descriptor is closed.
+        func end() async { for await _ in stream {} }
     }
 
     private func curl(_ arguments: String...) async throws -> String {
@@ -78,6 +85,21 @@ import TransportTesting
         let miss = try #require(await server.line(containing: "/users/43"))
         #expect(miss.contains("GET /users/43?token=<redacted> → 404 No file in "))
         #expect(miss.contains("The nearest is GET/users/42.json."))
+    }
+
+    @Test func closedOutputDoesNotEndTheProgram() async throws {
+        let folder = try AnswerFolder(["GET/a.json": "1"])
+        let server = try await Server(folder.url, lines: 2)
+        await server.endOfOutput()
+        for _ in 0..<3 { #expect(try await curl("\(server.url)/a") == "1") }
+    }
+
+    @Test func theCommandToTryIsSafeToPaste() async throws {
+        let folder = try AnswerFolder(["GET/it's\u{1B}[31m.json": "1"])
+        let server = try await Server(folder.url)
+        let line = try #require(await server.line(containing: "Try: curl"))
+        #expect(line.filter { $0 == "'" }.count == 2 && line.hasSuffix("'"))
+        #expect(!line.contains("\u{1B}"))
     }
 
     @Test(arguments: [SIGINT, SIGTERM]) func signalEndsTheProgram(signal: Int32) async throws {
@@ -121,13 +143,15 @@ import TransportTesting
         (["a", "--port", "x"], "--port is a number"),
         (["a", "--port"], "--port needs a value."), (["a", "--delay", "5"], "--delay is a time"),
         (["a", "--fail=200%"], "--fail is a share"), (["a", "--seed", "-1"], "--seed is a whole number"),
-        (["a", "--loud"], "--loud is no option."),
+        (["a", "--loud"], "--loud is no option."), (["a", "--watch=no"], "--watch takes no value."),
+        (["a", "--port="], "--port needs a value."), (["--port=", "a"], "--port needs a value."),
+        (["--", "--watch", "b"], "more than one folder: --watch and b"),
     ])
     func wrongArgumentExitsWithItsReasonAndTheUsage(arguments: [String], message: String) async throws {
         let path = try #require(Program.path(of: "mockserver"))
         let result = try await Command.run(path, arguments)
         #expect(result.status == 2)
-        #expect(result.complaint.contains(message) && result.complaint.contains("Usage: mockserver FOLDER"))
+        #expect(result.complaint.contains(message) && result.complaint.contains("Usage: mockserver [options] FOLDER"))
     }
 
     @Test func helpIsPrinted() async throws {

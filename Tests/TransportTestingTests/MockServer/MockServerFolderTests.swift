@@ -1,5 +1,6 @@
 import Foundation
 import Interceptors
+import Synchronization
 import TestSupport
 import Testing
 
@@ -98,17 +99,71 @@ import Testing
 }
 
 @Suite(.againstHanging) struct MockResponseOfAnswerTests {
-    private func received(_ answer: StubAnswer, within limit: Duration? = nil) async throws -> HTTPResponse {
+    private func received(
+        _ answer: StubAnswer,
+        _ method: HTTPRequest.Method = .get,
+        within limit: Duration? = nil
+    ) async throws -> HTTPResponse {
         let server = try MockServer(port: 0) { request in
             do {
-                return try await MockResponse(answer, to: HTTPRequest(url: URL(filePath: "/")))
+                return try await MockResponse(answer, to: HTTPRequest(method: request.method, url: URL(filePath: "/")))
             } catch {
                 return .text("\(error)", status: 599)
             }
         }
-        var request = HTTPRequest(url: server.url)
+        var request = HTTPRequest(method: method, url: server.url)
         if let limit { request.context.timeouts = Timeouts(idle: limit) }
         return try await PlatformTransport().send(request)
+    }
+
+    @Test func longContentIsReadWhileItIsSent() async throws {
+        let (body, source) = Endless.body(length: 1 << 40)
+        let server = try MockServer(port: 0) { request in
+            let answer = StubAnswer.status(200, headers: ["X-Method": request.method.rawValue], body: body)
+            let sent = HTTPRequest(method: request.method, url: URL(filePath: "/"))
+            return (try? await MockResponse(answer, to: sent)) ?? .status(599)
+        }
+        var request = HTTPRequest(url: server.url)
+        request.context.responseBody = .streamed
+        let response = try await PlatformTransport().send(request)
+        #expect(response.headerFields[.contentLength] == "\(1 << 40)")
+        var read = 0
+        for try await chunk in response.body {
+            read += chunk.count
+            if read > 1 << 20 { break }
+        }
+        response.body.discard()
+        await source.isDiscarded()
+        // What the sockets hold beyond what was read is at most some megabytes.
+        #expect(source.produced < 64 << 20)
+    }
+
+    @Test func headDoesNotReadTheContent() async throws {
+        let (body, source) = Endless.body(length: 1 << 40)
+        let answer = StubAnswer.status(200, body: body)
+        let response = try await received(answer, .head)
+        #expect(response.headerFields[.contentLength] == "\(1 << 40)")
+        await source.isDiscarded()
+        #expect(source.produced == 0)
+    }
+
+    @Test func contentThatFailsBreaksOff() async throws {
+        let body = HTTPBody.oneShot(
+            AsyncThrowingStream<Data, any Error> { continuation in
+                continuation.yield(Data("hello".utf8))
+                continuation.finish(throwing: CocoaError(.fileReadUnknown))
+            }
+        )
+        let error = await #expect(throws: TransportError.self) { try await received(.status(200, body: body)) }
+        #expect(error?.code == .truncated)
+    }
+
+    @Test func requestsNeedNotBeKept() async throws {
+        for keeps in [true, false] {
+            let server = try MockServer(port: 0, keepsRequests: keeps) { _ in .status(204) }
+            for _ in 0..<3 { _ = try await PlatformTransport().send(HTTPRequest(url: server.url)) }
+            #expect(server.requests.count == (keeps ? 3 : 0))
+        }
     }
 
     @Test func framingOfTheRecordedConnectionIsNotSent() async throws {
@@ -164,5 +219,25 @@ import Testing
             }
             #expect(error?.code == code)
         }
+    }
+}
+
+/// A source of zeros that counts them.
+private final class Endless: Sendable {
+    private let count = Mutex(0)
+    private let (ends, continuation) = AsyncStream.makeStream(of: Void.self)
+
+    var produced: Int { count.withLock { $0 } }
+
+    func isDiscarded() async { for await _ in ends {} }
+
+    static func body(length: Int64) -> (HTTPBody, Endless) {
+        let source = Endless()
+        let chunks = AsyncStream(unfolding: {
+            source.count.withLock { $0 += 64 << 10 }
+            return Data(count: 64 << 10)
+        })
+        let body = HTTPBody.oneShot(chunks, length: length, onDiscard: { source.continuation.finish() })
+        return (body, source)
     }
 }
