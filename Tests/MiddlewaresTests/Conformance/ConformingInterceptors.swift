@@ -62,6 +62,10 @@ extension ConformingInterceptor {
         Self("timeout") { world, _ in .timeout(.seconds(600), time: world.time) },
         Self("hedge") { world, _ in .hedge(after: .milliseconds(300), time: world.time) },
         Self("circuitBreaker") { world, _ in .circuitBreaker(time: world.time) },
+        Self("faults, switched off") { world, _ in
+            .faults(FaultSwitch(.reset, .latency(.seconds(1)), isOn: false), time: world.time)
+        },
+        Self("faults that wait") { world, _ in .faults(.latency(.seconds(1)), time: world.time) },
         Self("cache in memory") { world, _ in .cache(.memory(), time: world.time) },
         Self("cache on disk") { world, folder in .cache(.disk(at: folder), time: world.time) },
     ]

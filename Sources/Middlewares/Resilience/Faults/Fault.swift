@@ -1,0 +1,139 @@
+public import Interceptors
+
+/// A failure that `faults` injects, for tests and for a debug menu.
+///
+/// ```swift
+/// let faults: [Fault] = [
+///     .latency(.milliseconds(200) ... .seconds(3)),                       // each request waits
+///     .status(503).percent(20),                                           // one request in five
+///     .reset.for(.post, "/orders/**"),                                    // these requests only
+///     .truncation.for(nil, "https://images.example.com/**").times(2),     // the first two of these
+/// ]
+/// ```
+/// Faults look like those of a real network to the rest of the chain: the same statuses, the same error codes, and streams that
+/// end with an error.
+public struct Fault: Sendable, Hashable {
+    enum Kind: Sendable, Hashable {
+        case latency(ClosedRange<Duration>)
+        case status(HTTPResponse.Status)
+        case captivePortal
+        case failure(HTTPErrorCode)
+        case reset
+        case timeout
+        case truncation
+    }
+
+    let kind: Kind
+    /// The share of the matching requests, from 0 to 1.
+    private(set) var share = 1.0
+    /// The maximum number of requests.
+    private(set) var limit: Int?
+    private var method: HTTPRequest.Method?
+    private var pattern: String?
+
+    private init(_ kind: Kind) { self.kind = kind }
+}
+
+/// Failures.
+extension Fault {
+    /// A wait before the request is sent. The waits of several faults add up, and other faults follow them.
+    ///
+    /// If the wait is longer than a time limit of the request (`HTTPContext.timeouts`), the call fails at the limit with
+    /// `HTTPErrorCode.timedOut`.
+    public static func latency(_ duration: Duration) -> Self { latency(duration...duration) }
+
+    /// A random wait before the request is sent.
+    public static func latency(_ range: ClosedRange<Duration>) -> Self {
+        Self(.latency(range.clamped(to: .zero...Stopwatch.farthest)))
+    }
+
+    /// A response with this status and without content. The request isn't sent.
+    ///
+    /// A 401 has the challenge `Bearer` in `WWW-Authenticate` (RFC 9110 §11.6.1).
+    public static func status(_ status: HTTPResponse.Status) -> Self { Self(.status(status)) }
+
+    /// A response with the status 500. The request isn't sent.
+    public static let serverError = status(500)
+
+    /// A 401 for the first request, as if its token had just been revoked. The request isn't sent.
+    public static let unauthorizedOnce = status(401).times(1)
+
+    /// The login page of a Wi-Fi network instead of the server's response: a 200 with HTML. The request isn't sent.
+    ///
+    /// The least polite portals answer this way. A polite portal answers with `.status(511)` (RFC 6585 §6). Most portals can't
+    /// answer a request over https, which fails instead: `.failure(.tlsFailed)`.
+    public static let captivePortal = Self(.captivePortal)
+
+    /// An error with this code, such as `.offline` or `.cannotConnect`. The request isn't sent.
+    public static func failure(_ code: HTTPErrorCode) -> Self { Self(.failure(code)) }
+
+    /// The request is sent, its response is lost, and the call fails with `HTTPErrorCode.connectionLost`. The server may
+    /// have acted on the request.
+    public static let reset = Self(.reset)
+
+    /// The request is sent, its response is lost, and the call fails at the request's time limit with `HTTPErrorCode.timedOut`.
+    /// Without a limit in `HTTPContext.timeouts`, the limit is the usual 60 seconds of silence.
+    public static let timeout = Self(.timeout)
+
+    /// The content ends too soon, with `HTTPErrorCode.truncated`. A buffered response fails with this error; a streamed one
+    /// ends with this error after a random part of its content. A response without content stays as it is.
+    public static let truncation = Self(.truncation)
+}
+
+/// How often, and for which requests.
+extension Fault {
+    /// The same fault for a share of its requests, chosen at random.
+    ///
+    /// - Parameter percent: the share, from 0 to 100; other numbers count as the nearer of the two.
+    public func percent(_ percent: Double) -> Self {
+        var fault = self
+        fault.share = percent > 0 ? min(percent, 100) / 100 : 0
+        return fault
+    }
+
+    /// The same fault for this many requests; all later ones pass. Switching the fault on again starts a new count.
+    public func times(_ count: Int) -> Self {
+        var fault = self
+        fault.limit = max(0, count)
+        return fault
+    }
+
+    /// The same fault for the requests with a given method whose URL matches a pattern.
+    ///
+    /// - Parameters:
+    ///   - method: the method, or `nil` for any.
+    ///   - pattern: a path such as `/orders/**` or a URL such as `https://*.example.com/**`, in the syntax of
+    ///     `StubTransport`.
+    public func `for`(_ method: HTTPRequest.Method?, _ pattern: String) -> Self {
+        var fault = self
+        (fault.method, fault.pattern) = (method, pattern)
+        return fault
+    }
+
+    /// The requests that the fault is for; `nil` for all.
+    var scope: StubScope? { pattern.map { StubScope(method, $0) } }
+}
+
+extension Fault: CustomStringConvertible {
+    /// The fault in a few words, such as `status 503 for POST /orders/** (20 %)`.
+    public var description: String {
+        let scope = scope.map { " for \($0)" } ?? ""
+        let share = share < 1 ? " (\((share * 1_000).rounded() / 10) %)".replacing(".0 %", with: " %") : ""
+        return "\(kind)\(scope)\(share)" + (limit.map { $0 == 1 ? ", once" : ", \($0) times" } ?? "")
+    }
+}
+
+extension Fault.Kind: CustomStringConvertible {
+    var description: String {
+        switch self {
+        case .latency(let range) where range.lowerBound == range.upperBound: "latency of \(range.lowerBound.logged)"
+        case .latency(let range): "latency of \(range.lowerBound.logged) to \(range.upperBound.logged)"
+        case .status(let status): "status \(status.code)"
+        case .captivePortal: "captive portal"
+        case .failure(let code): "\(code)"
+        case .reset: "reset"
+        case .timeout: "timeout"
+        case .truncation: "truncation"
+        }
+    }
+}
