@@ -34,7 +34,7 @@ import TransportTesting
 
     private func code(
         _ faults: Fault...,
-        _ change: (inout HTTPRequest) throws -> Void = { _ in }
+        changing change: (inout HTTPRequest) throws -> Void = { _ in }
     ) async throws -> HTTPErrorCode? {
         do {
             _ = try await send(.faults(FaultSwitch(faults, seed: 1), time: .manual(clock)), change)
