@@ -1,6 +1,5 @@
 internal import Foundation
 internal import Interceptors
-internal import Synchronization
 
 extension InterceptorConformance.Rule {
     /// As the public method.
@@ -27,7 +26,6 @@ private final class RulePlay: Sendable {
     private let stage: RuleStage
     private let makeBench: @Sendable () throws -> InterceptorConformance.Bench
     private let patience: InterceptorConformance.Patience
-    private let continuation = Mutex<CheckedContinuation<Void, any Error>?>(nil)
 
     init(
         _ rule: InterceptorConformance.Rule,
@@ -57,38 +55,17 @@ private final class RulePlay: Sendable {
 
     // On a separate thread, because the check owns its thread, and an interceptor may block it.
     func run() async throws {
-        try await withCheckedThrowingContinuation { continuation in
-            self.continuation.withLock { $0 = continuation }
-            let thread = Thread { [self] in end(Result { try play() }) }
-            thread.stackSize = 4 << 20
-            thread.start()
-            watch(since: nil)
-        }
+        try await WatchedThread.run(
+            limit: patience.blockedThread,
+            progress: { [stage] in stage.progress },
+            blocked: { [log] in log.blockedThread() }
+        ) { [self] in try play() }
     }
 
     private func play() throws {
         try stage.play(reportingBy: log.failure) { [makeBench, log] in
             let bench = try makeBench()
             try await log.law.body(bench)
-        }
-    }
-
-    private func end(_ result: Result<Void, any Error>) {
-        let continuation = continuation.withLock { continuation in
-            defer { continuation = nil }
-            return continuation
-        }
-        continuation?.resume(with: result)
-    }
-
-    /// Ends the check when one job has run for too long. Its thread can't be ended.
-    private func watch(since earlier: Int?) {
-        let seconds = patience.blockedThread / .seconds(1)
-        DispatchQueue.global().asyncAfter(deadline: .now() + seconds) { [weak self] in
-            guard let self, continuation.withLock({ $0 != nil }) else { return }
-            let progress = stage.progress
-            if progress == earlier, progress % 2 == 1 { return end(.failure(log.blockedThread())) }
-            watch(since: progress)
         }
     }
 }

@@ -14,7 +14,7 @@ extension InterceptorConformance {
             let gate = Gate()
             bench.server.answer { arrival, server in server.usual(arrival.request, gate: gate) }
             let call = bench.start(try bench.request(mode: .streamed))
-            let hasReturned = await bench.stage.reaches { call.hasEnded || gate.waiting > 0 }
+            let hasReturned = await bench.stage.reachesInTime { call.hasEnded || gate.waiting > 0 }
             let isEarly = call.hasEnded
             gate.open()
             try bench.expect(hasReturned && isEarly, "The call returned only after the content of a streamed response.")
@@ -38,7 +38,7 @@ extension InterceptorConformance {
                 return response
             }
             let call = bench.start(try bench.request(mode: .streamed))
-            guard await bench.stage.reaches({ call.hasEnded || gate.waiting > 0 }),
+            guard await bench.stage.reachesInTime({ call.hasEnded || gate.waiting > 0 }),
                 case .success(let response)? = call.result
             else {
                 gate.open()

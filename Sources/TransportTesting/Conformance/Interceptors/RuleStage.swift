@@ -123,6 +123,17 @@ extension RuleStage {
         }
     }
 
+    /// Waits until the condition holds, and lets time pass while no task can go on. Returns `false` if the condition can't be
+    /// reached.
+    func reachesInTime(_ condition: @escaping @Sendable () -> Bool) async -> Bool {
+        await idle()
+        while !condition(), let deadline = clock.nextDeadline {
+            clock.advance(to: deadline)
+            await idle()
+        }
+        return await reaches(condition)
+    }
+
     /// Waits until all sleeps on the clock have ended and no task can go on.
     func settle() async {
         await idle()

@@ -204,7 +204,7 @@ extension FaultsInterceptorTests {
             )
             _ = try? await client.send(HTTPRequest(url: apiURL))
         }
-        let notes = journal.calls.flatMap { $0.root?.steps.flatMap(\.notes) ?? [] }.map(\.description)
+        let notes = journal.calls.flatMap { $0.root?.notes ?? [] }.map(\.description)
         #expect(
             notes == [
                 "fault: status 503 instead of sending", "fault: offline instead of sending",

@@ -1,0 +1,168 @@
+import Foundation
+import Interceptors
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import TransportTesting
+
+/// A chain that breaks a property of a simulation.
+struct BrokenChain: Sendable, CustomTestStringConvertible {
+    let property: Simulation.Property
+    let testDescription: String
+    let make: Simulation.Factory
+
+    private init(_ property: Simulation.Property, _ name: String, in make: @escaping Simulation.Factory) {
+        self.property = property
+        testDescription = "\(property): \(name)"
+        self.make = make
+    }
+
+    private init(
+        _ property: Simulation.Property,
+        _ name: String,
+        _ body: @escaping @Sendable (inout HTTPRequest, Next) async throws -> HTTPResponse
+    ) {
+        self.init(property, name) { world in world.client(interceptors: [.intercept(body)]) }
+    }
+
+    static let all = ends + bodies + identity
+}
+
+/// A call, a task or a body that doesn't end.
+extension BrokenChain {
+    private static let ends: [Self] = [
+        Self(.everyCallEnds, "failed call that keeps its permit", in: { $0.client(interceptors: [LeakyPermits()]) }),
+        Self(.timeEnds, "task that polls without end") { world in
+            let poll: AnyInterceptor = .intercept { request, next in
+                Task { while true { try await world.clock.sleep(for: .seconds(60)) } }
+                return try await next(request)
+            }
+            return world.client(interceptors: [poll])
+        },
+        Self(.cancellationEndsACall, "task that ignores the cancellation of its call") { request, next in
+            let request = request
+            return try await Task { try await next(request) }.value
+        },
+        Self(.cancellationEndsACall, "cancellation that becomes another error") { request, next in
+            do { return try await next(request) } catch {
+                throw TransportError(.connectionLost, "It failed.", request: request)
+            }
+        },
+        Self(.aDeadlineEndsACall, "deadline that nothing enforces") { world in
+            world.giveDeadlines { _, _ in }
+            return world.client(interceptors: [])
+        },
+        Self(.theChainIsReleased, "task that waits for ever") { request, next in
+            Task { [request] in
+                let (silence, end) = AsyncStream.makeStream(of: Never.self)
+                for await _ in silence {}
+                end.finish()
+                _ = try await next(request)
+            }
+            return try await next(request)
+        },
+    ]
+
+    /// Two permits, which only successful calls release.
+    private final class LeakyPermits: Interceptor {
+        private let free = Mutex(2)
+        private let gate = TransportTesting.Gate()
+
+        func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
+            let isFree = free.withLock { free in
+                free -= 1
+                return free >= 0
+            }
+            if !isFree { try await gate.pass() }
+            let response = try await next(request)
+            free.withLock { $0 += 1 }
+            _ = gate.letOnePass()
+            return response
+        }
+    }
+}
+
+/// Bodies and attempts.
+extension BrokenChain {
+    private static let bodies: [Self] = [
+        Self(.nothingStaysOpen, "response that is dropped before a second attempt") { request, next in
+            let response = try await next(request)
+            guard response.status.kind == .serverError, request.method.isSafe else { return response }
+            return try await next(request)
+        },
+        Self(.aOneShotBodyIsSentOnce, "second attempt without a look at the body") { request, next in
+            do { return try await next(request) } catch  where request.method == .put && !Task.isCancelled {
+                return try await next(request)
+            }
+        },
+        Self(.aPostIsActedOnOnce, "second attempt of each method") { request, next in
+            do { return try await next(request) } catch  where request.body.isReadable && !Task.isCancelled {
+                return try await next(request)
+            }
+        },
+        Self(.aBufferedResponseStaysBuffered, "body that is wrapped, in memory or not") { request, next in
+            var response = try await next(request)
+            response.body = response.body.wrapped { $0 }
+            return response
+        },
+        Self(.responsesBelongToTheirCalls, "URL that calls share") { world in
+            let shared = Shared<URL?>(nil)
+            let swap: AnyInterceptor = .intercept { request, next in
+                let request = request
+                shared.value = request.url
+                try await world.clock.sleep(for: .milliseconds(500))
+                var sent = request
+                if let url = shared.value { sent.url = url }
+                return try await next(sent)
+            }
+            return world.client(interceptors: [.when(.origin(world.origin), [swap])])
+        },
+    ]
+}
+
+/// Accounts and credentials.
+extension BrokenChain {
+    private struct Refused: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    private static let identity: [Self] = [
+        Self(.accountsStayApart, "responses kept by their URL alone") { world in
+            let kept = Shared<[URL: HTTPResponse]>([:])
+            let cache: AnyInterceptor = .intercept { request, next in
+                let url = request.url
+                let isKept = request.method == .get && request.context.responseBody == .buffered
+                if isKept, let response = kept.value[url] { return response }
+                let response = try await next(request)
+                if isKept, response.status == 200 { kept.change { $0[url] = response } }
+                return response
+            }
+            return world.client(interceptors: [cache])
+        },
+        Self(.secretsStayAtTheirOrigin, "credential for each origin") { world in
+            let token = Shared<String?>(nil)
+            world.onSignIn { account in token.value = account?.token }
+            let auth: AnyInterceptor = .intercept { request, next in
+                request.headerFields["X-Key"] = token.value
+                return try await next(request)
+            }
+            return world.client(interceptors: [auth])
+        },
+        Self(.secretsStayAtTheirOrigin, "redirect that takes all fields along") { request, next in
+            let response = try await next(request)
+            guard response.status.kind == .redirection, request.method.isSafe,
+                let target = response.headerFields[.location], let url = URL(string: target, relativeTo: request.url)
+            else { return response }
+            response.body.discard()
+            request.url = url.absoluteURL
+            return try await next(request)
+        },
+        Self(.secretsAreNotPrinted, "error with the fields of the request") { request, next in
+            let response = try await next(request)
+            guard response.status == 401 else { return response }
+            response.body.discard()
+            throw Refused(description: request.headerFields.map(\.value).joined())
+        },
+    ]
+}
