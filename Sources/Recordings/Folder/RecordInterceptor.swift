@@ -60,7 +60,7 @@ struct RecordInterceptor: Interceptor {
 }
 
 extension RecordInterceptor: PlacedInterceptor {
-    // No rule relates this role: a recording is useful anywhere.
+    // Only `faults` has a wish about this role, because a recording of the wire must not hold injected faults.
     var placement: Placement { [ChainRole("records")] }
 }
 

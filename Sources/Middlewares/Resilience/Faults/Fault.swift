@@ -24,8 +24,8 @@ public struct Fault: Sendable, Hashable {
     }
 
     let kind: Kind
-    /// The share of the matching requests, from 0 to 1.
-    private(set) var share = 1.0
+    /// The share of the matching requests, from 0 to 100.
+    private(set) var percent = 100.0
     /// The maximum number of requests.
     private(set) var limit: Int?
     private var method: HTTPRequest.Method?
@@ -38,8 +38,9 @@ public struct Fault: Sendable, Hashable {
 extension Fault {
     /// A wait before the request is sent. The waits of several faults add up, and other faults follow them.
     ///
-    /// If the wait is longer than a time limit of the request (`HTTPContext.timeouts`), the call fails at the limit with
-    /// `HTTPErrorCode.timedOut`.
+    /// The wait counts towards the request's time limits (`HTTPContext.timeouts`). If the wait is longer than `idle` or `total`,
+    /// the call fails at that limit with `HTTPErrorCode.timedOut`. Otherwise the transport gets what the wait left of `total`.
+    /// For a request without `timeouts`, the wait has no limit and shortens none, because the transport's own limits begin later.
     public static func latency(_ duration: Duration) -> Self { latency(duration...duration) }
 
     /// A random wait before the request is sent.
@@ -50,7 +51,15 @@ extension Fault {
     /// A response with this status and without content. The request isn't sent.
     ///
     /// A 401 has the challenge `Bearer` in `WWW-Authenticate` (RFC 9110 §11.6.1).
-    public static func status(_ status: HTTPResponse.Status) -> Self { Self(.status(status)) }
+    ///
+    /// - Precondition: the status isn't 1xx, because a transport returns only final responses (RFC 9110 §15.2).
+    public static func status(_ status: HTTPResponse.Status) -> Self {
+        precondition(
+            status.kind != .informational,
+            "A fault's response is a final one: choose a status from 200, not \(status.code)."
+        )
+        return Self(.status(status))
+    }
 
     /// A response with the status 500. The request isn't sent.
     public static let serverError = status(500)
@@ -65,18 +74,24 @@ extension Fault {
     public static let captivePortal = Self(.captivePortal)
 
     /// An error with this code, such as `.offline` or `.cannotConnect`. The request isn't sent.
+    ///
+    /// The chain knows only the code. With `.tlsFailed`, for example, the request counts as perhaps sent: a one-shot body is
+    /// used up, and `retry` doesn't repeat a POST.
     public static func failure(_ code: HTTPErrorCode) -> Self { Self(.failure(code)) }
 
     /// The request is sent, its response is lost, and the call fails with `HTTPErrorCode.connectionLost`. The server may
-    /// have acted on the request.
+    /// have acted on the request. The response's content isn't received.
     public static let reset = Self(.reset)
 
     /// The request is sent, its response is lost, and the call fails at the request's time limit with `HTTPErrorCode.timedOut`.
-    /// Without a limit in `HTTPContext.timeouts`, the limit is the usual 60 seconds of silence.
+    /// For a request without `HTTPContext.timeouts`, the limit is the usual 60 seconds of silence.
     public static let timeout = Self(.timeout)
 
     /// The content ends too soon, with `HTTPErrorCode.truncated`. A buffered response fails with this error; a streamed one
-    /// ends with this error after a random part of its content. A response without content stays as it is.
+    /// ends with this error after a random part of its content, or of its first chunk if the length is unknown.
+    ///
+    /// A response without content stays as it is. A redirect that `followRedirects` follows is still followed, because its
+    /// content isn't read.
     public static let truncation = Self(.truncation)
 }
 
@@ -87,11 +102,14 @@ extension Fault {
     /// - Parameter percent: the share, from 0 to 100; other numbers count as the nearer of the two.
     public func percent(_ percent: Double) -> Self {
         var fault = self
-        fault.share = percent > 0 ? min(percent, 100) / 100 : 0
+        fault.percent = percent > 0 ? min(percent, 100) : 0
         return fault
     }
 
-    /// The same fault for this many requests; all later ones pass. Switching the fault on again starts a new count.
+    /// The same fault for this many requests, in the order of their arrival; all later ones pass.
+    ///
+    /// A request counts only if the fault happens to it: not if its response has no content to truncate, if it fails otherwise,
+    /// or if its task is cancelled first. Two equal faults count separately. Switching the fault on again starts a new count.
     public func times(_ count: Int) -> Self {
         var fault = self
         fault.limit = max(0, count)
@@ -118,7 +136,7 @@ extension Fault: CustomStringConvertible {
     /// The fault in a few words, such as `status 503 for POST /orders/** (20 %)`.
     public var description: String {
         let scope = scope.map { " for \($0)" } ?? ""
-        let share = share < 1 ? " (\((share * 1_000).rounded() / 10) %)".replacing(".0 %", with: " %") : ""
+        let share = percent < 100 ? " (\(percent) %)".replacing(".0 %", with: " %") : ""
         return "\(kind)\(scope)\(share)" + (limit.map { $0 == 1 ? ", once" : ", \($0) times" } ?? "")
     }
 }

@@ -6,15 +6,14 @@ import Testing
 
 @Suite(.againstHanging) struct FaultSwitchTests {
     private let request = HTTPRequest(url: apiURL)
+    private let random = RandomSource.seeded(1)
 
     private func kinds(_ faults: FaultSwitch, _ count: Int) -> [Fault?] {
-        (0..<count).map { _ in faults.plan(for: request)?.fault }
+        (0..<count).map { _ in faults.plan(for: request, random: random)?.fault }
     }
 
-    @Test func theSameSeedChoosesTheSame() {
-        let make = { (seed: UInt64) in FaultSwitch(.reset.percent(30), .timeout.percent(50), seed: seed) }
-        #expect(kinds(make(7), 100) == kinds(make(7), 100))
-        #expect(kinds(make(7), 100) != kinds(make(8), 100))
+    private func plan(_ faults: FaultSwitch, _ request: HTTPRequest? = nil) -> FaultPlan? {
+        faults.plan(for: request ?? self.request, random: random)
     }
 
     @Test func aShareIsOfManyRequests() {
@@ -29,29 +28,28 @@ import Testing
 
     @Test func theFirstChosenFaultHappensAfterAllWaits() throws {
         let faults = FaultSwitch(.reset, .latency(.seconds(1)), .timeout, .latency(.seconds(2)))
-        let plan = try #require(faults.plan(for: request))
+        let plan = try #require(self.plan(faults))
         #expect(plan.fault == .reset)
         #expect(plan.latency == .seconds(3))
     }
 
     @Test func aRandomWaitStaysInItsRange() throws {
-        let faults = FaultSwitch(.latency(.milliseconds(100) ... .milliseconds(300)))
-        for _ in 0..<100 {
-            let wait = try #require(faults.plan(for: request)).latency
-            #expect(wait >= .milliseconds(100) && wait <= .milliseconds(300))
-        }
+        let faults = FaultSwitch(.latency(.milliseconds(100) ... .milliseconds(300)), seed: 1)
+        let waits = try (0..<100).map { _ in try #require(plan(faults)).latency }
+        #expect(waits.allSatisfy { $0 >= .milliseconds(100) && $0 <= .milliseconds(300) })
+        #expect(Set(waits).count > 90)
         let endless = FaultSwitch([Fault](repeating: .latency(.seconds(Int64.max)), count: 40))
-        #expect(try #require(endless.plan(for: request)).latency > .seconds(1))
-        #expect(FaultSwitch(.latency(.seconds(-1))).plan(for: request) == nil)
+        #expect(try #require(plan(endless)).latency > .seconds(1))
+        #expect(plan(FaultSwitch(.latency(.seconds(-1))))?.latency == .zero)
     }
 
     @Test func aPatternAndAMethodSelectRequests() {
         let faults = FaultSwitch(.reset.for(.get, "/users/*"))
-        #expect(faults.plan(for: request) != nil)
-        #expect(faults.plan(for: HTTPRequest(method: .post, url: apiURL)) == nil)
-        #expect(FaultSwitch(.reset.for(nil, "/orders/**")).plan(for: request) == nil)
-        #expect(FaultSwitch(.reset.for(nil, "https://*.example.com/**")).plan(for: request) != nil)
-        #expect(FaultSwitch(.reset.for(nil, "https://other.example/**")).plan(for: request) == nil)
+        #expect(plan(faults) != nil)
+        #expect(plan(faults, HTTPRequest(method: .post, url: apiURL)) == nil)
+        #expect(plan(FaultSwitch(.reset.for(nil, "/orders/**"))) == nil)
+        #expect(plan(FaultSwitch(.reset.for(nil, "https://*.example.com/**"))) != nil)
+        #expect(plan(FaultSwitch(.reset.for(nil, "https://other.example/**"))) == nil)
     }
 
     @Test func allAndEachAreSwitchedAtRunTime() {
@@ -81,17 +79,52 @@ import Testing
         #expect(kinds(faults, 2) == [.unauthorizedOnce, nil])
     }
 
+    @Test func onlyAFaultOfTheSwitchIsOn() {
+        let faults = FaultSwitch(.reset, .status(503))
+        #expect(!faults[.timeout])
+        faults[.timeout] = true
+        #expect(!faults[.timeout] && faults[.reset])
+    }
+
+    @Test func equalFaultsAreCountedSeparately() {
+        #expect(kinds(FaultSwitch(.reset.times(1), .reset.times(1)), 3) == [.reset.times(1), .reset.times(1), nil])
+    }
+
+    @Test func aCountThatIsGivenBackServesAnotherRequest() throws {
+        let faults = FaultSwitch(.reset.times(1))
+        let choice = try #require(plan(faults)?.choice)
+        #expect(kinds(faults, 1) == [nil])
+        faults.giveBack([choice])
+        #expect(kinds(faults, 2) == [.reset.times(1), nil])
+    }
+
+    @Test func aCountOfAnEarlierPeriodIsNotGivenBack() throws {
+        let faults = FaultSwitch(.reset.times(1))
+        let choice = try #require(plan(faults)?.choice)
+        faults.isOn = false
+        faults.isOn = true
+        #expect(kinds(faults, 1) == [.reset.times(1)])
+        faults.giveBack([choice])
+        #expect(kinds(faults, 1) == [nil])
+    }
+
+    #if os(macOS) || os(Linux)
+    @Test func anInterimStatusIsRefused() async {
+        await #expect(processExitsWith: .failure) { _ = Fault.status(103) }
+    }
+    #endif
+
     @Test func descriptionsAreForAMenu() {
         let faults: [Fault] = [
             .latency(.seconds(2)), .latency(.seconds(1) ... .seconds(2)), .status(503).percent(20),
             .reset.for(.post, "/orders/**"), .unauthorizedOnce, .truncation.for(nil, "/a?token=secret").times(2),
-            .failure(.offline).percent(0.5), .captivePortal, .timeout,
+            .failure(.offline).percent(0.5), .captivePortal, .timeout, .reset.percent(0.01),
         ]
         #expect(
             faults.map(\.description) == [
                 "latency of 2.00 s", "latency of 1.00 s to 2.00 s", "status 503 (20 %)", "reset for POST /orders/**",
                 "status 401, once", "truncation for any method /a?token=<redacted>, 2 times", "offline (0.5 %)",
-                "captive portal", "timeout",
+                "captive portal", "timeout", "reset (0.01 %)",
             ]
         )
     }

@@ -1,0 +1,181 @@
+import Foundation
+import TestSupport
+import Testing
+import TransportTesting
+
+@testable import Middlewares
+
+// Responses that are lost or truncated after the request was sent.
+@Suite(.againstHanging) struct LostResponseTests {
+    private let bench = FaultBench()
+
+    @Test func aResetLosesTheResponseOfASentRequest() async throws {
+        #expect(try await bench.code(.reset) == .connectionLost)
+        #expect(bench.recorder.requests.count == 1)
+    }
+
+    @Test(arguments: [Fault.reset, .timeout]) func aLostResponseIsDroppedAtItsHead(fault: Fault) async throws {
+        let stub = StubTransport()
+        stub.on(nil, "**", .data(Data(count: 1_000)))
+        let progress = Tally()
+        var request = HTTPRequest(url: apiURL)
+        request.context.responseBody = .buffered(upTo: 10)
+        request.context.downloadProgress = { _ in progress.count() }
+        let chain = InterceptorChain([.faults(fault, time: .manual(bench.clock))], transport: stub)
+        let task = Task { [request] in try await chain.send(request) }
+        if fault == .timeout {
+            await bench.clock.sleepers(1)
+            bench.clock.advance(by: .seconds(60))
+        }
+        await #expect {
+            try await task.value
+        } throws: {
+            [.connectionLost, .timedOut].contains(($0 as? TransportError)?.code)
+        }
+        #expect(progress.value == 0)
+        #expect(stub.openBodies == 0)
+    }
+
+    @Test(arguments: [Fault.reset, .timeout, .truncation])
+    func aCancelledCallGetsNoInjectedError(fault: Fault) async throws {
+        let recorder = Recorder { _ in
+            cancelThisTask()
+            return HTTPResponse(status: 200, body: "content")
+        }
+        let faults = FaultSwitch(fault.times(1))
+        let chain = InterceptorChain([.faults(faults, time: .manual(bench.clock))], transport: recorder)
+        let task = Task { try await chain.send(HTTPRequest(url: apiURL)) }
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(faults.plan(for: HTTPRequest(url: apiURL), random: .system) != nil, "The fault didn't happen.")
+    }
+
+    @Test func aFaultDoesNotCountIfTheExchangeFails() async throws {
+        let recorder = Recorder { throw TransportError(.offline, "There is no network.", request: $0) }
+        let faults = FaultSwitch(.reset.times(1))
+        let chain = InterceptorChain([.faults(faults)], transport: recorder)
+        await #expect(throws: TransportError.self) { try await chain.send(HTTPRequest(url: apiURL)) }
+        #expect(faults.plan(for: HTTPRequest(url: apiURL), random: .system) != nil)
+    }
+}
+
+// Truncation.
+extension LostResponseTests {
+    private static let seeds = 1...20 as ClosedRange<UInt64>
+
+    private func stream(_ request: inout HTTPRequest) { request.context.responseBody = .streamed }
+
+    private func chain(_ body: @escaping @Sendable () -> HTTPBody, seed: UInt64 = 1) -> InterceptorChain {
+        let recorder = Recorder { _ in HTTPResponse(status: 200, body: body()) }
+        return InterceptorChain([.faults(.truncation, seed: seed)], transport: recorder)
+    }
+
+    @Test func aTruncatedBufferedResponseFails() async throws {
+        #expect(try await bench.code(.truncation) == .truncated)
+        #expect(bench.recorder.requests.count == 1)
+    }
+
+    @Test func aTruncatedStreamEndsWithTheErrorAfterAPart() async throws {
+        var parts: Set<String> = []
+        for seed in Self.seeds {
+            let response = try await bench.send(.truncation, seed: seed, changing: stream)
+            let (content, code) = try await readableContent(of: response.body)
+            #expect(code == .truncated)
+            #expect("0123456789".hasPrefix(content) && content.count < 10)
+            parts.insert(content)
+        }
+        #expect(parts.count > 5)
+        #expect(parts.contains { $0.count > 5 }, "The first chunk has five bytes.")
+    }
+
+    @Test func aStreamOfUnknownLengthEndsInsideItsFirstChunk() async throws {
+        var parts: Set<String> = []
+        for seed in Self.seeds {
+            let chain = chain({ .oneShot(Chunks(["01234", "56789"])) }, seed: seed)
+            let (content, code) = try await readableContent(of: chain.send(HTTPRequest(url: apiURL)).body)
+            #expect(code == .truncated)
+            #expect("01234".hasPrefix(content) && content.count < 5)
+            parts.insert(content)
+        }
+        #expect(parts.count > 2)
+    }
+
+    @Test(arguments: [nil, 10] as [Int64?]) func theJournalNotesWhereAStreamEnded(length: Int64?) async throws {
+        let journal = Journal()
+        let recorder = Recorder { _ in
+            HTTPResponse(status: 200, body: .oneShot(Chunks(["01234", "56789"]), length: length))
+        }
+        let faults = AnyInterceptor.faults(.truncation, seed: 4)
+        let client = Client(baseURL: apiURL, interceptors: [faults], transport: recorder, journal: journal)
+        let response = try await client.send(HTTPRequest(url: apiURL))
+        let content = try await readableContent(of: response.body).content
+        let notes = journal.calls.flatMap { $0.root?.notes ?? [] }.map(\.description)
+        #expect(notes == ["fault: truncation: the content ends after \(content.count) bytes"])
+    }
+
+    @Test func aTruncatedStreamDiscardsItsSourceWithTheError() async throws {
+        let stub = StubTransport()
+        stub.on(nil, "**", .data(Data(count: 2_000)))
+        var request = HTTPRequest(url: apiURL)
+        stream(&request)
+        for seed in Self.seeds {
+            let chain = InterceptorChain([.faults(.truncation, seed: seed)], transport: stub)
+            let response = try await chain.send(request)
+            #expect(response.body.length == 2_000)
+            #expect(stub.openBodies == 1)
+            var chunks = response.body.makeAsyncIterator()
+            await #expect(throws: TransportError.self) { while try await chunks.next() != nil {} }
+            #expect(stub.openBodies == 0)
+        }
+    }
+
+    @Test func aCancelledReaderGetsNoInjectedError() async throws {
+        let error = TransportError(.truncated, "The content ended (an injected fault).")
+        let body = HTTPBody.oneShot(Chunks(["0123456789"]), length: 10)
+        let chunks = TruncatedChunks(body: body, part: 0.5, error: error, onCut: { _ in }, onEmpty: {})
+        let task = Task {
+            var iterator = chunks.makeAsyncIterator()
+            #expect(try await iterator.next() == Data("01234".utf8))
+            cancelThisTask()
+            _ = try await iterator.next()
+        }
+        await #expect(throws: CancellationError.self) { try await task.value }
+    }
+
+    @Test func aResponseWithoutContentIsNotTruncatedAndDoesNotCount() async throws {
+        let recorder = Recorder { request in
+            switch request.url.path {
+            case "/none": HTTPResponse(status: 204)
+            case "/empty": HTTPResponse(status: 200, body: .oneShot(Chunks([])))
+            default: HTTPResponse(status: 200, body: "content")
+            }
+        }
+        let chain = InterceptorChain([.faults(.truncation.times(1))], transport: recorder)
+        let none = try url("https://api.example.com/none")
+        #expect(try await chain.send(HTTPRequest(url: none)).status == 204)
+        let empty = try url("https://api.example.com/empty")
+        let (content, code) = try await readableContent(of: chain.send(HTTPRequest(url: empty)).body)
+        #expect(content.isEmpty && code == nil)
+        await #expect { try await chain.send(HTTPRequest(url: apiURL)) } throws: {
+            ($0 as? TransportError)?.code == .truncated
+        }
+        #expect(try await chain.send(HTTPRequest(url: apiURL)).status == 200)
+    }
+
+    @Test(arguments: [ResponseBodyMode.buffered, .streamed])
+    func aTruncatedRedirectIsFollowed(mode: ResponseBodyMode) async throws {
+        let recorder = Recorder { request in
+            guard request.url == apiURL else { return HTTPResponse(status: 200) }
+            let body: HTTPBody = mode == .streamed ? .oneShot(Chunks(["moved"]), length: 5) : "moved"
+            return HTTPResponse(status: 302, headerFields: [.location: "/elsewhere"], body: body, url: request.url)
+        }
+        let faults = AnyInterceptor.faults(.truncation)
+        var request = HTTPRequest(url: apiURL)
+        request.context.responseBody = mode
+        let chain = InterceptorChain([.followRedirects(), faults], transport: recorder)
+        #expect(try await chain.send(request).status == 200)
+        guard mode == .buffered else { return }
+        await #expect(throws: TransportError.self, "Nobody follows the redirect.") {
+            try await InterceptorChain([faults], transport: recorder).send(request)
+        }
+    }
+}
