@@ -10,11 +10,14 @@ struct ConformingInterceptor: Sendable, CustomTestStringConvertible {
     let testDescription: String
     /// The content that the interceptor understands, if not any.
     var content: HTTPBody?
+    /// The names of the rules that the settings break by intent.
+    var exceptions: Set<String> = []
     let make: Make
 
-    init(_ name: String, content: HTTPBody? = nil, _ make: @escaping Make) {
+    init(_ name: String, content: HTTPBody? = nil, except exceptions: Set<String> = [], _ make: @escaping Make) {
         testDescription = name
         self.content = content
+        self.exceptions = exceptions
         self.make = make
     }
 
@@ -22,6 +25,20 @@ struct ConformingInterceptor: Sendable, CustomTestStringConvertible {
 }
 
 extension ConformingInterceptor {
+    /// The rules that want the server's response. A fault returns another response, or none.
+    private static let brokenByFaults: Set<String> = [
+        "aCallMayRunInsideAnother", "everyStatusComesBack", "fieldsKeepTheirOrder", "theContentComesBack",
+        "theContextOfAResponseComesBack", "theResponseComesBack", "worksTwiceInAChain",
+    ]
+    private static let brokenByAnswers = brokenByFaults.union([
+        "aThousandCallsGetTheirOwnResponses", "theFirstByteIsNotDelayed",
+    ])
+    /// The rules that want any response with its whole content.
+    private static let brokenByTruncation = brokenByFaults.union([
+        "aBufferedResponseStaysBuffered", "aRequestsStreamStaysAStream", "contentLengthAgrees",
+        "taskLocalsReachTheRest", "theContextOfARequestGoesOn", "theEndOfAStreamIsTold", "theRequestGoesOnUnchanged",
+    ])
+
     private static func tokens(_ world: InterceptorConformance.World) -> TokenStore {
         let token = TokenStore.Token(world.secret, account: "ada")
         return TokenStore(token, origins: [world.origin], time: world.time) { _ in token }
@@ -66,6 +83,10 @@ extension ConformingInterceptor {
             .faults(FaultSwitch(.reset, .latency(.seconds(1)), isOn: false), time: world.time)
         },
         Self("faults that wait") { world, _ in .faults(.latency(.seconds(1)), time: world.time) },
+        Self("faults that answer", except: brokenByAnswers) { world, _ in .faults(.status(503), time: world.time) },
+        Self("faults that truncate", except: brokenByTruncation) { world, _ in
+            .faults(.truncation, time: world.time)
+        },
         Self("cache in memory") { world, _ in .cache(.memory(), time: world.time) },
         Self("cache on disk") { world, folder in .cache(.disk(at: folder), time: world.time) },
     ]

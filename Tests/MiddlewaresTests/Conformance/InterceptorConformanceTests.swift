@@ -10,7 +10,7 @@ import Testing
     func ourInterceptorsKeepTheRulesOfTheirRoles(ours: ConformingInterceptor) async throws {
         let folder = try TemporaryFolder()
         let example = ours.make(try world(), folder.url)
-        for rule in InterceptorConformance.rules(for: example) {
+        for rule in InterceptorConformance.rules(for: example) where !ours.exceptions.contains(rule.description) {
             do {
                 try await rule.check(answering: ours.content) { world in
                     ours.make(world, folder.url.appending(path: UUID().uuidString))
