@@ -29,6 +29,7 @@ public struct DecodingFailure: HTTPError {
 
     static let bodyLimit = 64 << 10
 
+    /// - Parameter part: the part of the response that can't be decoded, such as `line 12`; `nil` for all of it.
     init(
         _ code: HTTPErrorCode,
         _ message: String? = nil,
@@ -37,6 +38,7 @@ public struct DecodingFailure: HTTPError {
         body: (bytes: Data, isComplete: Bool),
         request: HTTPRequest.Summary?,
         underlying: (any Error)? = nil,
+        part: String? = nil,
         isJSON: Bool
     ) {
         let reason = DecodingReason(underlying, body: body.bytes, isJSON: isJSON)
@@ -51,7 +53,8 @@ public struct DecodingFailure: HTTPError {
         self.codingPath = reason.path
         self.request = request
         decoderError = underlying
-        self.message = message ?? PrintableText.line("\(type) can't be decoded\(reason.place): \(reason.text)")
+        let place = (part.map { " in \($0)" } ?? "") + reason.place
+        self.message = message ?? PrintableText.line("\(type) can't be decoded\(place): \(reason.text)")
     }
 }
 
@@ -66,6 +69,8 @@ extension HTTPErrorCode {
     /// `StatusError`, `DecodingFailure`: the response's status isn't accepted, by `validateStatus` or, without a check, by a
     /// typed call.
     public static let unacceptedStatus = Self(rawValue: "unacceptedStatus")
+    /// `DecodingFailure`: the response to a call for a stream has another media type.
+    public static let unexpectedMediaType = Self(rawValue: "unexpectedMediaType")
 }
 
 extension DecodingFailure {

@@ -25,7 +25,24 @@ struct ResponseDecoding: Sendable {
         try await observed(response) { try await requireSuccess(type, response) }
     }
 
-    private func observed<Result>(_ response: HTTPResponse, _ body: () async throws -> Result) async throws -> Result {
+    /// Discards the content and throws if the content isn't of a media type.
+    func checkMediaType(of response: HTTPResponse, as type: Any.Type, _ mediaType: String) async throws {
+        let field = response.headerFields[.contentType]
+        guard field.map(Self.essence(of:)) != mediaType else { return }
+        response.body.discard()
+        let found = field.map { "has the type \(PrintableText.line(String($0.prefix(100))))" } ?? "has no Content-Type"
+        let message = "The response \(found), not \(mediaType)."
+        try await observed(response) {
+            throw failure(.unexpectedMediaType, type, response, body: (Data(), false), message: message)
+        }
+    }
+
+    /// The media type in a value of `Content-Type`, without its parameters (RFC 9110 §8.3.1).
+    static func essence(of contentType: String) -> String {
+        contentType.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).lowercased()
+    }
+
+    func observed<Result>(_ response: HTTPResponse, _ body: () async throws -> Result) async throws -> Result {
         do {
             return try await body()
         } catch let failure as DecodingFailure {
@@ -80,6 +97,24 @@ struct ResponseDecoding: Sendable {
         }
     }
 
+    /// Decodes a part of a response's content.
+    ///
+    /// - Parameter part: the part, for the error's message, such as `line 12`.
+    func decode<Value: Decodable>(
+        _ type: Value.Type,
+        from bytes: Data,
+        part: String,
+        of response: HTTPResponse
+    ) throws -> Value {
+        do {
+            return try decoder.decode(type, from: bytes)
+        } catch is CancellationError {
+            throw CancellationError()
+        } catch {
+            throw failure(.undecodable, type, response, body: (bytes, true), underlying: error, part: part)
+        }
+    }
+
     // Decoding may be slow, so it runs off the caller's actor.
     @concurrent
     private func decode<Value: Decodable & Sendable>(
@@ -101,13 +136,15 @@ struct ResponseDecoding: Sendable {
         _ type: Any.Type,
         _ response: HTTPResponse,
         body: (bytes: Data, isComplete: Bool),
-        underlying: (any Error)? = nil
+        message: String? = nil,
+        underlying: (any Error)? = nil,
+        part: String? = nil
     ) -> DecodingFailure {
         let message: String? =
             switch code {
             case .emptyBody: DecodingFailure.noContent(for: type)
             case .unacceptedStatus: DecodingFailure.message(for: response, from: response.url ?? url)
-            default: nil
+            default: message
             }
         return DecodingFailure(
             code,
@@ -117,6 +154,7 @@ struct ResponseDecoding: Sendable {
             body: body,
             request: HTTPRequest.Summary(method: method, url: response.url ?? url),
             underlying: underlying,
+            part: part,
             isJSON: decoder is JSONDecoder
         )
     }

@@ -19,6 +19,7 @@ struct LimitConcurrencyInterceptor: Interceptor {
     func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
         if Task.isRefreshingCredential { return try await next(request) }
         let scope = pool.scope(of: request)
+        let isLiveStream = request.context.isLiveStream
         try await pool.acquire(for: scope, request)
         var response: HTTPResponse
         do {
@@ -26,6 +27,10 @@ struct LimitConcurrencyInterceptor: Interceptor {
         } catch {
             pool.release(for: scope)
             throw error
+        }
+        guard !isLiveStream else {
+            pool.release(for: scope)
+            return response
         }
         response.body = response.body.onEnd { [pool] _ in pool.release(for: scope) }
         return response
@@ -71,6 +76,8 @@ extension Interceptor where Self == AnyInterceptor {
     /// - A buffered response releases its permit when it arrives. A streamed response keeps the connection busy, and so holds
     ///   its permit until its body ends, fails, is discarded (`HTTPBody.discard()`) or is deallocated. Code that keeps a
     ///   streamed response without reading it also keeps the permit.
+    /// - A live stream (`HTTPContext.isLiveStream`), such as that of `Client.events`, releases its permit when its head arrives,
+    ///   because it may last for hours. Live streams are therefore not limited while they run.
     /// - A request that refreshes a credential needs no permit (`Task.isRefreshingCredential`), because the requests that hold
     ///   the permits may be waiting for the refresh.
     ///

@@ -1,0 +1,99 @@
+public import Transport
+
+extension Client {
+    /// The events of a stream of the type `text/event-stream`, such as `EventSource` in a browser receives (HTML Living Standard
+    /// §9.2).
+    ///
+    /// ```swift
+    /// for try await event in api.events("/stream", after: lastID) {
+    ///     print(event.type, event.data)
+    ///     lastID = event.id
+    /// }
+    /// ```
+    /// The first request is sent when the loop asks for the first event. Events are read as the loop asks for them, so a slow
+    /// loop slows the server down, and nothing is buffered. Leaving the loop closes the connection. Cancelling the task does,
+    /// too, and throws `CancellationError`.
+    ///
+    /// ## Reconnection
+    /// When the server ends the stream, the connection breaks, or no byte arrives for `idleLimit`, the client waits and sends
+    /// another request. The request has the ID of the last event in the field `Last-Event-ID`, and runs the whole chain, so it has
+    /// a new access token if necessary. ``Reconnection`` has the waits. A request whose method isn't idempotent, such as a
+    /// POST, isn't sent again: its stream ends with the response, or with the error.
+    ///
+    /// A server ends the stream for good with the status 204.
+    ///
+    /// ## In a chain
+    /// Caches and `coalesce` step aside, because the response is streamed and the request has
+    /// `Cache-Control: no-cache, no-store`. `limitConcurrency` holds a permit only until the response's head arrives
+    /// (``Transport/HTTPContext/isLiveStream``).
+    ///
+    /// - Parameters:
+    ///   - path: a path below the base URL, or an absolute URL.
+    ///   - lastEventID: the ID of the event after which to start. `nil` or empty to start where the server likes.
+    ///   - limit: the maximum length in bytes of a line, and of an event's data; 1 MiB by default.
+    ///   - idleLimit: the longest silence. A comment of the server counts as a sign of life; the standard recommends one every 15
+    ///     seconds. 60 seconds by default; `nil` for no limit. Replaces the idle limit of the context's timeouts.
+    ///   - reconnection: the waits, and the number of failures after which the stream gives up. `nil` to end the stream with
+    ///     the first connection.
+    ///   - query: appended to any query in the path.
+    ///   - headers: take precedence over the chain's defaults.
+    ///   - context: values that accompany each request. Its `HTTPContext.responseBody` is replaced.
+    ///   - time: measures the waits, and makes them random.
+    /// - Returns: the sequence, which throws:
+    ///   - the error of the last attempt, after too many consecutive failures;
+    ///   - ``DecodingFailure`` with ``Transport/HTTPErrorCode/unacceptedStatus`` for any other status than a success, and with
+    ///     ``Transport/HTTPErrorCode/unexpectedMediaType`` for another type;
+    ///   - `TransportError` with `HTTPErrorCode.bodyTooLarge` beyond the limit;
+    ///   - the errors of the chain's interceptors.
+    public func events(
+        _ path: RequestTarget,
+        after lastEventID: String? = nil,
+        upTo limit: Int = 1 << 20,
+        idleLimit: Duration? = .seconds(60),
+        reconnection: Reconnection? = Reconnection(),
+        query: HTTPQuery = HTTPQuery(),
+        headers: HTTPFields = HTTPFields(),
+        context: HTTPContext = HTTPContext(),
+        time: TimeSource = .system
+    ) -> ServerSentEvents {
+        let source = EventSource(
+            client: self,
+            endpoint: AnyEndpoint<NoContent>(path: path, query: query, headerFields: headers, context: context),
+            isVerb: true,
+            lastEventID: lastEventID ?? "",
+            limit: limit,
+            idleLimit: idleLimit,
+            reconnection: reconnection,
+            time: time
+        )
+        return ServerSentEvents(source: source)
+    }
+
+    /// The events of the stream that an endpoint's request opens, such as a POST whose answer arrives piece by piece.
+    ///
+    /// ```swift
+    /// let question = AnyEndpoint<NoContent>(.post, path: "/answers", content: .encoded(question))
+    /// for try await event in api.events(from: question) { print(event.data) }
+    /// ```
+    /// Everything else is as in ``events(_:after:upTo:idleLimit:reconnection:query:headers:context:time:)``.
+    public func events(
+        from endpoint: some Endpoint,
+        after lastEventID: String? = nil,
+        upTo limit: Int = 1 << 20,
+        idleLimit: Duration? = .seconds(60),
+        reconnection: Reconnection? = Reconnection(),
+        time: TimeSource = .system
+    ) -> ServerSentEvents {
+        let source = EventSource(
+            client: self,
+            endpoint: endpoint,
+            isVerb: false,
+            lastEventID: lastEventID ?? "",
+            limit: limit,
+            idleLimit: idleLimit,
+            reconnection: endpoint.method.isIdempotent ? reconnection : nil,
+            time: time
+        )
+        return ServerSentEvents(source: source)
+    }
+}

@@ -1,0 +1,84 @@
+internal import Transport
+
+/// The events of a stream, over as many connections as it takes: see
+/// ``Client/events(_:after:upTo:idleLimit:reconnection:query:headers:context:time:)``.
+public struct ServerSentEvents: AsyncSequence, Sendable {
+    let source: EventSource
+
+    /// Receives one event after the other. Releasing the iterator closes its connection.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        private let source: EventSource
+        private var connection: EventConnection?
+        private var plan: ReconnectionPlan?
+        private var lastEventID: String
+        private var isOver = false
+
+        init(_ source: EventSource) {
+            self.source = source
+            plan = source.reconnection.map { ReconnectionPlan($0) }
+            lastEventID = source.lastEventID
+        }
+
+        /// The next event; `nil` after the stream has ended for good, or after an error.
+        public mutating func next() async throws -> ServerSentEvent? {
+            try await next(isolation: #isolation)
+        }
+
+        /// The next event; `nil` after the stream has ended for good, or after an error.
+        public mutating func next(isolation actor: isolated (any Actor)?) async throws -> ServerSentEvent? {
+            guard !isOver else { return nil }
+            // Set back only after an event, so that nothing follows an error or the end.
+            isOver = true
+            while true {
+                let end: ReconnectionPlan.End
+                do {
+                    if connection == nil { connection = try await source.connect(after: lastEventID) }
+                    guard let connection else { return nil }
+                    if let event = try await connection.next(isolation: actor) {
+                        isOver = false
+                        return event
+                    }
+                    end = .ended
+                } catch {
+                    guard let found = Self.end(after: error, isConnected: connection != nil) else {
+                        connection = nil
+                        throw Task.isCancelled ? CancellationError() : error
+                    }
+                    end = found
+                }
+                guard let wait = try closeAndPlan(after: end) else { return nil }
+                try await source.time.clock.sleep(for: wait)
+            }
+        }
+
+        /// Closes the connection. Returns the wait before the next one, or `nil` if there is none.
+        private mutating func closeAndPlan(after end: ReconnectionPlan.End) throws -> Duration? {
+            if let connection {
+                lastEventID = connection.lastEventID
+                if let retry = connection.retry { plan?.retry = retry }
+                if connection.hasContent { plan?.noteContent() }
+            }
+            connection = nil
+            let random = source.time.random
+            if let wait = try plan?.wait(after: end, random: random) { return wait }
+            if case .lost(let failure) = end { throw failure }
+            return nil
+        }
+
+        /// How an error ends a connection; `nil` if another connection would meet it too.
+        private static func end(after error: any Error, isConnected: Bool) -> ReconnectionPlan.End? {
+            guard !(error is CancellationError), !Task.isCancelled, error.isOrIsCausedBy(lostConnection),
+                (error as? any HTTPError)?.response == nil
+            else { return nil }
+            // A silent server may have nothing to say.
+            return isConnected && error.isTimeout ? .ended : .lost(error)
+        }
+
+        private static let lostConnection: Set<HTTPErrorCode> = [
+            .offline, .cannotFindHost, .cannotConnect, .connectionLost, .timedOut, .truncated, .readerTooSlow,
+        ]
+    }
+
+    /// Starts a stream after the given event. It connects when the first event is asked for.
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(source) }
+}
