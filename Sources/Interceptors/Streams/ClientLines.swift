@@ -1,0 +1,63 @@
+public import Transport
+
+extension Client {
+    /// The values of a response that holds one JSON value in each line, decoded as they arrive.
+    ///
+    /// ```swift
+    /// for try await film in api.lines("/films/export", as: Film.self) {
+    ///     print(film.title)
+    /// }
+    /// ```
+    /// The request is sent when the loop asks for the first value. Lines are read as the loop asks for them, so an export of any
+    /// size takes little memory. Leaving the loop closes the connection. A response that breaks off is an error, after the values
+    /// before.
+    ///
+    /// ## Formats
+    /// | content | records | skipped |
+    /// | --- | --- | --- |
+    /// | `application/json-seq`, or a type that ends in `+json-seq` | JSON values, each after an RS (RFC 7464) | empty elements |
+    /// | any other type, such as `application/x-ndjson` and `application/jsonl` | JSON values, each in a line | empty lines |
+    /// | any other type, if `type` is `String` or `Data` | lines of text | nothing |
+    ///
+    /// A line ends with LF or CRLF; the last line may end with the response. Values are decoded off the caller's actor. If a value
+    /// can't be decoded, ``DecodingFailure`` names the number of its line, counted from 1, or of its element. A sequence whose
+    /// last number or literal may be cut off fails with `HTTPErrorCode.truncated` (RFC 7464 §2.4).
+    ///
+    /// `limitConcurrency` holds its permit until the response ends. Set ``Transport/HTTPContext/isLiveStream`` for lines that
+    /// arrive for hours.
+    ///
+    /// - Parameters:
+    ///   - path: a path below the base URL, or an absolute URL.
+    ///   - type: the type to decode each value as; `String` and `Data` for lines as they are, without their ends.
+    ///   - limit: the maximum length of a line in bytes, 1 MiB by default. A longer line fails with
+    ///     `HTTPErrorCode.bodyTooLarge`.
+    ///   - query: appended to any query in the path.
+    ///   - headers: take precedence over the chain's defaults.
+    ///   - context: values that accompany the request. Its `HTTPContext.responseBody` is replaced.
+    public func lines<Value: Decodable & Sendable>(
+        _ path: RequestTarget,
+        as type: Value.Type = Value.self,
+        upTo limit: Int = 1 << 20,
+        query: HTTPQuery = HTTPQuery(),
+        headers: HTTPFields = HTTPFields(),
+        context: HTTPContext = HTTPContext()
+    ) -> Lines<Value> {
+        let endpoint = AnyEndpoint<Value>(path: path, query: query, headerFields: headers, context: context)
+        return Lines(client: self, endpoint: endpoint, isVerb: true, limit: limit)
+    }
+
+    /// The values of the response to an endpoint's request, which holds one JSON value in each line.
+    ///
+    /// ```swift
+    /// let search = AnyEndpoint<Film>(.post, path: "/films/search", content: .encoded(query))
+    /// for try await film in api.lines(from: search, as: Film.self) { print(film.title) }
+    /// ```
+    /// Everything else is as in ``lines(_:as:upTo:query:headers:context:)``.
+    public func lines<Value: Decodable & Sendable>(
+        from endpoint: some Endpoint,
+        as type: Value.Type = Value.self,
+        upTo limit: Int = 1 << 20
+    ) -> Lines<Value> {
+        Lines(client: self, endpoint: endpoint, isVerb: false, limit: limit)
+    }
+}

@@ -1,0 +1,82 @@
+import Foundation
+import TestSupport
+import Testing
+import Transport
+
+@testable import Interceptors
+
+@Suite(.againstHanging) struct RecordReaderTests {
+    private func records(
+        _ text: String,
+        _ format: RecordReader.Format,
+        limit: Int = 1 << 20,
+        chunkSize: Int = .max
+    ) throws -> [Record] {
+        var reader = RecordReader(format, limit: limit)
+        var (rest, records) = (Data(text.utf8), [Record]())
+        while !rest.isEmpty {
+            reader.append(rest.prefix(chunkSize))
+            rest = rest.dropFirst(min(chunkSize, rest.count))
+            while let record = try reader.next() { records.append(record) }
+        }
+        if let last = try reader.finish() { records.append(last) }
+        return records
+    }
+
+    private func text(_ records: [Record]) -> [String] {
+        records.map { "\($0.number) \(String(decoding: $0.bytes, as: UTF8.self))" }
+    }
+
+    @Test(arguments: [1, 2, 3, .max])
+    func linesEndWithLineFeedsOrTheStream(chunkSize: Int) throws {
+        let stream = "\u{FEFF}1\n\n  \r\n22\r\n\u{FEFF}\r3"
+        #expect(text(try records(stream, .jsonLines, chunkSize: chunkSize)) == ["1 1", "4 22\r", "5 \u{FEFF}\r3"])
+        #expect(
+            text(try records(stream, .text, chunkSize: chunkSize)) == ["1 1", "2 ", "3   ", "4 22", "5 \u{FEFF}\r3"]
+        )
+        #expect(try records("", .text).isEmpty)
+        #expect(text(try records("\n", .text)) == ["1 "])
+    }
+
+    @Test(arguments: [1, 2, 3, .max])
+    func elementsOfASequenceFollowARecordSeparator(chunkSize: Int) throws {
+        let stream = "\u{1E}{\"a\":\n1}\n\u{1E}\u{1E}\n\u{1E}2\n\u{1E}\"x\"\u{1E}[3]"
+        let expected = ["1 {\"a\":\n1}\n", "2 2\n", "3 \"x\"", "4 [3]"]
+        #expect(text(try records(stream, .jsonSequence, chunkSize: chunkSize)) == expected)
+    }
+
+    @Test(arguments: ["\u{1E}1\n\u{1E}12", "\u{1E}1\n\u{1E}tru", "\u{1E}1\n\u{1E}2\u{1E}3\n"])
+    func aNumberOrLiteralThatMayBeCutOffIsAnError(stream: String) throws {
+        let error = #expect(throws: TransportError.self) { try records(stream, .jsonSequence) }
+        #expect(error?.code == .truncated)
+        #expect(error?.message.contains("Element 2") == true)
+    }
+
+    @Test func aLineHasALimit() throws {
+        #expect(try records("12345\n12345", .jsonLines, limit: 5).count == 2)
+        for size in 1...8 {
+            for stream in ["123456\n", "123456"] {
+                let error = #expect(throws: TransportError.self) {
+                    try records(stream, .jsonLines, limit: 5, chunkSize: size)
+                }
+                #expect(error?.code == .bodyTooLarge)
+            }
+        }
+    }
+
+    @Test func chunksMakeNoDifference() throws {
+        var random = SeededGenerator(seed: 3)
+        let pieces = ["1", "ab", "\r", "\n", "\n", "\r\n", " ", "é", "[]"]
+        for _ in 0..<1000 {
+            let stream = (0..<Int.random(in: 0...30, using: &random)).map { _ in random.oneOf(pieces) }.joined()
+            let lines = stream.utf8.split(separator: 0x0A, omittingEmptySubsequences: false)
+            let complete = lines.last?.isEmpty == true ? lines.dropLast() : lines[...]
+            let expected = complete.map { $0.last == 0x0D ? $0.dropLast() : $0 }.map {
+                String(decoding: $0, as: UTF8.self)
+            }
+            let size = Int.random(in: 1...7, using: &random)
+            let found = try records(stream, .text, chunkSize: size)
+            #expect(found.map { String(decoding: $0.bytes, as: UTF8.self) } == expected)
+        }
+    }
+}
