@@ -100,6 +100,12 @@ let package = Package(
             path: "Examples/Offline",
             swiftSettings: settings
         ),
+        .executableTarget(
+            name: "Streams",
+            dependencies: ["Middlewares", "TransportTesting"],
+            path: "Examples/Streams",
+            swiftSettings: settings
+        ),
 
         .target(name: "TestSupport", path: "Tests/Support", swiftSettings: settings),
         .executableTarget(
