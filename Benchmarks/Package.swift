@@ -31,6 +31,11 @@ let package = Package(
             dependencies: ["Harness", .product(name: "Recordings", package: "Interceptors")],
             swiftSettings: settings
         ),
+        .executableTarget(
+            name: "StreamBenchmarks",
+            dependencies: ["Harness", .product(name: "Interceptors", package: "Interceptors")],
+            swiftSettings: settings
+        ),
         .executableTarget(name: "CacheBenchmarks", dependencies: ["Harness", middlewares], swiftSettings: settings),
         .executableTarget(
             name: "AllocationCheck",

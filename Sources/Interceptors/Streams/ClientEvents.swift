@@ -6,8 +6,7 @@ extension Client {
     ///
     /// ```swift
     /// for try await event in api.events("/stream", after: lastID) {
-    ///     print(event.type, event.data)
-    ///     lastID = event.id
+    ///     print(event.type, event.id, event.data)
     /// }
     /// ```
     /// The first request is sent when the loop asks for the first event. Events are read as the loop asks for them, so a slow
@@ -32,7 +31,8 @@ extension Client {
     ///   - lastEventID: the ID of the event after which to start. `nil` or empty to start where the server likes.
     ///   - limit: the maximum length in bytes of a line, and of an event's data; 1 MiB by default.
     ///   - idleLimit: the longest silence. A comment of the server counts as a sign of life; the standard recommends one every 15
-    ///     seconds. 60 seconds by default; `nil` for no limit. Replaces the idle limit of the context's timeouts.
+    ///     seconds. 60 seconds by default; `nil` for no limit. It replaces the idle limit of the context's timeouts; the
+    ///     transport's own limits don't apply.
     ///   - reconnection: the waits, and the number of failures after which the stream gives up. `nil` to end the stream with
     ///     the first connection.
     ///   - query: appended to any query in the path.
@@ -72,8 +72,8 @@ extension Client {
     /// The events of the stream that an endpoint's request opens, such as a POST whose answer arrives piece by piece.
     ///
     /// ```swift
-    /// let question = AnyEndpoint<NoContent>(.post, path: "/answers", content: .encoded(question))
-    /// for try await event in api.events(from: question) { print(event.data) }
+    /// let answer = AnyEndpoint<NoContent>(.post, path: "/answers", content: .json(["question": title]))
+    /// for try await event in api.events(from: answer) { print(event.data) }
     /// ```
     /// Everything else is as in ``events(_:after:upTo:idleLimit:reconnection:query:headers:context:time:)``.
     public func events(

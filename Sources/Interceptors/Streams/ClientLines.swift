@@ -49,7 +49,7 @@ extension Client {
     /// The values of the response to an endpoint's request, which holds one JSON value in each line.
     ///
     /// ```swift
-    /// let search = AnyEndpoint<Film>(.post, path: "/films/search", content: .encoded(query))
+    /// let search = AnyEndpoint<Film>(.post, path: "/films/search", content: .json(["title": title]))
     /// for try await film in api.lines(from: search, as: Film.self) { print(film.title) }
     /// ```
     /// Everything else is as in ``lines(_:as:upTo:query:headers:context:)``.

@@ -30,6 +30,8 @@ public struct Lines<Element: Decodable & Sendable>: AsyncSequence, Sendable {
             // Set back only after a value, so that nothing follows an error or the end.
             isOver = true
             do {
+                // Further values may be decoded already.
+                try Task.checkCancellation()
                 let current = if let connection { connection } else { try await lines.connect() }
                 connection = current
                 if let value = try await current.next(isolation: actor) {

@@ -36,8 +36,10 @@ public struct Reconnection: Sendable, Hashable {
 struct ReconnectionPlan {
     /// How a connection ended.
     enum End {
-        /// The server ended the stream, or was silent for too long.
+        /// The server ended the stream.
         case ended
+        /// The server was silent for too long. It may have had nothing to say.
+        case silent(any Error)
         /// A failure that another connection may not meet.
         case lost(any Error)
     }

@@ -32,6 +32,8 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
             while true {
                 let end: ReconnectionPlan.End
                 do {
+                    // The parser may hold further events, which need no waiting.
+                    try Task.checkCancellation()
                     if connection == nil { connection = try await source.connect(after: lastEventID) }
                     guard let connection else { return nil }
                     if let event = try await connection.next(isolation: actor) {
@@ -61,8 +63,10 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
             connection = nil
             let random = source.time.random
             if let wait = try plan?.wait(after: end, random: random) { return wait }
-            if case .lost(let failure) = end { throw failure }
-            return nil
+            switch end {
+            case .ended: return nil
+            case .silent(let failure), .lost(let failure): throw failure
+            }
         }
 
         /// How an error ends a connection; `nil` if another connection would meet it too.
@@ -70,8 +74,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
             guard !(error is CancellationError), !Task.isCancelled, error.isOrIsCausedBy(lostConnection),
                 (error as? any HTTPError)?.response == nil
             else { return nil }
-            // A silent server may have nothing to say.
-            return isConnected && error.isTimeout ? .ended : .lost(error)
+            return isConnected && error.isTimeout ? .silent(error) : .lost(error)
         }
 
         private static let lostConnection: Set<HTTPErrorCode> = [

@@ -112,6 +112,20 @@ private struct Row: Codable, Sendable, Hashable { var id: Int }
         #expect(stub.openBodies == 0)
     }
 
+    @Test func noValueFollowsACancellation() async throws {
+        stub.enqueue(stream("{\"id\":1}\n{\"id\":2}\n"))
+        let rows = rows()
+        let task = Task {
+            var iterator = rows.makeAsyncIterator()
+            let first = try await iterator.next()
+            withUnsafeCurrentTask { $0?.cancel() }
+            await #expect(throws: CancellationError.self) { try await iterator.next() }
+            return first
+        }
+        #expect(try await task.value == Row(id: 1))
+        #expect(stub.openBodies == 0)
+    }
+
     @Test func chunksAreReadAsValuesAreAskedFor() async throws {
         let reads = Tally()
         let chunks = (1...4).map { "{\"id\":\($0)}\n" }

@@ -206,6 +206,12 @@ func eventStream(_ chunks: String..., thenFailing error: (any Error)? = nil, eve
         #expect(stub.requests.count == 2)
     }
 
+    @Test func withoutReconnectionSilenceIsAnError() async throws {
+        stub.enqueue(eventStream("data: a\n\n", "data: late\n\n", every: .seconds(100)))
+        let error = await #expect(throws: TransportError.self) { try await all(events(reconnection: nil)) }
+        #expect(error?.code == .timedOut)
+    }
+
     @Test func aPostIsNotSentAgain() async throws {
         stub.enqueue(eventStream("data: a\n\n", "data: b\n\n"))
         let endpoint = AnyEndpoint<NoContent>(.post, path: "/answers", content: .encoded(User(id: 1)))
@@ -249,6 +255,20 @@ func eventStream(_ chunks: String..., thenFailing error: (any Error)? = nil, eve
         await #expect(throws: CancellationError.self) { try await task.value }
         #expect(stub.openBodies == 0)
         #expect(stub.requests.count == 1)
+    }
+
+    @Test func noEventFollowsACancellation() async throws {
+        stub.enqueue(eventStream("data: a\n\ndata: b\n\n"))
+        let events = events()
+        let task = Task {
+            var iterator = events.makeAsyncIterator()
+            let first = try await iterator.next()
+            withUnsafeCurrentTask { $0?.cancel() }
+            await #expect(throws: CancellationError.self) { try await iterator.next() }
+            return first?.data
+        }
+        #expect(try await task.value == "a")
+        #expect(stub.openBodies == 0)
     }
 
     @Test func cancellingEndsAWaitForAConnectionAtOnce() async throws {

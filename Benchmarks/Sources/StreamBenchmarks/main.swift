@@ -1,0 +1,106 @@
+import Foundation
+import Harness
+import Interceptors
+
+// Measures events and lines through a client over a stub, beside bare parsers of the same bytes. No other package is measured.
+
+/// Chunks of 64 kB, as a transport delivers them.
+struct Repeated: AsyncSequence, Sendable {
+    let chunk: Data
+    let count: Int
+
+    struct Iterator: AsyncIteratorProtocol {
+        let chunk: Data
+        var rest: Int
+
+        mutating func next() async throws -> Data? {
+            guard rest > 0 else { return nil }
+            rest -= 1
+            return chunk
+        }
+    }
+
+    func makeAsyncIterator() -> Iterator { Iterator(chunk: chunk, rest: count) }
+}
+
+struct Row: Decodable, Sendable {
+    let id: Int
+    let name: String
+}
+
+struct Missing: Error {}
+
+/// A record, and a client whose server repeats it.
+struct Source: Sendable {
+    static let recordsInAChunk = 512
+
+    let chunk: Data
+    let type: String
+
+    init(_ record: String, type: String) {
+        chunk = Data(String(repeating: record, count: Self.recordsInAChunk).utf8)
+        self.type = type
+    }
+
+    func client(chunks count: Int) -> Client {
+        let transport = StubTransport { [chunk, type] request in
+            let body = HTTPBody.oneShot(Repeated(chunk: chunk, count: count))
+            return HTTPResponse(status: 200, headerFields: [.contentType: type], body: body, url: request.url)
+        }
+        return Client(baseURL: URL(string: "https://api.example.com"), interceptors: [], transport: transport)
+    }
+}
+
+/// The number of events, by the shortest loop that makes a text of each event's data.
+@Sendable func bareEvents(_ chunk: Data) -> Int {
+    var count = 0
+    for event in chunk.split(separator: 0x0A) where event.starts(with: Array("data: ".utf8)) {
+        count += String(decoding: event.dropFirst(6), as: UTF8.self).isEmpty ? 0 : 1
+    }
+    return count
+}
+
+@Sendable func bareRows(_ chunk: Data) throws -> Int {
+    let decoder = JSONDecoder()
+    return try chunk.split(separator: 0x0A).reduce(0) { $0 + (try decoder.decode(Row.self, from: $1)).id }
+}
+
+let text = String(repeating: "x", count: 100)
+let events = Source("id: 7\ndata: \(text)\n\n", type: "text/event-stream")
+let rows = Source(#"{"id":7,"name":"\#(text)"}"# + "\n", type: "application/x-ndjson")
+let unit = Source.recordsInAChunk
+
+let eventCosts = try await compare(
+    "Server-sent events of 100 bytes, each",
+    repetitions: 200 * unit,
+    [
+        Contender("Client.events") { repetitions in
+            var count = 0
+            let stream = events.client(chunks: repetitions / unit).events("/stream", reconnection: nil)
+            for try await event in stream { count += event.data.isEmpty ? 0 : 1 }
+            guard count == repetitions else { throw Missing() }
+        },
+        Contender("a bare loop (floor)") { repetitions in
+            for _ in 0..<repetitions / unit where bareEvents(events.chunk) != unit { throw Missing() }
+        },
+    ]
+)
+goal("an event, CPU", eventCosts["Client.events"]?.cpu, atMost: 1_000, "ns")
+
+let lineCosts = try await compare(
+    "JSON lines of 120 bytes, each",
+    repetitions: 20 * unit,
+    [
+        Contender("Client.lines") { repetitions in
+            var sum = 0
+            let stream = rows.client(chunks: repetitions / unit).lines("/export", as: Row.self)
+            for try await row in stream { sum += row.id }
+            guard sum == 7 * repetitions else { throw Missing() }
+        },
+        Contender("JSONDecoder alone (floor)") { repetitions in
+            for _ in 0..<repetitions / unit where try bareRows(rows.chunk) != 7 * unit { throw Missing() }
+        },
+    ]
+)
+let ratio = lineCosts.ratio("Client.lines", to: "JSONDecoder alone (floor)", of: \.cpu)
+goal("a line, CPU, compared with JSONDecoder alone", ratio, atMost: 1.5, "times")
