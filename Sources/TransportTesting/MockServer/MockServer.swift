@@ -162,6 +162,9 @@ extension MockServer {
     /// The number of TLS handshakes that resumed an earlier session.
     public var sessionsResumed: Int { handshakes().resumed }
 
+    /// The number of connections that clients have ended.
+    var connectionsClosed: Int { core.read(\.closedByPeer) }
+
     /// The number of open connections.
     public var connectionsOpen: Int { core.read(\.connections.count) }
 

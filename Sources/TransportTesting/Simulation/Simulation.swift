@@ -69,10 +69,10 @@ public struct Simulation: Sendable {
     /// - Throws: an error that describes the first seed that breaks a property. `CancellationError` if the task is cancelled.
     ///   Another error if the runtime doesn't let a program order its tasks. Rethrows errors of the closure.
     public func run() async throws {
-        try await run(patience: InterceptorConformance.Patience())
+        try await run(patience: RulePatience())
     }
 
-    func run(patience: InterceptorConformance.Patience) async throws {
+    func run(patience: RulePatience) async throws {
         let content = try await (content ?? #"{"id":42,"name":"Ada","films":[1,2,3]}"#).collect(upTo: 16 << 20)
         let progress = SimulationProgress()
         let isCancelled = Guarded(false)
@@ -98,7 +98,7 @@ public struct Simulation: Sendable {
     /// Plays one seed on the present thread, and returns its events.
     func trace(of seed: UInt64, content: Data = Data("{}".utf8)) throws -> [String] {
         let core = try SimulationCore(seed: seed, content: content)
-        try SimulationPlay(core, SimulationProgress(), InterceptorConformance.Patience(), exceptions).run(make)
+        try SimulationPlay(core, SimulationProgress(), RulePatience(), exceptions).run(make)
         return core.trace
     }
 }

@@ -7,14 +7,14 @@ final class SimulationPlay: Sendable {
     private let core: SimulationCore
     private let queue: JobQueue
     private let progress: SimulationProgress
-    private let patience: InterceptorConformance.Patience
+    private let patience: RulePatience
     private let exceptions: Set<Simulation.Property>
     private static let mostSteps = 300_000
 
     init(
         _ core: SimulationCore,
         _ progress: SimulationProgress,
-        _ patience: InterceptorConformance.Patience,
+        _ patience: RulePatience,
         _ exceptions: Set<Simulation.Property>
     ) throws {
         self.core = core

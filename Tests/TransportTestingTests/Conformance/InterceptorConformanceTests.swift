@@ -9,12 +9,12 @@ import Testing
     private typealias Failure = InterceptorConformance.Failure
 
     // Only one interceptor here waits for another thread.
-    private static let patience = InterceptorConformance.Patience(otherThreads: .zero)
+    private static let patience = RulePatience(otherThreads: .zero)
 
     /// The rules that find a fault, each named by its failure.
     private static func failures(
         _ roles: [ChainRole],
-        patience: InterceptorConformance.Patience = patience,
+        patience: RulePatience = patience,
         _ make: @escaping InterceptorConformance.Factory
     ) async throws -> [String: [String]] {
         var failures: [String: [String]] = [:]
@@ -39,14 +39,14 @@ import Testing
 
     @Test(arguments: BrokenInterceptor.all)
     func brokenInterceptorIsFoundByTheRuleNamedForItAndByNoOther(broken: BrokenInterceptor) async throws {
-        let patience = broken.rule == "timeComesFromTheWorld" ? InterceptorConformance.Patience() : Self.patience
+        let patience = broken.rule == "timeComesFromTheWorld" ? RulePatience() : Self.patience
         let failures = try await Self.failures(broken.roles, patience: patience, broken.make)
         #expect(Set(failures.keys) == [broken.rule], "\(failures)")
     }
 
     @Test func interceptorThatBlocksItsThreadFailsInsteadOfHanging() async throws {
         defer { BrokenInterceptor.unblock() }
-        let patience = InterceptorConformance.Patience(otherThreads: .zero, blockedThread: .milliseconds(300))
+        let patience = RulePatience(otherThreads: .zero, blockedThread: .milliseconds(300))
         let broken = BrokenInterceptor.blocking
         let failures = try await Self.failures(broken.roles, patience: patience, broken.make)
         #expect(Set(failures.keys) == [broken.rule], "\(failures)")

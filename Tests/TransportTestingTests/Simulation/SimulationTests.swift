@@ -9,7 +9,7 @@ import Testing
     private typealias Failure = Simulation.Failure
 
     // No chain here waits for another thread.
-    private static let patience = InterceptorConformance.Patience(otherThreads: .zero)
+    private static let patience = RulePatience(otherThreads: .zero)
 
     private static func failure(of simulation: Simulation) async throws -> Failure? {
         do {
@@ -59,7 +59,7 @@ import Testing
                 }
             ])
         }
-        let patience = InterceptorConformance.Patience(otherThreads: .zero, blockedThread: .milliseconds(300))
+        let patience = RulePatience(otherThreads: .zero, blockedThread: .milliseconds(300))
         let failure = await #expect(throws: Failure.self) { try await simulation.run(patience: patience) }
         #expect(failure?.property == .noThreadIsBlocked)
     }

@@ -53,10 +53,16 @@ extension InterceptorConformance {
             Failure(law: laws.first { $0.name == name } ?? law, seed: seed, observed: observed)
         }
 
-        func failure(of standstill: RuleStage.Standstill) -> Failure {
+        func failure(of standstill: RuleStandstill) -> Failure {
             let (calls, blamed) = state.withLock { ($0.calls, $0.blamed) }
-            if case .endless = standstill {
-                return failure("The interceptor starts jobs or sleeps without end.", as: blamed)
+            switch standstill {
+            case .endless: return failure("The interceptor starts jobs or sleeps without end.", as: blamed)
+            case .blockedThread:
+                return failure(
+                    "The interceptor blocks its thread, so that no other task can go on.",
+                    as: "noThreadIsBlocked"
+                )
+            case .stuck: break
             }
             let waiting = calls.filter { !$0.hasEnded }
             guard let first = waiting.first else {
@@ -66,10 +72,6 @@ extension InterceptorConformance {
                 "Nothing can go on: \(waiting.count) of \(calls.count) calls wait, first \(first.name).",
                 as: blamed
             )
-        }
-
-        func blockedThread() -> Failure {
-            failure("The interceptor blocks its thread, so that no other task can go on.", as: "noThreadIsBlocked")
         }
     }
 

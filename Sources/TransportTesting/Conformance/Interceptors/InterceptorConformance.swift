@@ -65,7 +65,7 @@ public enum InterceptorConformance {
         /// - Throws: an error that says what the interceptor did, what was expected, why, and the usual repair. Throws another
         ///   error if the runtime doesn't let a program order its tasks. Rethrows errors of `make`.
         public func check(answering content: HTTPBody? = nil, _ make: @escaping Factory) async throws {
-            try await check(answering: content, patience: Patience(), make)
+            try await check(answering: content, patience: RulePatience(), make)
         }
 
         /// Whether both rules have the same name.
@@ -144,14 +144,6 @@ extension InterceptorConformance {
         var description: String {
             "\(law.name): \(observed) \(law.expected) \(law.harm) \(law.repair) (seed \(seed))"
         }
-    }
-
-    /// How long a check waits in real time before it gives up.
-    struct Patience: Sendable {
-        /// For other threads, when nothing can go on here.
-        var otherThreads = Duration.seconds(3)
-        /// For a job that blocks the thread.
-        var blockedThread = Duration.seconds(30)
     }
 }
 

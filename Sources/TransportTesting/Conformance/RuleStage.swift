@@ -3,15 +3,7 @@ internal import Interceptors
 internal import Synchronization
 
 /// Runs the tasks of one check, one job at a time on one thread, and moves the time when nothing else can go on.
-final class RuleStage: Sendable {
-    /// Why a check ended without a result.
-    enum Standstill: Error {
-        /// Nothing can go on, and the check hasn't ended.
-        case stuck
-        /// Jobs or sleeps follow each other without end.
-        case endless
-    }
-
+package final class RuleStage: Sendable {
     /// Waits for a condition, while the time stands still.
     private struct Waiter {
         let condition: @Sendable () -> Bool
@@ -25,14 +17,14 @@ final class RuleStage: Sendable {
 
     let queue: JobQueue
     let clock: ManualClock
-    private let patience: InterceptorConformance.Patience
+    private let patience: RulePatience
     private let state = Mutex(State())
     /// The number of jobs that began, doubled, plus one while a job runs.
     private let beat = Atomic<Int>(0)
     private static let mostJobs = 3_000_000
     private static let mostSteps = 100_000
 
-    init(seed: UInt64, clock: ManualClock, patience: InterceptorConformance.Patience) throws {
+    init(seed: UInt64, clock: ManualClock, patience: RulePatience) throws {
         queue = try JobQueue(seed: seed)
         self.clock = clock
         self.patience = patience
@@ -42,7 +34,7 @@ final class RuleStage: Sendable {
     ///
     /// - Parameter report: makes the error to throw when nothing can go on.
     func play(
-        reportingBy report: (Standstill) -> any Error,
+        reportingBy report: (RuleStandstill) -> any Error,
         _ operation: @escaping @Sendable () async throws -> Void
     ) throws {
         let root = queue.enter {
@@ -53,7 +45,7 @@ final class RuleStage: Sendable {
             }
         }
         // Reported before the calls are cancelled, while they still wait.
-        let result = Result { try run() }.mapError { ($0 as? Standstill).map(report) ?? $0 }
+        let result = Result { try run() }.mapError { ($0 as? RuleStandstill).map(report) ?? $0 }
         root.cancel()
         // Ends what the check left behind, so that it doesn't stay in memory.
         let waiters = state.withLock { state in
@@ -77,10 +69,10 @@ final class RuleStage: Sendable {
             } else if let deadline = clock.nextDeadline {
                 queue.enter { clock.advance(to: deadline) }
             } else if !queue.waitForOtherThreads(upTo: patience.otherThreads) {
-                throw Standstill.stuck
+                throw RuleStandstill.stuck
             }
         }
-        throw Standstill.endless
+        throw RuleStandstill.endless
     }
 
     private func runJobs(limit: Int) -> Int {
@@ -114,10 +106,10 @@ final class RuleStage: Sendable {
 
 extension RuleStage {
     /// Waits until no task can go on without the time.
-    func idle() async { _ = await reaches { true } }
+    package func idle() async { _ = await reaches { true } }
 
     /// Waits until no task can go on without the time and the condition holds. Returns `false` if the condition can't be reached.
-    func reaches(_ condition: @escaping @Sendable () -> Bool) async -> Bool {
+    package func reaches(_ condition: @escaping @Sendable () -> Bool) async -> Bool {
         await withCheckedContinuation { continuation in
             state.withLock { $0.waiters.append(Waiter(condition: condition, continuation: continuation)) }
         }
@@ -135,7 +127,7 @@ extension RuleStage {
     }
 
     /// Waits until all sleeps on the clock have ended and no task can go on.
-    func settle() async {
+    package func settle() async {
         await idle()
         while let deadline = clock.nextDeadline {
             clock.advance(to: deadline)

@@ -1,0 +1,106 @@
+internal import Foundation
+internal import Synchronization
+
+/// Runs a check on the usual threads, and ends the check when nothing has happened for a time.
+///
+/// For checks whose subject works on other threads, which no ``RuleStage`` can order. The time is real, but only a bound: a check
+/// that goes on never depends on the time. The time counts in small steps, and a step counts only if the runtime has run
+/// a task meanwhile, so a busy machine doesn't end a check.
+package final class RuleWatch: Sendable {
+    private static let steps = 40
+    /// How many steps without a task on the runtime's threads end a check.
+    private static let blockedSteps = 6 * steps
+
+    fileprivate struct State {
+        var continuation: CheckedContinuation<Void, any Error>?
+        var task: Task<Void, Never>?
+        var progress = 0
+        var quietSteps = 0
+        var blockedSteps = 0
+        var isProbing = false
+    }
+
+    private let patience: Duration
+    private let progress: @Sendable () -> Int
+    private let report: RulePlay.Report
+    private let state = Mutex(State())
+
+    /// Creates a watch.
+    ///
+    /// - Parameters:
+    ///   - patience: how long a check may go without progress.
+    ///   - progress: a number that changes with each event of the check.
+    ///   - report: makes the error of a check that doesn't go on.
+    package init(patience: Duration, progress: @escaping @Sendable () -> Int, report: @escaping RulePlay.Report) {
+        self.patience = patience
+        self.progress = progress
+        self.report = report
+    }
+
+    /// Runs the check in a task. A check that doesn't go on is cancelled, and nobody waits for its task.
+    package func run(_ body: @escaping @Sendable () async throws -> Void) async throws {
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                state.withLock { $0.continuation = continuation }
+                let task = Task {
+                    let result: Result<Void, any Error>
+                    do { result = .success(try await body()) } catch { result = .failure(error) }
+                    end(result)
+                }
+                state.withLock { $0.task = task }
+                if Task.isCancelled { task.cancel() }
+                step()
+            }
+        } onCancel: {
+            state.withLock(\.task)?.cancel()
+        }
+    }
+
+    private func end(_ result: Result<Void, any Error>) {
+        let continuation = state.withLock { state in
+            defer { (state.continuation, state.task) = (nil, nil) }
+            return state.continuation
+        }
+        continuation?.resume(with: result)
+    }
+
+    private func step() {
+        let seconds = patience / .seconds(1) / Double(Self.steps)
+        DispatchQueue.global().asyncAfter(deadline: .now() + seconds) { [weak self] in self?.takeStep() }
+    }
+
+    private func takeStep() {
+        let progress = progress()
+        let (hasEnded, standstill, mustProbe) = state.withLock { state in
+            guard state.continuation != nil else { return (true, RuleStandstill?.none, false) }
+            let standstill = state.count(progress, Self.steps, Self.blockedSteps)
+            defer { state.isProbing = true }
+            return (false, standstill, !state.isProbing)
+        }
+        if hasEnded { return }
+        if let standstill {
+            // Reported before the task is cancelled, while its calls still wait.
+            let error = report(standstill)
+            let task = state.withLock(\.task)
+            end(.failure(error))
+            task?.cancel()
+            return
+        }
+        if mustProbe { Task { state.withLock { $0.isProbing = false } } }
+        step()
+    }
+}
+
+extension RuleWatch.State {
+    /// Counts a step, and returns why the check must end, if it must.
+    fileprivate mutating func count(_ progress: Int, _ limit: Int, _ blockedLimit: Int) -> RuleStandstill? {
+        if progress != self.progress {
+            (self.progress, quietSteps, blockedSteps) = (progress, 0, 0)
+        } else if isProbing {
+            blockedSteps += 1
+        } else {
+            quietSteps += 1
+        }
+        return quietSteps > limit ? .stuck : blockedSteps > blockedLimit ? .blockedThread : nil
+    }
+}

@@ -1,0 +1,44 @@
+internal import Synchronization
+
+/// What a check waits for, and how much has begun and ended.
+package final class WaitLog: Sendable, CustomStringConvertible {
+    private struct State {
+        var count = 0
+        var pending: [Int: String] = [:]
+    }
+
+    private let state = Mutex(State())
+
+    package init() {}
+
+    package func begin(_ name: String) -> Int {
+        state.withLock { state in
+            state.count += 1
+            state.pending[state.count] = name
+            return state.count
+        }
+    }
+
+    package func end(_ id: Int) {
+        state.withLock { state in
+            state.count += 1
+            state.pending[id] = nil
+        }
+    }
+
+    package func waiting<Value>(for name: String, _ body: () async throws -> Value) async rethrows -> Value {
+        let wait = begin(name)
+        defer { end(wait) }
+        return try await body()
+    }
+
+    /// A number that grows with each beginning and end.
+    package var count: Int { state.withLock(\.count) }
+
+    /// What waits, the oldest first, as a sentence.
+    package var description: String {
+        let pending = state.withLock { $0.pending.sorted { $0.key < $1.key }.map(\.value) }
+        let more = pending.count > 3 ? "; and \(pending.count - 3) more" : ""
+        return "The check waits for: \(pending.prefix(3).joined(separator: "; "))\(more)."
+    }
+}
