@@ -71,7 +71,11 @@ let package = Package(
             swiftSettings: settings
         ),
         // Apart from TransportTesting, whose tests and users needn't build the middlewares.
-        .target(name: "MiddlewaresTesting", dependencies: ["Middlewares"], swiftSettings: settings),
+        .target(
+            name: "MiddlewaresTesting",
+            dependencies: ["Middlewares", "TransportTesting"],
+            swiftSettings: settings
+        ),
 
         .executableTarget(name: "mockserver", dependencies: ["TransportTesting"], swiftSettings: settings),
 

@@ -1,0 +1,141 @@
+import Foundation
+import Middlewares
+import TestSupport
+import Testing
+
+@testable import MiddlewaresTesting
+
+@Suite(.againstHanging, .heavy) struct CacheStoreConformanceTests {
+    typealias Rule = CacheStoreConformance.Rule
+    typealias CrashRule = CacheStoreConformance.CrashRule
+
+    @Test(.againstHanging, arguments: CacheStoreConformance.rules)
+    func storeInMemoryKeepsItsPromises(rule: Rule) async throws { try await rule.check { MemoryCacheStore() } }
+
+    @Test(.againstHanging, arguments: CacheStoreConformance.rules)
+    func storeOnDiskKeepsItsPromises(rule: Rule) async throws {
+        let folder = try TemporaryFolder()
+        try await rule.check { DiskCacheStore(at: folder.url.appending(path: UUID().uuidString)) }
+    }
+
+    @Test(.againstHanging, arguments: CacheStoreConformance.crashRules)
+    func storeOnDiskSurvivesACrash(rule: CrashRule) async throws {
+        try await rule.check { folder in DiskCacheStore(at: folder) }
+    }
+
+    /// The store of the example, which users copy.
+    @Test(.againstHanging, arguments: CacheStoreConformance.rules)
+    func dictionaryStoreKeepsItsPromises(rule: Rule) async throws { try await rule.check { DictionaryStore() } }
+}
+
+/// The kit itself: each broken store is found by its rule, and no check hangs.
+@Suite(.againstHanging, .heavy) struct BrokenStoreTests {
+    private typealias Failure = CacheStoreConformance.Failure
+
+    private static func failures(_ make: @escaping CacheStoreConformance.Factory) async throws -> [String: String] {
+        var failures: [String: String] = [:]
+        for rule in CacheStoreConformance.rules {
+            do {
+                try await rule.check(patience: .seconds(1), make)
+            } catch let failure as Failure {
+                failures[failure.law.name] = failure.observed
+            }
+        }
+        return failures
+    }
+
+    @Test(.againstHanging, arguments: AdjustableStore.Fault.allCases)
+    func brokenStoreIsFoundByTheRuleNamedForItAndByNoOther(fault: AdjustableStore.Fault) async throws {
+        let failures = try await Self.failures { AdjustableStore(fault) }
+        #expect(Set(failures.keys) == [fault.rawValue], "\(failures)")
+    }
+
+    @Test func storeWithoutAFaultKeepsEveryRule() async throws {
+        #expect(try await Self.failures { AdjustableStore(nil) } == [:])
+    }
+
+    @Test func everyRuleHasABrokenStore() {
+        let names = CacheStoreConformance.rules.map(\.name)
+        #expect(Set(AdjustableStore.Fault.allCases.map(\.rawValue)) == Set(names))
+        #expect(Set(names).count == names.count)
+    }
+
+    @Test(.againstHanging, arguments: FolderStore.Fault.allCases)
+    func storeThatACrashBreaksIsFoundByTheRuleNamedForItAndByNoOther(fault: FolderStore.Fault) async throws {
+        var failures: [String: String] = [:]
+        for rule in CacheStoreConformance.crashRules {
+            do {
+                try await rule.check(patience: .seconds(2)) { try FolderStore(at: $0, fault) }
+            } catch let failure as Failure {
+                failures[failure.law.name] = failure.observed
+            }
+        }
+        #expect(Set(failures.keys) == [fault.rawValue], "\(failures)")
+    }
+
+    @Test(.againstHanging, arguments: CacheStoreConformance.crashRules)
+    func folderStoreWithoutAFaultSurvivesACrash(rule: CacheStoreConformance.CrashRule) async throws {
+        try await rule.check { try FolderStore(at: $0, nil) }
+    }
+
+    @Test(.againstHanging, arguments: CacheStoreConformance.rules)
+    func folderStoreWithoutAFaultKeepsEveryRule(rule: CacheStoreConformance.Rule) async throws {
+        let folder = try TemporaryFolder()
+        try await rule.check { try FolderStore(at: folder.url.appending(path: UUID().uuidString), nil) }
+    }
+
+    @Test func everyCrashRuleHasABrokenStore() {
+        let names = Set(CacheStoreConformance.crashRules.map(\.name))
+        // Two stores that race for a lock do so by chance, so no broken store loses the race in each run.
+        #expect(
+            names.subtracting(FolderStore.Fault.allCases.map(\.rawValue)) == [
+                "writersOfSeveralStoresLeaveOneWholeEntry"
+            ]
+        )
+    }
+
+    @Test(arguments: CacheStoreConformance.rules.map(\.law.name) + CacheStoreConformance.crashRules.map(\.law.name))
+    func everyRuleSaysWhatIsExpectedWhyAndTheRepair(name: String) throws {
+        let laws = CacheStoreConformance.rules.map(\.law) + CacheStoreConformance.crashRules.map(\.law)
+        let law = try #require(laws.first { $0.name == name })
+        for sentence in [law.expected, law.harm, law.repair] {
+            #expect(
+                sentence.hasSuffix(".") && sentence.count > 20 && !sentence.dropLast().contains(". "),
+                "\(sentence)"
+            )
+        }
+        let failure = Failure(law: law, observed: "It did so.")
+        #expect("\(failure)" == "\(name): It did so. \(law.expected) \(law.harm) \(law.repair)")
+    }
+
+    // MARK: No check hangs
+
+    @Test func functionThatNeverReturnsIsReported() async throws {
+        let rule = try #require(CacheStoreConformance.rules.first { $0.name == "anOpenWriterBlocksNobody" })
+        let error = await #expect(throws: Failure.self) {
+            try await rule.check(patience: .milliseconds(200)) { AdjustableStore(.anOpenWriterBlocksNobody) }
+        }
+        #expect(error?.observed == "Nothing goes on. The check waits for: snapshot(of:).")
+    }
+
+    @Test func errorOfTheStoreIsReported() async throws {
+        struct Failing: ForwardingStore {
+            let inner: any CacheStore = MemoryCacheStore()
+            func wrap(_ writer: any CacheWriter) -> any CacheWriter { writer }
+            func listing() async throws -> [CacheEntrySummary] { throw CacheStoreError(.storeBusy, "Busy.") }
+        }
+        let rule = try #require(CacheStoreConformance.rules.first { $0.name == "listingNamesEveryEntry" })
+        let error = await #expect(throws: Failure.self) { try await rule.check { Failing() } }
+        #expect(error?.observed.hasPrefix("The store threw an error: ") == true)
+    }
+
+    @Test func errorOfTheFactoryIsRethrown() async throws {
+        struct NoStore: Error {}
+        for rule in CacheStoreConformance.rules.suffix(1) {
+            await #expect(throws: NoStore.self) { try await rule.check { throw NoStore() } }
+        }
+        for rule in CacheStoreConformance.crashRules.prefix(1) {
+            await #expect(throws: NoStore.self) { try await rule.check { _ in throw NoStore() } }
+        }
+    }
+}
