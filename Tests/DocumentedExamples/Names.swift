@@ -28,7 +28,12 @@ struct MyTransport: Transport {
     func send(_ request: consuming HTTPRequest) async throws -> HTTPResponse { some() }
 }
 
+struct MyBridge: Transport {
+    func send(_ request: consuming HTTPRequest) async throws -> HTTPResponse { some() }
+}
+
 typealias MyStore = MemoryCacheStore
+typealias MyDiskStore = DiskCacheStore
 
 struct MyRetry: PlacedInterceptor {
     init(time: TimeSource = .system) {}
