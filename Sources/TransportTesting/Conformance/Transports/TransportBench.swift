@@ -24,8 +24,8 @@ extension TransportConformance {
         var standstill: String {
             let (requests, opened, closed) =
                 (server.requests.count, server.connectionsOpened, server.connectionsClosed)
-            return "\(log) The server has received \(requests) requests over \(opened) connections,"
-                + " of which the transport has closed \(closed)."
+            return
+                "\(log) Requests at the server: \(requests). Connections: \(opened), closed by the transport: \(closed)."
         }
     }
 }

@@ -127,7 +127,7 @@ import Testing
         }
         let report = """
             Nothing goes on. The check waits for: the response to GET /. \
-            The server has received 0 requests over 0 connections, of which the transport has closed 0.
+            Requests at the server: 0. Connections: 0, closed by the transport: 0.
             """
         #expect(error?.observed == report)
         let inMemory = await #expect(throws: Failure.self) {
