@@ -8,8 +8,8 @@ internal import Synchronization
 /// a task meanwhile, so a busy machine doesn't end a check.
 package final class RuleWatch: Sendable {
     private static let steps = 40
-    /// How many steps without a task on the runtime's threads end a check.
-    private static let blockedSteps = 6 * steps
+    /// The least time in which the runtime runs no task, before a check ends. A busy machine may run none for seconds.
+    private static let leastBlocked = Duration.seconds(60)
 
     fileprivate struct State {
         var continuation: CheckedContinuation<Void, any Error>?
@@ -71,9 +71,10 @@ package final class RuleWatch: Sendable {
 
     private func takeStep() {
         let progress = progress()
+        let blockedLimit = Int(min(1e9, Double(Self.steps) * max(6, Self.leastBlocked / patience)))
         let (hasEnded, standstill, mustProbe) = state.withLock { state in
             guard state.continuation != nil else { return (true, RuleStandstill?.none, false) }
-            let standstill = state.count(progress, Self.steps, Self.blockedSteps)
+            let standstill = state.count(progress, Self.steps, blockedLimit)
             defer { state.isProbing = true }
             return (false, standstill, !state.isProbing)
         }
