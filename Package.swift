@@ -111,6 +111,20 @@ let package = Package(
             swiftSettings: settings
         ),
 
+        // The interceptors are a library, so that tests can check them.
+        .target(
+            name: "ExampleInterceptors",
+            dependencies: ["Middlewares"],
+            path: "Examples/Interceptors/Interceptors",
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "WritingInterceptors",
+            dependencies: ["ExampleInterceptors", "Middlewares"],
+            path: "Examples/Interceptors/Program",
+            swiftSettings: settings
+        ),
+
         .target(name: "TestSupport", path: "Tests/Support", swiftSettings: settings),
         .executableTarget(
             name: "LoadProbe",
@@ -159,6 +173,7 @@ let package = Package(
             name: "MiddlewaresTests",
             dependencies: [
                 "Middlewares", "HTTPSyntax", "TransportTesting", "MiddlewaresTesting", "TestSupport", "CacheProcess",
+                "ExampleInterceptors",
             ],
             swiftSettings: settings
         ),

@@ -74,8 +74,11 @@ extension Simulation.World {
     /// Lets the simulation give some calls a deadline, which the chain must honour.
     ///
     /// ```swift
-    /// world.giveDeadlines { request, limit in
-    ///     request.context.deadline = Deadline(after: limit, time: world.time)
+    /// let simulation = Simulation { world in
+    ///     world.giveDeadlines { request, limit in
+    ///         request.context.deadline = Deadline(after: limit, time: world.time)
+    ///     }
+    ///     return world.client(interceptors: [.timeout(time: world.time), .retry(time: world.time)])
     /// }
     /// ```
     /// - Parameter set: sets the deadline on a request: the call must end within this time from now.

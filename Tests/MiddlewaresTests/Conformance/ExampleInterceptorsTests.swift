@@ -1,0 +1,108 @@
+import ExampleInterceptors
+import Foundation
+import Middlewares
+import TestSupport
+import Testing
+import TransportTesting
+
+/// The interceptors of `Examples/Interceptors` keep the rules of their roles, and do what the examples say.
+@Suite(.againstHanging, .heavy) struct ExampleInterceptorsTests {
+    private static let second = URL(string: "https://second.example")!
+    /// Shows the roles.
+    private static let outboxForRoles = OutboxInterceptor(folder: URL(filePath: "/nowhere"))
+    private static let cipher = { @Sendable (data: Data) in Data(data.map { $0 ^ 0x5A }) }
+
+    private static func sealed(_ frames: [String]) -> Data {
+        var content = Data()
+        for frame in frames {
+            content.append(contentsOf: [0, 0, 0, UInt8(frame.utf8.count)])
+            content.append(cipher(Data(frame.utf8)))
+        }
+        return content
+    }
+
+    @Test(arguments: InterceptorConformance.rules(for: [.resends]))
+    func failover(rule: InterceptorConformance.Rule) async throws {
+        try await rule.check { world in FailoverInterceptor.failover(from: world.origin, to: Self.second) }
+    }
+
+    @Test(arguments: InterceptorConformance.rules(for: BulkheadInterceptor(limit: 1)))
+    func bulkhead(rule: InterceptorConformance.Rule) async throws {
+        try await rule.check { _ in BulkheadInterceptor(limit: 8) }
+    }
+
+    @Test(arguments: InterceptorConformance.rules(for: UnsealInterceptor { $0 }))
+    func unseal(rule: InterceptorConformance.Rule) async throws {
+        let content = HTTPBody(Self.sealed((1...40).map { "This is frame \($0)." }))
+        try await rule.check(answering: content) { _ in UnsealInterceptor(open: Self.cipher) }
+    }
+
+    @Test(arguments: InterceptorConformance.rules(for: outboxForRoles))
+    func outbox(rule: InterceptorConformance.Rule) async throws {
+        let folder = try TemporaryFolder()
+        try await rule.check { world in OutboxInterceptor(folder: folder.url, time: world.time) }
+    }
+
+    @Test func simulatedChainOfTheExamples() async throws {
+        try await Simulation(seeds: 1...200) { world in
+            world.client(interceptors: [
+                .retry(3, time: world.time), BulkheadInterceptor(limit: 3),
+                .failover(from: world.origin, to: Self.second),
+            ])
+        }.run()
+    }
+
+    @Test func credentialsOfTheFirstServerStayThere() async throws {
+        let recorder = Recorder { HTTPResponse(status: $0.url.host() == "second.example" ? 200 : 503) }
+        let origin = try #require(Origin(apiURL))
+        let chain = InterceptorChain([.failover(from: origin, to: Self.second)], transport: recorder)
+        let request = HTTPRequest(url: apiURL, headerFields: [.authorization: "Bearer secret", .accept: "text/plain"])
+        #expect(try await chain.send(request).status == 200)
+        #expect(recorder.requests.map { $0.headerFields[.authorization] } == ["Bearer secret", nil])
+        #expect(recorder.requests.last?.headerFields[.accept] == "text/plain")
+        #expect(recorder.requests.last?.url.path == apiURL.path)
+    }
+
+    @Test func aFrameThatIsCutOffOrTooLongIsAnError() async throws {
+        let contents: [Data] = [Data(Self.sealed(["a frame"]).dropLast()), Data([0xFF, 0, 0, 0, 1])]
+        for content in contents {
+            let recorder = Recorder { _ in HTTPResponse(status: 200, body: HTTPBody(content)) }
+            let chain = InterceptorChain([UnsealInterceptor(open: Self.cipher)], transport: recorder)
+            await #expect(throws: TransportError.self) { try await chain.send(HTTPRequest(url: apiURL)) }
+        }
+    }
+
+    @Test func theOutboxSendsEachOrderOnceInTheirOrderWithoutCredentials() async throws {
+        let folder = try TemporaryFolder()
+        let clock = ManualClock()
+        let outbox = OutboxInterceptor(folder: folder.url, time: .manual(clock))
+        let network = FaultSwitch(.failure(.offline))
+        let recorder = Recorder { _ in HTTPResponse(status: 201) }
+        let client = Client(baseURL: apiURL, interceptors: [outbox, .faults(network)], transport: recorder)
+        for text in ["one", "two", "three"] {
+            let fields: HTTPFields = [.authorization: "Bearer secret"]
+            let order = HTTPRequest(method: .post, url: apiURL, headerFields: fields, body: HTTPBody(text))
+            #expect(try await client.send(order).status == 202)
+            clock.advance(by: .seconds(1))
+        }
+        try await #require(throws: TransportError.self) { try await outbox.sendAll(with: client) }
+        network.isOn = false
+        try await outbox.sendAll(with: client)
+        try await outbox.sendAll(with: client)
+        #expect(
+            recorder.requests.compactMap { $0.body.bytes.map { String(decoding: $0, as: UTF8.self) } } == [
+                "one", "two", "three",
+            ]
+        )
+        #expect(Set(recorder.requests.map { $0.headerFields[.idempotencyKey] }).count == 3)
+        #expect(recorder.requests.allSatisfy { $0.headerFields[.authorization] == nil })
+    }
+
+    @Test func eachFileIsShort() throws {
+        let folder = Repository.root.appending(path: "Examples/Interceptors/Interceptors")
+        for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) {
+            let text = try String(contentsOf: folder.appending(path: name), encoding: .utf8)
+            #expect(text.split(separator: "\n", omittingEmptySubsequences: false).count <= 61, "\(name)")
+        }
+    }
+}
