@@ -108,6 +108,7 @@ extension RecordedExchange.Failure {
 private final class StreamCapture: Sendable {
     private struct State {
         var exchange: RecordedExchange
+        var chunks = ChunkBuffer()
         var count = 0
         var isOpen = true
     }
@@ -131,9 +132,9 @@ private final class StreamCapture: Sendable {
             state.count += chunk.count
             if let omission = ExchangeCapture.omission(state.count, limit: limit) {
                 state.exchange.response?.omission = omission
-                state.exchange.response?.chunks = []
+                state.chunks = ChunkBuffer()
             } else {
-                state.exchange.response?.chunks.append(StubAnswer.Chunk(chunk, after: pause))
+                state.chunks.append(chunk, after: pause)
             }
         }
     }
@@ -149,6 +150,8 @@ private final class StreamCapture: Sendable {
             guard state.isOpen else { return nil }
             state.isOpen = false
             state.exchange.failure = failure
+            state.exchange.response?.chunks = state.chunks.chunks
+            state.chunks = ChunkBuffer()
             return .exchange(state.exchange)
         }
     }
