@@ -57,7 +57,8 @@ struct Offline {
             Client(baseURL: base, interceptors: [], transport: .files(in: files)),
             expected
         )
-        for name in try FileManager.default.subpathsOfDirectory(atPath: files.path).sorted() where name.contains(".") {
+        for name in try FileManager.default.subpathsOfDirectory(atPath: files.path).sorted()
+        where name.contains(".") && !name.hasPrefix(".") {
             print("    \(name)")
         }
         let mock = try MockServer(serving: files)

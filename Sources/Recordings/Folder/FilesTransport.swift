@@ -7,8 +7,8 @@ public struct FilesTransport: Transport {
     private let delay: Duration
     private let clock: any Clock<Duration>
 
-    init(_ folder: URL, delay: Duration, time: TimeSource) {
-        answers = FolderAnswers(folder, now: time.now)
+    init(_ answers: FolderAnswers, delay: Duration, time: TimeSource) {
+        self.answers = answers
         self.delay = delay
         clock = time.clock
     }
@@ -45,8 +45,18 @@ extension Transport where Self == FilesTransport {
     /// - Parameters:
     ///   - folder: the folder.
     ///   - delay: the wait before each answer, none by default.
+    ///   - redaction: decides which values are secrets, for which a file's name has a `*`. A folder is played with the redaction
+    ///     that it was recorded with.
+    ///   - replacing: the program's own replacement of secrets, as the folder was recorded with; by default none.
     ///   - time: its clock measures the delay and time limits.
-    public static func files(in folder: URL, delay: Duration = .zero, time: TimeSource = .system) -> Self {
-        FilesTransport(folder, delay: delay, time: time)
+    public static func files(
+        in folder: URL,
+        delay: Duration = .zero,
+        redaction: Redaction = .standard,
+        replacing: (@Sendable (String) -> String)? = nil,
+        time: TimeSource = .system
+    ) -> Self {
+        let answers = FolderAnswers(folder, redaction: redaction, replacing: replacing, now: time.now)
+        return FilesTransport(answers, delay: delay, time: time)
     }
 }

@@ -15,7 +15,13 @@ final class FolderArchives: Sendable {
 
     private struct State {
         var archives: [[String]: Archive] = [:]
-        var counts: [RequestKey: Int] = [:]
+        var counts = AnswerCounts<Count>()
+
+        struct Count: Hashable {
+            let archive: [String]
+            /// The whole request, its origin too.
+            let request: RequestKey
+        }
     }
 
     /// The maximum bytes of an archive.
@@ -24,9 +30,13 @@ final class FolderArchives: Sendable {
     private static let matching: RequestMatching = [.method, .path, .query, .body]
 
     private let folder: FolderPath
+    private let redaction: ExchangeRedaction
     private let state = Mutex(State())
 
-    init(_ folder: FolderPath) { self.folder = folder }
+    init(_ folder: FolderPath, redaction: ExchangeRedaction) {
+        self.folder = folder
+        self.redaction = redaction
+    }
 
     /// The answer to a request; `nil` if no archive has one.
     func answer(
@@ -34,37 +44,35 @@ final class FolderArchives: Sendable {
         from paths: [[String]],
         isAnyOrigin: Bool,
         now: Date
-    ) throws -> (file: String, answer: StubAnswer)? {
-        if let found = try answer(to: RecordedExchange.Request(request), request.url, paths, isAnyOrigin, now) {
-            return found
-        }
-        guard request.method == .head else { return nil }
-        var get = RecordedExchange.Request(request)
-        get.method = .get
-        return try answer(to: get, request.url, paths, isAnyOrigin, now)
+    ) throws -> FolderAnswers.Found? {
+        guard let (path, exchanges) = try exchanges(for: request, paths, isAnyOrigin) else { return nil }
+        let key = RequestMatching.standard.key(of: request, redaction)
+        let count = State.Count(archive: path, request: key)
+        let exchange = exchanges[state.withLock { $0.counts.next(count, of: exchanges.count) }]
+        return FolderAnswers.Found(file: redaction.path(path), answer: exchange.answer(now: now))
     }
 
-    private func answer(
-        to request: RecordedExchange.Request,
-        _ url: URL,
+    /// Whether an archive answers a request, whatever the origin of its entries.
+    func contains(_ request: HTTPRequest, in paths: [[String]]) throws -> Bool {
+        try exchanges(for: request, paths, true) != nil
+    }
+
+    /// The exchanges with a request in the first archive that has any. HEAD is answered like GET (RFC 9110 §9.3.2).
+    private func exchanges(
+        for request: HTTPRequest,
         _ paths: [[String]],
-        _ isAnyOrigin: Bool,
-        _ now: Date
-    ) throws -> (file: String, answer: StubAnswer)? {
-        guard !paths.isEmpty else { return nil }
-        let key = Self.matching.key(of: request, .standard)
-        for path in paths {
-            let archive = try archive(at: path)
-            let all = archive.indices[key] ?? []
-            let own = isAnyOrigin ? all : all.filter { Self.isSameOrigin(archive.exchanges[$0].request.url, url) }
-            guard !own.isEmpty else { continue }
-            let number = state.withLock { state in
-                let number = min(state.counts[key, default: 0], own.count - 1)
-                state.counts[key] = number + 1
-                return number
+        _ isAnyOrigin: Bool
+    ) throws -> (path: [String], exchanges: [RecordedExchange])? {
+        var sent = RecordedExchange.Request(request)
+        for method in request.method == .head ? [.head, .get] : [request.method] {
+            sent.method = method
+            let key = Self.matching.key(of: sent, redaction)
+            for path in paths {
+                let archive = try archive(at: path)
+                let own = (archive.indices[key] ?? []).map { archive.exchanges[$0] }
+                    .filter { isAnyOrigin || Self.isSameOrigin($0.request.url, request.url) }
+                if !own.isEmpty { return (path, own) }
             }
-            let exchange = archive.exchanges[own[number]]
-            return (FolderPath.text(path), exchange.answer(now: now))
         }
         return nil
     }
@@ -73,7 +81,7 @@ final class FolderArchives: Sendable {
     func hint(for request: HTTPRequest, from paths: [[String]]) -> String? {
         let exchanges = paths.compactMap { try? archive(at: $0) }.flatMap(\.exchanges)
         let sent = RecordedExchange.Request(request)
-        return RequestDifference.sentence(sent, among: exchanges.map(\.request), Self.matching, .standard)
+        return RequestDifference.sentence(sent, among: exchanges.map(\.request), Self.matching, redaction)
     }
 
     /// Why an archive can't be used; `nil` if it can.
@@ -82,9 +90,9 @@ final class FolderArchives: Sendable {
             _ = try archive(at: path)
             return nil
         } catch let error as FolderPath.Failure {
-            return "\(error.file) can't be read: \(error.reason)"
+            return "\(redaction.path(error.path)) can't be read: \(error.reason)"
         } catch {
-            return "\(FolderPath.text(path)): \((error as? TransportError)?.message ?? "It is no HTTP Archive.")"
+            return "\(redaction.path(path)): \((error as? TransportError)?.message ?? "It is no HTTP Archive.")"
         }
     }
 
@@ -97,7 +105,7 @@ final class FolderArchives: Sendable {
         }
         var indices: [RequestKey: [Int]] = [:]
         for (index, exchange) in exchanges.enumerated() {
-            indices[Self.matching.key(of: exchange.request, .standard), default: []].append(index)
+            indices[Self.matching.key(of: exchange.request, redaction), default: []].append(index)
         }
         let archive = Archive(bytes: bytes, exchanges: exchanges, indices: indices)
         state.withLock { $0.archives[path] = archive }

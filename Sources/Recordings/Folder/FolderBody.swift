@@ -7,7 +7,7 @@ enum FolderBody {
 
     /// Eight hexadecimal digits that tell a request's body from others by its meaning, computed without its secrets; `nil` for an
     /// empty body, and for one that isn't in memory.
-    static func digest(of request: HTTPRequest, redaction: ExchangeRedaction = .standard) -> String? {
+    static func digest(of request: HTTPRequest, redaction: ExchangeRedaction) -> String? {
         guard let bytes = request.body.bytes, !bytes.isEmpty else { return nil }
         return FolderName.digest(matching.key(of: request, redaction).bytes, bytes: 4)
     }

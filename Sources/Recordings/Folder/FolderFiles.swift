@@ -3,14 +3,17 @@ internal import Interceptors
 
 /// The content and the head that keep an exchange.
 struct FolderFiles {
-    typealias File = (path: [String], bytes: Data)
+    /// The path of the content, whether there is any.
+    let path: [String]
+    var content: Data?
+    var head: Data?
 
-    var content: File?
-    var head: File?
+    var headPath: [String] { path.dropLast() + [headName] }
+    private var headName: String { (path.last ?? "") + AnswerFileName.headEnding }
 
-    /// `nil` if the exchange has no complete response.
-    init?(_ exchange: RecordedExchange, in slot: FolderRecorder.Slot) {
-        guard let response = exchange.response, exchange.failure == nil, response.omission == nil else { return nil }
+    /// `nil` if files don't keep the exchange.
+    init?(_ exchange: RecordedExchange, name: FolderName, number: Int) {
+        guard let response = exchange.response, Self.keeps(exchange) else { return nil }
         var fields = response.headerFields
         let received = response.content
         let isHead = exchange.request.method == .head
@@ -20,13 +23,50 @@ struct FolderFiles {
         let bytes = FileExtension.isJSON(type) ? Self.pretty(received) : received
         if bytes != received { fields.removeDigests() }
         let ending = received.isEmpty ? nil : FileExtension.of(type)
-        let path = slot.name.path(number: slot.number, status: response.status.code, fileExtension: ending)
-        if ending != nil { content = (path, bytes) }
+        path = name.path(number: number, status: response.status.code, fileExtension: ending)
+        if ending != nil { content = bytes }
         let isImplied = fields.count == 1 && type != nil && type == ending.flatMap(FileExtension.contentType)
         guard ending == nil || !(fields.isEmpty || isImplied) else { return }
-        let headPath: [String] = path.dropLast() + [(path.last ?? "") + AnswerFileName.headEnding]
         let comment = "\(exchange.request.method) \(exchange.request.url)"
-        head = (headPath, FolderHead(headerFields: fields).data(comment: comment))
+        head = FolderHead(headerFields: fields).data(comment: comment)
+    }
+
+    /// Whether files keep an exchange: it has a complete response, and not one that answers only a request with the same conditions.
+    static func keeps(_ exchange: RecordedExchange) -> Bool {
+        guard let response = exchange.response, exchange.failure == nil, response.omission == nil else { return false }
+        return !isConditional(response.status, exchange.request.headerFields)
+    }
+
+    private static let conditions: [HTTPField.Name] = [
+        .ifNoneMatch, .ifModifiedSince, .ifMatch, .ifUnmodifiedSince, .ifRange,
+    ]
+
+    /// Whether a response says something only about content that the client has (RFC 9110 §13.1), or about a part of the content
+    /// (§14). The names of files don't tell such requests from others, so the response would take the place of a whole one.
+    private static func isConditional(_ status: HTTPResponse.Status, _ fields: HTTPFields) -> Bool {
+        switch status {
+        case 304: conditions.contains { fields.contains($0) }
+        case 206, 416: fields.contains(.range)
+        default: false
+        }
+    }
+
+    /// The changes of the folder that put the files in the place of others.
+    ///
+    /// A killed process may stop after any of them. Until the last one, the folder has the old answer, the new one, or none; never
+    /// the content of one answer with the head of the other.
+    ///
+    /// - Parameters:
+    ///   - content: the temporary file with the content, if there is any.
+    ///   - head: the temporary file with the head, if there is one.
+    ///   - stale: the files of the old answers, sorted.
+    func steps(content: [String]?, head: [String]?, replacing stale: [[String]]) -> [FolderPath.Step] {
+        // Without its content, a head answers nothing.
+        var steps: [FolderPath.Step] = [.remove(path)]
+        steps.append(head.map { .rename($0, to: headName) } ?? .remove(headPath))
+        if let content { steps.append(.rename(content, to: path.last ?? "")) }
+        // In this order, each content comes before its head.
+        return steps + stale.filter { $0 != path && $0 != headPath }.map { .remove($0) }
     }
 
     /// JSON with line breaks and indents; other content unchanged.

@@ -34,9 +34,11 @@ struct FolderHead: Equatable {
             throw Malformed(line: 1, reason: "The file isn't text in UTF-8.")
         }
         var isFirst = true
-        for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
-            let line = line.drop { $0 == "\u{FEFF}" }
-            if line.allSatisfy(\.isWhitespace) || line.hasPrefix("# ") || line == "#" { continue }
+        // Only these end a line: a field's value may contain every other line break of Unicode.
+        let lines = Self.withoutMark(text.utf8).split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        for (index, bytes) in lines.enumerated() {
+            let line = Substring(bytes.last == UInt8(ascii: "\r") ? bytes.dropLast() : bytes)
+            if line.utf8.allSatisfy({ $0 == 0x20 || $0 == 0x09 }) || line.hasPrefix("# ") || line == "#" { continue }
             if isFirst, line.hasPrefix("HTTP/") {
                 status = try Self.status(of: line, number: index + 1)
             } else {
@@ -44,6 +46,11 @@ struct FolderHead: Equatable {
             }
             isFirst = false
         }
+    }
+
+    /// The text without the mark that some editors write at the beginning of a file in UTF-8.
+    private static func withoutMark(_ text: String.UTF8View) -> Substring.UTF8View {
+        text.starts(with: [0xEF, 0xBB, 0xBF]) ? text.dropFirst(3) : text[...]
     }
 
     private static func status(of line: Substring, number: Int) throws(Malformed) -> Int {

@@ -11,7 +11,8 @@ struct FolderFile: Sendable, Equatable {
     let name: AnswerFileName
 
     /// The path of the file that a message names.
-    var text: String { FolderPath.text(content ?? head ?? []) }
+    var path: [String] { content ?? head ?? [] }
+    var text: String { FolderPath.text(path) }
 }
 
 /// The requests that the files of a folder answer, as the files' names say.
@@ -50,7 +51,9 @@ struct FolderIndex: Sendable {
     private(set) var problems: [String] = []
     private(set) var origins: [String] = []
     var isEmpty: Bool { groups.isEmpty && archives.isEmpty }
-    /// The groups, those for certain bodies first: if two match equally well, the first answers.
+    /// The names of files for one body where no file is for another: these answer any body.
+    private var onlyBodies: [FolderName: FolderName] = [:]
+    /// The groups, in the order of their names.
     private var ordered: [Group] = []
 
     init(_ listing: FolderPath.Listing) {
@@ -86,33 +89,25 @@ struct FolderIndex: Sendable {
     }
 
     private mutating func add(_ file: FolderFile, at path: [String]) {
-        var folders = path.dropLast()
-        let origin = folders.first.flatMap { FolderName.isOrigin($0) ? $0 : nil }
-        if origin != nil { folders = folders.dropFirst() }
-        guard let methodFolder = folders.popFirst() else {
-            problems.append("\(FolderPath.text(path)) isn't in the folder of a method, such as GET.")
+        let name: FolderName
+        do {
+            name = try FolderName(of: path, file.name)
+        } catch {
+            problems.append(FolderPath.text(path) + error.reason)
             return
         }
-        let method = HTTPRequest.Method(rawValue: methodFolder.removingPercentEncoding ?? "")
-        guard let method, methodFolder == FolderName.anything || methodFolder == FolderName.folder(of: method) else {
-            problems.append(
-                "\(FolderPath.text(path)): \(methodFolder) is no method; methods are in capitals, such as GET."
-            )
-            return
-        }
-        let segments = Array(folders) + [file.name.base]
-        let name = FolderName(origin: origin, methodFolder: methodFolder, segments: segments, body: file.name.body)
-        let scoped = methodFolder == FolderName.anything ? nil : method
+        let method = FolderName.method(of: name.method)
+        let folders = path.dropLast().dropFirst(name.origin == nil ? 1 : 2)
         let parent = folders.map { "/" + AnswerFileName.patternText($0).replacing("?", with: "%3F") }.joined()
         let pattern = parent + "/" + AnswerFileName.patternText(ofBase: file.name.base)
-        var group = groups[name] ?? Group(name: name, scope: StubScope(scoped, pattern))
+        var group = groups[name] ?? Group(name: name, scope: StubScope(method, pattern))
         group.files.append(file)
         if let ending = file.name.fileExtension, file.content != nil, !file.name.base.contains("?") {
-            let whole = StubScope(scoped, pattern + "." + ending)
+            let whole = StubScope(method, pattern + "." + ending)
             group.alternatives[ending, default: Group.Alternative(scope: whole)].files.append(file)
         }
         groups[name] = group
-        if let origin, !origins.contains(origin) { origins.append(origin) }
+        if let origin = name.origin, !origins.contains(origin) { origins.append(origin) }
     }
 
     private mutating func finish() {
@@ -133,55 +128,27 @@ struct FolderIndex: Sendable {
                 groups[name]?.alternatives[ending]?.files = files.filter { !unused.contains($0) }
             }
         }
+        for (name, bodies) in Dictionary(grouping: groups.keys, by: \.forAnyBody) where bodies.count == 1 {
+            if bodies[0].body != nil { onlyBodies[name] = bodies[0] }
+        }
         origins.sort()
         problems.sort()
         // The digest of a long name matches no pattern.
-        ordered = groups.values.filter { !$0.name.segments.contains { $0.contains("^^") } }.sorted {
-            ($0.name.body == nil ? 1 : 0, $0.name.description) < ($1.name.body == nil ? 1 : 0, $1.name.description)
-        }
+        ordered = groups.values.filter { !$0.name.segments.contains { $0.contains("^^") } }
+            .sorted { $0.name.description < $1.name.description }
     }
 }
 
 extension FolderIndex {
-    /// A request as a folder looks it up.
-    struct Query {
-        let method: HTTPRequest.Method
-        let url: String
-        /// The folder of the request's origin; `nil` to answer from every origin's.
-        let origin: String?
-        /// The names of the request's files, the best first.
-        let names: [FolderName]
-        fileprivate let methods: [String]
-
-        init(_ method: HTTPRequest.Method, _ url: String, origin: String?, origins: [String], body: String?) {
-            self.method = method
-            self.url = url
-            self.origin = origin
-            let segments = FolderName.segments(of: url, redaction: .standard)
-            let own = FolderName.folder(of: method)
-            // HEAD is answered like GET, without the content (RFC 9110 §9.3.2).
-            methods = [own] + (method == .head ? [FolderName.folder(of: .get)] : []) + [FolderName.anything]
-            let bodies = body == nil ? [nil] : [body, nil]
-            let folders = origin.map { [$0, nil] } ?? [nil] + origins
-            names = methods.flatMap { method in
-                folders.flatMap { folder in
-                    bodies.map {
-                        FolderName(origin: folder, methodFolder: method, segments: segments, body: $0)
-                    }
-                }
-            }
-        }
-
-        fileprivate func isFor(_ name: FolderName) -> Bool {
-            (name.origin == nil || origin == nil || name.origin == origin)
-                && (name.body == nil || names.contains { $0.body == name.body })
-        }
-    }
-
     /// The files that answer a request: those with its name, or else the most specific pattern.
-    func group(for query: Query) -> Group? {
+    func group(for query: FolderQuery) -> Group? {
         if let exact = query.names.lazy.compactMap({ groups[$0] }).first { return exact }
-        let candidates = ordered.filter { query.methods.contains($0.name.method) && query.isFor($0.name) }
+        if let only = query.names.lazy.compactMap({ onlyBodies[$0] }).first { return groups[only] }
+        let own = ordered.filter { query.methods.contains($0.name.method) && query.isForOrigin($0.name) }
+        // Of patterns that match equally well, the first answers.
+        let candidates =
+            (query.body == nil ? [] : own.filter { $0.name.body == query.body }) + own.filter { $0.name.body == nil }
+            + own.filter { $0.name.body != query.body && onlyBodies[$0.name.forAnyBody] != nil }
         // A file for the request's origin comes before a file for any.
         for isForAny in [query.origin == nil, query.origin != nil] {
             let scopes = candidates.filter { ($0.name.origin == nil) == isForAny }.flatMap(\.answers)
@@ -191,25 +158,27 @@ extension FolderIndex {
         return nil
     }
 
-    /// A sentence that names the file that a request probably meant; `nil` if none is similar.
-    func hint(for query: Query) -> String? {
-        let own = ordered.filter { query.isFor($0.name) }
-        if let other = own.first(where: { $0.scope.pattern.matches(query.url) }), let file = other.files.first {
-            return "\(file.text) answers another method."
+    /// A sentence about the file that a request probably meant; `nil` if none is similar.
+    ///
+    /// - Parameter text: the path of a file as it may be printed.
+    func hint(for query: FolderQuery, _ text: (FolderFile) -> String) -> String? {
+        let own = ordered.filter { query.isForOrigin($0.name) && ($0.name.body == nil || $0.name.body == query.body) }
+        if let file = own.first(where: { $0.scope.pattern.matches(query.url) })?.files.first {
+            return "\(text(file)) answers another method."
         }
-        if let other = own.first(where: { $0.scope.pattern.matchesPath(of: query.url) }), let file = other.files.first {
-            return "\(file.text) answers another query."
+        if let file = own.first(where: { $0.scope.pattern.matchesPath(of: query.url) })?.files.first {
+            return "\(text(file)) answers another query."
         }
-        if let other = ordered.first(where: { $0.scope.pattern.matches(query.url) }), let file = other.files.first {
-            return "\(file.text) answers another origin or body."
+        let other = ordered.first { query.methods.contains($0.name.method) && $0.scope.pattern.matches(query.url) }
+        if let other, let file = other.files.first {
+            guard query.isForOrigin(other.name) else { return "\(text(file)) answers another origin." }
+            return "\(text(file)) answers another body: remove the # part to answer any."
         }
         let near = ordered.map { group in
             let distance = group.scope.pattern.distance(toPathOf: query.url)
             return (group, distance: query.methods.contains(group.name.method) ? distance : distance + 1)
         }
-        guard let nearest = near.min(by: { $0.distance < $1.distance }), let file = nearest.0.files.first else {
-            return nil
-        }
-        return "The nearest is \(file.text)."
+        guard let file = near.min(by: { $0.distance < $1.distance })?.0.files.first else { return nil }
+        return "The nearest is \(text(file))."
     }
 }

@@ -29,8 +29,8 @@ struct FolderName: Hashable {
         redaction: ExchangeRedaction,
         body: String? = nil
     ) {
-        self.init(origin: origin, methodFolder: Self.folder(of: method), segments: [], body: body)
-        segments = Self.segments(of: url, redaction: redaction)
+        let segments = Self.segments(of: url, redaction: redaction)
+        self.init(origin: origin, methodFolder: Self.folder(of: method), segments: segments, body: body)
     }
 
     init(origin: String?, methodFolder: String, segments: [String], body: String?) {
@@ -53,6 +53,9 @@ struct FolderName: Hashable {
         if let fileExtension { name += "." + fileExtension }
         return folders + [name]
     }
+
+    /// The name of files for the same requests with any body.
+    var forAnyBody: FolderName { FolderName(origin: origin, methodFolder: method, segments: segments, body: nil) }
 
     /// The folders of every file with this name.
     var folders: [String] { [origin, method].compactMap(\.self) + segments.dropLast() }
@@ -86,16 +89,18 @@ extension FolderName {
     }
 
     /// The folder of an origin: `api.example.com`, `api.example.com,8443`, `http,localhost,8080`.
-    static func folder(of origin: Origin) -> String {
+    ///
+    /// - Parameter origin: the text of an origin without its secrets. A secret becomes a `*`.
+    static func folder(ofOrigin origin: OriginText) -> String {
         var host = ""
-        for byte in origin.host.utf8 {
-            let isKept = 0x61...0x7A ~= byte || ASCII.isDigit(byte) || "-_.".utf8.contains(byte)
+        for byte in origin.host {
+            let isKept = 0x61...0x7A ~= byte || ASCII.isDigit(byte) || "-_.*".utf8.contains(byte)
             host += isKept ? String(UnicodeScalar(byte)) : encoded(byte)
         }
         if host.hasPrefix(".") { host = "%2E" + host.dropFirst() }
         host = shortened(host)
         let isSecure = origin.scheme == "https"
-        let port = origin.port == (isSecure ? 443 : 80) ? "" : ",\(origin.port)"
+        let port = origin.port.map { ",\($0)" } ?? ""
         // A dot or a comma tells the folder from that of a method.
         return (isSecure && host.contains(".") ? "" : origin.scheme + ",") + host + port
     }
@@ -130,7 +135,7 @@ extension FolderName {
     }
 
     /// A segment as the name of a folder. No name of a file equals it, because every file has an extension.
-    private static func folderName(_ segment: [UInt8]) -> String {
+    static func folderName(_ segment: [UInt8]) -> String {
         var name = encoded(segment)
         if let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")) {
             let ending = name.utf8[name.utf8.index(after: dot)...]
@@ -139,7 +144,8 @@ extension FolderName {
         return name.isEmpty ? emptySegment : shortened(name)
     }
 
-    private static func lastName(_ segment: [UInt8], query: [UInt8]?) -> String {
+    /// The last segment and the query as the beginning of a file's name. A NUL stands for a `*`.
+    static func lastName(_ segment: [UInt8], query: [UInt8]?) -> String {
         var name = segment.isEmpty ? emptySegment : encoded(segment)
         if let query { name += "?" + encoded(query) }
         if let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")),

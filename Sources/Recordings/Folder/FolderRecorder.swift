@@ -9,22 +9,18 @@ internal import Synchronization
 final class FolderRecorder: Sendable {
     /// The files for one exchange, chosen when its request begins, so that answers are numbered in the order of the requests.
     struct Slot: Sendable {
+        /// The name with the folder of the origin, even if it is the home origin.
         let name: FolderName
         let number: Int
-        /// The digest of the request's body, also if the name doesn't contain it.
-        let body: String?
-    }
-
-    private struct Known {
-        /// The body of the first request: its files have no digest in their names.
-        let body: String?
-        var counts: [String?: Int] = [:]
+        let origin: OriginText?
+        /// The home origin, if the folder has none yet.
+        let first: OriginText?
     }
 
     private struct State {
-        /// The origin of the first request. Its files are in no origin's folder.
-        var home: Origin?
-        var known: [FolderName: Known] = [:]
+        /// The origin of the first request.
+        var first: OriginText?
+        var counts: [FolderName: Int] = [:]
     }
 
     /// The maximum number of answers to the same request, and of different requests, that one recorder keeps.
@@ -35,31 +31,27 @@ final class FolderRecorder: Sendable {
     private let redaction: ExchangeRedaction
     private let writer: FolderWriter
 
-    init(_ folder: URL, redaction: ExchangeRedaction) {
+    init(_ folder: URL, redaction: ExchangeRedaction, now: @escaping @Sendable () -> Date) {
         self.redaction = redaction
-        writer = FolderWriter(FolderPath(folder), redaction: redaction)
+        writer = FolderWriter(FolderPath(folder), redaction: redaction, now: now)
     }
 
     /// Chooses the files for a request; `nil` beyond the limits.
     func slot(for request: HTTPRequest) -> Slot? {
-        var name = FolderName(method: request.method, url: request.url.absoluteString, redaction: redaction)
-        let body = FolderBody.digest(of: request, redaction: redaction)
+        let origin = OriginText(request.url, redaction: redaction)
+        let name = FolderName(
+            origin: origin.map(FolderName.folder),
+            method: request.method,
+            url: request.url.absoluteString,
+            redaction: redaction,
+            body: FolderBody.digest(of: request, redaction: redaction)
+        )
         return state.withLock { state in
-            let origin = Origin(request.url)
-            if state.home == nil { state.home = origin }
-            if let origin, origin != state.home { name.origin = FolderName.folder(of: origin) }
-            guard var known = state.known[name] ?? (state.known.count < Self.requestLimit ? Known(body: body) : nil)
-            else {
-                return nil
-            }
-            let suffix = body == known.body ? nil : body
-            guard known.counts.count < Self.requestLimit || known.counts[suffix] != nil else { return nil }
-            let number = known.counts[suffix, default: 0] + 1
-            guard number <= Self.answerLimit else { return nil }
-            known.counts[suffix] = number
-            state.known[name] = known
-            name.body = suffix
-            return Slot(name: name, number: number, body: body)
+            state.first = state.first ?? origin
+            let number = state.counts[name, default: 0] + 1
+            guard number <= Self.answerLimit, number > 1 || state.counts.count < Self.requestLimit else { return nil }
+            state.counts[name] = number
+            return Slot(name: name, number: number, origin: origin, first: state.first)
         }
     }
 
@@ -71,42 +63,76 @@ final class FolderRecorder: Sendable {
 private actor FolderWriter {
     private let folder: FolderPath
     private let redaction: ExchangeRedaction
-    /// The names whose earlier files were removed.
-    private var replaced: Set<FolderName> = []
+    private let now: @Sendable () -> Date
+    private var home: OriginText?
+    /// The files that the folder had before this recorder, without those that it has replaced; `nil` before its first answer.
+    private var old: [FolderName: [[String]]]?
 
-    init(_ folder: FolderPath, redaction: ExchangeRedaction) {
+    init(_ folder: FolderPath, redaction: ExchangeRedaction, now: @escaping @Sendable () -> Date) {
         self.folder = folder
         self.redaction = redaction
+        self.now = now
     }
 
     func write(_ exchange: RecordedExchange, in slot: FolderRecorder.Slot) throws {
         let redacted = redaction.redacted(exchange)
         if let reason = redacted.response?.omission { throw TransportError(.unwritableFile, "\(slot.name): \(reason)") }
-        guard let files = FolderFiles(redacted, in: slot) else { return }
         do {
+            guard FolderFiles.keeps(redacted) else { return }
             try folder.make()
-            if replaced.insert(slot.name).inserted { try removeFiles(for: slot) }
-            // The head comes first: alone, it answers nothing.
-            if let head = files.head { try folder.write(head.bytes, to: head.path) }
-            if let content = files.content { try folder.write(content.bytes, to: content.path) }
+            let name = try name(of: slot)
+            guard let files = FolderFiles(redacted, name: name, number: slot.number) else { return }
+            try put(files, named: name)
         } catch {
-            let reason = (error as? FolderPath.Failure)?.reason ?? ErrorText.line(error)
+            let failure = error as? FolderPath.Failure
+            let reason = (error as? TransportError)?.message ?? failure?.reason ?? ErrorText.line(error)
             let message = "\(slot.name) can't be written to \(folder.url.path): \(reason)"
             throw TransportError(.unwritableFile, message, underlying: error)
         }
     }
 
-    /// Removes what the folder has for a request. The content goes first, because without it a head answers nothing.
-    private func removeFiles(for slot: FolderRecorder.Slot) throws {
-        let index = FolderIndex(try folder.list())
-        var names = [slot.name]
-        if slot.name.body == nil, let body = slot.body {
-            names.append(slot.name)
-            names[1].body = body
+    /// The name of the files for a slot: those of the home origin are in no origin's folder.
+    private func name(of slot: FolderRecorder.Slot) throws -> FolderName {
+        guard let origin = slot.origin, let first = slot.first else { return slot.name }
+        let home = try home ?? FolderHome.origin(of: folder, orElse: first, now: now())
+        self.home = home
+        var name = slot.name
+        if origin == home { name.origin = nil }
+        return name
+    }
+
+    private func put(_ files: FolderFiles, named name: FolderName) throws {
+        let old = try old ?? oldFiles()
+        self.old = old
+        var temporaries: [[String]] = []
+        do {
+            let content = try files.content.map { try folder.writeTemporary($0, beside: files.path, now: now()) }
+            if let content { temporaries.append(content) }
+            let head = try files.head.map { try folder.writeTemporary($0, beside: files.path, now: now()) }
+            if let head { temporaries.append(head) }
+            try folder.withLock {
+                let steps = files.steps(content: content, head: head, replacing: old[name] ?? [])
+                for step in steps { try folder.perform(step) }
+            }
+            self.old?[name] = nil
+        } catch {
+            for file in temporaries { try? folder.perform(.remove(file)) }
+            throw error
         }
-        for file in names.compactMap({ index.groups[$0] }).flatMap(\.files) {
-            if let content = file.content { try folder.remove(content) }
-            if let head = file.head { try folder.remove(head) }
+    }
+
+    /// The files in the folder by the requests that they are for. The folder is listed once for a recorder, because listing it for
+    /// each name would take time that grows with the square of their number.
+    private func oldFiles() throws -> [FolderName: [[String]]] {
+        let listing = try folder.list()
+        try folder.removeLeftovers(listing.temporaries, now: now())
+        var files: [FolderName: [[String]]] = [:]
+        for path in listing.files {
+            let file = AnswerFileName(path.last ?? "")
+            let isArchive = file.fileExtension?.lowercased() == "har"
+            guard !isArchive, let name = try? FolderName(of: path, file) else { continue }
+            files[name, default: []].append(path)
         }
+        return files
     }
 }

@@ -16,7 +16,7 @@ struct RecordInterceptor: Interceptor {
         report: @escaping @Sendable (any Error) -> Void,
         time: TimeSource
     ) {
-        recorder = FolderRecorder(folder, redaction: redaction)
+        recorder = FolderRecorder(folder, redaction: redaction, now: time.now)
         self.limit = max(0, limit)
         self.redaction = redaction
         self.report = report
@@ -81,14 +81,17 @@ extension Interceptor where Self == AnyInterceptor {
     /// - The response passes unchanged, and a stream stays a stream: it is kept when its reader has read it to the end.
     /// - The first answer to a request replaces what the folder had for that request. Later answers are numbered in the order of their
     ///   requests.
-    /// - Requests to the first request's origin are for any host. Those to other origins are kept in folders of their names.
-    /// - If requests to one URL differ in their bodies, the digests of the second and further bodies are in the names of
-    ///   their files. Bodies that are streams count as equal.
+    /// - The first request's origin becomes the folder's home origin, which the file `.home` keeps: its answers are for any host.
+    ///   Answers of other origins are kept in folders of their names.
+    /// - A digest of the request's body is in the name, unless the body is empty. A body that isn't in memory has no digest, so
+    ///   bodies that are streams or files count as equal.
+    /// - A 304 to a conditional request isn't kept, and neither is a 206 or a 416 to a request with a `Range`: these would replace
+    ///   whole answers.
     /// - Secrets in URLs, fields and contents are replaced, as `Redaction` recognises them. In the name of a file, a `*` takes their
     ///   place, so the file answers whatever the secret is.
     /// - JSON is indented. Nothing else in it changes: not the order of members, and no number.
-    /// - Each file is written whole or not at all. Only complete responses are kept: no errors, no content that broke off or
-    ///   that its reader discarded.
+    /// - Each file is written whole or not at all, and a killed process mixes no two answers. Only complete responses are kept: no
+    ///   errors, no content that broke off or that its reader discarded.
     /// - No failure to record fails a call: `report` is called.
     ///
     /// - Parameters:

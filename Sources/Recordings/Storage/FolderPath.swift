@@ -21,8 +21,10 @@ struct FolderPath: Sendable {
         let code: Int32
         let file: String
 
+        var path: [String] { file.split(separator: "/", omittingEmptySubsequences: false).map(String.init) }
+
         /// Whether there is no such file.
-        var isMissing: Bool { code == ENOENT || code == ENOTDIR }
+        var isMissing: Bool { code == ENOENT }
 
         /// The system's words for the error.
         var reason: String {
@@ -34,43 +36,22 @@ struct FolderPath: Sendable {
         }
     }
 
-    /// The content of a folder: the paths of its files and of the entries that are neither files nor folders.
-    struct Listing: Equatable {
-        var files: [[String]] = []
-        var others: [[String]] = []
-    }
-
-    /// The maximum number of entries of a folder. A folder with more is refused, because each look-up reads it.
-    static let entryLimit = 100_000
-    private static let depthLimit = 64
-
     let url: URL
 
     init(_ url: URL) { self.url = url }
 
-    /// The regular files in the folder and its subfolders, sorted, without those whose names begin with a dot.
-    func list() throws(Failure) -> Listing {
-        var listing = Listing()
-        let root = try openRoot()
-        var count = 0
-        try collect(root, at: [], into: &listing, &count)
-        listing.files.sort { $0.lexicographicallyPrecedes($1) }
-        listing.others.sort { $0.lexicographicallyPrecedes($1) }
-        return listing
-    }
-
     /// Opens a file for reading.
     func open(_ path: [String]) throws(Failure) -> FileHandle {
         let (parent, name) = try openParent(of: path)
-        defer { closeCall(parent) }
-        let descriptor = openCall(parent, name, O_RDONLY)
+        defer { Self.closeCall(parent) }
+        let descriptor = Self.openCall(parent, name, O_RDONLY)
         guard descriptor >= 0 else { throw failure(path) }
         // A directory can be opened and a FIFO too, but neither can be read from a position. This avoids `fstat()`, for which
         // Apple requires apps to declare a reason.
         var byte: UInt8 = 0
         guard pread(descriptor, &byte, 1, 0) >= 0 else {
             let code = errno
-            closeCall(descriptor)
+            Self.closeCall(descriptor)
             throw Failure(code: code == ESPIPE || code == EISDIR ? EINVAL : code, file: Self.text(path))
         }
         return FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
@@ -87,70 +68,39 @@ struct FolderPath: Sendable {
         return bytes
     }
 
-    /// Writes a file whole or not at all, and makes the folders on its way. A file or link that has its name is replaced.
-    func write(_ bytes: Data, to path: [String]) throws {
-        let (parent, name) = try openParent(of: path, isMade: true)
-        defer { closeCall(parent) }
-        let temporary = ".recording-\(getpid())-\(String(UInt64.random(in: .min ... .max), radix: 36))"
-        let descriptor = openCall(parent, temporary, O_WRONLY | O_CREAT | O_EXCL)
-        guard descriptor >= 0 else { throw failure(path) }
-        do {
-            let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-            try handle.write(contentsOf: bytes)
-            try handle.close()
-            guard renameat(parent, temporary, parent, name) == 0 else { throw failure(path) }
-        } catch {
-            unlinkat(parent, temporary, 0)
-            throw error
-        }
-    }
-
-    /// Removes a file, if it exists.
-    func remove(_ path: [String]) throws(Failure) {
-        do throws(Failure) {
-            let (parent, name) = try openParent(of: path)
-            defer { closeCall(parent) }
-            guard unlinkat(parent, name, 0) == 0 else { throw failure(path) }
-        } catch {
-            guard error.isMissing else { throw error }
-        }
-    }
-
-    /// Makes the folder itself, and those above it.
-    func make() throws {
-        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-    }
-
     static func text(_ path: [String]) -> String { path.joined(separator: "/") }
 }
 
+// MARK: Descriptors
+
 extension FolderPath {
-    private func failure(_ path: [String], _ code: Int32 = errno) -> Failure {
+    func failure(_ path: [String], _ code: Int32 = errno) -> Failure {
         Failure(code: code, file: path.isEmpty ? url.lastPathComponent : Self.text(path))
     }
 
-    private func openRoot() throws(Failure) -> Int32 {
+    func openRoot() throws(Failure) -> Int32 {
         guard url.isFileURL else { throw failure([], ENOENT) }
         // The folder itself may be a link: its owner chose it.
-        let descriptor = openCall(AT_FDCWD, url.path, O_RDONLY | O_DIRECTORY, followsLinks: true)
+        let descriptor = Self.openCall(AT_FDCWD, url.path, O_RDONLY | O_DIRECTORY, followsLinks: true)
         guard descriptor >= 0 else { throw failure([]) }
         return descriptor
     }
 
     /// Whether a name is one segment: not empty, not a way up or through, and without NUL.
-    private static func isSegment(_ name: String) -> Bool {
+    static func isSegment(_ name: String) -> Bool {
         !name.isEmpty && name != "." && name != ".."
             && !name.utf8.contains(where: { $0 == 0 || $0 == UInt8(ascii: "/") })
     }
 
-    private func openParent(of path: [String], isMade: Bool = false) throws(Failure) -> (Int32, name: String) {
+    /// Opens the folder that a file is in. The caller closes the descriptor.
+    func openParent(of path: [String], isMade: Bool = false) throws(Failure) -> (Int32, name: String) {
         guard let name = path.last, path.allSatisfy(Self.isSegment) else { throw failure(path, EINVAL) }
         var parent = try openRoot()
         for segment in path.dropLast() {
             if isMade { mkdirat(parent, segment, 0o777) }
-            let child = openCall(parent, segment, O_RDONLY | O_DIRECTORY)
+            let child = Self.openCall(parent, segment, O_RDONLY | O_DIRECTORY)
             let code = errno
-            closeCall(parent)
+            Self.closeCall(parent)
             // Linux says that a link isn't a directory.
             guard child >= 0 else { throw failure(path, code) }
             parent = child
@@ -158,58 +108,13 @@ extension FolderPath {
         return (parent, name)
     }
 
-    /// Lists a folder, whose descriptor it closes.
-    private func collect(
-        _ descriptor: Int32,
-        at path: [String],
-        into listing: inout Listing,
-        _ count: inout Int
-    ) throws(Failure) {
-        guard let stream = fdopendir(descriptor) else {
-            let code = errno
-            closeCall(descriptor)
-            throw failure(path, code)
+    static func closeCall(_ descriptor: Int32) { _ = close(descriptor) }
+
+    static func openCall(_ parent: Int32, _ name: String, _ flags: Int32, followsLinks: Bool = false) -> Int32 {
+        let flags = flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | (followsLinks ? 0 : O_NOFOLLOW)
+        while true {
+            let descriptor = openat(parent, name, flags, 0o644)
+            if descriptor >= 0 || errno != EINTR { return descriptor }
         }
-        defer { closedir(stream) }
-        while let entry = readdir(stream) {
-            guard let name = Self.name(of: entry), !name.hasPrefix(".") else { continue }
-            count += 1
-            guard count <= Self.entryLimit else { throw failure(path, EFBIG) }
-            let own = path + [name]
-            let kind = Int32(entry.pointee.d_type)
-            let child = kind == folder || kind == unknownKind ? openCall(descriptor, name, O_RDONLY | O_DIRECTORY) : -1
-            if child >= 0, path.count < Self.depthLimit {
-                try collect(child, at: own, into: &listing, &count)
-            } else if child < 0, kind == regularFile || kind == unknownKind {
-                listing.files.append(own)
-            } else {
-                if child >= 0 { closeCall(child) }
-                listing.others.append(own)
-            }
-        }
-    }
-
-    /// The name of a directory's entry; `nil` if it isn't UTF-8.
-    private static func name(of entry: UnsafeMutablePointer<dirent>) -> String? {
-        withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-            pointer.withMemoryRebound(to: CChar.self, capacity: MemoryLayout.size(ofValue: pointer.pointee)) {
-                String(validatingCString: $0)
-            }
-        }
-    }
-}
-
-// `d_type` of a folder, of a regular file, and of a file system that doesn't tell; in glibc the constants have another type.
-private let folder: Int32 = 4
-private let regularFile: Int32 = 8
-private let unknownKind: Int32 = 0
-
-private func closeCall(_ descriptor: Int32) { _ = close(descriptor) }
-
-private func openCall(_ parent: Int32, _ name: String, _ flags: Int32, followsLinks: Bool = false) -> Int32 {
-    let flags = flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | (followsLinks ? 0 : O_NOFOLLOW)
-    while true {
-        let descriptor = openat(parent, name, flags, 0o644)
-        if descriptor >= 0 || errno != EINTR { return descriptor }
     }
 }

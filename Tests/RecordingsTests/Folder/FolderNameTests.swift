@@ -62,8 +62,8 @@ import Testing
         ("https://[::1]:80", "https,%5B%3A%3A1%5D,80"),
     ])
     func originIsAFolderUnlikeAnyMethods(url: String, folder: String) throws {
-        let origin = try #require(URL(string: url).flatMap(Origin.init))
-        #expect(FolderName.folder(of: origin) == folder)
+        let origin = try #require(URL(string: url).flatMap { OriginText($0, redaction: .standard) })
+        #expect(FolderName.folder(ofOrigin: origin) == folder)
         #expect(FolderName.isOrigin(folder))
     }
 
@@ -164,6 +164,8 @@ import Testing
             let isHead = AnswerFileName(file).fileExtension == nil
             let kept = Array(path.dropLast()) + [isHead ? file + AnswerFileName.headEnding : file]
             meanings[name.folders + [name.segments.last ?? ""]] = sample.meaning
+            // A recorder's name is its own only spelling.
+            #expect(try FolderName(of: kept, AnswerFileName(kept.last ?? "")) == name, "\(sample.url), seed \(seed)")
             // On a file system that ignores case and the form of Unicode characters.
             let folded = FolderPath.text(kept).lowercased().decomposedStringWithCanonicalMapping
             let before = spellings.updateValue(kept, forKey: folded)
@@ -176,7 +178,14 @@ import Testing
             #expect(path.allSatisfy { $0.utf8.count <= 200 && !$0.hasPrefix(".") && !$0.contains("/") && $0 != "" })
         }
         for sample in samples {
-            let query = FolderIndex.Query(sample.method, sample.url, origin: nil, origins: [], body: nil)
+            let query = FolderQuery(
+                sample.method,
+                sample.url,
+                origin: nil,
+                origins: [],
+                body: nil,
+                redaction: .standard
+            )
             let group = index.group(for: query)
             let name = group.map { $0.name.folders + [$0.name.segments.last ?? ""] } ?? []
             #expect(meanings[name] == sample.meaning, "\(sample.method) \(sample.url), seed \(seed)")

@@ -4,6 +4,14 @@ import Testing
 
 @testable import Recordings
 
+extension FolderPath {
+    /// Writes a file as a recorder does.
+    func write(_ bytes: Data, to path: [String]) throws {
+        let temporary = try writeTemporary(bytes, beside: path, now: Date())
+        try perform(.rename(temporary, to: path.last ?? ""))
+    }
+}
+
 @Suite(.againstHanging) struct FolderSafetyTests {
     /// A folder with an answer, beside a file with a secret.
     private func sandbox() throws -> (outside: TemporaryFolder, folder: URL) {
@@ -67,7 +75,8 @@ import Testing
         let paths = FolderPath(folder)
         #expect(throws: FolderPath.Failure.self) { try paths.open(path) }
         #expect(throws: FolderPath.Failure.self) { try paths.write(Data(), to: path) }
-        #expect(throws: FolderPath.Failure.self) { try paths.remove(path) }
+        #expect(throws: FolderPath.Failure.self) { try paths.perform(.remove(path)) }
+        #expect(throws: FolderPath.Failure.self) { try paths.perform(.rename(["GET", "fine.txt"], to: "../fine.txt")) }
         #expect(try Data(contentsOf: outside.url.appending(path: "secret.txt")) == Data("secret".utf8))
     }
 
@@ -86,31 +95,30 @@ import Testing
         #expect(!names.contains { $0.hasPrefix(".") })
     }
 
-    /// While a folder and a file are exchanged for links again and again, nothing from outside is read.
-    @Test func linkSwappedInBetweenChecksIsNotFollowed() async throws {
+    /// A file, and then the folder that it is in, is exchanged for a link after the folder was listed.
+    @Test func linkSwappedInBetweenListingAndUseIsNotFollowed() throws {
         let (outside, folder) = try sandbox()
+        let paths = FolderPath(folder)
         let (get, aside) = (folder.appending(path: "GET"), outside.url.appending(path: "aside"))
-        let trap = outside.url.appending(path: "trap")
         let target = outside.url.appending(path: "target")
         try FileManager.default.createDirectory(at: target, withIntermediateDirectories: true)
         try Data("secret".utf8).write(to: target.appending(path: "fine.txt"))
-        try link(trap, to: target)
-        let isDone = Shared(false)
-        async let swapping: Void = Task.detached {
-            while !isDone.value {
-                _ = rename(get.path, aside.path)
-                _ = rename(trap.path, get.path)
-                _ = rename(get.path, trap.path)
-                _ = rename(aside.path, get.path)
+        for swapped in [get.appending(path: "fine.txt"), get] {
+            let found = try paths.list().files
+            #expect(found.contains(["GET", "fine.txt"]))
+            try FileManager.default.moveItem(at: swapped, to: aside)
+            try link(swapped, to: swapped == get ? target : target.appending(path: "fine.txt"))
+            #expect(throws: FolderPath.Failure.self) { try paths.read(["GET", "fine.txt"], upTo: 100) }
+            #expect(try paths.list().files.allSatisfy { $0.count == 1 })
+            if swapped == get {
+                #expect(throws: FolderPath.Failure.self) { try paths.write(Data("x".utf8), to: ["GET", "new.txt"]) }
+                #expect(throws: FolderPath.Failure.self) { try paths.perform(.remove(["GET", "fine.txt"])) }
             }
-        }.value
-        let transport = FilesTransport.files(in: folder)
-        var answers: Set<String> = []
-        for _ in 0..<3_000 { answers.insert((try? await transport.text("/fine")) ?? "error") }
-        isDone.value = true
-        await swapping
-        #expect(answers.isSubset(of: ["fine", "error"]))
-        #expect(!answers.isEmpty)
+            try FileManager.default.removeItem(at: swapped)
+            try FileManager.default.moveItem(at: aside, to: swapped)
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: target.path) == ["fine.txt"])
+        #expect(try paths.read(["GET", "fine.txt"], upTo: 100) == Data("fine".utf8))
     }
 }
 

@@ -6,66 +6,39 @@ import TransportTesting
 @testable import Recordings
 
 @Suite(.againstHanging) struct RecordInterceptorTests {
-    private struct Fixture {
-        let folder = TemporaryFolder.absent()
-        let errors = Notes<any Error>()
-        let stub = StubTransport()
-
-        func chain(limit: Int = 16 << 20, redaction: Redaction = .standard) -> InterceptorChain {
-            let record: AnyInterceptor = .record(
-                to: folder.url,
-                bodyLimit: limit,
-                redaction: redaction,
-                report: { errors.add($0) }
-            )
-            return InterceptorChain([record], transport: stub)
-        }
-
-        var files: [String] {
-            get throws { try FolderPath(folder.url).list().files.map(FolderPath.text) }
-        }
-
-        func text(_ file: String) throws -> String {
-            String(decoding: try Data(contentsOf: folder.file(file)), as: UTF8.self)
-        }
-
-        /// The names of all files on disk, the hidden ones too.
-        var everything: [String] { FileManager.default.subpaths(atPath: folder.url.path) ?? [] }
-    }
-
     @Test func exchangeIsKeptAsFilesThatAnswer() async throws {
-        let fixture = Fixture()
-        fixture.stub.enqueue(
+        let recorded = RecordedFolder()
+        recorded.stub.enqueue(
             .json(#"{"id":42,"price":1.50,"tags":[]}"#, headers: ["X-Own": "1", "Content-Length": "32"]),
             .json("[]", status: 201),
             .status(204, headers: ["X-Deleted": "yes"]),
             .data(Data([0, 255, 1]), contentType: "image/png"),
             .status(404)
         )
-        let chain = fixture.chain()
+        let chain = recorded.chain()
         _ = try await chain.text("/users/42")
         _ = try await chain.text("/users", .post)
         _ = try await chain.text("/users/42", .delete)
         _ = try await chain.text("/logo")
         _ = try await chain.text("/none?q=A")
         #expect(
-            try fixture.files == [
+            try recorded.files == [
                 "DELETE/users/42.204.head", "GET/logo.png", "GET/none?q=^a.404.head", "GET/users/42.json",
                 "GET/users/42.json.head", "POST/users.201.json",
             ]
         )
         let pretty = "{\n  \"id\": 42,\n  \"price\": 1.50,\n  \"tags\": []\n}\n"
-        #expect(try fixture.text("GET/users/42.json") == pretty)
+        #expect(try recorded.text("GET/users/42.json") == pretty)
         #expect(
-            try fixture.text("GET/users/42.json.head") == """
+            try recorded.text("GET/users/42.json.head") == """
                 # GET https://api.example.com/users/42
                 X-Own: 1
                 Content-Type: application/json
 
                 """
         )
-        #expect(try Data(contentsOf: fixture.folder.file("GET/logo.png")) == Data([0, 255, 1]))
-        let player = FilesTransport.files(in: fixture.folder.url)
+        #expect(try Data(contentsOf: recorded.folder.file("GET/logo.png")) == Data([0, 255, 1]))
+        let player = FilesTransport.files(in: recorded.folder.url)
         let played = try await player.send(request("/users/42"))
         #expect(played.headerFields["X-Own"] == "1")
         #expect(played.body.bytes == Data(pretty.utf8))
@@ -74,83 +47,48 @@ import TransportTesting
         #expect(deleted.status == 204)
         #expect(deleted.headerFields["X-Deleted"] == "yes")
         #expect(try await player.send(request("/none?q=A")).status == 404)
-        #expect(fixture.errors.all.isEmpty)
+        #expect(recorded.errors.all.isEmpty)
     }
 
     @Test func theFirstAnswerReplacesTheOldOnesAndOthersFollow() async throws {
-        let fixture = Fixture()
+        let recorded = RecordedFolder()
         for round in 1...2 {
-            let chain = fixture.chain()
+            let chain = recorded.chain()
             for text in ["a", "b", "c"].prefix(4 - round) {
-                fixture.stub.enqueue(.text("\(text)\(round)", status: round == 1 ? 200 : 202))
+                recorded.stub.enqueue(.text("\(text)\(round)", status: round == 1 ? 200 : 202))
                 _ = try await chain.text("/q")
             }
         }
-        #expect(try fixture.files == ["GET/q#2.202.txt", "GET/q.202.txt"])
-        let player = FilesTransport.files(in: fixture.folder.url)
+        #expect(try recorded.files == ["GET/q#2.202.txt", "GET/q.202.txt"])
+        let player = FilesTransport.files(in: recorded.folder.url)
         #expect(try await player.text("/q") == "a2")
         #expect(try await player.text("/q") == "b2")
     }
 
-    @Test func otherOriginsHaveFoldersOfTheirOwn() async throws {
-        let fixture = Fixture()
-        fixture.stub.enqueue(.text("home"), .text("cdn"), .text("plain"))
-        let chain = fixture.chain()
-        for url in ["https://api.example.com/x", "https://cdn.example.com/x", "http://api.example.com/x"] {
-            _ = try await chain.send(HTTPRequest(url: URL(string: url)!))
-        }
-        #expect(
-            try fixture.files == ["GET/x.txt", "cdn.example.com/GET/x.txt", "http,api.example.com/GET/x.txt"]
-        )
-        let player = FilesTransport.files(in: fixture.folder.url)
-        for (url, text) in [
-            ("https://cdn.example.com/x", "cdn"), ("http://api.example.com/x", "plain"),
-            ("https://other.org/x", "home"),
-        ] {
-            #expect(try await player.send(HTTPRequest(url: URL(string: url)!)).body.bytes == Data(text.utf8))
-        }
-    }
-
-    @Test func bodiesAreToldApartOnlyWhereTheyDiffer() async throws {
-        let fixture = Fixture()
-        fixture.stub.on({ _ in true }, .choosing { .text("for \($0.body.bytes?.count ?? 0)") })
-        let chain = fixture.chain()
-        _ = try await chain.text("/graphql", .post, body: #"{"a":1}"#)
-        _ = try await chain.text("/graphql", .post, body: #"{"a":1,"b":2}"#)
-        _ = try await chain.text("/same", .post, body: "x")
-        _ = try await chain.text("/same", .post, body: "x")
-        let files = try fixture.files
-        #expect(files.count == 4)
-        #expect(files.contains("POST/graphql.txt") && files.contains("POST/same#2.txt"))
-        let player = FilesTransport.files(in: fixture.folder.url)
-        #expect(try await player.text("/graphql", .post, body: #"{"b":2,"a":1}"#) == "for 13")
-        #expect(try await player.text("/graphql", .post, body: #"{"a":1}"#) == "for 7")
-    }
-
     @Test func streamIsKeptAtItsEndAndNotHeldUp() async throws {
-        let fixture = Fixture()
-        fixture.stub.enqueue(
+        let recorded = RecordedFolder()
+        recorded.stub.enqueue(
             .stream([Data("data: 1\n".utf8), Data("data: 2\n".utf8)], headers: [.contentType: "text/event-stream"])
         )
         var streaming = request("/events")
         streaming.context.responseBody = .streamed
-        let response = try await fixture.chain().send(streaming)
+        let response = try await recorded.chain().send(streaming)
         var iterator = response.body.makeAsyncIterator()
         #expect(try await iterator.next() == Data("data: 1\n".utf8))
-        #expect(fixture.everything.isEmpty)
+        #expect(recorded.everything.isEmpty)
         #expect(try await iterator.next() == Data("data: 2\n".utf8))
         #expect(try await iterator.next() == nil)
-        #expect(try fixture.text("GET/events.sse") == "data: 1\ndata: 2\n")
+        #expect(try recorded.text("GET/events.sse") == "data: 1\ndata: 2\n")
     }
 
     @Test func incompleteContentIsNotKept() async throws {
-        let fixture = Fixture()
-        fixture.stub.enqueue(
+        let recorded = RecordedFolder()
+        recorded.stub.enqueue(
             .stream([Data("a".utf8)], thenFailing: TransportError(.truncated, "Cut.")),
             .stream([Data("a".utf8), Data("b".utf8)]),
             .failure(TransportError(.connectionLost, "Lost."))
         )
-        let chain = fixture.chain()
+        let chain = recorded.chain()
         for _ in 0..<2 {
             var streaming = request("/x")
             streaming.context.responseBody = .streamed
@@ -161,61 +99,61 @@ import TransportTesting
             response.body.discard()
         }
         await #expect(throws: TransportError.self) { try await chain.text("/x") }
-        #expect(fixture.everything.isEmpty)
+        #expect(recorded.everything.isEmpty)
     }
 
     @Test func contentOverTheLimitIsReportedAndPasses() async throws {
-        let fixture = Fixture()
-        fixture.stub.enqueue(.text("12345"), .text("1234"))
-        let chain = fixture.chain(limit: 4)
+        let recorded = RecordedFolder()
+        recorded.stub.enqueue(.text("12345"), .text("1234"))
+        let chain = recorded.chain(limit: 4)
         #expect(try await chain.text("/long") == "12345")
         #expect(try await chain.text("/short") == "1234")
-        #expect(try fixture.files == ["GET/short.txt"])
-        let error = try #require(fixture.errors.all.first as? TransportError)
+        #expect(try recorded.files == ["GET/short.txt"])
+        let error = try #require(recorded.errors.all.first as? TransportError)
         #expect(error.code == .bodyTooLarge)
         #expect(error.message.contains("GET/long"))
     }
 
     @Test func folderThatCannotBeWrittenIsReportedAndFailsNoCall() async throws {
-        let fixture = Fixture()
-        try Data().write(to: fixture.folder.url)
-        fixture.stub.enqueue(.text("fine"))
-        #expect(try await fixture.chain().text("/a") == "fine")
-        #expect((fixture.errors.all.first as? TransportError)?.code == .unwritableFile)
+        let recorded = RecordedFolder()
+        try Data().write(to: recorded.folder.url)
+        recorded.stub.enqueue(.text("fine"))
+        #expect(try await recorded.chain().text("/a") == "fine")
+        #expect((recorded.errors.all.first as? TransportError)?.code == .unwritableFile)
     }
 
     @Test func moreAnswersThanTheLimitAreReported() async throws {
-        let fixture = Fixture()
-        fixture.stub.on({ _ in true }, .text("x"))
-        let chain = fixture.chain()
+        let recorded = RecordedFolder()
+        recorded.stub.on({ _ in true }, .text("x"))
+        let chain = recorded.chain()
         for _ in 0..<(FolderRecorder.answerLimit + 1) { _ = try await chain.text("/q") }
-        #expect(try fixture.files.count == FolderRecorder.answerLimit)
-        #expect(fixture.errors.all.count == 1)
+        #expect(try recorded.files.count == FolderRecorder.answerLimit)
+        #expect(recorded.errors.all.count == 1)
     }
 
     @Test func parallelCallsLoseNothing() async throws {
-        let fixture = Fixture()
-        fixture.stub.on({ _ in true }, .choosing { .text($0.url.path) })
-        let chain = fixture.chain()
+        let recorded = RecordedFolder()
+        recorded.stub.on({ _ in true }, .choosing { .text($0.url.path) })
+        let chain = recorded.chain()
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<200 { group.addTask { _ = try await chain.text("/item/\(number % 50)") } }
             try await group.waitForAll()
         }
-        #expect(try fixture.files.count == 200)
-        #expect(!fixture.everything.contains { $0.contains(".recording") })
-        let player = FilesTransport.files(in: fixture.folder.url)
+        #expect(try recorded.files.count == 200)
+        #expect(!recorded.everything.contains { $0.contains(".recording") })
+        let player = FilesTransport.files(in: recorded.folder.url)
         for number in 0..<50 { #expect(try await player.text("/item/\(number)") == "/item/\(number)") }
     }
 
     @Test func digestsGoWhenJSONIsIndented() async throws {
-        let fixture = Fixture()
+        let recorded = RecordedFolder()
         let fields: HTTPFields = ["Content-Digest": "sha-256=:x:", "ETag": "\"1\""]
-        fixture.stub.enqueue(.json(#"{"a":1}"#, headers: fields), .text("unchanged", headers: fields))
-        let chain = fixture.chain()
+        recorded.stub.enqueue(.json(#"{"a":1}"#, headers: fields), .text("unchanged", headers: fields))
+        let chain = recorded.chain()
         _ = try await chain.text("/a")
         _ = try await chain.text("/b")
-        #expect(try !fixture.text("GET/a.json.head").contains("Digest"))
-        #expect(try fixture.text("GET/b.txt.head").contains("Digest"))
+        #expect(try !recorded.text("GET/a.json.head").contains("Digest"))
+        #expect(try recorded.text("GET/b.txt.head").contains("Digest"))
     }
 
     @Test func datesMoveWithTheAnswer() async throws {

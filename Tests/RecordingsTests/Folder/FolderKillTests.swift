@@ -1,0 +1,142 @@
+#if os(Linux) || os(macOS)
+import Foundation
+import TestSupport
+import Testing
+import TransportTesting
+
+@testable import Recordings
+
+@Suite(.againstHanging, .heavy) struct FolderKillTests {
+    /// Starts a process that records versions from a number on, and kills it: after some processor time, or once it has printed some
+    /// lines.
+    ///
+    /// - Returns: the last version that it had recorded; `nil` if there is none.
+    private func recordUntilDeath(
+        _ folder: URL,
+        from first: Int,
+        _ generator: inout SeededGenerator
+    ) async throws -> Int? {
+        let byTimer = Int.random(in: 0..<4, using: &generator) > 0
+        let microseconds = byTimer ? Int.random(in: 15_000..<70_000, using: &generator) : 0
+        let lines = Int.random(in: 1..<4, using: &generator)
+        let pipe = Pipe()
+        let child = try ChildProcess(
+            try #require(RecordingChild.program),
+            ["folder", "record", folder.path, "\(first)", "\(microseconds)"],
+            descriptors: [0, pipe.fileHandleForWriting.fileDescriptor, 2]
+        )
+        try pipe.fileHandleForWriting.close()
+        let reading = pipe.fileHandleForReading
+        let text = await withCheckedContinuation { continuation in
+            Thread.detachNewThread {
+                var text = Data()
+                // `read(upToCount:)` would wait until that many bytes are there.
+                while case let part = reading.availableData, !part.isEmpty {
+                    text += part
+                    if !byTimer, text.count(where: { $0 == 0x0A }) >= lines { child.send(signal: SIGKILL) }
+                }
+                continuation.resume(returning: String(decoding: text, as: UTF8.self))
+            }
+        }
+        #expect(await child.ended() == .signal(byTimer ? SIGPROF : SIGKILL))
+        return text.split(separator: "\n").last.flatMap { Int($0) }
+    }
+
+    /// The version of each item's first answer that a folder has; none for an item without an answer.
+    private func versions(in folder: URL) async throws -> [Int: Int] {
+        let player = FilesTransport.files(in: folder)
+        var versions: [Int: Int] = [:]
+        for item in 0..<FolderFill.items {
+            do {
+                let response = try await player.send(request(at: "https://a.example/\(item)"))
+                let text = String(decoding: response.body.bytes ?? Data(), as: UTF8.self)
+                let fill = FolderFill(
+                    status: response.status.code,
+                    mark: response.headerFields["X-Mark"],
+                    content: text
+                )
+                let version: Int = try #require(
+                    fill.version(of: item),
+                    "\(item): \(fill.status) \(fill.mark ?? "-") \(text.prefix(50))"
+                )
+                versions[item] = version
+            } catch let error as TransportError where error.code == .noStub {}
+        }
+        return versions
+    }
+
+    @Test func aKilledProcessLeavesTheOldAnswerOrTheNewOne() async throws {
+        let seed: UInt64 = 7
+        var generator = SeededGenerator(seed: seed)
+        let recorded = RecordedFolder()
+        var before: [Int: Int] = [:]
+        var rounds = 0
+        for process in 1...60 {
+            let first = 1_000 * process
+            let last = try await recordUntilDeath(recorded.url, from: first, &generator)
+            rounds += last.map { $0 - first + 1 } ?? 0
+            let isMade = FileManager.default.fileExists(atPath: recorded.url.path)
+            let now = isMade ? try await versions(in: recorded.url) : [:]
+            for version in now.values {
+                let isNew = (last ?? first)...((last ?? first - 1) + 1) ~= version
+                #expect(isNew || last == nil && version < first, "seed \(seed), process \(process): \(version)")
+            }
+            let lost = Set(before.keys).subtracting(now.keys)
+            #expect(lost.count <= 1, "only the answer that the process was replacing: \(lost)")
+            before = now
+        }
+        #expect(rounds > 20, "the killed processes had recorded something: \(rounds)")
+        try await recordAgain(recorded)
+    }
+
+    /// Recording again leaves what a new folder would have, and two hours later no temporary file.
+    private func recordAgain(_ recorded: RecordedFolder) async throws {
+        let new = RecordedFolder()
+        let later = TimeSource.manual(ManualClock(), startingAt: Date(timeIntervalSinceNow: 7_200))
+        for folder in [recorded, new] {
+            let chain = folder.chain(time: later)
+            for item in 0..<FolderFill.items {
+                folder.stub.enqueue(.text("new \(item)"))
+                _ = try await chain.send(request(at: "https://a.example/\(item)"))
+            }
+            #expect(folder.errors.all.isEmpty)
+        }
+        #expect(Set(recorded.everything) == Set(new.everything))
+        for file in try new.files { #expect(try recorded.text(file) == new.text(file)) }
+    }
+}
+
+@Suite(.againstHanging) struct UnreadableFolderTests {
+    private func ask(_ folder: URL, descriptors: Int) async throws -> String {
+        let program = try #require(RecordingChild.program)
+        return try await Command.run(program, ["folder", "ask", folder.path, "\(descriptors)"]).text
+    }
+
+    @Test func folderWithoutRightsIsAnErrorThatNamesIt() async throws {
+        let folder = try AnswerFolder(["GET/a.txt": "1", "GET/closed/b.txt": "1"])
+        #expect(try await ask(folder.url, descriptors: 256).hasPrefix("noStub "))
+        let closed = folder.url.appending(path: "GET/closed").path
+        chmod(closed, 0)
+        defer { chmod(closed, 0o755) }
+        let text = try await ask(folder.url, descriptors: 256)
+        #expect(text.hasPrefix("unreadableFile ") && text.contains("GET/closed: Permission denied."), "\(text)")
+    }
+
+    @Test func folderForWhichNoDescriptorIsLeftIsAnErrorThatNamesIt() async throws {
+        let deep = (1...60).map { "\($0)" }.joined(separator: "/")
+        let folder = try AnswerFolder(["GET/\(deep)/a.txt": "1"])
+        #expect(try await ask(folder.url, descriptors: 256).hasPrefix("noStub "))
+        let text = try await ask(folder.url, descriptors: 40)
+        #expect(text.hasPrefix("unreadableFile ") && text.contains("GET/1/2/3/"), "\(text)")
+    }
+
+    @Test func folderThatIsAFileIsNotMissing() async throws {
+        let folder = try AnswerFolder(["a": "1"])
+        let transport = FilesTransport.files(in: folder.url.appending(path: "a"))
+        let error = await #expect(throws: TransportError.self) { try await transport.text("/") }
+        #expect(error?.code == .unreadableFile)
+        #expect(try #require(error).message.contains("Not a directory."))
+        #expect(FolderPath.Failure(code: ENOTDIR, file: "a").isMissing == false)
+    }
+}
+#endif
