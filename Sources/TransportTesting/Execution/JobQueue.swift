@@ -33,6 +33,7 @@ package final class JobQueue: TaskExecutor {
 
     private struct State {
         var jobs: [UnownedJob] = []
+        var arrivalsCount = 0
         var otherThreadsCount = 0
         var random: Numbers
     }
@@ -85,6 +86,18 @@ package final class JobQueue: TaskExecutor {
     /// when work of another thread was done.
     package var otherThreadsCount: Int { state.withLock(\.otherThreadsCount) }
 
+    /// How often any other thread, the main one included, has added a job.
+    package var arrivalsCount: Int { state.withLock(\.arrivalsCount) }
+
+    /// Waits until the main thread has done its present work, and a moment for other threads. Returns whether a job is ready.
+    package func waitBriefly() -> Bool {
+        let done = DispatchSemaphore(value: 0)
+        DispatchQueue.main.async { done.signal() }
+        // Limited, because the main thread may be blocked, or run no loop.
+        _ = done.wait(timeout: .now() + .milliseconds(200))
+        return waitForOtherThreads(upTo: .milliseconds(2))
+    }
+
     private func next() -> UnownedJob? {
         state.withLock { state in
             guard !state.jobs.isEmpty else { return nil }
@@ -97,7 +110,12 @@ package final class JobQueue: TaskExecutor {
     package func enqueue(_ job: consuming ExecutorJob) {
         let isElsewhere = Self.current !== self
         // Before the job is added, because it may end the check that asks for the count.
-        if isElsewhere, !Thread.isMainThread { state.withLock { $0.otherThreadsCount += 1 } }
+        if isElsewhere {
+            state.withLock { state in
+                state.arrivalsCount += 1
+                if !Thread.isMainThread { state.otherThreadsCount += 1 }
+            }
+        }
         add(UnownedJob(job))
         if isElsewhere { arrivals.signal() }
     }

@@ -11,17 +11,20 @@ final class SimulatedNetwork: Transport {
     func send(_ request: consuming HTTPRequest) async throws -> HTTPResponse {
         let request = request
         try request.validate()
-        let id = request.context.simulatedCall
+        let id = core.call(of: request)
         core.note("send #\(id) \(request.method) \(request.url.absoluteString)")
-        core.began(request, id)
+        let number = core.began(request, id)
         defer { core.state.withLock { $0.running -= 1 } }
         do {
-            let response = try await answer(request, id)
-            core.note("answer #\(id) \(response.status.code)")
-            if Self.leavesUndone(response) { core.state.withLock { _ = $0.acted.remove(id) } }
+            let response = try await respond(to: request, id, number)
+            core.note("response to #\(id) \(response.status.code)")
+            core.count("status \(response.status.code)")
+            if Self.leavesUndone(response) { core.state.withLock { $0.acted[number] = nil } }
             return response
         } catch {
-            core.note("failure #\(id) \((error as? any HTTPError)?.qualifiedCode ?? "\(type(of: error))")")
+            let code = (error as? any HTTPError)?.qualifiedCode ?? "\(type(of: error))"
+            core.note("failure #\(id) \(code)")
+            core.count("failure \(code)")
             throw error
         }
     }
@@ -32,10 +35,10 @@ final class SimulatedNetwork: Transport {
             || response.status == 503 && response.headerFields.contains(.retryAfter)
     }
 
-    private func answer(_ request: HTTPRequest, _ id: Int) async throws -> HTTPResponse {
+    private func respond(to request: HTTPRequest, _ id: Int, _ number: Int) async throws -> HTTPResponse {
         let isTroubled = core.chance(core.trouble)
         if isTroubled, core.chance(15) { throw failure(.cannotConnect, request) }
-        core.mayAct(on: request, id)
+        core.mayAct(on: request, id, number)
         if isTroubled, core.chance(10) {
             // The connection breaks while the body is sent.
             var chunks = request.body.makeAsyncIterator()
@@ -43,63 +46,84 @@ final class SimulatedNetwork: Transport {
             request.body.discard()
             throw failure(.connectionLost, request)
         }
-        _ = try await request.body.collect(upTo: 1 << 20)
+        core.check(try await request.body.collect(upTo: Simulation.contentLimit), of: request, number)
         try await wait(isTroubled: isTroubled, request)
         try Task.checkCancellation()
         if isTroubled, core.chance(20) {
             throw failure(core.oneOf([.connectionLost, .timedOut, .truncated]), request)
         }
-        var response = head(request, isTroubled: isTroubled)
+        var response = head(request, number, isTroubled: isTroubled)
         response.url = request.url
+        response.headerFields[SimulationCore.exchangeField] = core.name(ofExchange: number)
         if response.status != 204 {
+            let content = core.makeContent(of: number)
+            core.change(exchange: number) { $0.content = content }
             response.headerFields[.contentType] = "application/json"
-            response.headerFields[.contentLength] = "\(core.content.count)"
-            response.body = body(for: request, isTroubled: isTroubled)
+            response.headerFields[.contentLength] = "\(content.count)"
+            response.body = body(content, for: request)
         }
         return response
     }
 
-    /// Sometimes a server answers at once, and occasionally it hangs.
+    /// Sometimes a server responds at once, and occasionally it hangs.
     private func wait(isTroubled: Bool, _ request: HTTPRequest) async throws {
         guard core.chance(85) else { return }
         let wait: Duration = isTroubled && core.chance(10) ? .seconds(1_000) : .milliseconds(core.number(in: 1...3_000))
-        let timeouts = request.context.timeouts
-        let limit = [timeouts?.idle, timeouts?.total].compactMap(\.self).min() ?? .seconds(10_000)
+        let limit = idleLimit(of: request)
         try await core.clock.sleep(for: min(wait, limit))
         if wait > limit { throw failure(.timedOut, request) }
+    }
+
+    private func idleLimit(of request: HTTPRequest) -> Duration {
+        let timeouts = request.context.timeouts
+        return [timeouts?.idle, timeouts?.total].compactMap(\.self).min() ?? .seconds(10_000)
     }
 
     private func failure(_ code: HTTPErrorCode, _ request: HTTPRequest) -> TransportError {
         TransportError(code, "The simulated network fails.", request: request)
     }
 
-    private func head(_ request: HTTPRequest, isTroubled: Bool) -> HTTPResponse {
-        var fields: HTTPFields = ["X-Simulated-Path": request.url.path]
+    private static let rarer: [HTTPResponse.Status] = [
+        500, 500, 502, 502, 504, 504, 404, 404, 204, 204, 201, 202, 400, 403, 409, 410, 501,
+    ]
+
+    private func head(_ request: HTTPRequest, _ number: Int, isTroubled: Bool) -> HTTPResponse {
+        var fields = HTTPFields()
         if core.chance(60) {
             fields[.cacheControl] = core.oneOf(["max-age=2", "max-age=60", "max-age=60", "no-store", "max-age=0"])
         }
-        let text = Self.text(of: request)
-        for account in core.accounts(in: text).sorted() { fields.append("X-Simulated-Account", account) }
-        if request.url.path.hasPrefix("/private"), Origin(request.url) == core.origin, !core.isValid(text) {
+        if request.url.path.hasPrefix("/private"), Origin(request.url) == core.origin,
+            !core.isValid(Self.text(of: request))
+        {
             fields[.wwwAuthenticate] = "Bearer"
             return HTTPResponse(status: 401, headerFields: fields)
         }
         guard isTroubled else { return HTTPResponse(status: 200, headerFields: fields) }
         switch core.number(in: 0...5) {
-        case 0, 1:
-            let target = core.chance(50) ? "" : core.chance(50) ? core.url.absoluteString : core.otherURL.absoluteString
-            let path = core.oneOf(["/things/1", "/private/2", "/moved"])
-            core.state.withLock { _ = $0.redirects[request.url.path, default: []].insert(path) }
-            fields[.location] = target + path
-            return HTTPResponse(status: core.oneOf([301, 302, 303, 307, 308]), headerFields: fields)
+        case 0, 1: return redirect(request, number, fields)
         case 2:
             if core.chance(50) { fields[.retryAfter] = core.oneOf(["0", "1", "99999999999", "soon"]) }
             return HTTPResponse(status: core.oneOf([429, 503]), headerFields: fields)
         case 3:
             fields[.wwwAuthenticate] = "Bearer"
             return HTTPResponse(status: 401, headerFields: fields)
-        default: return HTTPResponse(status: core.oneOf([500, 502, 504, 404, 204]), headerFields: fields)
+        default:
+            return HTTPResponse(status: core.oneOf(Self.rarer), headerFields: fields)
         }
+    }
+
+    /// A redirect to the same origin, another one, or the same host without TLS.
+    private func redirect(_ request: HTTPRequest, _ number: Int, _ fields: HTTPFields) -> HTTPResponse {
+        let (url, other) = (core.url.absoluteString, core.otherURL.absoluteString)
+        let target = core.oneOf(["", "", "", "", url, url, other, "http://api.example.com"])
+        let location = target + core.oneOf(["/things/1", "/private/2", "/moved"])
+        let status = core.oneOf([301, 302, 303, 307, 308] as [HTTPResponse.Status])
+        if let resolved = URL(string: location, relativeTo: request.url)?.absoluteURL {
+            core.change(exchange: number) { $0.redirect = SimulatedExchange.Redirect(status: status, target: resolved) }
+        }
+        var fields = fields
+        fields[.location] = location
+        return HTTPResponse(status: status, headerFields: fields)
     }
 
     /// The parts of a request that may carry a credential.
@@ -107,92 +131,104 @@ final class SimulatedNetwork: Transport {
         request.url.absoluteString + "\n" + request.headerFields.map(\.value).joined(separator: "\n")
     }
 
-    private func body(for request: HTTPRequest, isTroubled: Bool) -> HTTPBody {
-        guard request.context.responseBody.bufferLimit == nil else { return HTTPBody(core.content) }
+    private func body(_ content: Data, for request: HTTPRequest) -> HTTPBody {
+        guard request.context.responseBody.bufferLimit == nil else { return HTTPBody(content) }
         let id = core.nextID()
         core.state.withLock { _ = $0.openBodies.insert(id) }
-        let error = isTroubled && core.chance(20) ? failure(.truncated, request) : nil
-        let chunks = SimulatedChunks(
+        let chunks = SimulatedStream(
             core: core,
             id: id,
-            chunks: ScriptedStream.parts(of: core.content, count: 3),
-            error: error
+            chunks: ScriptedStream.parts(of: content, count: SimulatedStream.chunkCount),
+            trouble: core.chance(core.trouble) && core.chance(50) ? streamTrouble(request) : nil
         )
-        return .oneShot(chunks, length: Int64(core.content.count), onDiscard: { [core] in core.closed(body: id) })
+        return .oneShot(chunks, length: Int64(content.count), onDiscard: { [core] in core.closed(body: id) })
     }
-}
 
-/// A streamed response whose chunks take time.
-private struct SimulatedChunks: AsyncSequence, Sendable {
-    let core: SimulationCore
-    let id: Int
-    let chunks: [Data]
-    /// The end of the stream, in place of its last chunk.
-    let error: TransportError?
-
-    func makeAsyncIterator() -> Iterator { Iterator(stream: self) }
-
-    struct Iterator: AsyncIteratorProtocol {
-        let stream: SimulatedChunks
-        var index = 0
-
-        mutating func next() async throws -> Data? {
-            let core = stream.core
-            do {
-                if core.chance(30) { try await core.clock.sleep(for: .milliseconds(core.number(in: 1...500))) }
-                try Task.checkCancellation()
-                if let error = stream.error, index == stream.chunks.count - 1 { throw error }
-            } catch {
-                core.closed(body: stream.id)
-                throw error
-            }
-            guard index < stream.chunks.count else {
-                core.closed(body: stream.id)
-                return nil
-            }
-            index += 1
-            return stream.chunks[index - 1]
+    private func streamTrouble(_ request: HTTPRequest) -> SimulatedStream.Trouble {
+        let index = core.number(in: 0...SimulatedStream.chunkCount)
+        guard core.chance(30) else {
+            core.count("broken stream")
+            let error = failure(core.oneOf([.truncated, .connectionLost]), request)
+            return SimulatedStream.Trouble(index: index, stall: .zero, error: error)
         }
+        core.count("stalled stream")
+        let (wait, limit) = (Duration.seconds(1_000), idleLimit(of: request))
+        let error = wait > limit ? failure(.timedOut, request) : nil
+        return SimulatedStream.Trouble(index: index, stall: min(wait, limit), error: error)
     }
 }
 
-/// The records of the network.
+/// The records of requests.
 extension SimulationCore {
-    /// Checks a request that is about to be sent.
-    func began(_ request: HTTPRequest, _ id: Int) {
-        let (call, hasActed) = state.withLock { state in
-            state.running += 1
-            return (state.calls[id], state.acted.contains(id))
+    /// The call of a request: by its context or, if the chain has lost that, by its content or its target; 0 if unknown.
+    func call(of request: HTTPRequest) -> Int {
+        let known = request.context.simulatedCall
+        if known > 0 { return known }
+        if let bytes = request.body.bytes, !bytes.isEmpty { return SimulatedCall.id(in: bytes) }
+        let (method, url) = (request.method, request.url)
+        let calls = state.withLock { state in
+            state.calls.values.filter { $0.isRunning && $0.method == method && $0.url == url }
         }
-        let sent = accounts(in: SimulatedNetwork.text(of: request))
+        return calls.count == 1 ? calls[0].id : 0
+    }
+
+    /// Checks and records a request that is about to be sent, and returns the number of the exchange.
+    func began(_ request: HTTPRequest, _ id: Int) -> Int {
+        let text = SimulatedNetwork.text(of: request)
+        let sent = accounts(in: text)
+        let number = record(request, id, sent)
+        let call = state.withLock { state in
+            state.running += 1
+            return state.calls[id]
+        }
+        checkSeed(ofTokensIn: text, at: "A request")
         if !sent.isEmpty, Origin(request.url) != origin {
             let names = sent.sorted().joined(separator: ", ")
-            violate(
-                .secretsStayAtTheirOrigin,
-                "The credential of \(names) was sent to \(request.url.host() ?? "nobody")."
-            )
+            let place = Origin(request.url)?.description ?? "no origin"
+            violate(.secretsStayAtTheirOrigin, "The credential of \(names) was sent to \(place).")
         }
-        guard let call else { return }
+        guard let call else { return number }
         if !request.body.isReadable {
             violate(.aOneShotBodyIsSentOnce, "The one-shot body of \(call) was sent again.")
         }
-        if let account = call.account, let other = sent.first(where: { $0 != account }) {
+        if let account = call.account, let other = sent.sorted().first(where: { $0 != account }) {
             violate(.accountsStayApart, "\(call), of \(account), was sent with the credential of \(other).")
         }
-        if hasActed, request.method == .post, !request.headerFields.contains(.idempotencyKey) {
-            violate(.aPostIsActedOnOnce, "\(call) was sent again after a server may have acted on it.")
-        }
+        return number
     }
 
-    func mayAct(on request: HTTPRequest, _ id: Int) {
-        guard request.method == .post, !request.headerFields.contains(.idempotencyKey) else { return }
-        state.withLock { _ = $0.acted.insert(id) }
+    /// Checks and records that a server may act on a request.
+    func mayAct(on request: HTTPRequest, _ id: Int, _ number: Int) {
+        guard request.method == .post, let call = state.withLock({ $0.calls[id] }) else { return }
+        let key = request.headerFields[.idempotencyKey]
+        let isRepeated = state.withLock { state in
+            defer { state.acted[number] = Act(call: id, key: key) }
+            return state.acted.values.contains { $0.call == id && ($0.key == nil || $0.key != key) }
+        }
+        guard isRepeated else { return }
+        let way = key == nil ? "without an idempotency key" : "with another idempotency key"
+        violate(.aPostIsActedOnOnce, "\(call) was sent again \(way) after a server may have acted on it.")
+    }
+
+    /// Checks the content of a request that a server has received.
+    func check(_ content: Data, of request: HTTPRequest, _ number: Int) {
+        if exchange(number).call == 0 {
+            let id = SimulatedCall.id(in: content)
+            change(exchange: number) { $0.call = id }
+            mayAct(on: request, id, number)
+        }
+        let exchange = exchange(number)
+        guard let call = state.withLock({ $0.calls[exchange.call] }), content != call.content,
+            request.method == call.method, !request.headerFields.contains(.contentEncoding),
+            leads(call, to: exchange, as: accounts(of: call, since: call.began ?? .zero))
+        else { return }
+        violate(
+            .contentComesWhole,
+            "A server received \(content.count) bytes from \(call) that aren't its content of \(call.content.count) bytes."
+        )
     }
 
     func closed(body: Int) { state.withLock { _ = $0.openBodies.remove(body) } }
-
-    /// Whether a request has a credential that the server accepts.
-    func isValid(_ text: String) -> Bool { state.withLock(\.valid).values.contains { text.contains($0) } }
 }
 
 extension HTTPContext {

@@ -1,5 +1,6 @@
 internal import Foundation
 public import Interceptors
+internal import Synchronization
 
 /// Plays random calls through a chain, over a random network, in virtual time. A seed determines everything, so a failure repeats.
 ///
@@ -12,12 +13,14 @@ public import Interceptors
 ///     }.run()
 /// }
 /// ```
-/// Each seed makes a new client. Several calls of two accounts run at once: with all kinds of bodies, buffered and streamed, read
-/// to the end, read in part or discarded. Some are cancelled. The servers are slow, fail, hang, redirect, answer with any
-/// status, and lose connections at any point.
+/// Each seed makes a new client. Up to six calls of two accounts run at once: GET, POST, PUT and DELETE, with bodies in memory,
+/// restartable streams and one-shot streams. Responses are buffered or streamed, and read to the end, read in part or
+/// discarded. Some calls are cancelled. The servers are slow, hang, redirect to other origins and away from TLS, and respond
+/// with the usual errors. Connections break before, during and after a request, and streams stall or break at any chunk.
 ///
-/// Whatever happens, each ``Property`` must hold. If one doesn't, ``run()`` throws an error with the seed, the property, the
-/// events that led to it, and the line that repeats them, such as `Simulation(seeds: 42...42)`.
+/// Whatever happens, each ``Property`` must hold. If one doesn't, ``run()`` plays the seed again, and throws an error with the
+/// seed, the property, the events that led to it, whether they repeated, and the line that repeats them, such as
+/// `Simulation(seeds: 42...42)`.
 ///
 /// ## Accounts
 /// By default each call brings the credential of its account, in the field `Authorization`. If the chain adds the
@@ -35,11 +38,19 @@ public import Interceptors
 /// - the order of the elements of a `Set` or `Dictionary`, unless the environment has `SWIFT_DETERMINISTIC_HASHING=1`.
 ///
 /// A seed that fails and doesn't repeat shows one of these.
+///
+/// Once another thread or the main actor has taken part, the simulation waits for it before the time moves.
+///
+/// ## Not simulated
+/// - Cookies, validators (`ETag`, `If-None-Match`), `Vary`, ranges, content codings and informational responses.
+/// - Files as bodies, HEAD and other methods, and statuses that servers rarely send.
+/// - The credentials of schemes other than a token: the server finds a token anywhere in the fields or in the URL.
+/// - The order of fields, HTTP versions, TLS, and connections that calls share.
 public struct Simulation: Sendable {
     /// Makes the client under test for one seed.
-    public typealias Factory = @Sendable (_ world: World) throws -> Client
+    public typealias Factory = @Sendable (_ world: World) async throws -> Client
 
-    private let seeds: ClosedRange<UInt64>
+    private let seeds: ClosedRange<Int>
     let exceptions: Set<Property>
     let content: HTTPBody?
     let make: Factory
@@ -50,10 +61,12 @@ public struct Simulation: Sendable {
     ///   - seeds: the seeds to play, by default a thousand.
     ///   - exceptions: properties that the chain doesn't promise, such as ``Property/aPostIsActedOnOnce`` of a chain that repeats
     ///     a POST on purpose.
-    ///   - content: the content of the servers' responses, as `application/json`; by default a small object.
-    ///   - make: makes the client, once for each seed.
+    ///   - content: the content of all responses, as `application/json`, up to 16 MiB. By default each response has another
+    ///     small object as its content, so that a response with another's content is found. Choose the content only if the chain
+    ///     needs a certain form.
+    ///   - make: makes the client, once for each seed, and again for a seed that fails.
     public init(
-        seeds: ClosedRange<UInt64> = 1...1_000,
+        seeds: ClosedRange<Int> = 1...1_000,
         except exceptions: Set<Property> = [],
         answering content: HTTPBody? = nil,
         _ make: @escaping Factory
@@ -67,98 +80,47 @@ public struct Simulation: Sendable {
     /// Plays each seed, until one breaks a property.
     ///
     /// - Throws: an error that describes the first seed that breaks a property. `CancellationError` if the task is cancelled.
-    ///   Another error if the runtime doesn't let a program order its tasks. Rethrows errors of the closure.
+    ///   An error if the simulation tests nothing: the client doesn't use the world's network or, in 20 seeds or more, no call
+    ///   reaches the network or none gets a 2xx response. Another error if the runtime doesn't let a program order its tasks.
+    ///   Rethrows errors of the closure.
     public func run() async throws {
         try await run(patience: RulePatience())
     }
 
-    func run(patience: RulePatience) async throws {
-        let content = try await (content ?? #"{"id":42,"name":"Ada","films":[1,2,3]}"#).collect(upTo: 16 << 20)
+    /// The longest content of a response or a request.
+    static let contentLimit = 16 << 20
+
+    func run(patience: RulePatience, longestSeed: Duration = .seconds(300)) async throws {
+        let content = try await content?.collect(upTo: Self.contentLimit)
         let progress = SimulationProgress()
-        let isCancelled = Guarded(false)
         try await withTaskCancellationHandler {
             // On a separate thread, because a play owns its thread, and an interceptor may block it.
             try await WatchedThread.run(
                 limit: patience.blockedThread,
                 progress: { progress.jobs },
-                blocked: { progress.blockedFailure() }
+                blocked: { progress.block() }
             ) {
-                for seed in seeds {
-                    if isCancelled.value { throw CancellationError() }
-                    let core = try SimulationCore(seed: seed, content: content)
-                    progress.begin(core)
-                    try SimulationPlay(core, progress, patience, exceptions).run(make)
-                }
+                var series = SimulationSeries(self, content: content, progress, patience, longestSeed: longestSeed)
+                for seed in seeds { try series.play(seed) }
+                try series.checkCounts()
             }
         } onCancel: {
-            isCancelled.change { $0 = true }
+            progress.stop()
         }
     }
 
-    /// Plays one seed on the present thread, and returns its events.
-    func trace(of seed: UInt64, content: Data = Data("{}".utf8)) throws -> [String] {
-        let core = try SimulationCore(seed: seed, content: content)
-        try SimulationPlay(core, SimulationProgress(), RulePatience(), exceptions).run(make)
-        return core.trace
-    }
-}
-
-extension Simulation {
-    /// Something that must hold in each simulation.
-    public struct Property: OpenSet {
-        /// The name of the property, such as `everyCallEnds`.
-        public let rawValue: String
-        /// Creates a property from its name.
-        public init(rawValue: String) { self.rawValue = rawValue }
-
-        /// Each call ends once, with a response or an error.
-        public static let everyCallEnds = Self(rawValue: "everyCallEnds")
-        /// When the calls have ended, no work goes on without end.
-        public static let timeEnds = Self(rawValue: "timeEnds")
-        /// No job blocks its thread.
-        public static let noThreadIsBlocked = Self(rawValue: "noThreadIsBlocked")
-        /// A cancelled call ends at once, and if it fails, with `CancellationError`.
-        public static let cancellationEndsACall = Self(rawValue: "cancellationEndsACall")
-        /// A call has its response, or its error, by its deadline (``World/giveDeadlines(_:)``).
-        public static let aDeadlineEndsACall = Self(rawValue: "aDeadlineEndsACall")
-        /// At the end no exchange goes on, and each response's stream was read to its end or discarded.
-        public static let nothingStaysOpen = Self(rawValue: "nothingStaysOpen")
-        /// At the end nothing holds the client's transport any more, such as a task that waits for ever.
-        public static let theChainIsReleased = Self(rawValue: "theChainIsReleased")
-        /// A one-shot body is never sent again.
-        public static let aOneShotBodyIsSentOnce = Self(rawValue: "aOneShotBodyIsSentOnce")
-        /// A POST without an idempotency key is never sent again after a server may have acted on it.
-        public static let aPostIsActedOnOnce = Self(rawValue: "aPostIsActedOnOnce")
-        /// No call gets a response that was made for another account, or is sent with another account's credential.
-        public static let accountsStayApart = Self(rawValue: "accountsStayApart")
-        /// Each call gets the response to its own path, or to one that a redirect led to.
-        public static let responsesBelongToTheirCalls = Self(rawValue: "responsesBelongToTheirCalls")
-        /// A credential is sent to its own origin only.
-        public static let secretsStayAtTheirOrigin = Self(rawValue: "secretsStayAtTheirOrigin")
-        /// No error shows a credential.
-        public static let secretsAreNotPrinted = Self(rawValue: "secretsAreNotPrinted")
-        /// A buffered response has its content in memory.
-        public static let aBufferedResponseStaysBuffered = Self(rawValue: "aBufferedResponseStaysBuffered")
-    }
-
-    /// A seed that broke a property.
-    struct Failure: Error, CustomStringConvertible {
-        let seed: UInt64
-        let property: Property
-        /// What happened, as a sentence.
-        let observed: String
-        let trace: [String]
-        /// How often another thread took part.
-        let otherThreadsCount: Int
-
-        var description: String {
-            let doubt =
-                otherThreadsCount > 0 ? " Other threads took part, so the seed may not repeat." : ""
-            return """
-                Simulation: \(property): \(observed)
-                Seed \(seed) repeats it: Simulation(seeds: \(seed)...\(seed)).\(doubt)
-                \(trace.joined(separator: "\n"))
-                """
-        }
+    /// Plays one seed on the present thread, and returns how often each kind of event happened.
+    func counts(of seed: Int) throws -> [String: Int] {
+        let core = try SimulationCore(seed: seed, content: nil)
+        let patience = RulePatience()
+        _ = try SimulationPlay(
+            core,
+            SimulationProgress(),
+            patience,
+            exceptions: exceptions,
+            longest: .seconds(300),
+            waitsForThreads: false
+        ).run(make)
+        return core.state.withLock(\.counts)
     }
 }

@@ -8,7 +8,7 @@ extension SimulationCore {
 
     /// The calls that haven't ended.
     var waitingCalls: [SimulatedCall] {
-        state.withLock { $0.calls.values.filter { $0.ends == 0 } }.sorted { $0.id < $1.id }
+        state.withLock { $0.calls.values.filter { $0.endedAt == nil } }.sorted { $0.id < $1.id }
     }
 
     func answered(_ id: Int) {
@@ -20,10 +20,7 @@ extension SimulationCore {
         let now = now
         let name = error.map { ($0 as? any HTTPError)?.qualifiedCode ?? "\(type(of: $0))" }
         note("end #\(id) \(name ?? "well")")
-        change(id) { call in
-            call?.ends += 1
-            call?.endedAt = now
-        }
+        change(id) { $0?.endedAt = now }
         guard let error, let call = state.withLock({ $0.calls[id] }) else { return }
         if call.cancelledAt != nil, !(error is CancellationError) {
             violate(.cancellationEndsACall, "\(call) was cancelled, and failed with \(name ?? "").")
@@ -34,29 +31,70 @@ extension SimulationCore {
         }
     }
 
-    func check(_ response: HTTPResponse, of call: SimulatedCall, since start: Duration) {
+    /// Checks the head of a response, and returns the exchange that it names.
+    func check(_ response: HTTPResponse, of call: SimulatedCall, since start: Duration) -> SimulatedExchange? {
         note("response #\(call.id) \(response.status.code)")
-        let permitted = followsSignIns ? accounts(since: start) : Set([call.account].compactMap(\.self))
-        for account in response.headerFields[values: "X-Simulated-Account"] where !permitted.contains(account) {
-            let caller = permitted.isEmpty ? "nobody" : permitted.sorted().joined(separator: ", ")
-            violate(.accountsStayApart, "\(call), of \(caller), got a response that was made for \(account).")
-        }
-        if let path = response.headerFields["X-Simulated-Path"], !isReachable(path, from: call.url.path) {
-            violate(.responsesBelongToTheirCalls, "\(call) got the response to \(path).")
-        }
+        if response.status.kind == .successful { state.withLock { $0.successes += 1 } }
         if call.mode == .buffered, response.body.bytes == nil {
             violate(.aBufferedResponseStaysBuffered, "\(call) asked for a response in memory, and got a stream.")
         }
+        guard let name = response.headerFields[Self.exchangeField],
+            let exchange = exchange(named: name, for: call)
+        else { return nil }
+        checkOwner(of: exchange, call, since: start)
+        return exchange
     }
 
-    /// Whether redirects may have led from one path to another.
-    private func isReachable(_ path: String, from start: String) -> Bool {
-        let redirects = state.withLock(\.redirects)
-        var (found, rest): (Set<String>, [String]) = ([start], [start])
-        while let next = rest.popLast() {
-            for target in redirects[next] ?? [] where found.insert(target).inserted { rest.append(target) }
+    private func checkOwner(of exchange: SimulatedExchange, _ call: SimulatedCall, since start: Duration) {
+        let permitted = accounts(of: call, since: start)
+        for account in exchange.accounts.sorted() where !permitted.contains(account) {
+            let caller = permitted.isEmpty ? "nobody" : permitted.sorted().joined(separator: ", ")
+            violate(.accountsStayApart, "\(call), of \(caller), got a response that was made for \(account).")
         }
-        return found.contains(path)
+        if !leads(call, to: exchange, as: permitted) {
+            let target = "\(exchange.method) \(exchange.url.absoluteString)"
+            violate(.responsesBelongToTheirCalls, "\(call) got the response to \(target).")
+        }
+    }
+
+    /// Checks the content that a call has read.
+    ///
+    /// - Parameters:
+    ///   - isWhole: whether the call has read up to the end without an error.
+    ///   - named: the exchange that the head of the response names.
+    func check(
+        _ content: Data,
+        isWhole: Bool,
+        of call: SimulatedCall,
+        from named: SimulatedExchange?,
+        since start: Duration
+    ) {
+        var exchange = named
+        // Without the field, the response is the chain's, but its content may be a server's.
+        if named == nil, let name = exchangeName(in: content) {
+            exchange = self.exchange(named: name, for: call)
+            if let exchange { checkOwner(of: exchange, call, since: start) }
+        }
+        guard let exchange else {
+            guard isWhole, !content.isEmpty else { return }
+            let isBeginning = state.withLock(\.exchanges).contains {
+                $0.content.count > content.count && $0.content.starts(with: content)
+            }
+            if isBeginning {
+                violate(
+                    .contentComesWhole,
+                    "\(call) got the first \(content.count) bytes of a response as if they were all."
+                )
+            }
+            return
+        }
+        let expected = exchange.content
+        if isWhole ? content == expected : expected.starts(with: content) { return }
+        let text =
+            expected.starts(with: content)
+            ? "\(call) got \(content.count) of \(expected.count) bytes, and no error."
+            : "\(call) got content that its server hadn't sent with the response."
+        violate(.contentComesWhole, text)
     }
 }
 
@@ -77,10 +115,15 @@ extension SimulationCore {
             }
         }
         let waiting = waitingCalls
-        if !waiting.isEmpty, violations.isEmpty {
-            let names = waiting.map(\.description).joined(separator: ", ")
-            violate(.everyCallEnds, "\(waiting.count) of \(calls.count) calls wait for ever: \(names).")
-        }
+        guard !waiting.isEmpty else { return }
+        let names = waiting.map(\.description).joined(separator: ", ")
+        violate(
+            .everyCallEnds,
+            """
+            \(waiting.count) of \(calls.count) calls wait for ever: \(names). \
+            If an interceptor sleeps on a clock of the system, pass it world.time.
+            """
+        )
     }
 
     func checkRest() {

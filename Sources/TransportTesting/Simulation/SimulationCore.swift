@@ -13,17 +13,20 @@ final class SimulationCore: Sendable {
 
     struct State {
         var trace: [String] = []
+        /// How often each kind of event happened, such as `status 302`.
+        var counts: [String: Int] = [:]
         var omitted = 0
         var violations: [Violation] = []
         var lastID = 0
         var calls: [Int: SimulatedCall] = [:]
-        /// Calls on which a server may have acted. They must not be sent again.
-        var acted: Set<Int> = []
+        var exchanges: [SimulatedExchange] = []
+        /// The number of calls that got a 2xx response.
+        var successes = 0
+        /// The POSTs on which a server may have acted, by the number of the exchange.
+        var acted: [Int: Act] = [:]
         /// The number of exchanges that haven't ended.
         var running = 0
         var openBodies: Set<Int> = []
-        /// The paths to which a redirect may have led, by the path of the request.
-        var redirects: [String: Set<String>] = [:]
 
         /// All tokens, with their accounts.
         var tokens: [(value: String, account: String)] = []
@@ -38,13 +41,20 @@ final class SimulationCore: Sendable {
     }
 
     struct WeakNetwork: Sendable {
-        weak let network: SimulatedNetwork?
+        // Not a `let`: compilers before Swift 6.2.3 reject it.
+        weak var network: SimulatedNetwork?
+    }
+
+    struct Act {
+        let call: Int
+        /// The idempotency key.
+        let key: String?
     }
 
     static let names = ["ada", "bob"]
     private static let traceLimit = 400
 
-    let seed: UInt64
+    let seed: Int
     let clock: ManualClock
     /// The randomness of the chain, apart from that of the network, so that a repaired chain meets a similar network.
     let time: TimeSource
@@ -52,20 +62,22 @@ final class SimulationCore: Sendable {
     let url: URL
     let otherURL: URL
     let origin: Origin
-    let content: Data
+    /// The content of each response; `nil` for content that differs by exchange.
+    let content: Data?
     /// The percentage of exchanges that go wrong.
     let trouble: Int
     let state = Mutex(State())
 
-    init(seed: UInt64, content: Data) throws {
+    init(seed: Int, content: Data?) throws {
         guard let url = URL(string: "https://api.example.com"), let origin = Origin(url),
             let otherURL = URL(string: "https://other.example")
         else { throw TransportError(.unsupportedURL, "The simulation's URL is wrong.") }
         self.seed = seed
         (self.url, self.otherURL, self.origin, self.content) = (url, otherURL, origin, content)
         clock = ManualClock()
-        time = .manual(clock, seed: seed)
-        random = .seeded(~seed)
+        let number = UInt64(bitPattern: Int64(seed))
+        time = .manual(clock, seed: number)
+        random = .seeded(~number)
         trouble = Int(random.next() % 91)
         for name in Self.names { _ = makeToken(of: name) }
     }
@@ -94,6 +106,8 @@ final class SimulationCore: Sendable {
         state.withLock { $0.violations.append(Violation(property: property, text: text)) }
     }
 
+    func count(_ event: String) { state.withLock { $0.counts[event, default: 0] += 1 } }
+
     func nextID() -> Int {
         state.withLock { state in
             state.lastID += 1
@@ -118,113 +132,4 @@ extension SimulationCore {
     }
 
     func oneOf<Element>(_ elements: [Element]) -> Element { elements[number(in: 0...elements.count - 1)] }
-}
-
-/// Accounts.
-extension SimulationCore {
-    /// Whether the chain follows sign-ins, so that calls bring no credentials.
-    var followsSignIns: Bool { state.withLock { !$0.onSignIn.isEmpty } }
-
-    /// A token that the server accepts from now on, instead of the account's older one.
-    func makeToken(of account: String) -> Simulation.Account {
-        let token = "secret-\(account)-\(nextID())-end"
-        state.withLock { state in
-            state.tokens.append((token, account))
-            state.valid[account] = token
-        }
-        return Simulation.Account(name: account, token: token)
-    }
-
-    /// The account with the token that the server accepts, or, at random, with one that it rejects.
-    private func credentials(of name: String) -> Simulation.Account {
-        if chance(50) { return makeToken(of: name) }
-        let rejected = makeToken(of: name)
-        _ = makeToken(of: name)
-        return rejected
-    }
-
-    func onSignIn(_ change: @escaping @Sendable (Simulation.Account?) -> Void) {
-        let name: String?
-        if let last = state.withLock(\.signIns.last) {
-            name = last.account
-        } else {
-            name = oneOf([nil, "ada", "ada", "bob"])
-            state.withLock { $0.signIns.append((.zero, name)) }
-        }
-        state.withLock { $0.onSignIn.append(change) }
-        change(name.map(credentials))
-    }
-
-    /// Drops the closures that the chain gave the world, because they may hold the client.
-    func dropClosures() {
-        let closures = state.withLock { state in
-            let closures = (state.onSignIn, state.setDeadline)
-            (state.onSignIn, state.setDeadline) = ([], nil)
-            return closures
-        }
-        // Released here, outside the lock.
-        withExtendedLifetime(closures) {}
-    }
-
-    func signIn(_ name: String?) {
-        note("\(name ?? "nobody") is signed in")
-        let (now, account) = (now, name.map(credentials))
-        let changes = state.withLock { state in
-            state.signIns.append((now, name))
-            return state.onSignIn
-        }
-        for change in changes { change(account) }
-    }
-
-    func newToken(insteadOf rejected: String?) async throws -> Simulation.Account {
-        let owner = state.withLock { state in
-            rejected.map { rejected in state.tokens.first { $0.value == rejected }?.account }
-                ?? state.signIns.last?.account
-        }
-        note("a new token is asked for")
-        try await clock.sleep(for: .milliseconds(number(in: 0...1_500)))
-        guard let owner, !chance(trouble / 3) else {
-            note("no new token is given")
-            throw TransportError(.connectionLost, "The simulated server gives no new token.")
-        }
-        note("a new token is given")
-        return makeToken(of: owner)
-    }
-
-    /// The accounts whose responses a call may get that began at `start`.
-    func accounts(since start: Duration) -> Set<String> {
-        state.withLock { state in
-            let before = state.signIns.last { $0.since < start }
-            let during = state.signIns.filter { $0.since >= start }
-            return Set(([before].compactMap(\.self) + during).compactMap(\.account))
-        }
-    }
-
-    /// The accounts whose tokens a text contains.
-    func accounts(in text: String) -> Set<String> {
-        guard text.contains("secret-") else { return [] }
-        return Set(state.withLock(\.tokens).filter { text.contains($0.value) }.map(\.account))
-    }
-}
-
-/// The progress of a whole simulation, for the thread that watches it.
-final class SimulationProgress: Sendable {
-    private let beat = Atomic<Int>(0)
-    private let core = Mutex<SimulationCore?>(nil)
-
-    /// The number of jobs that began, doubled, plus one while a job runs.
-    var jobs: Int { beat.load(ordering: .relaxed) }
-    func step() { beat.add(1, ordering: .relaxed) }
-    func begin(_ core: SimulationCore) { self.core.withLock { $0 = core } }
-
-    func blockedFailure() -> any Error {
-        let core = core.withLock(\.self)
-        return Simulation.Failure(
-            seed: core?.seed ?? 0,
-            property: .noThreadIsBlocked,
-            observed: "A job blocks its thread, so that no other task can go on.",
-            trace: core?.trace ?? [],
-            otherThreadsCount: 0
-        )
-    }
 }

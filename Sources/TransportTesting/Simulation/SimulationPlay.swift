@@ -4,104 +4,189 @@ internal import Synchronization
 
 /// Plays one seed.
 final class SimulationPlay: Sendable {
+    private struct State {
+        /// `nil` while the closure makes the client.
+        var preparation: Result<Void, any Error>?
+        var tasks: [Task<Void, Never>] = []
+    }
+
     private let core: SimulationCore
     private let queue: JobQueue
     private let progress: SimulationProgress
     private let patience: RulePatience
     private let exceptions: Set<Simulation.Property>
+    private let longest: Duration
+    private let waitsForThreads: Bool
+    private let start = ContinuousClock.now
+    private let state = Mutex(State())
     private static let mostSteps = 300_000
 
+    /// - Parameters:
+    ///   - longest: the longest time in real time.
+    ///   - waitsForThreads: whether to wait for other threads before the time moves, even if none has taken part yet.
     init(
         _ core: SimulationCore,
         _ progress: SimulationProgress,
         _ patience: RulePatience,
-        _ exceptions: Set<Simulation.Property>
+        exceptions: Set<Simulation.Property>,
+        longest: Duration,
+        waitsForThreads: Bool
     ) throws {
         self.core = core
         self.progress = progress
         self.patience = patience
         self.exceptions = exceptions
-        queue = try JobQueue(seed: core.seed)
+        self.longest = longest
+        self.waitsForThreads = waitsForThreads
+        queue = try JobQueue(seed: UInt64(bitPattern: Int64(core.seed)))
     }
 
-    func run(_ make: Simulation.Factory) throws {
-        try queue.enter {
-            let client = try make(Simulation.World(core: core))
-            let hasDeadlines = core.state.withLock { $0.setDeadline != nil }
-            for id in 1...core.number(in: 1...6) { start(SimulatedCall(id, core, hasDeadline: hasDeadlines), client) }
-            if core.followsSignIns { changeAccounts() }
+    /// How often another thread has taken part.
+    var otherThreadsCount: Int { queue.arrivalsCount }
+
+    /// - Returns: the first broken property that isn't an exception.
+    /// - Throws: the error of the closure that makes the client, or `CancellationError`.
+    func run(_ make: @escaping Simulation.Factory) throws -> Simulation.Failure? {
+        defer { endTasks() }
+        queue.enter { add(Task(executorPreference: queue) { await self.prepare(make) }) }
+        let isFinished = try play()
+        switch state.withLock(\.preparation) {
+        case nil: core.violate(.everyCallEnds, "The closure that makes the client never ends.")
+        case .failure(let error): throw error
+        case .success: core.checkCalls()
         }
-        let isFinished = play()
-        core.checkCalls()
-        if isFinished { checkEnd() }
-        try throwViolation()
+        if isFinished { try checkEnd() }
+        return failure
     }
 
-    private func checkEnd() {
+    private func prepare(_ make: Simulation.Factory) async {
+        let result: Result<Void, any Error>
+        do {
+            let client = try await make(Simulation.World(core: core))
+            if core.state.withLock(\.networks.isEmpty) {
+                throw Simulation.NothingTested(
+                    description: """
+                        The closure made a client without world.client(interceptors:) and world.network(), so seed \
+                        \(core.seed) tests nothing.
+                        """
+                )
+            }
+            startCalls(client)
+            result = .success(())
+        } catch {
+            result = .failure(error)
+        }
+        state.withLock { $0.preparation = result }
+    }
+
+    private func checkEnd() throws {
         core.checkRest()
         core.dropClosures()
-        _ = queue.runAll(limit: 1_000)
+        repeat { _ = try runJobs(limit: 1_000) } while settles()
         core.checkRelease()
     }
 
-    private func throwViolation() throws {
-        guard let first = core.violations.first(where: { !exceptions.contains($0.property) }) else { return }
-        throw Simulation.Failure(
+    private var failure: Simulation.Failure? {
+        guard let first = core.violations.first(where: { !exceptions.contains($0.property) }) else { return nil }
+        return Simulation.Failure(
             seed: core.seed,
             property: first.property,
             observed: first.text,
             trace: core.trace,
-            otherThreadsCount: queue.otherThreadsCount
+            otherThreadsCount: queue.arrivalsCount
         )
     }
 
     /// Alternates between running jobs and advancing the time, until neither is left. Returns `false` if that doesn't happen.
-    private func play() -> Bool {
+    private func play() throws -> Bool {
         var steps = 0
-        while steps < Self.mostSteps {
-            steps += runJobs() + 1
+        while steps < Self.mostSteps, !isOverdue {
+            steps += try runJobs(limit: Self.mostSteps) + 1
+            if settles() { continue }
             if let deadline = core.clock.nextDeadline {
                 queue.enter { core.clock.advance(to: deadline) }
-            } else if core.waitingCalls.isEmpty || !queue.waitForOtherThreads(upTo: patience.otherThreads) {
+            } else if hasEnded || !queue.waitForOtherThreads(upTo: patience.otherThreads) {
                 return true
             }
         }
         core.violate(
-            core.waitingCalls.isEmpty ? .timeEnds : .everyCallEnds,
-            "Jobs or sleeps follow each other without end."
+            hasEnded ? .timeEnds : .everyCallEnds,
+            isOverdue
+                ? "The seed takes longer than \(longest) in real time."
+                : "Jobs or sleeps follow each other without end."
         )
         return false
     }
 
-    private func runJobs() -> Int {
+    private var isOverdue: Bool { ContinuousClock.now - start >= longest }
+    private var hasEnded: Bool { state.withLock { $0.preparation != nil } && core.waitingCalls.isEmpty }
+
+    /// Waits briefly for other threads if any has taken part. Returns whether jobs became ready.
+    private func settles() -> Bool {
+        (waitsForThreads || queue.arrivalsCount > 0) && queue.waitBriefly()
+    }
+
+    /// Runs jobs until none is ready, and returns their number.
+    private func runJobs(limit: Int) throws -> Int {
         var count = 0
-        while count < Self.mostSteps {
-            progress.step()
-            let ran = queue.runAll(limit: 1)
-            progress.step()
-            if ran == 0 { break }
+        while count < limit {
+            if progress.isStopped { throw CancellationError() }
+            if count % 1_024 == 1_023, isOverdue { break }
+            guard runJob() else { break }
             count += 1
         }
         return count
     }
+
+    private func runJob() -> Bool {
+        progress.step()
+        defer { progress.step() }
+        return queue.runAll(limit: 1) > 0
+    }
+
+    private func add(_ task: Task<Void, Never>) { state.withLock { $0.tasks.append(task) } }
+
+    /// Ends what the seed left behind, so that it doesn't stay in memory.
+    private func endTasks() {
+        let tasks = state.withLock(\.tasks)
+        queue.enter { for task in tasks { task.cancel() } }
+        var count = 0
+        while count < 10_000, !progress.isBlocked, runJob() { count += 1 }
+    }
 }
 
 extension SimulationPlay {
+    private func startCalls(_ client: Client) {
+        let hasDeadlines = core.state.withLock { $0.setDeadline != nil }
+        var calls: [SimulatedCall] = []
+        for id in 1...core.number(in: 1...6) {
+            calls.append(SimulatedCall(id, core, hasDeadline: hasDeadlines, resembling: calls))
+        }
+        for call in calls { start(call, client) }
+        if core.followsSignIns { changeAccounts() }
+    }
+
     private func start(_ call: SimulatedCall, _ client: Client) {
         let core = core
         let id = call.id
         core.change(id) { $0 = call }
+        core.count("method \(call.method)")
+        core.count("account \(call.account ?? "nobody")")
         let task = Task(executorPreference: queue) {
             core.ended(id, with: await Self.outcome(of: call, client, core))
         }
+        add(task)
         guard let delay = call.cancelled else { return }
-        Task(executorPreference: queue) {
-            try? await core.clock.sleep(for: delay)
-            let now = core.now
-            core.change(id) { if $0?.ends == 0 { $0?.cancelledAt = now } }
-            core.note("cancel #\(id)")
-            task.cancel()
-        }
+        add(
+            Task(executorPreference: queue) {
+                try? await core.clock.sleep(for: delay)
+                let now = core.now
+                core.change(id) { if $0?.endedAt == nil { $0?.cancelledAt = now } }
+                core.note("cancel #\(id)")
+                core.count("cancellation")
+                task.cancel()
+            }
+        )
     }
 
     /// The error of a call, if it fails.
@@ -130,13 +215,16 @@ extension SimulationPlay {
             throw error
         }
         core.answered(call.id)
-        core.check(response, of: call, since: start)
+        let exchange = core.check(response, of: call, since: start)
         switch call.reading {
-        case .all: _ = try await response.body.collect(upTo: 1 << 20)
+        case .all:
+            let content = try await response.body.collect(upTo: Simulation.contentLimit)
+            core.check(content, isWhole: true, of: call, from: exchange, since: start)
         case .part:
             var chunks = response.body.makeAsyncIterator()
-            _ = try await chunks.next()
+            let chunk = try await chunks.next()
             response.body.discard()
+            core.check(chunk ?? Data(), isWhole: false, of: call, from: exchange, since: start)
         case .none: response.body.discard()
         }
     }
@@ -147,10 +235,12 @@ extension SimulationPlay {
         for _ in 0..<core.number(in: 0...4) {
             let delay = Duration.milliseconds(core.number(in: 0...8_000))
             let name = core.oneOf(["ada", "bob", nil])
-            Task(executorPreference: queue) {
-                try? await core.clock.sleep(for: delay)
-                core.signIn(name)
-            }
+            add(
+                Task(executorPreference: queue) {
+                    try? await core.clock.sleep(for: delay)
+                    core.signIn(name)
+                }
+            )
         }
     }
 }

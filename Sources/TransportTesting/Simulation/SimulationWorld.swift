@@ -63,7 +63,7 @@ extension Simulation.World {
     /// Accounts change while calls run. The server rejects some of their tokens with 401, and expects a new one.
     public func onSignIn(_ change: @escaping @Sendable (Simulation.Account?) -> Void) { core.onSignIn(change) }
 
-    /// The server's answer to a request for a new token: takes time, and may fail. The account's older tokens become invalid.
+    /// Asks the server for a new token, which takes time and may fail. The account's older tokens become invalid.
     ///
     /// - Parameter rejected: a token of the account; `nil` for the account that is signed in.
     /// - Throws: an error if the network fails or nobody is signed in; `CancellationError` if the task is cancelled.

@@ -6,7 +6,7 @@ import TransportTesting
 
 /// The usual chains in simulations, as a user of the package checks a chain.
 @Suite(.againstHanging, .heavy) struct SimulatedChainsTests {
-    private static let seeds: ClosedRange<UInt64> = 1...500
+    private static let seeds = 1...500
 
     private static func giveDeadlines(_ world: Simulation.World) {
         world.giveDeadlines { request, limit in request.context.deadline = Deadline(after: limit, time: world.time) }

@@ -26,7 +26,7 @@ struct BrokenChain: Sendable, CustomTestStringConvertible {
         self.init(property, name) { world in world.client(interceptors: [.intercept(body)]) }
     }
 
-    static let all = ends + bodies + identity
+    static let all = ends + bodies + content + posts + identity + sharing
 }
 
 /// A call, a task or a body that doesn't end.
@@ -117,6 +117,159 @@ extension BrokenChain {
                 return try await next(sent)
             }
             return world.client(interceptors: [.when(.origin(world.origin), [swap])])
+        },
+    ]
+}
+
+/// Content.
+extension BrokenChain {
+    private static let content: [Self] = [
+        Self(.contentComesWhole, "second attempt with an empty body") { request, next in
+            do { return try await next(request) } catch  where request.method == .put && !Task.isCancelled {
+                request.body = .empty
+                return try await next(request)
+            }
+        },
+        Self(.contentComesWhole, "stream whose error becomes a usual end") { request, next in
+            var response = try await next(request)
+            guard response.body.bytes == nil else { return response }
+            response.body = response.body.wrapped { Quiet(chunks: $0) }
+            return response
+        },
+        Self(.contentComesWhole, "cache of whatever came before a stream broke") { world in
+            let kept = Shared<[String: HTTPResponse]>([:])
+            let cache: AnyInterceptor = .intercept { request, next in
+                let key = "\(request.url) \(request.headerFields[.authorization] ?? "")"
+                guard request.method == .get, request.context.responseBody == .streamed else {
+                    return try await next(request)
+                }
+                if let response = kept.value[key] { return response }
+                var response = try await next(request)
+                guard response.status == 200 else { return response }
+                let (status, fields, body) = (response.status, response.headerFields, response.body)
+                response.body = body.wrapped { body in
+                    Kept(chunks: body) { content in
+                        kept.change {
+                            $0[key] = HTTPResponse(status: status, headerFields: fields, body: HTTPBody(content))
+                        }
+                    }
+                }
+                return response
+            }
+            return world.client(interceptors: [cache])
+        },
+    ]
+
+    /// Ends without an error when its chunks break.
+    private struct Quiet: AsyncSequence, Sendable {
+        let chunks: HTTPBody
+
+        func makeAsyncIterator() -> Iterator { Iterator(chunks: chunks.makeAsyncIterator()) }
+
+        struct Iterator: AsyncIteratorProtocol {
+            var chunks: HTTPBody.AsyncIterator
+
+            mutating func next() async throws -> Data? {
+                do { return try await chunks.next() } catch is TransportError {
+                    return nil
+                }
+            }
+        }
+    }
+
+    /// Hands over the chunks that were read when no more come.
+    private struct Kept: AsyncSequence, Sendable {
+        let chunks: HTTPBody
+        let keep: @Sendable (Data) -> Void
+
+        func makeAsyncIterator() -> Iterator { Iterator(chunks: chunks.makeAsyncIterator(), keep: keep) }
+
+        struct Iterator: AsyncIteratorProtocol {
+            var chunks: HTTPBody.AsyncIterator
+            let keep: @Sendable (Data) -> Void
+            var content = Data()
+
+            mutating func next() async throws -> Data? {
+                do {
+                    guard let chunk = try await chunks.next() else {
+                        keep(content)
+                        return nil
+                    }
+                    content.append(chunk)
+                    return chunk
+                } catch {
+                    keep(content)
+                    throw error
+                }
+            }
+        }
+    }
+}
+
+/// Attempts of a POST.
+extension BrokenChain {
+    private static let posts: [Self] = [
+        Self(.aPostIsActedOnOnce, "another idempotency key for each attempt") { world in
+            let retry: AnyInterceptor = .intercept { request, next in
+                request.headerFields[.idempotencyKey] = "\(world.random.next())"
+                do { return try await next(request) } catch  where request.body.isReadable && !Task.isCancelled {
+                    request.headerFields[.idempotencyKey] = "\(world.random.next())"
+                    return try await next(request)
+                }
+            }
+            return world.client(interceptors: [retry])
+        },
+        Self(.aPostIsActedOnOnce, "second attempt that loses the context") { request, next in
+            let request = request
+            var copy = HTTPRequest(method: request.method, url: request.url, body: request.body)
+            copy.headerFields = request.headerFields
+            copy.context.responseBody = request.context.responseBody
+            do { return try await next(copy) } catch  where request.body.isReadable && !Task.isCancelled {
+                return try await next(copy)
+            }
+        },
+    ]
+}
+
+/// State that is shared by too many.
+extension BrokenChain {
+    private static let sharing: [Self] = [
+        Self(.accountsStayApart, "bytes kept by their URL alone") { world in
+            let kept = Shared<[URL: Data]>([:])
+            let cache: AnyInterceptor = .intercept { request, next in
+                let url = request.url
+                let isKept = request.method == .get && request.context.responseBody == .buffered
+                if isKept, let content = kept.value[url] { return HTTPResponse(status: 200, body: HTTPBody(content)) }
+                let response = try await next(request)
+                if isKept, response.status == 200, let bytes = response.body.bytes { kept.change { $0[url] = bytes } }
+                return response
+            }
+            return world.client(interceptors: [cache])
+        },
+        Self(.responsesBelongToTheirCalls, "cache that ignores the query") { world in
+            let kept = Shared<[String: HTTPResponse]>([:])
+            let cache: AnyInterceptor = .intercept { request, next in
+                let key = "\(request.url.path) \(request.headerFields[.authorization] ?? "")"
+                let isKept = request.method == .get && request.context.responseBody == .buffered
+                if isKept, let response = kept.value[key] { return response }
+                let response = try await next(request)
+                if isKept, response.status == 200 { kept.change { $0[key] = response } }
+                return response
+            }
+            return world.client(interceptors: [.when(.origin(world.origin), [cache])])
+        },
+        Self(.responsesBelongToTheirCalls, "cache that ignores the origin") { world in
+            let kept = Shared<[String: HTTPResponse]>([:])
+            let cache: AnyInterceptor = .intercept { request, next in
+                let key = "\(request.url.path)?\(request.url.query ?? "")"
+                let isKept = request.method == .get && request.context.responseBody == .buffered
+                guard isKept, !request.headerFields.contains(.authorization) else { return try await next(request) }
+                if let response = kept.value[key] { return response }
+                let response = try await next(request)
+                if response.status == 200 { kept.change { $0[key] = response } }
+                return response
+            }
+            return world.client(interceptors: [cache])
         },
     ]
 }

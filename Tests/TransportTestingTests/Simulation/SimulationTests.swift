@@ -69,6 +69,180 @@ import Testing
         await #expect(throws: Unprepared.self) { try await Simulation { _ in throw Unprepared() }.run() }
     }
 
+    @Test func exceptionHidesNoCallThatWaits() async throws {
+        let simulation = Simulation(seeds: 1...200, except: [.cancellationEndsACall, .nothingStaysOpen]) { world in
+            world.client(interceptors: [.intercept { _, _ in try await never() }])
+        }
+        let failure = try #require(try await Self.failure(of: simulation))
+        #expect(failure.property == .everyCallEnds, "\(failure)")
+    }
+
+    @Test(arguments: [1, 2, 3])
+    func contentOfTheUserIsChecked(seed: Int) async throws {
+        let content = HTTPBody(Data(repeating: 7, count: 2 << 20))
+        let simulation = Simulation(seeds: seed...seed + 5, answering: content) { $0.client(interceptors: []) }
+        let failure = try await Self.failure(of: simulation)
+        #expect(failure == nil, "\(failure.map { "\($0)" } ?? "")")
+        let shortened = Simulation(seeds: 1...100, answering: content) { world in
+            world.client(interceptors: [
+                .intercept { request, next in
+                    var response = try await next(request)
+                    if let bytes = response.body.bytes { response.body = HTTPBody(bytes.dropLast()) }
+                    return response
+                }
+            ])
+        }
+        #expect(try await Self.failure(of: shortened)?.property == .contentComesWhole)
+    }
+
+    @Test func stateThatSeedsShareIsReported() async throws {
+        let kept = Shared<HTTPResponse?>(nil)
+        let exceptions: Set<Simulation.Property> = [
+            .responsesBelongToTheirCalls, .accountsStayApart, .contentComesWhole,
+        ]
+        let simulation = Simulation(seeds: 1...100, except: exceptions) { world in
+            world.client(interceptors: [
+                .intercept { request, next in
+                    guard request.context.responseBody == .buffered, request.headerFields[.authorization] == nil else {
+                        return try await next(request)
+                    }
+                    if let response = kept.value { return response }
+                    let response = try await next(request)
+                    if response.status == 200 { kept.value = response }
+                    return response
+                }
+            ])
+        }
+        let failure = try #require(try await Self.failure(of: simulation))
+        #expect(failure.property == .seedsShareNoState)
+        #expect(failure.observed.contains("State is shared between seeds"))
+    }
+
+    @Test func clientWithAnotherTransportTestsNothing() async {
+        let simulation = Simulation(seeds: 1...1) { world in
+            Client(baseURL: world.url, interceptors: [], transport: StubTransport())
+        }
+        await #expect(throws: Simulation.NothingTested.self) { try await simulation.run(patience: Self.patience) }
+    }
+
+    @Test func chainThatSendsNothingTestsNothing() async {
+        let simulation = Simulation(seeds: 1...30) { world in
+            world.client(interceptors: [.intercept { _, _ in HTTPResponse(status: 200) }])
+        }
+        await #expect { try await simulation.run(patience: Self.patience) } throws: {
+            "\($0)".contains("No call of any seed reached the network")
+        }
+    }
+
+    @Test func chainWithoutSuccessTestsNothing() async {
+        let simulation = Simulation(seeds: 1...30) { world in
+            world.client(interceptors: [
+                .intercept { request, next in
+                    var response = try await next(request)
+                    response.status = 500
+                    return response
+                }
+            ])
+        }
+        await #expect { try await simulation.run(patience: Self.patience) } throws: {
+            "\($0)".contains("2xx")
+        }
+    }
+
+    @Test func failureSaysWhetherItRepeats() async throws {
+        let broken = try #require(BrokenChain.all.first { $0.property == .contentComesWhole })
+        let failure = try #require(try await Self.failure(of: Simulation(seeds: 1...500, broken.make)))
+        #expect(failure.isRepeated == true)
+        #expect("\(failure)".contains("Played again, it did the same."))
+        let clients = Shared(0)
+        let once = Simulation(seeds: 1...20) { world in
+            clients.change { $0 += 1 }
+            return clients.value == 1
+                ? world.client(interceptors: [.intercept { _, _ in try await never() }])
+                : world.client(interceptors: [])
+        }
+        let single = try #require(try await Self.failure(of: once))
+        #expect(single.isRepeated == false)
+        #expect("\(single)".contains("But played again, it did something else"))
+    }
+
+    @Test func closureMayWaitOnTheClock() async throws {
+        let simulation = Simulation(seeds: 1...20) { world in
+            try await world.clock.sleep(for: .seconds(3))
+            return world.client(interceptors: [])
+        }
+        let failure = try await Self.failure(of: simulation)
+        #expect(failure == nil, "\(failure.map { "\($0)" } ?? "")")
+    }
+
+    @Test func closureThatNeverEndsFails() async throws {
+        let simulation = Simulation(seeds: 1...1) { world in
+            let _: Void = try await never()
+            return world.client(interceptors: [])
+        }
+        let failure = try #require(try await Self.failure(of: simulation))
+        #expect(failure.property == .everyCallEnds)
+        #expect(failure.observed.contains("closure"))
+    }
+
+    @Test func seedEndsAtItsLimit() async throws {
+        let simulation = Simulation(seeds: 1...1) { $0.client(interceptors: []) }
+        await #expect { try await simulation.run(patience: Self.patience, longestSeed: .zero) } throws: {
+            "\($0)".contains("real time")
+        }
+    }
+
+    @Test func cancellationEndsASeed() async {
+        let (began, begin) = AsyncStream.makeStream(of: Void.self)
+        let task = Task {
+            try await Simulation(seeds: 1...1) { world in
+                begin.yield()
+                while !Task.isCancelled { await Task.yield() }
+                return world.client(interceptors: [])
+            }.run(patience: Self.patience)
+        }
+        for await _ in began { break }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+    }
+
+    @Test func callsOfAFailedSeedAreCancelled() async throws {
+        let ends = Shared(0)
+        let simulation = Simulation(seeds: 1...1) { world in
+            world.client(interceptors: [
+                .intercept { request, next in
+                    defer { ends.change { $0 += 1 } }
+                    return try await never()
+                }
+            ])
+        }
+        let failure = try #require(try await Self.failure(of: simulation))
+        #expect(failure.observed.contains("system"))
+        #expect(ends.value > 0)
+    }
+
+    @MainActor private final class Counter {
+        private(set) var count = 0
+        func increase() { count += 1 }
+    }
+
+    @Test func interceptorOnTheMainActorPasses() async throws {
+        let counter = Counter()
+        let simulation = Simulation(seeds: 1...40) { world in
+            world.client(interceptors: [
+                .intercept { request, next in
+                    await counter.increase()
+                    let response = try await next(request)
+                    await counter.increase()
+                    return response
+                }
+            ])
+        }
+        let patience = RulePatience(otherThreads: .seconds(30))
+        try await simulation.run(patience: patience)
+        #expect(await counter.count > 0)
+    }
+
     @Test func cancellationEndsTheSimulation() async {
         let (began, begin) = AsyncStream.makeStream(of: Void.self)
         let task = Task {
@@ -82,21 +256,26 @@ import Testing
         await #expect(throws: CancellationError.self) { try await task.value }
     }
 
-    @Test func calledCountsAreVaried() async throws {
+    @Test func eventsAreVaried() async throws {
         var events: [String: Int] = [:]
         let simulation = Simulation { world in
             world.giveDeadlines { _, _ in }
             return world.client(interceptors: [])
         }
-        for seed in 1...200 as ClosedRange<UInt64> {
-            let trace: [String]
-            do { trace = try simulation.trace(of: seed) } catch let failure as Failure { trace = failure.trace }
-            for line in trace {
-                for kind in ["cancel", "POST", "of ada", "of bob", "302", "401", "connectionLost", "truncated", "204"]
-                where line.contains(kind) { events[kind, default: 0] += 1 }
-            }
-        }
-        #expect(events.count == 9, "\(events)")
-        #expect(events.values.allSatisfy { $0 >= 5 }, "\(events)")
+        for seed in 1...200 { events.merge(try simulation.counts(of: seed), uniquingKeysWith: +) }
+        let expected = [
+            "cancellation", "method POST", "account ada", "account bob", "account nobody", "status 302", "status 401",
+            "status 204", "status 503", "failure TransportError.connectionLost", "failure TransportError.truncated",
+            "broken stream", "stalled stream",
+        ]
+        for event in expected { #expect(events[event, default: 0] >= 5, "\(event): \(events)") }
     }
+}
+
+/// Waits until the task is cancelled.
+private func never<Value>() async throws -> Value {
+    let (silence, end) = AsyncStream.makeStream(of: Never.self)
+    for await _ in silence {}
+    end.finish()
+    throw CancellationError()
 }
