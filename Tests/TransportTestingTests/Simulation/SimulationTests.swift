@@ -64,6 +64,29 @@ import Testing
         #expect(failure?.property == .noThreadIsBlocked)
     }
 
+    @Test func noJobRunsAfterABlockedThreadWasReported() throws {
+        let progress = SimulationProgress()
+        let core = try SimulationCore(seed: 1, content: nil)
+        progress.begin(core)
+        #expect(progress.block() is Failure)
+        let play = try SimulationPlay(
+            core,
+            progress,
+            Self.patience,
+            exceptions: [],
+            longest: .seconds(300),
+            waitsForThreads: false
+        )
+        let made = Shared(0)
+        #expect(throws: CancellationError.self) {
+            try play.run { world in
+                made.change { $0 += 1 }
+                return world.client(interceptors: [])
+            }
+        }
+        #expect(made.value == 0)
+    }
+
     @Test func errorOfTheClosureIsRethrown() async {
         struct Unprepared: Error {}
         await #expect(throws: Unprepared.self) { try await Simulation { _ in throw Unprepared() }.run() }
