@@ -69,12 +69,17 @@ struct TimeShift {
         HTTPDate.parse(text, now: recorded).map { HTTPDate.format($0 + seconds) }
     }
 
+    /// A date as clients read it in a cookie, which has more forms than in other fields.
+    private func cookieDate(_ text: String) -> String? {
+        CookieDate.parse(text).map { HTTPDate.format(CivilTime.seconds($0) + seconds) }
+    }
+
     private func cookie(_ value: String) -> String {
         value.split(separator: ";", omittingEmptySubsequences: false).enumerated().map { index, part in
             let name = part.prefix { $0 != "=" }
             guard index > 0, name.count < part.count,
                 name.trimmingCharacters(in: .whitespaces).lowercased() == "expires",
-                let moved = date(part.dropFirst(name.count + 1).trimmingCharacters(in: .whitespaces))
+                let moved = cookieDate(String(part.dropFirst(name.count + 1)))
             else { return String(part) }
             return name + "=" + moved
         }

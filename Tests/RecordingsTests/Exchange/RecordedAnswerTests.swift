@@ -39,6 +39,10 @@ import Testing
             "Set-Cookie", "a=Expires=x; Path=/; expires = Sun, 01 Mar 2026 10:00:00 GMT;Secure",
             "a=Expires=x; Path=/; expires =Mon, 02 Mar 2026 10:00:00 GMT;Secure"
         ),
+        // The form that Netscape specified, and one that only the algorithm of RFC 6265 reads.
+        ("Set-Cookie", "a=b; Expires=Sun, 01-Mar-2026 11:00:00 GMT", "a=b; Expires=Mon, 02 Mar 2026 11:00:00 GMT"),
+        ("Set-Cookie", "a=b; Expires=01 March 2026 11:00:00", "a=b; Expires=Mon, 02 Mar 2026 11:00:00 GMT"),
+        ("Set-Cookie", "a=b; Expires=0; Path=/", "a=b; Expires=0; Path=/"),
         ("Set-Cookie", "a=b; Expires=never; Max-Age=60", "a=b; Expires=never; Max-Age=60"),
         ("Expires", "Fri, 31 Dec 9999 23:59:59 GMT", "Fri, 31 Dec 9999 23:59:59 GMT"),
     ])

@@ -1,9 +1,8 @@
-internal import Foundation
-internal import HTTPSyntax
+package import Foundation
 
 /// Parses the many date formats that servers write into cookies (RFC 6265 §5.1.1).
-enum CookieDate {
-    static func parse(_ text: String) -> Date? {
+package enum CookieDate {
+    package static func parse(_ text: String) -> Date? {
         var time: [Int]?
         var day: Int?
         var month: Int?
