@@ -43,10 +43,9 @@ let package = Package(
         .target(
             name: "Transport",
             dependencies: [
-                "HTTPSyntax",
+                "HTTPSyntax", "CZlib",
                 .target(name: "CCurl", condition: .when(platforms: [.linux])),
                 .target(name: "COpenSSL", condition: .when(platforms: [.linux])),
-                .target(name: "CZlib", condition: .when(platforms: [.linux])),
                 .target(name: "CBrotli", condition: .when(platforms: [.linux])),
                 .target(name: "CZstd", condition: .when(platforms: [.linux])),
             ],

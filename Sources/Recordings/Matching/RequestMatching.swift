@@ -16,7 +16,7 @@ public import Transport
 /// - term ``Part/fields(_:)``: the values of some fields, in their order.
 /// - term ``Part/body``: JSON by its values, whatever the order of members, the spelling of numbers and strings, and the
 ///   whitespace; forms by their items, in any order; multipart content by its parts, whatever the boundary; anything else byte
-///   for byte. Content under a content coding is compared without the coding, on Linux.
+///   for byte. Content under gzip or deflate is compared without the coding; on Linux, brotli and zstd too.
 ///
 /// Both requests are compared without their secrets. A request with today's token finds the answer that was recorded with
 /// another token, and requests that differ only in a secret are equal.

@@ -1,7 +1,9 @@
+internal import CZlib
+
 #if os(Linux)
 internal import CBrotli
-internal import CZlib
 internal import CZstd
+#endif
 
 /// Decodes one coding with the system's library.
 ///
@@ -27,8 +29,10 @@ final class CodingDecoder {
         guard let stream else { return }
         switch coding {
         case .gzip, .deflate: czlib_free_inflate(stream)
+        #if os(Linux)
         case .brotli: cbrotli_free(stream)
         case .zstd: czstd_free(stream)
+        #endif
         }
     }
 
@@ -50,9 +54,11 @@ final class CodingDecoder {
         let opened: UnsafeMutableRawPointer? =
             switch coding {
             case .gzip, .deflate: czlib_new_inflate(windowBits)
+            #if os(Linux)
             case .brotli: cbrotli_new()
             // RFC 9659 §3: a window of at most 8 MB (2^23).
             case .zstd: czstd_new(23)
+            #endif
             }
         guard let opened else { throw ContentDecodingError.noMemory }
         stream = opened
@@ -84,8 +90,11 @@ final class CodingDecoder {
             guard czlib_reset_inflate(stream) == CZLIB_MORE.rawValue else {
                 throw ContentDecodingError.malformed(coding)
             }
+        #if os(Linux)
         case .zstd: break
-        case .deflate, .brotli: throw ContentDecodingError.malformed(coding)
+        case .brotli: throw ContentDecodingError.malformed(coding)
+        #endif
+        case .deflate: throw ContentDecodingError.malformed(coding)
         }
         isAtEnd = false
     }
@@ -106,12 +115,13 @@ final class CodingDecoder {
             let room = UInt32(min(output.count, 1 << 30))
             result = czlib_inflate(stream, source, size, &shortTaken, target, room, &shortMade)
             (taken, made) = (Int(shortTaken), Int(shortMade))
+        #if os(Linux)
         case .brotli: result = cbrotli_decode(stream, source, input.count, &taken, target, output.count, &made)
         case .zstd: result = czstd_decode(stream, source, input.count, &taken, target, output.count, &made)
+        #endif
         }
         guard result >= 0 else { throw ContentDecodingError.malformed(coding) }
         isAtEnd = result == 1
         return Step(taken: taken, made: made)
     }
 }
-#endif

@@ -1,12 +1,19 @@
-#if os(Linux)
-internal import CBrotli
 internal import CZlib
-internal import CZstd
 internal import HTTPSyntax
 
+#if os(Linux)
+internal import CBrotli
+internal import CZstd
+#endif
+
 /// A content coding that this package can decode (RFC 9110 §8.4.1).
+///
+/// Apple's systems have no library for the others; there, Foundation decodes responses.
 enum ContentCoding: Sendable, CaseIterable {
-    case gzip, deflate, brotli, zstd
+    case gzip, deflate
+    #if os(Linux)
+    case brotli, zstd
+    #endif
 
     /// The codings whose libraries the system has, in order of preference.
     static let available = allCases.filter { $0.loadError == nil }
@@ -18,8 +25,10 @@ enum ContentCoding: Sendable, CaseIterable {
         switch self {
         case .gzip: "gzip"
         case .deflate: "deflate"
+        #if os(Linux)
         case .brotli: "br"
         case .zstd: "zstd"
+        #endif
         }
     }
 
@@ -27,8 +36,10 @@ enum ContentCoding: Sendable, CaseIterable {
         switch name {
         case "gzip", "x-gzip": self = .gzip
         case "deflate": self = .deflate
+        #if os(Linux)
         case "br": self = .brotli
         case "zstd": self = .zstd
+        #endif
         default: return nil
         }
     }
@@ -36,8 +47,10 @@ enum ContentCoding: Sendable, CaseIterable {
     private var loadError: UnsafePointer<CChar>? {
         switch self {
         case .gzip, .deflate: czlib_load()
+        #if os(Linux)
         case .brotli: cbrotli_load()
         case .zstd: czstd_load()
+        #endif
         }
     }
 
@@ -75,4 +88,3 @@ enum ContentDecodingError: Error, Equatable {
         }
     }
 }
-#endif

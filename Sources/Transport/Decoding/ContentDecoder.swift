@@ -1,5 +1,3 @@
-#if os(Linux)
-
 /// Decodes all codings of one response's content in pieces of bounded size, however much a piece decodes to.
 final class ContentDecoder {
     private static let bufferSize = 16 * 1024
@@ -71,4 +69,3 @@ final class ContentDecoder {
         }
     }
 }
-#endif

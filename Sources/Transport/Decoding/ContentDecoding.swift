@@ -12,10 +12,9 @@ package enum ContentDecoding {
     /// The content without its codings; `nil` if a coding is unknown here, if the content isn't in its coding or ends too soon,
     /// or if it is longer than the limit.
     ///
-    /// Only Linux has decoders. On other platforms, the result for coded content is `nil`.
+    /// Only Linux has decoders for brotli and zstd. On other platforms, the result for such content is `nil`.
     package static func decoded(_ content: Data, _ fields: HTTPFields, upTo limit: Int) -> Data? {
         guard isCoded(fields) else { return content }
-        #if os(Linux)
         guard let codings = ContentCoding.parse(fields[values: .contentEncoding]) else { return nil }
         let decoder = ContentDecoder(codings)
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
@@ -34,8 +33,5 @@ package enum ContentDecoding {
             return nil
         }
         return result
-        #else
-        return nil
-        #endif
     }
 }
