@@ -52,7 +52,7 @@ private struct JSONParser {
 
     init(_ bytes: UnsafeBufferPointer<UInt8>) {
         self.bytes = bytes
-        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { position = 3 }
+        position = ByteOrderMark.lengthOfUTF8(bytes)
     }
 
     var error: JSONValue.SyntaxError {

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import HTTPSyntax
 internal import Transport
 
 /// Text in UTF-16 or UTF-32, in which no search for ASCII finds anything.
@@ -39,21 +40,18 @@ struct WideText {
 
     private typealias Form = (mark: [UInt8], unitSize: Int, isBigEndian: Bool)
 
-    // UTF-32's mark is listed first, because it begins with UTF-16's.
-    private static let marked: [Form] = [
-        ([0xFF, 0xFE, 0, 0], 4, false), ([0, 0, 0xFE, 0xFF], 4, true), ([0xFF, 0xFE], 2, false),
-        ([0xFE, 0xFF], 2, true),
-    ]
-
     private static func form(of bytes: [UInt8], _ contentType: String?) -> Form? {
-        if let form = marked.first(where: { bytes.starts(with: $0.mark) }) { return form }
-        if let form = formByZeros(bytes) { return form }
-        switch contentType.flatMap(HTTPResponse.encoding) {
-        case .utf16BigEndian?: return ([], 2, true)
-        case .utf16LittleEndian?: return ([], 2, false)
-        case .utf32BigEndian?: return ([], 4, true)
-        case .utf32LittleEndian?: return ([], 4, false)
-        default: return nil
+        if let mark = ByteOrderMark.beginning(bytes) { return form(mark.encoding, mark: mark.bytes) }
+        return formByZeros(bytes) ?? contentType.flatMap(HTTPResponse.encoding).flatMap { form($0, mark: []) }
+    }
+
+    private static func form(_ encoding: String.Encoding, mark: [UInt8]) -> Form? {
+        switch encoding {
+        case .utf16BigEndian: (mark, 2, true)
+        case .utf16LittleEndian: (mark, 2, false)
+        case .utf32BigEndian: (mark, 4, true)
+        case .utf32LittleEndian: (mark, 4, false)
+        default: nil
         }
     }
 

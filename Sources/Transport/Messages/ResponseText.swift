@@ -1,4 +1,5 @@
 package import Foundation
+internal import HTTPSyntax
 
 extension HTTPResponse {
     /// The content as text, decoded by its byte order mark, or else by the `charset` of its `Content-Type`, or else as UTF-8.
@@ -14,17 +15,11 @@ extension HTTPResponse {
 
     /// Decodes content as ``text(upTo:)`` does.
     package static func text(_ content: Data, contentType: String?) -> String {
-        for (mark, encoding) in marks where content.starts(with: mark) {
-            return decoded(content.dropFirst(mark.count), encoding)
+        if let mark = ByteOrderMark.beginning(content) {
+            return decoded(content.dropFirst(mark.bytes.count), mark.encoding)
         }
         return decoded(content, contentType.flatMap(encoding(of:)) ?? .utf8)
     }
-
-    // UTF-32's mark is listed first, because it begins with UTF-16's (RFC 2781 §3.2, Unicode 23.8).
-    private static let marks: [([UInt8], String.Encoding)] = [
-        ([0xEF, 0xBB, 0xBF], .utf8), ([0xFF, 0xFE, 0, 0], .utf32LittleEndian), ([0, 0, 0xFE, 0xFF], .utf32BigEndian),
-        ([0xFF, 0xFE], .utf16LittleEndian), ([0xFE, 0xFF], .utf16BigEndian),
-    ]
 
     private static func decoded(_ content: Data, _ encoding: String.Encoding) -> String {
         guard encoding != .utf8, let text = String(data: content, encoding: encoding) else {

@@ -55,7 +55,7 @@ struct JSONScanner {
     }
 
     private mutating func run() throws(Failure) {
-        if bytes.count >= 3, bytes[0] == 0xEF, bytes[1] == 0xBB, bytes[2] == 0xBF { position = 3 }
+        position = ByteOrderMark.lengthOfUTF8(bytes)
         skipWhitespace()
         guard current == UInt8(ascii: "{") else {
             throw Failure(kind: .notAnObject, offset: position, problem: "it is no object")
