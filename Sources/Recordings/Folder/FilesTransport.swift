@@ -18,7 +18,7 @@ public struct FilesTransport: Transport {
         let request = request
         try Task.checkCancellation()
         try request.validate()
-        let received = try await StubExchange.receive(request).recorded
+        let received = try await StubExchange.receive(request, clock: clock).recorded
         let found = try await answers.answer(to: received)
         return try await StubExchange.response(of: found.answer.delayed(by: delay), to: received, clock: clock)
     }

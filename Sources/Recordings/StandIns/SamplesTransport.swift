@@ -47,7 +47,7 @@ public struct SamplesTransport: Transport {
             return try await respondWithoutSample(to: request, error.message)
         }
         request.note(JournalNote("source", "sample of \(type(of: endpoint))"))
-        let recorded = try await StubExchange.receive(request).recorded
+        let recorded = try await StubExchange.receive(request, clock: clock).recorded
         return try await StubExchange.response(of: answer.delayed(by: delay), to: recorded, clock: clock)
     }
 

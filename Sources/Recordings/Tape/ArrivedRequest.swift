@@ -16,8 +16,12 @@ struct ArrivedRequest: Sendable {
     }
     let content: Content
 
-    /// - Throws: `CancellationError`; `HTTPErrorCode.bodyNotReplayable`, if a one-shot content was sent before.
-    init(_ request: HTTPRequest, limit: Int) async throws {
+    private let clock: any Clock<Duration>
+
+    /// - Throws: `CancellationError`; `HTTPErrorCode.bodyNotReplayable`, if a one-shot content was sent before;
+    ///   `HTTPErrorCode.timedOut`, if the content takes longer on the clock than the request's time limits.
+    init(_ request: HTTPRequest, limit: Int, clock: any Clock<Duration>) async throws {
+        self.clock = clock
         sendable = request
         recorded = RecordedExchange.Request(
             method: request.method,
@@ -31,8 +35,11 @@ struct ArrivedRequest: Sendable {
             return
         }
         guard request.body.isReadable else { throw TransportError.bodyNotReplayable(request: request) }
-        var reading = BodyReading(request.body)
-        let end = try await reading.read(upTo: limit)
+        let reading = BodyReading(request.body)
+        let time = ReadingLimit(request, clock: clock)
+        let end = try await time.run { try await reading.read(upTo: limit, $0) }
+        // The rest of the call has the rest of the time.
+        if let remaining = time.remaining { sendable.context.timeouts?.total = remaining }
         if !request.body.isRestartable { sendable.body = reading.rest(end, length: request.body.length) }
         switch end {
         case .end: content = .complete
@@ -45,13 +52,16 @@ struct ArrivedRequest: Sendable {
 
     /// The request with its content in memory, as a transport in memory receives it. Reports the progress of sending.
     func readInMemory() async throws -> HTTPRequest {
-        try await StubExchange.receive(sendable).recorded
+        try await StubExchange.receive(sendable, clock: clock).recorded
     }
 }
 
-/// The beginning of a body that is being read.
-private struct BodyReading {
-    enum End {
+/// The beginning of a body that is being read, and the iterator that goes on with it.
+///
+/// Unchecked, because the iterator isn't `Sendable`, and tasks use it one after another: the task that reads the beginning has ended
+/// before ``ArrivedRequest`` goes on, and the one-shot body around the rest has one reader.
+private final class BodyReading: @unchecked Sendable {
+    enum End: Sendable {
         case end
         /// There is more.
         case limit
@@ -68,12 +78,15 @@ private struct BodyReading {
     }
 
     /// Reads until the end, or until more bytes than the limit have been read.
-    mutating func read(upTo limit: Int) async throws -> End {
+    ///
+    /// - Parameter arrived: called for each chunk.
+    func read(upTo limit: Int, _ arrived: @Sendable () -> Void) async throws -> End {
         var count = 0
         return try await withTaskCancellationHandler {
             do {
                 while count <= limit {
                     guard let chunk = try await iterator.next() else { return .end }
+                    arrived()
                     chunks.append(chunk)
                     count += chunk.count
                 }
@@ -89,13 +102,18 @@ private struct BodyReading {
         }
     }
 
+    /// The next chunk after the beginning.
+    func next(isolation actor: isolated (any Actor)?) async throws -> Data? {
+        try await iterator.next(isolation: actor)
+    }
+
     /// A body with the chunks that were read, and then the rest, or the failure.
     func rest(_ end: End, length: Int64?) -> HTTPBody {
         switch end {
         case .end:
             return .restartable(length: length) { [chunks] in ReadChunks(chunks: chunks) }
         case .limit:
-            return .oneShot(ReadChunks(chunks: chunks, rest: PausedReading(iterator)), length: length) { [body] in
+            return .oneShot(ReadChunks(chunks: chunks, rest: self), length: length) { [body] in
                 body.discard()
             }
         case .failure(let error):
@@ -104,24 +122,10 @@ private struct BodyReading {
     }
 }
 
-/// An iterator that another task goes on with.
-///
-/// Unchecked, because the iterator isn't `Sendable`: the one-shot body around it has one reader, which alone uses the iterator, after
-/// `BodyReading`, which is gone by then.
-private final class PausedReading: @unchecked Sendable {
-    private var iterator: HTTPBody.AsyncIterator
-
-    init(_ iterator: HTTPBody.AsyncIterator) { self.iterator = iterator }
-
-    func next(isolation actor: isolated (any Actor)?) async throws -> Data? {
-        try await iterator.next(isolation: actor)
-    }
-}
-
 /// Chunks in memory, and then the rest of a stream, or a failure.
 private struct ReadChunks: AsyncSequence, Sendable {
     let chunks: [Data]
-    var rest: PausedReading?
+    var rest: BodyReading?
     var failure: (any Error)?
 
     func makeAsyncIterator() -> Iterator { Iterator(source: self) }

@@ -21,7 +21,8 @@ public struct RecordedTransport: Transport {
         try Task.checkCancellation()
         try request.validate()
         let session = try await recording.session()
-        let arrived = try await ArrivedRequest(request, limit: recording.options.contentLimit)
+        let options = recording.options
+        let arrived = try await ArrivedRequest(request, limit: options.contentLimit, clock: options.time.clock)
         switch await session.decision(about: arrived.recorded) {
         case .play(let index, let ticket):
             return try await play(session.index.exchanges[index], to: arrived, session, ticket)

@@ -8,20 +8,36 @@ package enum StubExchange {
     /// The number of bytes of a request's file or stream that are kept.
     package static let recordedBodyLimit = 16 << 20
 
-    /// Reads a request's body as a transport that sends it would.
+    /// Reads a request's body as a transport that sends it would, within the request's time limits.
     ///
     /// - Returns: the request with its body in memory, and whether that body is complete.
-    package static func receive(_ request: HTTPRequest) async throws -> (recorded: HTTPRequest, isComplete: Bool) {
-        var progress = StubProgress(request.context.uploadProgress, total: request.body.length)
+    /// - Throws: `TransportError` with `HTTPErrorCode.timedOut` if the body takes too long on the clock.
+    package static func receive(
+        _ request: HTTPRequest,
+        clock: any Clock<Duration>
+    ) async throws -> (recorded: HTTPRequest, isComplete: Bool) {
         if let bytes = request.body.bytes {
+            var progress = StubProgress(request.context.uploadProgress, total: request.body.length)
             progress.add(bytes.count)
             return (request, true)
         }
+        let (bytes, isComplete) = try await ReadingLimit(request, clock: clock).run { try await read(request, $0) }
+        try Task.checkCancellation()
         var recorded = request
+        recorded.body = HTTPBody(bytes)
+        return (recorded, isComplete)
+    }
+
+    private static func read(
+        _ request: HTTPRequest,
+        _ arrived: @Sendable () -> Void
+    ) async throws -> (bytes: Data, isComplete: Bool) {
+        var progress = StubProgress(request.context.uploadProgress, total: request.body.length)
         var bytes = Data()
         var isComplete = true
         do {
             try await request.body.forEachSentChunk { chunk in
+                arrived()
                 let room = recordedBodyLimit - bytes.count
                 bytes += chunk.prefix(room)
                 isComplete = isComplete && chunk.count <= room
@@ -30,9 +46,7 @@ package enum StubExchange {
         } catch let error as TransportError where error.code == .bodyNotReplayable {
             throw TransportError.bodyNotReplayable(request: request)
         }
-        try Task.checkCancellation()
-        recorded.body = HTTPBody(bytes)
-        return (recorded, isComplete)
+        return (bytes, isComplete)
     }
 
     /// The response that an answer gives to a request.

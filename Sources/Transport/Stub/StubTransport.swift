@@ -222,7 +222,7 @@ extension StubTransport {
         try request.validate()
         let exchange = state.withLock { $0.begin(request) }
         defer { state.withLock { $0.end(exchange) } }
-        let (recorded, isComplete) = try await StubExchange.receive(request)
+        let (recorded, isComplete) = try await StubExchange.receive(request, clock: clock)
         for watcher in state.withLock({ $0.record(recorded) }) { watcher.continuation.resume() }
         if let answer = answer(to: recorded, exchange) {
             return try await StubExchange.response(of: answer, to: recorded, clock: clock) {

@@ -263,6 +263,22 @@ import TransportTesting
         try stub.verify()
     }
 
+    @Test(arguments: [Timeouts(idle: .seconds(5)), Timeouts(idle: nil, total: .seconds(5))])
+    func aBodyThatNeverEndsMeetsTheRequestsTimeLimit(timeouts: Timeouts) async throws {
+        let clock = ManualClock()
+        let (silence, end) = AsyncStream.makeStream(of: Data.self)
+        defer { end.finish() }
+        var request = try stubRequest("/a", .post)
+        request.body = .oneShot(silence)
+        request.context.timeouts = timeouts
+        let stub = StubTransport(time: .manual(clock))
+        stub.enqueue(.status(200))
+        let error = await #expect(throws: TransportError.self) {
+            try await clock.run { [request] in try await stub.send(request) }
+        }
+        #expect(error?.code == .timedOut && clock.now.elapsed == .seconds(5))
+    }
+
     @Test func aResponseToHEADHasNoContent() async throws {
         stub.on(nil, "**", .json("{}"))
         let response = try await stub.send(stubRequest("/", .head))

@@ -1,0 +1,59 @@
+internal import Synchronization
+
+/// The time limits of reading a request's body in memory, which are those of sending it: the request's own.
+package struct ReadingLimit: Sendable {
+    private let request: HTTPRequest
+    private let idle: Duration?
+    private let total: Duration?
+    private let watch: Stopwatch
+
+    /// Limits that count from now.
+    package init(_ request: HTTPRequest, clock: any Clock<Duration>) {
+        // A limit this far away is treated as none, because adding it to a clock's instant could overflow.
+        func bounded(_ limit: Duration?) -> Duration? { limit.flatMap { $0 < Stopwatch.farthest ? $0 : nil } }
+        self.request = request
+        idle = bounded(request.context.timeouts?.idle)
+        total = bounded(request.context.timeouts?.total)
+        watch = Stopwatch.starting(clock)
+    }
+
+    /// What is left of the limit for the whole call.
+    package var remaining: Duration? { total.map { $0 - watch.elapsed() } }
+
+    /// Runs a closure that reads the body. Cancels it when a limit passes.
+    ///
+    /// - Parameter read: the closure, which calls its argument for each chunk that arrives.
+    /// - Throws: `TransportError` with ``HTTPErrorCode/timedOut``. Rethrows the closure's error.
+    package func run<Value: Sendable>(
+        _ read: @escaping @Sendable (_ arrived: @escaping @Sendable () -> Void) async throws -> Value
+    ) async throws -> Value {
+        guard idle != nil || total != nil else { return try await read {} }
+        let lastChunk = LastChunk()
+        return try await withThrowingTaskGroup(of: Value.self) { [watch] group in
+            defer { group.cancelAll() }
+            group.addTask { try await read { lastChunk.time.withLock { $0 = watch.elapsed() } } }
+            group.addTask { throw try await passed(after: lastChunk) }
+            guard let value = try await group.next() else { throw CancellationError() }
+            return value
+        }
+    }
+
+    private final class LastChunk: Sendable {
+        let time = Mutex(Duration.zero)
+    }
+
+    /// Waits until a limit has passed.
+    private func passed(after lastChunk: LastChunk) async throws -> TransportError {
+        while true {
+            let silence = idle.map { (TimeLimits.Limit.idle, $0, at: lastChunk.time.withLock(\.self) + $0) }
+            let end = total.map { (TimeLimits.Limit.total, $0, at: $0) }
+            guard let next = [silence, end].compactMap(\.self).min(by: { $0.at < $1.at }) else {
+                throw CancellationError()
+            }
+            guard watch.elapsed() < next.at else {
+                return TransportError(.timedOut, next.0.message(after: next.1), request: request)
+            }
+            try await watch.sleep(next.at)
+        }
+    }
+}
