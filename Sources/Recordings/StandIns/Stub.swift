@@ -34,7 +34,7 @@ public import Interceptors
 /// | `text` | the content, as text. Adds `Content-Type: text/plain; charset=utf-8`. |
 /// | `body` | the content, as text, without a content type |
 /// | `base64` | the content, as bytes in base64, without a content type |
-/// | `file` | the absolute path of a file with the content, read when a request is answered. Adds the type of its extension. |
+/// | `file` | the absolute path of a file with the content, read when a request is answered. Adds the type of its extension. `{"path": "/…"}` adds none. |
 /// | `chunks` | a streamed content: a list of texts, or of objects with `text` or `base64`, and `after`, a pause in seconds |
 /// | `failure` | an error in place of a response, or, with `chunks`, after them: a code, or an object with `code` and `message` |
 /// | `never` | `true`: no response and no error |

@@ -69,8 +69,8 @@ extension KeyedDecodingContainer<StubKey> {
         case .body: return (.body(HTTPBody(try decode(String.self, forKey: .body))), nil)
         case .base64: return (.body(HTTPBody(try base64(at: .base64))), nil)
         case .file:
-            let file = try file()
-            return (.file(file), StubContent.type(of: file))
+            let (file, addsType) = try file()
+            return (.file(file), addsType ? StubContent.type(of: file) : nil)
         case .chunks:
             let chunks = try decode([StubChunk].self, forKey: .chunks).map(\.chunk)
             return (.chunks(chunks, thenFailing: given.count > 1 ? try failure() : nil), nil)
@@ -85,12 +85,20 @@ extension KeyedDecodingContainer<StubKey> {
         return try !decodeNil(forKey: key) && (key != .never || decode(Bool.self, forKey: key))
     }
 
-    private func file() throws -> URL {
-        let path = try decode(String.self, forKey: .file)
+    /// The file, and whether the type of its extension is added.
+    private func file() throws -> (URL, addsType: Bool) {
+        let text = try? decode(String.self, forKey: .file)
+        let path = try text ?? untypedFile()
         guard path.hasPrefix("/"), !path.utf8.contains(0) else {
             throw fault(at: .file, "The path of a file begins with a slash.")
         }
-        return URL(filePath: path)
+        return (URL(filePath: path), addsType: text != nil)
+    }
+
+    private func untypedFile() throws -> String {
+        let members = try nestedContainer(keyedBy: StubKey.self, forKey: .file)
+        try members.refuseMembers(besides: [.path])
+        return try members.decode(String.self, forKey: .path)
     }
 
     private func failure() throws -> TransportError {

@@ -72,8 +72,15 @@ extension StubAnswer: Encodable {
         _ fields: inout HTTPFields
     ) throws {
         guard file.isFileURL else { throw members.fault(at: .file, file, "The URL isn't one of a file.") }
-        if let type = StubContent.type(of: file), fields.hasLastType(type) { fields.remove(.contentType) }
-        try members.encode(file.absoluteURL.standardizedFileURL.path, forKey: .file)
+        let path = file.absoluteURL.standardizedFileURL.path
+        guard let type = StubContent.type(of: file) else { return try members.encode(path, forKey: .file) }
+        guard fields.contains(.contentType) else {
+            // A path alone would add a type.
+            var untyped = members.nestedContainer(keyedBy: StubKey.self, forKey: .file)
+            return try untyped.encode(path, forKey: .path)
+        }
+        if fields.hasLastType(type) { fields.remove(.contentType) }
+        try members.encode(path, forKey: .file)
     }
 
     private static func encode(_ error: any Error, to members: inout KeyedEncodingContainer<StubKey>) throws {

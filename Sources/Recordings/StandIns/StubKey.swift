@@ -18,8 +18,8 @@ struct StubKey: CodingKey, Hashable {
     static let (file, chunks, failure, never) = (
         Self(stringValue: "file"), Self(stringValue: "chunks"), Self(stringValue: "failure"), Self(stringValue: "never")
     )
-    static let (after, code, message) = (
-        Self(stringValue: "after"), Self(stringValue: "code"), Self(stringValue: "message")
+    static let (after, code, message, path) = (
+        Self(stringValue: "after"), Self(stringValue: "code"), Self(stringValue: "message"), Self(stringValue: "path")
     )
 
     /// The forms of a content.

@@ -39,7 +39,7 @@ import Testing
             "headers": ["{\"A\":\"b\"}", "[[\"A\",\"b\"]]", "{\"A\":[\"b\",\"c\"]}", "[]"],
             "json": [json(&generator)], "text": ["\"é\"", "\"\\u0000\""], "body": ["\"x\""],
             "base64": ["\"AA==\""],
-            "file": ["\"/tmp\"", "\"/\""],
+            "file": ["\"/tmp\"", "\"/\"", "{\"path\":\"/a.json\"}"],
             "chunks": ["[]", "[\"a\",{\"after\":1e9}]", "[{\"base64\":\"/w==\"}]"],
             "failure": ["\"x\"", "{\"code\":\"\"}"], "never": ["true", "false"],
             "delay": ["0", "1e9", "0.1"],

@@ -60,6 +60,18 @@ func decodedStub(_ json: String) throws -> Stub { try JSONDecoder().decode(Stub.
         #expect(AnswerFacts(decoded) == AnswerFacts(answer), "\(String(decoding: data, as: UTF8.self))")
     }
 
+    @Test(arguments: ["a.json", "a.bin"], [nil, "text/x-own", "application/json"])
+    func aFileGainsNoTypeByCoding(name: String, type: String?) throws {
+        let folder = try TemporaryFolder()
+        let file = folder.file(name)
+        try Data("{}".utf8).write(to: file)
+        var answer = StubAnswer.status(200, headers: ["X-A": "1"], body: try HTTPBody(file: file))
+        if let type { answer.headerFields.append(.contentType, type) }
+        let data = try JSONEncoder().encode(answer)
+        let decoded = try JSONDecoder().decode(StubAnswer.self, from: data)
+        #expect(AnswerFacts(decoded) == AnswerFacts(answer), "\(String(decoding: data, as: UTF8.self))")
+    }
+
     @Test func stubIsEqualAfterCoding() throws {
         let patterns = ["/users/*", "/a b", "GET /x", "* /x", "*", "**", "https://a.example/ä?b=*", " /x", "/\u{0}"]
         for method in [nil, HTTPRequest.Method.get, "PURGE"] {
@@ -107,6 +119,10 @@ func decodedStub(_ json: String) throws -> Stub { try JSONDecoder().decode(Stub.
             (#"{"on":"/x","json":null,"never":false,"text":null,"times":null}"#, nil, "/x", .json("null")),
             (#"{"on":"/x","never":true}"#, nil, "/x", .neverAnswer),
             (#"{"on":"/x","file":"/tmp/a.json"}"#, nil, "/x", .file(URL(filePath: "/tmp/a.json"))),
+            (
+                #"{"on":"/x","file":{"path":"/tmp/a.json"}}"#, nil, "/x",
+                StubAnswer(.file(URL(filePath: "/tmp/a.json")))
+            ),
         ]
         for (json, method, pattern, answer) in cases {
             let stub = try decodedStub(json)
