@@ -126,16 +126,7 @@ import TransportTesting
     }
 
     @Test func aPlayingCallThatIsCancelledGivesItsResponseBack() async throws {
-        let server = StubTransport(time: .manual(clock))
-        server.enqueue(.text("late").delayed(by: .seconds(9)))
-        let recording = tape.recording(.all, time: .manual(clock))
-        _ = try await clock.run { try await recording.get("/a", over: server) }
-        try recording.finish()
-        let played = tape.recording(.none, pace: .recorded, time: .manual(clock))
-        let call = Task { try await played.get("/a") }
-        await clock.sleepers(1)
-        call.cancel()
-        await #expect(throws: CancellationError.self) { try await call.value }
+        let played = try await tape.recordingAfterACancelledPlay(clock)
         #expect(try await clock.run { try await played.get("/a") } == "late")
     }
 

@@ -229,17 +229,7 @@ import TransportTesting
     }
 
     @Test func aCancelledPlayLeavesItsEntryUnused() async throws {
-        let clock = ManualClock()
-        let server = StubTransport(time: .manual(clock))
-        server.enqueue(.text("late").delayed(by: .seconds(9)))
-        let recording = tape.recording(.all, time: .manual(clock))
-        _ = try await clock.run { try await recording.get("/a", over: server) }
-        try recording.finish()
-        let played = tape.recording(.none, pace: .recorded, time: .manual(clock))
-        let call = Task { try await played.get("/a") }
-        await clock.sleepers(1)
-        call.cancel()
-        await #expect(throws: CancellationError.self) { try await call.value }
+        let played = try await tape.recordingAfterACancelledPlay(ManualClock())
         #expect(try problems { try played.finish() }.map(\.kind) == [.unused])
     }
 }

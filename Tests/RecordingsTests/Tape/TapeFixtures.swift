@@ -1,6 +1,7 @@
 import Foundation
 import TestSupport
 import Testing
+import TransportTesting
 
 @testable import Recordings
 
@@ -40,6 +41,23 @@ struct TapeFile {
         let tape = recording(.all, time: time)
         for path in paths { _ = try await tape.get(path, over: stub) }
         try tape.finish()
+    }
+
+    /// Records `/a` with a response after nine seconds, and cancels a call that plays it.
+    ///
+    /// - Returns: the recording that was playing.
+    func recordingAfterACancelledPlay(_ clock: ManualClock) async throws -> Recording {
+        let server = StubTransport(time: .manual(clock))
+        server.enqueue(.text("late").delayed(by: .seconds(9)))
+        let recording = recording(.all, time: .manual(clock))
+        _ = try await clock.run { try await recording.get("/a", over: server) }
+        try recording.finish()
+        let played = self.recording(.none, pace: .recorded, time: .manual(clock))
+        let call = Task { try await played.get("/a") }
+        await clock.sleepers(1)
+        call.cancel()
+        await #expect(throws: CancellationError.self) { try await call.value }
+        return played
     }
 
     var bytes: Data? { FileManager.default.contents(atPath: url.path) }
