@@ -37,7 +37,7 @@ extension ExchangeRedaction {
     private func redacted(_ bytes: Data, _ contentType: String?, depth: Int = 0) -> Data? {
         let type = MediaType(contentType ?? "")
         if let boundary = type.boundary {
-            guard depth < Self.maxDepth else { return Data(placeholder.utf8) }
+            guard depth < Self.maxDepth else { return Data(Self.placeholder.utf8) }
             // Before any search in text, which takes each part's head and content for one text.
             if let parts = MultipartContent(Array(bytes), boundary: boundary, mayBeCut: true) {
                 return redacted(parts, boundary: boundary, depth: depth)
@@ -73,12 +73,17 @@ extension ExchangeRedaction {
     /// Shorter text within binary content is chance more often than text.
     private static let shortestRun = 8
 
+    // A private key has several lines.
+    private static func isText(_ byte: UInt8) -> Bool {
+        0x20...0x7E ~= byte || byte == 0x09 || byte == 0x0A || byte == 0x0D
+    }
+
     /// Searches the text within binary content.
     private func redactedRuns(in bytes: Data) -> Data? {
         let bytes = Array(bytes)
         var (result, copied, start) = (Data(), 0, 0)
         while start < bytes.count {
-            let end = bytes[start...].firstIndex { $0 < 0x20 || $0 > 0x7E } ?? bytes.count
+            let end = bytes[start...].firstIndex { !Self.isText($0) } ?? bytes.count
             if end - start >= Self.shortestRun {
                 let text = String(decoding: bytes[start..<end], as: UTF8.self)
                 let redacted = self.text(text)
@@ -102,7 +107,7 @@ extension ExchangeRedaction {
         for (index, part) in content.parts.enumerated() where !part.body.isEmpty {
             let type = content.contentType(of: part)
             if content.name(of: part).map({ redaction?.isSensitive($0) == true }) ?? false {
-                alone[index] = Array(placeholder.utf8)
+                alone[index] = Array(Self.placeholder.utf8)
             } else if !Self.isText(content.bytes[part.body]) || MediaType(type ?? "").boundary != nil {
                 let body = Data(content.bytes[part.body])
                 alone[index] = Array(redacted(body, type, depth: depth + 1) ?? body)
@@ -112,7 +117,7 @@ extension ExchangeRedaction {
         let skeleton = text(String(decoding: emptied, as: UTF8.self))
         guard let redacted = MultipartContent(Array(skeleton.utf8), boundary: boundary, mayBeCut: true),
             redacted.parts.count == content.parts.count
-        else { return Data((alone.isEmpty ? skeleton : placeholder).utf8) }
+        else { return Data((alone.isEmpty ? skeleton : Self.placeholder).utf8) }
         for index in alone.keys where !redacted.parts[index].body.isEmpty {
             // The redaction has put something into the emptied part, so it found the part's content to be a secret.
             alone[index] = Array(redacted.bytes[redacted.parts[index].body])

@@ -15,13 +15,17 @@ struct ExchangeRedaction: Sendable {
 
     static let standard = ExchangeRedaction()
 
+    /// The text in place of each secret, whatever the placeholder of the redaction is.
+    ///
+    /// A program reads the text when it plays. Letters have no meaning in a URL, in markup, in a field or in JSON (RFC 3986 §2.3).
+    static let placeholder = "REDACTED"
+
     init(_ redaction: Redaction? = .standard, hook: (@Sendable (String) -> String)? = nil) {
-        self.redaction = redaction
+        self.redaction = redaction?.keepingTypes(placeholder: Self.placeholder)
         self.hook = hook
     }
 
     var isOff: Bool { redaction == nil && hook == nil }
-    var placeholder: String { (redaction ?? .standard).placeholder }
 
     // MARK: Text
 
@@ -60,7 +64,7 @@ struct ExchangeRedaction: Sendable {
             let value = settled(field.value) { $0.value(of: HTTPField(unchecked: name, $1)) }
             return hook?(value) ?? value
         }
-        return field.name == .setCookie ? setCookie(field.value, redaction) : redaction.placeholder
+        return field.name == .setCookie ? setCookie(field.value, redaction) : Self.placeholder
     }
 
     private static let cookieAttributes: Set = [
@@ -70,11 +74,11 @@ struct ExchangeRedaction: Sendable {
     /// A cookie without its value. A client that stores it sends the placeholder, and the cookie expires as recorded.
     private func setCookie(_ value: String, _ redaction: Redaction) -> String {
         let parts = value.split(separator: ";", omittingEmptySubsequences: false)
-        guard let first = parts.first, let sign = first.firstIndex(of: "=") else { return redaction.placeholder }
+        guard let first = parts.first, let sign = first.firstIndex(of: "=") else { return Self.placeholder }
         let attributes = parts.dropFirst().filter { part in
             Self.cookieAttributes.contains(part.prefix { $0 != "=" }.trimmingCharacters(in: .whitespaces).lowercased())
         }
-        let cookie = text(String(first[..<sign])) + "=" + redaction.placeholder
+        let cookie = text(String(first[..<sign])) + "=" + Self.placeholder
         return ([cookie] + attributes.map { text(String($0)) }).joined(separator: ";")
     }
 
@@ -120,7 +124,7 @@ struct ExchangeRedaction: Sendable {
         switch ofContent.content(original, response.headerFields) {
         case .unchanged: break
         case .changed(let bytes):
-            let split = ChunkSplit(original: original, redacted: bytes, placeholder: placeholder)
+            let split = ChunkSplit(original: original, redacted: bytes)
             redacted.chunks = split.chunks(like: response.chunks)
             Self.correct(&redacted.headerFields, length: bytes.count)
         case .unreadable(let reason):

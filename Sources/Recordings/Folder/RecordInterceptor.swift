@@ -97,10 +97,11 @@ extension Interceptor where Self == AnyInterceptor {
     /// - Parameters:
     ///   - folder: the folder, which is made when it is needed.
     ///   - bodyLimit: the maximum bytes of a response's content that is kept, 16 MiB by default. It is held in memory until its end.
-    ///   - redaction: decides which values are secrets.
+    ///   - redaction: decides which values are secrets. Whatever its placeholder is, a secret becomes `REDACTED`, and in JSON a
+    ///     secret number becomes 0.
     ///   - report: called with the error if an exchange can't be kept. By default nothing happens.
     ///   - replacing: the program's own replacement of secrets in URLs, fields' values and text; by default none. It must not change its
-    ///     own results. Files answer whatever stands where it puts the redaction's placeholder into a URL.
+    ///     own results. Where it puts `REDACTED` into a URL, the file answers any text.
     ///   - time: measures the exchanges.
     public static func record(
         to folder: URL,

@@ -67,7 +67,8 @@ public final class Recording: Sendable {
     ///   - mode: what to do with requests.
     ///   - matching: what makes two requests equal.
     ///   - expiry: when an entry is recorded again. By default never.
-    ///   - redaction: finds what is replaced before anything is written or compared.
+    ///   - redaction: finds what is replaced before anything is written or compared. Whatever its placeholder is, a secret becomes
+    ///     `REDACTED`, which URLs and markup can contain; in JSON a secret number becomes 0.
     ///   - repeatingLast: whether requests beyond the recorded ones get the last response again, as archives of browsers may need.
     ///     By default they fail with `HTTPErrorCode.notRecorded`.
     ///   - pace: whether played responses come after the recorded pauses. By default they come at once.

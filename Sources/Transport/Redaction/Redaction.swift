@@ -14,6 +14,8 @@ public struct Redaction: Sendable {
     public let placeholder: String
 
     private let names: SensitiveNames
+    /// Whether a secret number in JSON becomes a number, and a secret object or array keeps its shape.
+    let keepsTypes: Bool
 
     /// Creates a redaction of the given names.
     ///
@@ -28,9 +30,10 @@ public struct Redaction: Sendable {
         )
     }
 
-    private init(placeholder: String, names: SensitiveNames) {
+    private init(placeholder: String, names: SensitiveNames, keepsTypes: Bool = false) {
         self.placeholder = placeholder
         self.names = names
+        self.keepsTypes = keepsTypes
     }
 
     /// Redacts credentials, tokens, cookies, signatures and keys under their usual names.
@@ -68,7 +71,17 @@ public struct Redaction: Sendable {
     ///
     /// - Parameter more: whole names, which are sensitive also after a leading `X-`. `Frob` covers `X-Frob`, and not `X-My-Frob`.
     public func adding(names more: [String]) -> Redaction {
-        Redaction(placeholder: placeholder, names: names.adding(wholes: more))
+        Redaction(placeholder: placeholder, names: names.adding(wholes: more), keepsTypes: keepsTypes)
+    }
+
+    /// This redaction for content that a program reads afterwards, and not only a person.
+    ///
+    /// In JSON, a secret string becomes the placeholder, and a secret number 0. A secret object or array keeps its shape: the same
+    /// applies to its members and elements. `true`, `false` and `null` are kept.
+    ///
+    /// - Parameter placeholder: the text that replaces a secret: letters, which markup, URLs and JSON can contain as they are.
+    package func keepingTypes(placeholder: String) -> Redaction {
+        Redaction(placeholder: placeholder, names: names, keepsTypes: true)
     }
 
     /// Whether a value under this name is secret, in a header field, a query or a JSON object.

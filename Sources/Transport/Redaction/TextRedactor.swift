@@ -44,8 +44,7 @@ struct TextRedactor: ~Copyable {
         self.redaction = redaction
         self.isCut = isCut
         self.depth = depth
-        let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
-        let first = bytes.dropFirst(bytes.starts(with: byteOrderMark) ? 3 : 0).first { $0 > 0x20 }
+        let first = bytes.dropFirst(ByteOrderMark.lengthOfUTF8(bytes)).first { $0 > 0x20 }
         boundary = bytes.starts(with: "--".utf8) ? bytes.prefix { $0 > 0x20 } : nil
         isJSON = first == UInt8(ascii: "{") || first == UInt8(ascii: "[") || first == UInt8(ascii: "\"")
         named = depth <= Self.maximalDepth ? NamedValues.found(in: bytes, by: redaction, isCut: isCut) : []
@@ -83,8 +82,13 @@ struct TextRedactor: ~Copyable {
         guard value.end > position else { return }
         let start = position
         guard !isPlaceholder(at: start) else { return }
+        let isWhole = value.isQuoted && start == value.start
+        if isWhole, let leaves = hiddenLeaves(at: start), leaves.end == value.end {
+            position = leaves.end
+            return replace(from: start, with: leaves.text)
+        }
         position = value.end
-        hide(from: start, quoted: value.isQuoted && start == value.start)
+        hide(from: start, quoted: isWhole)
     }
 
     mutating func replace(from start: Int, with replacement: [UInt8]) {
@@ -109,6 +113,10 @@ struct TextRedactor: ~Copyable {
                 !isErrorName(at: position, name: content)
             else { return }
             let value = position
+            if bytes[sign] == UInt8(ascii: ":"), let leaves = hiddenLeaves(at: value) {
+                position = leaves.end
+                return replace(from: value, with: leaves.text)
+            }
             skipJSONValue()
             hide(from: value, quoted: true)
         } else if endsInName, !isJSON {
@@ -116,6 +124,11 @@ struct TextRedactor: ~Copyable {
             skipLine()
             hide(from: rest)
         }
+    }
+
+    /// The number, object or array at an index with hidden leaves; `nil` for any other value, or if types needn't be kept.
+    private func hiddenLeaves(at start: Int) -> (text: [UInt8], end: Int)? {
+        redaction.keepsTypes ? JSONLeaves.hidden(in: bytes, at: start, placeholder: redaction.placeholder) : nil
     }
 
     /// Hides secrets inside a string. Returns `true` if the string ends where a secret should begin.

@@ -22,20 +22,29 @@ extension TextRedactor {
         if isTag, !isSecret { lookAtSiblings(of: name, from: stop + 1) }
         guard hidesAttributes || isTag && namedElement == nameStart - 1 else { return }
         position = stop
-        if hidesAttributes, stop > attributesStart {
-            replace(from: nameEnd, with: Array((" " + redaction.placeholder).utf8))
+        let isEmptyElement = isTag && bytes[stop - 1] == UInt8(ascii: "/")
+        if hidesAttributes, stop > attributesStart + (isEmptyElement ? 1 : 0) {
+            replace(from: nameEnd, with: Array(" \(hiddenAttributes)\(isEmptyElement ? "/" : "")".utf8))
         }
-        guard isSecret || namedElement == nameStart - 1, isTag, bytes[stop - 1] != UInt8(ascii: "/") else { return }
+        guard isSecret || namedElement == nameStart - 1, isTag, !isEmptyElement else { return }
         position = endOfElement(name, from: stop)
         hide(from: stop + 1)
     }
 
+    /// The text in place of a tag's attributes: an attribute, if a name can be made of the placeholder, so that a parser can read
+    /// the tag.
+    private var hiddenAttributes: String {
+        let placeholder = redaction.placeholder
+        return placeholder.utf8.allSatisfy(Self.isElementName) && !placeholder.isEmpty
+            ? placeholder + "=\"\"" : placeholder
+    }
+
     /// The end of a placeholder in place of a tag's attributes, which may itself contain `<`; `nil` if there is none.
     private func endOfHiddenAttributes(_ nameEnd: Int) -> Int? {
-        guard nameEnd < bytes.count, bytes[nameEnd] == UInt8(ascii: " "), isPlaceholder(at: nameEnd + 1) else {
-            return nil
-        }
-        return nameEnd + 1 + redaction.placeholder.utf8.count
+        guard nameEnd < bytes.count, bytes[nameEnd] == UInt8(ascii: " "), isPlaceholder(at: nameEnd + 1),
+            bytes[(nameEnd + 1)...].starts(with: hiddenAttributes.utf8)
+        else { return nil }
+        return nameEnd + 1 + hiddenAttributes.utf8.count
     }
 
     private func endOfElement(_ name: ArraySlice<UInt8>, from start: Int) -> Int {

@@ -36,8 +36,11 @@ extension TextRedactor {
 
     /// Whether the text at an index is already redacted.
     func isPlaceholder(at start: Int) -> Bool {
-        // Every text begins with an empty placeholder.
-        !redaction.placeholder.isEmpty && bytes[start...].starts(with: redaction.placeholder.utf8)
+        let placeholder = redaction.placeholder.utf8
+        // Every text begins with an empty placeholder. A longer word may be a secret that begins like a placeholder of letters.
+        guard let last = placeholder.last, bytes[start...].starts(with: placeholder) else { return false }
+        let end = start + placeholder.count
+        return end == bytes.count || !Self.isWord(last) || !Self.isWord(bytes[end]) && !Self.isToken68(bytes[end])
     }
 
     /// Names whose secret values may contain spaces.

@@ -8,13 +8,13 @@ import Testing
     private let redaction = ExchangeRedaction.standard
 
     @Test(arguments: [
-        ("sid=hush; Path=/; HttpOnly", "sid=<redacted>; Path=/; HttpOnly"),
+        ("sid=hush; Path=/; HttpOnly", "sid=REDACTED; Path=/; HttpOnly"),
         (
             "a=b=hush;Expires=Wed, 21 Oct 2026 07:28:00 GMT;Secure",
-            "a=<redacted>;Expires=Wed, 21 Oct 2026 07:28:00 GMT;Secure"
+            "a=REDACTED;Expires=Wed, 21 Oct 2026 07:28:00 GMT;Secure"
         ),
-        ("sid=hush; Own=hush; SameSite=Lax", "sid=<redacted>; SameSite=Lax"),
-        ("hush", "<redacted>"), ("=hush", "=<redacted>"), ("", "<redacted>"),
+        ("sid=hush; Own=hush; SameSite=Lax", "sid=REDACTED; SameSite=Lax"),
+        ("hush", "REDACTED"), ("=hush", "=REDACTED"), ("", "REDACTED"),
     ])
     func aCookieKeepsItsNameAndItsAttributes(_ value: String, _ expected: String) {
         #expect(redaction.value(of: HTTPField(unchecked: .setCookie, value)) == expected)
@@ -38,18 +38,20 @@ import Testing
         let chunks = redaction.redacted(exchange).response?.chunks ?? []
         #expect(
             chunks.map { String(decoding: $0.bytes, as: UTF8.self) } == [
-                text[0], "data: {\"token\":\"<redacted>", "\",\"n\":2}\n\n", "data: {\"token\":\"<redacted>\"}\n\n",
+                text[0], "data: {\"token\":\"REDACTED", "\",\"n\":2}\n\n", "data: {\"token\":\"REDACTED\"}\n\n",
                 text[4],
             ]
         )
         #expect(chunks.map(\.pause) == (0..<5).map { .seconds($0) })
     }
 
-    @Test func anEmptyPlaceholderSplitsNothing() {
-        let text = Data("abcd".utf8)
-        let chunks = [StubAnswer.Chunk(text.prefix(2)), .init(text.suffix(2))]
-        let split = ChunkSplit(original: text, redacted: text, placeholder: "").chunks(like: chunks)
-        #expect(split.count == 2 && split.reduce(Data()) { $0 + $1.bytes } == text)
+    @Test func aStreamKeepsItsChunksAroundNumbers() {
+        let text = ["{\"tokens\":12", "34,\"n\":0,\"a\"", ":[0,10],\"tokens\":[5,\"x,", "y\"],\"b\":0}"]
+        let expected = ["{\"tokens\":0", ",\"n\":0,\"a\"", ":[0,10],\"tokens\":[0,\"REDACTED", "\"],\"b\":0}"]
+        let chunks = text.map { StubAnswer.Chunk(Data($0.utf8)) }
+        let split = ChunkSplit(original: Data(text.joined().utf8), redacted: Data(expected.joined().utf8))
+        #expect(split.chunks(like: chunks).map { String(decoding: $0.bytes, as: UTF8.self) } == expected)
+        #expect(redaction.text(text.joined()) == expected.joined())
     }
 
     @Test func theHookSeesEachText() throws {
@@ -97,12 +99,15 @@ import Testing
 
     @Test(arguments: [
         #"<wsse:Password Type="x">hush</wsse:Password>"#, "<password>hush</password>",
-        #"<input name="password" value="hush"/><b>1</b>"#, #"<Password <redacted>>hush</Password>"#,
+        #"<input name="password" value="hush"/><b>1</b>"#, #"<Password REDACTED="">hush</Password>"#,
+        #"<Password REDACTED>hush</Password>"#, #"<a><token value="hush"/><b>1</b></a>"#,
+        #"<a><token  value="hush" /><b>1</b></a>"#, #"<token value="hush"#,
     ])
     func redactingMarkupTwiceChangesNothing(_ text: String) {
         let once = redaction.text(text)
         #expect(!once.contains("hush"))
         #expect(redaction.text(once) == once)
+        if text.contains("<b>") { #expect(once.contains("<b>1</b>"), "An empty element has no content to hide.") }
     }
 
     @Test(arguments: [
@@ -127,11 +132,29 @@ import Testing
         #expect(redaction.redacted(redacted) == redacted)
     }
 
-    @Test func anEmptyPlaceholderStillRemovesSecrets() {
-        let redaction = ExchangeRedaction(Redaction(sensitiveParts: ["password"], sensitiveNames: [], placeholder: ""))
-        for text in [#"{"password":"hush"}"#, "password=hush", "<password>hush</password>"] {
-            #expect(!redaction.text(text).contains("hush"), "\(redaction.text(text))")
+    @Test(arguments: ["", "#x#", "<redacted>", "hush"]) func thePlaceholderIsAlwaysTheSame(_ other: String) {
+        let own = Redaction(sensitiveParts: ["password"], sensitiveNames: [], placeholder: other)
+        let redaction = ExchangeRedaction(own)
+        for (text, expected) in [
+            (#"{"password":"hush"}"#, #"{"password":"REDACTED"}"#), ("password=hush", "password=REDACTED"),
+            ("<password>hush</password>", "<password>REDACTED</password>"),
+        ] {
+            #expect(redaction.text(text) == expected)
+            #expect(redaction.text(expected) == expected)
         }
+        #expect(redaction.url("https://a.example/?password=hush&b=1") == "https://a.example/?password=REDACTED&b=1")
+    }
+
+    @Test(arguments: [
+        ("password=REDACTEDhush", "password=REDACTED"), ("password: REDACTED-hush", "password: REDACTED"),
+        (#"{"password":"REDACTEDhush"}"#, #"{"password":"REDACTED"}"#),
+        ("<password>REDACTEDhush</password>", "<password>REDACTED</password>"),
+        ("token=REDACTED+/hush&a=REDACTED", "token=REDACTED&a=REDACTED"),
+        ("REDACTED is a word, and so is <REDACTED>.", "REDACTED is a word, and so is <REDACTED>."),
+    ])
+    func aSecretThatBeginsLikeThePlaceholderIsReplaced(_ text: String, _ expected: String) {
+        #expect(redaction.text(text) == expected)
+        #expect(redaction.text(expected) == expected)
     }
 
     /// A server that gives a token for a code, as a redirect and as JSON, and what a client sends then.
@@ -159,7 +182,7 @@ import Testing
 
         // The client plays: it follows the recorded location, and sends the recorded token.
         let location = try #require(redirect.response?.headerFields[.location])
-        #expect(location == "https://a.example/callback?code=<redacted>&state=7")
+        #expect(location == "https://a.example/callback?code=REDACTED&state=7")
         let followed = HTTPRequest(url: try #require(URL(string: location)))
         #expect(matching.key(of: followed, redaction) == matching.key(of: token.request, redaction))
         let answer = try JSONDecoder().decode([String: String].self, from: try #require(token.response?.content))

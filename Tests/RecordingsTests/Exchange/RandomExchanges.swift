@@ -62,10 +62,10 @@ struct RandomExchanges {
 
     private mutating func url() -> String {
         let hosts = [
-            "https://a.example", "http://[::1]:8080", "HTTPS://User:pw@B.example:443", "https://<redacted>@a.example",
+            "https://a.example", "http://[::1]:8080", "HTTPS://User:pw@B.example:443", "https://REDACTED@a.example",
         ]
-        let paths = ["", "/", "/a%2Fb/c", "/ä", "/a;b=<redacted>"]
-        let queries = ["", "?", "?a=1&a=2&b", "?token=<redacted>", "?\u{0301}=+%20"]
+        let paths = ["", "/", "/a%2Fb/c", "/ä", "/a;b=REDACTED"]
+        let queries = ["", "?", "?a=1&a=2&b", "?token=REDACTED", "?\u{0301}=+%20"]
         return random.oneOf(hosts) + random.oneOf(paths) + random.oneOf(queries)
     }
 
@@ -74,7 +74,7 @@ struct RandomExchanges {
             (0..<Int.random(in: 0...8, using: &random)).map { _ in
                 let names = [
                     "Accept", "accept", "Set-Cookie", "Cookie", "Content-Type", "Content-Length", "Content-Encoding",
-                    "X-\(Int.random(in: 0...9, using: &random))",
+                    "X-\(Int.random(in: 0...9, using: &random))", "Authorization", "X-Api-Key", "Location",
                     "Date", "Connection", "Transfer-Encoding",
                 ]
                 let values = [
@@ -91,7 +91,7 @@ struct RandomExchanges {
         switch Int.random(in: 0..<6, using: &random) {
         case 0: Data()
         case 1: Data(text().utf8)
-        case 2: Data(#"{"a":[1,2,{"b":"\#(text())"}]}"#.utf8)
+        case 2: Data(#"{"a":[1,2,{"b":"\#(text())"}],"\#(random.oneOf(["token", "c"]))":[3,"\#(text())"]}"#.utf8)
         case 3:
             Data(
                 (0..<Int.random(in: 1...200, using: &random)).map { _ in UInt8.random(in: .min ... .max, using: &random)

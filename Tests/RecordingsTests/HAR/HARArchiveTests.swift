@@ -13,13 +13,13 @@ import Testing
             request: .init(
                 method: .post,
                 url: "https://api.example.com/login?next=%2Fhome",
-                headerFields: [.contentType: "application/json", .cookie: "a=<redacted>"],
+                headerFields: [.contentType: "application/json", .cookie: "a=REDACTED"],
                 body: Data(#"{"user":"ada"}"#.utf8)
             ),
             response: .init(
                 status: 303,
                 headerFields: [
-                    .location: "/home?code=<redacted>", .setCookie: "sid=<redacted>; Path=/", .setCookie: "b=2",
+                    .location: "/home?code=REDACTED", .setCookie: "sid=REDACTED; Path=/", .setCookie: "b=2",
                 ]
             )
         )
@@ -90,14 +90,14 @@ import Testing
                           "url": "https://api.example.com/login?next=%2Fhome",
                           "headers": [
                             {"name": "Content-Type", "value": "application/json"},
-                            {"name": "Cookie", "value": "a=<redacted>"}
+                            {"name": "Cookie", "value": "a=REDACTED"}
                           ],
                           "postData": {"mimeType": "application/json", "text": "{\\"user\\":\\"ada\\"}"},
                           "queryString": [
                             {"name": "next", "value": "/home"}
                           ],
                           "cookies": [
-                            {"name": "a", "value": "<redacted>"}
+                            {"name": "a", "value": "REDACTED"}
                           ],
                           "httpVersion": "",
                           "headersSize": -1,
@@ -107,14 +107,14 @@ import Testing
                           "status": 303,
                           "statusText": "See Other",
                           "headers": [
-                            {"name": "Location", "value": "/home?code=<redacted>"},
-                            {"name": "Set-Cookie", "value": "sid=<redacted>; Path=/"},
+                            {"name": "Location", "value": "/home?code=REDACTED"},
+                            {"name": "Set-Cookie", "value": "sid=REDACTED; Path=/"},
                             {"name": "Set-Cookie", "value": "b=2"}
                           ],
                           "content": {"size": 0, "mimeType": ""},
-                          "redirectURL": "/home?code=<redacted>",
+                          "redirectURL": "/home?code=REDACTED",
                           "cookies": [
-                            {"name": "sid", "value": "<redacted>", "path": "/", "httpOnly": false, "secure": false},
+                            {"name": "sid", "value": "REDACTED", "path": "/", "httpOnly": false, "secure": false},
                             {"name": "b", "value": "2", "httpOnly": false, "secure": false}
                           ],
                           "httpVersion": "",

@@ -64,7 +64,7 @@ import Testing
         )
         #expect(
             said { $0.headerFields[.authorization] = "Bearer hush" }
-                == #"\#(name); its field Authorization differs: not recorded, sent "<redacted>"."#
+                == #"\#(name); its field Authorization differs: not recorded, sent "REDACTED"."#
         )
         #expect(said { $0.body = Data("x".utf8) } == "\(name); its body is empty.")
         #expect(said { _ in } == "\(name), but all of its answers were played.")

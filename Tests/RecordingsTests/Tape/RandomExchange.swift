@@ -4,8 +4,11 @@ import TestSupport
 @testable import Recordings
 
 /// A random request and the answer of its server: methods, fields of all shapes, contents in memory and streamed, binary and text,
-/// failures before and within the content. It holds nothing that a redaction replaces.
+/// failures before and within the content, and secrets in fields, cookies, query items, forms and JSON.
 struct RandomExchange {
+    /// Every secret contains this text, and nothing else does.
+    static let secret = "s3cr3tV4lue"
+
     var request: HTTPRequest
     var answer: StubAnswer
     /// The content of the request.
@@ -27,6 +30,9 @@ struct RandomExchange {
         if Bool.random(using: &random) {
             url.append(queryItems: [URLQueryItem(name: "q", value: random.oneOf(Self.words))])
         }
+        if Int.random(in: 0..<4, using: &random) == 0 {
+            url.append(queryItems: [URLQueryItem(name: random.oneOf(["token", "code", "sig"]), value: Self.secret)])
+        }
         request = HTTPRequest(method: method, url: url, headerFields: Self.fields(&random))
         if Int.random(in: 0..<3, using: &random) == 0, method != .get, method != .head {
             content = Self.bytes(&random)
@@ -44,12 +50,39 @@ struct RandomExchange {
             let value = Int.random(in: 0..<4, using: &random) == 0 ? "" : random.oneOf(words)
             fields.append(name, value)
         }
+        if Int.random(in: 0..<3, using: &random) == 0 {
+            fields.append(random.oneOf(secretFields(random.oneOf(["", "é", "-1"]))))
+        }
         return fields
     }
 
+    private static func secretFields(_ ending: String) -> [HTTPField] {
+        let secret = secret + ending
+        return [
+            .init(unchecked: .authorization, "Bearer \(secret)"), .init(unchecked: "X-Api-Key", secret),
+            .init(unchecked: .cookie, "sid=\(secret); b=\(secret)"),
+            .init(unchecked: .setCookie, "sid=\(secret); Path=/; Expires=Wed, 09-Nov-2026 23:12:40 GMT; Own=\(secret)"),
+            .init(unchecked: .location, "https://ada:\(secret)@b.example/?token=\(secret)&a=1"),
+            .init(unchecked: .link, "<https://b.example/?token=\(secret)>; rel=\"next\""),
+        ]
+    }
+
+    /// JSON, a form, markup or a stream of events with a secret.
+    private static func secretText(_ random: inout SeededGenerator) -> String {
+        let ending = random.oneOf(["", "é", "\\u00e9", "\\\"", ", a: b"])
+        return random.oneOf([
+            #"{"access_token":"\#(secret)\#(ending)","prompt_tokens":12,"a":[0,1]}"#,
+            #"[{"tokens":[{"\#(secret)":1.5},"\#(secret)",true,null]},0]"#, "a=1&password=\(secret)&b=2",
+            "<a><password kind=\"x\">\(secret)</password><b>1</b></a>", #"{"name":"password","value":"\#(secret)"}"#,
+            "data: {\"token\":\"\(secret)\"}\n\ndata: {\"usage\":{\"total_tokens\":7}}\n\n",
+            "see https://ada:\(secret)@a.example/ with Bearer \(secret).\(secret)",
+        ])
+    }
+
     private static func bytes(_ random: inout SeededGenerator) -> Data {
-        switch Int.random(in: 0..<6, using: &random) {
+        switch Int.random(in: 0..<8, using: &random) {
         case 0: return Data()
+        case 6, 7: return Data(secretText(&random).utf8)
         case 1:
             return Data(
                 (0..<Int.random(in: 1..<200, using: &random)).map { _ in UInt8.random(in: .min ... .max, using: &random)
@@ -80,7 +113,14 @@ struct RandomExchange {
         let codesOfStatus = [200, 200, 200, 201, 204, 206, 302, 304, 404, 418, 503, 599]
         let status = HTTPResponse.Status(code: random.oneOf(codesOfStatus)) ?? 200
         guard Bool.random(using: &random) else { return .data(bytes(&random), status: status, headers: fields) }
-        let chunks = (0..<Int.random(in: 0..<5, using: &random)).map { _ in bytes(&random) }.filter { !$0.isEmpty }
+        var chunks = (0..<Int.random(in: 0..<5, using: &random)).map { _ in bytes(&random) }
+        if Int.random(in: 0..<3, using: &random) == 0 {
+            // One text, cut anywhere.
+            let text = Data((secretText(&random) + secretText(&random)).utf8)
+            let size = Int.random(in: 1...60, using: &random)
+            chunks = stride(from: 0, to: text.count, by: size).map { Data(text.dropFirst($0).prefix(size)) }
+        }
+        chunks.removeAll(where: \.isEmpty)
         let isCut = Int.random(in: 0..<5, using: &random) == 0
         return .stream(chunks, thenFailing: isCut ? failure : nil, status: status, headers: fields)
     }
@@ -92,6 +132,25 @@ struct RandomExchange {
         var chunks: [Data] = []
         var failure: HTTPErrorCode?
         var message: String?
+
+        /// What a caller sees of the same response without its secrets.
+        func redacted(isStream: Bool) -> Self {
+            var exchange = RecordedExchange(
+                startedAt: .now,
+                request: RecordedExchange.Request(method: .get, url: "https://a.example/")
+            )
+            exchange.response = status.flatMap { HTTPResponse.Status(code: $0) }.map { status in
+                let chunks = chunks.map { StubAnswer.Chunk($0) }
+                return .init(status: status, headerFields: fields, chunks: chunks, isStream: isStream)
+            }
+            if let failure { exchange.failure = .init(code: failure.rawValue, message: message ?? "") }
+            let redacted = ExchangeRedaction.standard.redacted(exchange)
+            var seen = self
+            seen.fields = redacted.response?.headerFields ?? fields
+            seen.chunks = redacted.response?.chunks.map(\.bytes).filter { !$0.isEmpty } ?? []
+            seen.message = redacted.failure?.message
+            return seen
+        }
 
         /// Reads a response to its end.
         init(_ send: () async throws -> HTTPResponse) async throws {

@@ -8,7 +8,7 @@ import TransportTesting
 
 @Suite(.againstHanging, .heavy) struct RecordingRoundTripTests {
     /// Twenty tapes of 500 exchanges: ten thousand.
-    @Test(arguments: 0..<20) func randomExchangesPlayAsTheyWereRecorded(seed: UInt64) async throws {
+    @Test(arguments: 0..<20) func randomExchangesPlayAsTheyWereRecordedWithoutTheirSecrets(seed: UInt64) async throws {
         var random = SeededGenerator(seed: seed)
         let tape = try TapeFile()
         // The dates of a response move with the clock, which stands still.
@@ -26,10 +26,13 @@ import TransportTesting
             exchanges.append((playable, seen))
         }
         try recording.finish()
+        let text = try #require(tape.bytes)
+        #expect(text.range(of: Data(RandomExchange.secret.utf8)) == nil, "seed \(seed)")
         let played = tape.recording(.none, time: time)
         for (index, (exchange, seen)) in exchanges.enumerated() {
             let replay = try await RandomExchange.Seen { try await played.send(exchange.request, over: NoServer()) }
-            #expect(replay == seen, "seed \(seed), exchange \(index): \(exchange.request)")
+            let expected = seen.redacted(isStream: exchange.request.context.responseBody.bufferLimit == nil)
+            #expect(replay == expected, "seed \(seed), exchange \(index): \(exchange.request)")
         }
         try played.finish()
     }

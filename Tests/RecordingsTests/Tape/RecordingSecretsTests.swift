@@ -79,7 +79,7 @@ import Testing
         }
         func expectNoSecret(_ file: URL) throws {
             let text = String(decoding: try #require(FileManager.default.contents(atPath: file.path)), as: UTF8.self)
-            #expect(text.contains("redacted"))
+            #expect(text.contains("REDACTED"))
             for form in [Self.secret, Data(Self.secret.utf8).base64EncodedString()] { #expect(!text.contains(form)) }
         }
         try expectNoSecret(tape.side)

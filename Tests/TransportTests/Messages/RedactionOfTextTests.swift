@@ -35,7 +35,7 @@ import Transport
             "<user><password><redacted></password><id>7</id></user>"
         ),
         ("<w:Password w:kind=\"hush\">hush</w:Password><id/>", "<w:Password <redacted>><redacted></w:Password><id/>"),
-        ("<token value=\"hush\"/><id>7</id>", "<token <redacted>><id>7</id>"),
+        ("<token value=\"hush\"/><id>7</id>", "<token <redacted>/><id>7</id>"),
         ("<input name=\"csrf_token\" value=\"hush\"><b>7</b>", "<input <redacted>><b>7</b>"),
         ("<x property=\"password\">hush</x>", "<x <redacted>><redacted></x>"),
         ("<a password='hush'>7</a>", "<a password='<redacted>'>7</a>"),
