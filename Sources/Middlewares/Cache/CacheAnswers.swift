@@ -1,4 +1,5 @@
 internal import Foundation
+internal import HTTPSyntax
 internal import Interceptors
 
 /// Makes responses from stored entries.
