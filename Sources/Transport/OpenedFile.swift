@@ -1,5 +1,4 @@
-internal import Foundation
-internal import Transport
+package import Foundation
 
 #if canImport(Darwin)
 internal import Darwin
@@ -12,41 +11,33 @@ internal import Android
 #endif
 
 /// A system call that failed.
-struct SystemCallFailure: Error {
-    let code: Int32
+package struct SystemCallFailure: Error {
+    package let code: Int32
     private let call: StaticString
     private let path: String
 
-    init(_ call: StaticString, _ path: String, _ code: Int32 = errno) {
+    package init(_ call: StaticString, _ path: String, _ code: Int32) {
         self.call = call
         self.path = path
         self.code = code
     }
 
+    /// The failure of the system call that this thread made last.
+    init(_ call: StaticString, _ path: String) { self.init(call, path, errno) }
+
     /// Whether nothing has the path's name.
-    var isMissing: Bool { code == ENOENT }
+    package var isMissing: Bool { code == ENOENT }
 
-    private var sentence: String { "\(call) failed for \(path): \(String(cString: strerror(code)))." }
+    /// What failed, as a sentence for a person.
+    package var sentence: String { "\(call) failed for \(path): \(String(cString: strerror(code)))." }
 
-    /// The error that a caller gets when a file couldn't be read.
-    var unreadable: TransportError { TransportError(.unreadableFile, sentence) }
-
-    /// The error that a caller gets when a file couldn't be written.
-    var unwritable: TransportError {
-        let remedy: String
-        switch code {
-        case EACCES, EPERM, EROFS: remedy = " Put the recording into a folder that this process can write."
-        case ENOSPC, EDQUOT, EFBIG: remedy = " Free space on the disk."
-        case EISDIR, ENOTDIR: remedy = " A recording is a file in a folder."
-        default: remedy = ""
-        }
-        return TransportError(.unwritableFile, sentence + remedy)
-    }
+    /// Whether the disk, the user's share of it or the file can't take more bytes.
+    package var isOfFullDisk: Bool { [ENOSPC, EDQUOT, EFBIG].contains(code) }
 }
 
 /// An open file or folder, closed with its last reference.
-final class OpenedFile: Sendable {
-    let path: String
+package final class OpenedFile: Sendable {
+    package let path: String
     private let descriptor: Int32
 
     private init(_ descriptor: Int32, _ path: String) {
@@ -56,8 +47,8 @@ final class OpenedFile: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Opens a file. Never waits for the other end of a FIFO.
-    static func open(_ path: String, _ flags: Int32) throws(SystemCallFailure) -> OpenedFile {
+    /// Opens a file. Never waits for the other end of a FIFO. A new file gets the permissions that the umask leaves of 0666.
+    package static func open(_ path: String, _ flags: Int32) throws(SystemCallFailure) -> OpenedFile {
         while true {
             let descriptor = openCall(path, flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
             if descriptor >= 0 { return OpenedFile(descriptor, path) }
@@ -66,37 +57,48 @@ final class OpenedFile: Sendable {
     }
 
     /// The number of bytes. Fails for a FIFO and a socket, which have none.
-    func size() throws(SystemCallFailure) -> Int64 {
+    package func size() throws(SystemCallFailure) -> Int64 {
         let size = lseek(descriptor, 0, SEEK_END)
         guard size >= 0 else { throw SystemCallFailure("lseek", path) }
         return Int64(size)
     }
 
     /// The whole content.
-    func contents() throws(SystemCallFailure) -> Data {
+    package func contents() throws(SystemCallFailure) -> Data {
         // A file may announce any size, so it reserves at most 16 MiB.
         var content = Data(capacity: Int(clamping: min(try size(), 1 << 24)))
-        var buffer = [UInt8](repeating: 0, count: 1 << 16)
         while true {
-            let count = pread(descriptor, &buffer, buffer.count, off_t(content.count))
-            if count == 0 { return content }
-            if count > 0 {
-                content.append(contentsOf: buffer[..<count])
-            } else if errno != EINTR {
-                throw SystemCallFailure("read", path)
+            let next = try bytes(at: Int64(content.count), upTo: 1 << 16)
+            if next.isEmpty { return content }
+            content.append(contentsOf: next)
+        }
+    }
+
+    /// The next bytes at an offset; empty at the end of the file.
+    ///
+    /// - Parameter limit: the maximum number of bytes.
+    package func bytes(at offset: Int64, upTo limit: Int) throws(SystemCallFailure) -> [UInt8] {
+        while true {
+            var failure: SystemCallFailure?
+            let next = [UInt8](unsafeUninitializedCapacity: limit) { buffer, count in
+                let got = pread(descriptor, buffer.baseAddress, limit, off_t(offset))
+                if got < 0 { failure = SystemCallFailure("read", path) }
+                count = max(0, got)
             }
+            guard let failure else { return next }
+            if failure.code != EINTR { throw failure }
         }
     }
 
     /// Whether the last byte, if any, is a line feed.
-    func endsWithLine(size: Int64) throws(SystemCallFailure) -> Bool {
+    package func endsWithLine(size: Int64) throws(SystemCallFailure) -> Bool {
         guard size > 0 else { return true }
         var byte: UInt8 = 0
         guard pread(descriptor, &byte, 1, off_t(size - 1)) == 1 else { throw SystemCallFailure("read", path) }
         return byte == UInt8(ascii: "\n")
     }
 
-    func write(_ bytes: Data, at offset: Int64) throws(SystemCallFailure) {
+    package func write(_ bytes: Data, at offset: Int64) throws(SystemCallFailure) {
         var failure: SystemCallFailure?
         bytes.withUnsafeBytes { buffer in
             var count = 0
@@ -119,22 +121,24 @@ final class OpenedFile: Sendable {
     }
 
     /// Sets the permissions of another file, if it exists.
-    func takePermissions(of path: String) throws(SystemCallFailure) {
+    package func takePermissions(of path: String) throws(SystemCallFailure) {
         // Avoids `stat()`, for which Apple requires apps to declare a reason.
         guard let attributes = try? FileManager.default.attributesOfItem(atPath: path),
             let permissions = attributes[.posixPermissions] as? NSNumber
         else { return }
-        guard fchmod(descriptor, mode_t(permissions.uint16Value & 0o777)) == 0 else {
-            throw SystemCallFailure("chmod", self.path)
-        }
+        try setPermissions(permissions.uint16Value & 0o777)
     }
 
-    func truncate(to size: Int64) throws(SystemCallFailure) {
+    package func setPermissions(_ permissions: UInt16) throws(SystemCallFailure) {
+        guard fchmod(descriptor, mode_t(permissions)) == 0 else { throw SystemCallFailure("chmod", path) }
+    }
+
+    package func truncate(to size: Int64) throws(SystemCallFailure) {
         guard ftruncate(descriptor, off_t(size)) == 0 else { throw SystemCallFailure("truncate", path) }
     }
 
     /// Waits until the bytes, or a folder's names, are on the disk.
-    func synchronize() throws(SystemCallFailure) {
+    package func synchronize() throws(SystemCallFailure) {
         while fsync(descriptor) != 0 {
             // Some file systems can't synchronize a folder, and keep its names safe by themselves.
             if errno == EINVAL || errno == ENOTSUP { return }
@@ -142,10 +146,10 @@ final class OpenedFile: Sendable {
         }
     }
 
-    enum LockResult { case locked, busy, unsupported }
+    package enum LockResult { case locked, busy, unsupported }
 
     /// Tries to acquire the exclusive lock (`flock`). Closing the file releases it, and so does the end of the process.
-    func tryLock() -> LockResult {
+    package func tryLock() -> LockResult {
         while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
             if errno == EWOULDBLOCK { return .busy }
             if errno != EINTR { return .unsupported }
@@ -157,18 +161,18 @@ final class OpenedFile: Sendable {
 // Wrappers, because methods above have the names of these system calls.
 private func openCall(_ path: String, _ flags: Int32) -> Int32 { open(path, flags, 0o666) }
 
-enum FileName {
-    static func rename(_ path: String, to other: String) throws(SystemCallFailure) {
+package enum FileName {
+    package static func rename(_ path: String, to other: String) throws(SystemCallFailure) {
         guard renameCall(path, other) == 0 else { throw SystemCallFailure("rename", other) }
     }
 
     /// Removes a file. A missing file is no error.
-    static func remove(_ path: String) throws(SystemCallFailure) {
+    package static func remove(_ path: String) throws(SystemCallFailure) {
         guard unlink(path) == 0 || errno == ENOENT else { throw SystemCallFailure("unlink", path) }
     }
 
     /// The path without symbolic links; `nil` if nothing has this name.
-    static func resolved(_ path: String) throws(SystemCallFailure) -> String? {
+    package static func resolved(_ path: String) throws(SystemCallFailure) -> String? {
         guard let resolved = realpath(path, nil) else {
             if errno == ENOENT { return nil }
             throw SystemCallFailure("realpath", path)
@@ -178,13 +182,13 @@ enum FileName {
     }
 
     /// Whether the path, which holds no links, is something else than a regular file: a folder, a device, a FIFO.
-    static func isOfAnotherKind(_ path: String) -> Bool {
+    package static func isOfAnotherKind(_ path: String) -> Bool {
         // Avoids `stat()`, for which Apple requires apps to declare a reason.
         (try? URL(filePath: path).resourceValues(forKeys: [.isRegularFileKey]).isRegularFile) == false
     }
 
     /// Whether the path is a symbolic link, even one that leads nowhere.
-    static func isLink(_ path: String) -> Bool {
+    package static func isLink(_ path: String) -> Bool {
         var byte: CChar = 0
         return readlink(path, &byte, 1) >= 0
     }
