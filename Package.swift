@@ -141,9 +141,16 @@ let package = Package(
             dependencies: ["Transport", "HTTPSyntax", "TransportTesting", "TestSupport"],
             swiftSettings: settings
         ),
+        // The tests of downloads start copies of this program, kill them, and let them share a file.
+        .executableTarget(
+            name: "DownloadProcess",
+            dependencies: ["Interceptors", "TestSupport"],
+            path: "Tests/DownloadProcess",
+            swiftSettings: settings
+        ),
         .testTarget(
             name: "InterceptorsTests",
-            dependencies: ["Interceptors", "TransportTesting", "TestSupport"],
+            dependencies: ["Interceptors", "HTTPSyntax", "TransportTesting", "TestSupport", "DownloadProcess"],
             swiftSettings: settings
         ),
         // The tests of recordings start copies of this program, kill them, and let them share files.

@@ -3,6 +3,7 @@ extension HTTPContext {
     private enum ClientFieldsKey: HTTPContextKey { static var defaultValue: HTTPFields { HTTPFields() } }
     private enum ValidatesStatusKey: HTTPContextKey { static var defaultValue: Bool { true } }
     private enum StatusAcceptedKey: HTTPContextKey { static var defaultValue: Bool { false } }
+    private enum DownloadKey: HTTPContextKey { static var defaultValue: Bool { false } }
     private enum DecodingObserversKey: HTTPContextKey {
         static var defaultValue: [@Sendable (DecodingFailure) -> Void] { [] }
     }
@@ -55,6 +56,13 @@ extension HTTPContext {
     public var isStatusAccepted: Bool {
         get { self[StatusAcceptedKey.self] }
         set { self[StatusAcceptedKey.self] = newValue }
+    }
+
+    /// On a request: whether its response goes into the part of a download. A cache neither answers nor stores such a request:
+    /// the part is the only copy, and its validator is the server's.
+    package var isForDownloadedPart: Bool {
+        get { self[DownloadKey.self] }
+        set { self[DownloadKey.self] = newValue }
     }
 
     /// On a response: adds a closure to call if a typed call of a ``Client`` can't decode the response. Interceptors don't see

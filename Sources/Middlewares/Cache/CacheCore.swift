@@ -39,8 +39,10 @@ final class CacheCore: Sendable {
 
     var isPrepared: Bool { policy.digest.isReady }
 
-    /// The key of a request's stored responses; `nil` if the URL isn't http or https.
+    /// The key of a request's stored responses; `nil` if the URL isn't http or https, or the request is for a download that
+    /// keeps its bytes itself.
     func key(for request: HTTPRequest) -> CacheKey? {
+        guard !request.context.isForDownloadedPart else { return nil }
         let plain = CacheKey.plain(request.url.absoluteString)
         guard let text = plain ?? CacheKey.taken(from: request.url) else { return nil }
         return CacheKey(partition: partitions.name(for: request, mayHaveUser: plain == nil), text: text)

@@ -1,4 +1,4 @@
-internal import Foundation
+package import Foundation
 internal import Synchronization
 
 extension HTTPBody {
@@ -7,7 +7,7 @@ extension HTTPBody {
     /// If an error or a cancellation ends the reading early, the rest of the body is discarded at once, as by ``discard()``. A
     /// body that another reader is using, or has used, is left alone. A body of known length counts as read once that many
     /// bytes have arrived.
-    func forEachChunk(_ use: (Data) async throws -> Void) async throws {
+    package func forEachChunk(_ use: (Data) async throws -> Void) async throws {
         var iterator = makeAsyncIterator()
         if case .failure(let error) = iterator.source { throw error }
         let length = length

@@ -64,7 +64,7 @@ extension HTTPBody {
 
     /// The permissions of the file to replace, or `nil` if there is none. Throws if the destination can't be replaced by a
     /// file.
-    private static func permissions(ofFileToReplace file: URL) throws(TransportError) -> mode_t? {
+    package static func permissions(ofFileToReplace file: URL) throws(TransportError) -> mode_t? {
         guard file.isFileURL else {
             throw TransportError(.unwritableFile, "A URL that is none of a file can't be written to.")
         }

@@ -145,6 +145,8 @@ extension HTTPField.Name {
     public static let range = Self(unchecked: "Range")
     /// `Referer`: the page that led to the request (RFC 9110 §10.1.3).
     public static let referer = Self(unchecked: "Referer")
+    /// `Repr-Digest`: digests of the whole representation, also in a partial response (RFC 9530 §3).
+    public static let reprDigest = Self(unchecked: "Repr-Digest")
     /// `Retry-After`: when to try again: seconds or a date (RFC 9110 §10.2.3).
     public static let retryAfter = Self(unchecked: "Retry-After")
     /// `Server`: the server's software (RFC 9110 §10.2.4).

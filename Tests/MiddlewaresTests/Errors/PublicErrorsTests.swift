@@ -23,6 +23,7 @@ import Testing
             PinningError(host: "api.example.com", expected: [pin], chain: []),
             TLSConfigurationError(.keyMismatch, "The key doesn't belong to the certificate."),
             SignedPinsError(.pinsExpired, "The list has expired."),
+            DownloadError(.digestMismatch, "The content has another digest.", request: secretRequest),
             ChainOrderError(.sharedResponse, "The order is wrong.", request: secretRequest),
             AuthenticationError(.signedOut, "Sign in first.", request: secretRequest),
             SigningError(.unknownOrigin, "No origin.", request: secretRequest),

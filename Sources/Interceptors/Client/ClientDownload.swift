@@ -1,0 +1,85 @@
+public import Foundation
+
+extension Client {
+    /// Sends a GET request and writes the response's content to a file as it arrives, with little memory.
+    ///
+    /// ```swift
+    /// try await api.download("/films/42.mp4", to: file, resuming: .acrossLaunches) { progress in
+    ///     print(progress.completed, progress.total ?? 0)
+    /// }
+    /// ```
+    /// The bytes are written under a hidden name in the same folder. The finished file is renamed when it is complete and right,
+    /// and replaces an earlier one with its permissions. A symbolic link is replaced, not followed.
+    ///
+    /// - Parameters:
+    ///   - path: a path below the base URL, or an absolute URL.
+    ///   - file: the destination. Its folder must exist.
+    ///   - resuming: whether a download that breaks off goes on where it was; ``DownloadResuming/never`` by default. Otherwise
+    ///     each attempt passes the whole chain, with `Accept-Encoding: identity`, and caches step aside.
+    ///   - digest: the digest that the whole file must have; by default any. A `Repr-Digest` of the response (RFC 9530) is
+    ///     checked too.
+    ///   - limit: the maximum number of bytes. By default the file system is the only limit.
+    ///   - query: appended to any query in the path.
+    ///   - headers: take precedence over the chain's defaults.
+    ///   - context: values that accompany each request. Its `HTTPContext.responseBody` is replaced.
+    ///   - progress: called as the content arrives, from any thread. It replaces the context's. A resumed download counts the
+    ///     bytes of earlier attempts, and may start over.
+    /// - Returns: the last response, whose body is used up. After a resumed download its status is 206.
+    /// - Throws: ``DecodingFailure`` if the status isn't a success, ``DownloadError``, or a `TransportError` as
+    ///   `HTTPBody.write(to:upTo:)` does.
+    @discardableResult
+    public func download(
+        _ path: RequestTarget,
+        to file: URL,
+        resuming: DownloadResuming = .never,
+        expecting digest: DownloadDigest? = nil,
+        upTo limit: Int64 = .max,
+        query: HTTPQuery = HTTPQuery(),
+        headers: HTTPFields = HTTPFields(),
+        context: HTTPContext = HTTPContext(),
+        progress: (@Sendable (TransferProgress) -> Void)? = nil
+    ) async throws -> HTTPResponse {
+        var context = context
+        context.responseBody = .streamed
+        if let progress { context.downloadProgress = progress }
+        let endpoint = AnyEndpoint<Data>(path: path, query: query, headerFields: headers, context: context)
+        let run = DownloadRun(
+            client: self,
+            request: try await request(for: endpoint, isVerb: true),
+            file: file,
+            resuming: resuming,
+            expected: digest,
+            limit: limit,
+            // Without resuming, the transport reports, because only it knows the size of coded content.
+            progress: resuming.extent == .never ? nil : context.downloadProgress
+        )
+        return try await run.run()
+    }
+
+    /// Sends a GET request to a URL, and writes the response's content to a file. Its other parameters are those of
+    /// ``get(_:as:query:headers:context:)-(URL,_,_,_,_)`` and of the method for a path.
+    @discardableResult
+    public func download(
+        _ url: URL,
+        to file: URL,
+        resuming: DownloadResuming = .never,
+        expecting digest: DownloadDigest? = nil,
+        upTo limit: Int64 = .max,
+        query: HTTPQuery = HTTPQuery(),
+        headers: HTTPFields = HTTPFields(),
+        context: HTTPContext = HTTPContext(),
+        progress: (@Sendable (TransferProgress) -> Void)? = nil
+    ) async throws -> HTTPResponse {
+        try await download(
+            RequestTarget(url),
+            to: file,
+            resuming: resuming,
+            expecting: digest,
+            upTo: limit,
+            query: query,
+            headers: headers,
+            context: context,
+            progress: progress
+        )
+    }
+}

@@ -1,0 +1,98 @@
+internal import HTTPSyntax
+internal import Transport
+
+/// The part of a representation that is still to come.
+struct RangeDemand: Sendable, Hashable {
+    let representation: Representation
+    /// The number of bytes to keep; at least one byte is missing after them.
+    let offset: Int64
+
+    /// - Parameter length: the number of bytes that are there. If all are there, the last one is asked for once more, because
+    ///   the response must still say whether they are the server's current version. A 416 would not.
+    init?(_ representation: Representation, length: Int64) {
+        guard length > 0, length <= representation.total else { return nil }
+        let offset = min(length, representation.total - 1)
+        guard offset > 0 else { return nil }
+        self.representation = representation
+        self.offset = offset
+    }
+
+    /// Adds the fields that ask for the rest, or for the whole if the representation has changed.
+    func add(to fields: inout HTTPFields) {
+        fields[.range] = "bytes=\(offset)-"
+        fields[.ifRange] = representation.validator.text
+    }
+}
+
+/// What a response's content is to the bytes that are there (RFC 9110 §14, §15.3.7, §15.5.17).
+enum DownloadDecision: Sendable, Hashable {
+    /// The content is whole and replaces all bytes. Without a representation, the rest of it can't be asked for later.
+    case replace(Representation?)
+    /// The content continues the bytes: it belongs to this range.
+    case append(Range<Int64>)
+    /// The content is of no use, nor are the bytes: ask for the whole.
+    case startOver(reason: String)
+    /// The content is coded although no coding was asked for: ask again, and let the transport decode it.
+    case askForDecoded
+    /// The content is of no use, and asking again would bring the same.
+    case refuse(reason: String)
+
+    /// Decides about a response that has a success as its status, or a 416.
+    ///
+    /// - Parameters:
+    ///   - demand: the part that the request asked for; `nil` if it asked for the whole.
+    ///   - forbidsCodings: whether the request asked for content without codings.
+    ///   - mayBePartial: whether the caller may have asked for a range itself, so that a 206 is taken as it is.
+    init(
+        _ response: HTTPResponse,
+        to demand: RangeDemand?,
+        forbidsCodings: Bool = true,
+        mayBePartial: Bool = false
+    ) {
+        let fields = response.headerFields
+        switch (response.status.code, demand) {
+        case (206, let demand?):
+            switch Self.range(in: fields, for: demand) {
+            case .success(let range): self = .append(range)
+            case .failure(let fault): self = .startOver(reason: fault.reason)
+            }
+        case (206, nil) where !mayBePartial:
+            self = .refuse(reason: "The server sent a part of the content, and nobody asked for a part.")
+        case (416, _?):
+            self = .startOver(reason: "The server has no bytes after those that are there: the content has changed.")
+        case _ where forbidsCodings && ContentDecoding.isCoded(fields):
+            self = .askForDecoded
+        case (200, _):
+            self = .replace(Representation(of: fields))
+        default:
+            self = .replace(nil)
+        }
+    }
+
+    private struct Fault: Error { let reason: String }
+
+    private static func range(in fields: HTTPFields, for demand: RangeDemand) -> Result<Range<Int64>, Fault> {
+        func fault(_ reason: String) -> Result<Range<Int64>, Fault> { .failure(Fault(reason: reason)) }
+        if ContentDecoding.isCoded(fields) { return fault("The server sent a part of coded content.") }
+        let values = fields[values: .contentRange]
+        // Several parts have their ranges in the content, and nobody asked for several (§15.3.7.2).
+        guard values.count == 1, let content = ContentRange(values[0]), let bytes = content.bytes else {
+            return fault("The server sent a part without a valid Content-Range.")
+        }
+        guard bytes.lowerBound == demand.offset else {
+            return fault("The server sent a part from byte \(bytes.lowerBound) instead of byte \(demand.offset).")
+        }
+        let total = demand.representation.total
+        // A server that doesn't know the total says so with an asterisk (§14.4).
+        guard content.total ?? total == total, bytes.upperBound <= total else {
+            return fault("The content now has another length: \(values[0]), not \(total) bytes.")
+        }
+        if fields.contains(.contentLength), fields.contentLength != Int64(bytes.count) {
+            return fault("The server sent a part whose Content-Length isn't that of its Content-Range.")
+        }
+        guard demand.representation.validator.isConfirmed(by: fields) else {
+            return fault("The server sent a part of another version of the content.")
+        }
+        return .success(bytes)
+    }
+}

@@ -1,0 +1,212 @@
+public import Foundation
+internal import HTTPSyntax
+internal import Synchronization
+internal import Transport
+
+#if canImport(Darwin)
+internal import Darwin
+#elseif canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#elseif canImport(Android)
+internal import Android
+#endif
+
+/// The bytes of a download on their way to the destination.
+///
+/// Only the task of the call uses a part, and it has stopped writing when the call returns. So no attempt that was given up can
+/// write behind the back of another one. With a state file, the part survives the process:
+///
+/// 1. ``begin(_:)`` clears the state before it empties the file, and describes the new bytes before any is written.
+/// 2. ``checkpoint()`` records a length after those bytes are on the disk.
+/// 3. A later process trusts the recorded length, and cuts off what comes after it.
+///
+/// So whatever point a process is killed at, or the power fails at, the trusted bytes are of the recorded representation.
+final class DownloadPart: Sendable {
+    private struct Content {
+        var length: Int64 = 0
+        var record: DownloadRecord?
+        var announced: [UInt8]?
+        var isPlaced = false
+    }
+
+    private let file: OpenedFile
+    private let state: DownloadState?
+    private let source: String
+    private let content: Mutex<Content>
+
+    /// Opens the part of a destination, with the bytes of earlier calls for the same URL.
+    ///
+    /// - Returns: `nil` if another download holds the part.
+    static func kept(for file: URL, source: URL) throws(SystemCallFailure) -> DownloadPart? {
+        let files = DownloadFiles(file)
+        guard let state = try DownloadState.lock(files.state) else { return nil }
+        let part = DownloadPart(
+            try OpenedFile.open(files.part, O_RDWR | O_CREAT | O_NOFOLLOW),
+            state,
+            source: DownloadRecord.source(of: source)
+        )
+        try part.restore()
+        return part
+    }
+
+    /// A part that ends with the call.
+    static func temporary(for file: URL) throws(SystemCallFailure) -> DownloadPart {
+        let name = ".download-\(String(UInt64.random(in: .min ... .max), radix: 36))"
+        let path = file.deletingLastPathComponent().appendingPathComponent(name).path
+        return DownloadPart(try OpenedFile.open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW), nil, source: "")
+    }
+
+    private init(_ file: OpenedFile, _ state: DownloadState?, source: String) {
+        self.file = file
+        self.state = state
+        self.source = source
+        content = Mutex(Content())
+    }
+
+    deinit {
+        let isPlaced = content.withLock(\.isPlaced)
+        if state == nil, !isPlaced { unlink(file.path) }
+    }
+
+    /// Takes over what the record describes and the file has.
+    private func restore() throws(SystemCallFailure) {
+        guard let record = try state?.record(), record.source == source, try file.size() >= record.length,
+            record.length <= record.representation.total
+        else { return }
+        content.withLock {
+            $0.length = record.length
+            $0.record = record
+            $0.announced = record.announced.flatMap { DownloadDigest.sha256($0).bytes }
+        }
+    }
+}
+
+extension DownloadPart {
+    /// The number of bytes.
+    var length: Int64 { content.withLock(\.length) }
+
+    /// The digest that the server announced for the whole.
+    var announced: [UInt8]? { content.withLock(\.announced) }
+
+    /// The number of bytes of the whole, if the part can be continued.
+    var total: Int64? { content.withLock { $0.record?.representation.total } }
+
+    /// The part to ask the server for; `nil` if only the whole will do.
+    var demand: RangeDemand? {
+        content.withLock { content in content.record.flatMap { RangeDemand($0.representation, length: content.length) }
+        }
+    }
+
+    /// Whether all bytes are there, as far as their number is known.
+    var isWhole: Bool { total.map { $0 == length } ?? true }
+
+    /// Notes the digest of the whole that a later response announces. Returns `false` if an earlier one announced another.
+    func announce(_ digest: [UInt8]) -> Bool {
+        content.withLock { content in
+            content.announced = content.announced ?? digest
+            return content.announced == digest
+        }
+    }
+
+    /// Empties the part, and forgets what it was.
+    func clear() throws(SystemCallFailure) {
+        try state?.clear()
+        try file.truncate(to: 0)
+        content.withLock { $0 = Content() }
+    }
+
+    /// Empties the part, for the bytes of a response with the whole content.
+    ///
+    /// - Parameter representation: `nil` if the bytes can't be continued later.
+    func begin(_ representation: Representation?, announced: [UInt8]?) throws(SystemCallFailure) {
+        try clear()
+        var record: DownloadRecord?
+        if let representation {
+            let new = DownloadRecord(source: source, representation: representation, announced: announced)
+            if try state?.write(new) ?? true { record = new }
+        }
+        content.withLock { content in
+            content.record = record
+            content.announced = announced
+        }
+    }
+
+    /// Cuts the part to the bytes before an offset, for those of a response that continues it.
+    func cut(to offset: Int64) throws(SystemCallFailure) {
+        // Otherwise a process killed after the cut would leave fewer bytes than recorded, and they would count as lost.
+        if let record = content.withLock(\.record), record.length > offset { try write(record, length: offset) }
+        try file.truncate(to: offset)
+        content.withLock { $0.length = offset }
+    }
+
+    func append(_ bytes: Data) throws(SystemCallFailure) {
+        let length = length
+        try file.write(bytes, at: length)
+        content.withLock { $0.length = length + Int64(bytes.count) }
+    }
+
+    /// Records the bytes so far, once they are on the disk.
+    func checkpoint() throws(SystemCallFailure) {
+        guard state != nil, let record = content.withLock(\.record) else { return }
+        let length = length
+        try file.synchronize()
+        try write(record, length: length)
+    }
+
+    private func write(_ record: DownloadRecord, length: Int64) throws(SystemCallFailure) {
+        var record = record
+        record.number += 1
+        record.length = length
+        _ = try state?.write(record)
+        content.withLock { [record] in $0.record = record }
+    }
+
+    /// The SHA-256 of the bytes, read from the disk.
+    func digest() throws -> [UInt8] {
+        var digest = try MessageDigest(.sha256)
+        var offset: Int64 = 0
+        while true {
+            try Task.checkCancellation()
+            let next = try file.bytes(at: offset, upTo: 1 << 18)
+            if next.isEmpty { return try digest.finish() }
+            try digest.update(next)
+            offset += Int64(next.count)
+        }
+    }
+
+    /// Moves the part to the destination; a kept one after its bytes are on the disk. A file already there is replaced atomically.
+    func place(at destination: URL, permissions: UInt16?) throws(SystemCallFailure) {
+        if let permissions { try file.setPermissions(permissions) }
+        if state != nil { try file.synchronize() }
+        try FileName.rename(file.path, to: destination.path)
+        content.withLock { $0.isPlaced = true }
+        try state?.remove()
+    }
+
+    /// Removes the part and its state.
+    func remove() throws(SystemCallFailure) {
+        // The state first: without it, nobody trusts the bytes.
+        try state?.clear()
+        try FileName.remove(file.path)
+        try state?.remove()
+    }
+}
+
+extension DownloadResuming {
+    /// Removes the bytes that ``acrossLaunches`` keeps for a destination, if any. The destination itself stays.
+    ///
+    /// - Throws: ``DownloadError`` with ``Transport/HTTPErrorCode/downloadInProgress`` while a download uses the bytes, or a
+    ///   `TransportError` with `HTTPErrorCode.unwritableFile`.
+    public static func removeParts(of file: URL) throws {
+        do {
+            guard let part = try DownloadPart.kept(for: file, source: file) else {
+                throw DownloadError(.downloadInProgress, "A download to \(file.path) is in progress. Cancel it first.")
+            }
+            try part.remove()
+        } catch let failure as SystemCallFailure {
+            throw failure.downloadError(of: nil)
+        }
+    }
+}

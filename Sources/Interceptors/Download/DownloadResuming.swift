@@ -1,0 +1,91 @@
+/// Whether a download that breaks off goes on where it was, and how long it tries.
+///
+/// | value | after a failure that may pass | after the end of the process |
+/// | --- | --- | --- |
+/// | ``never`` | the call fails | from the start |
+/// | ``withinCall`` | the call goes on | from the start |
+/// | ``acrossLaunches`` | the call goes on | the next call goes on |
+///
+/// A failure may pass if its code is `connectionLost`, `truncated`, `timedOut`, `offline`, `cannotConnect` or `cannotFindHost`. A
+/// response with an error status ends the call: `retry` repeats such requests.
+///
+/// Bytes are kept only if the server identifies their version strongly (RFC 9110 §8.8.1), and says how many there are.
+public struct DownloadResuming: Sendable {
+    enum Extent: Sendable { case never, withinCall, acrossLaunches }
+
+    let extent: Extent
+    let maxAttempts: Int
+    let time: TimeSource
+    /// How much may be lost if the process is killed.
+    package var checkpoint = Checkpoint()
+
+    /// How often a download across launches records how many bytes are safe on the disk.
+    package struct Checkpoint: Sendable {
+        package var bytes: Int64 = 64 << 20
+        package var interval = Duration.seconds(1)
+    }
+
+    /// The download is one request, and fails with it.
+    public static let never = Self(extent: .never, maxAttempts: 1, time: .system)
+
+    /// The download goes on after failures that may pass. Up to five attempts in a row may bring nothing new.
+    public static let withinCall = Self.withinCall()
+
+    /// The same as ``withinCall``, and the next call goes on, also in another launch of the program.
+    ///
+    /// The bytes are in hidden files beside the destination, `.NAME.part` and `.NAME.part-state`, until the download succeeds.
+    /// ``removeParts(of:)`` removes the files. After a crash, at most the bytes of the last second are lost.
+    public static let acrossLaunches = Self.acrossLaunches()
+
+    /// The download goes on after failures that may pass.
+    ///
+    /// - Parameters:
+    ///   - maxAttempts: how many attempts in a row may bring nothing new; 5 by default. The call then fails with the last error.
+    ///   - time: its clock measures the waits between attempts, up to 0.2 s, 0.4 s and so on, at most 20 s, with full jitter.
+    public static func withinCall(maxAttempts: Int = 5, time: TimeSource = .system) -> Self {
+        Self(extent: .withinCall, maxAttempts: maxAttempts, time: time)
+    }
+
+    /// The download goes on after failures that may pass, and the next call goes on: see ``acrossLaunches``.
+    ///
+    /// - Parameters:
+    ///   - maxAttempts: how many attempts in a row may bring nothing new; 5 by default. The call then fails with the last error.
+    ///   - time: its clock measures the waits between attempts, up to 0.2 s, 0.4 s and so on, at most 20 s, with full jitter.
+    public static func acrossLaunches(maxAttempts: Int = 5, time: TimeSource = .system) -> Self {
+        Self(extent: .acrossLaunches, maxAttempts: maxAttempts, time: time)
+    }
+
+    private init(extent: Extent, maxAttempts: Int, time: TimeSource) {
+        self.extent = extent
+        self.maxAttempts = max(1, maxAttempts)
+        self.time = time
+    }
+}
+
+/// The attempts of a download, and the waits between them.
+struct DownloadAttempts {
+    private let maxAttempts: Int
+    private var fruitless = 0
+    private var mostBytes: Int64
+
+    /// - Parameter bytes: the number of bytes from earlier calls.
+    init(_ resuming: DownloadResuming, bytes: Int64) {
+        maxAttempts = resuming.maxAttempts
+        mostBytes = bytes
+    }
+
+    /// The wait before the next attempt; `nil` if there is none.
+    ///
+    /// - Parameter bytes: the number of bytes after an attempt that failed. More bytes than ever before in this call start the
+    ///   count again. A download that starts over again and again therefore ends.
+    mutating func wait(after bytes: Int64, random: RandomSource) -> Duration? {
+        if bytes > mostBytes {
+            mostBytes = bytes
+            fruitless = 0
+        }
+        fruitless += 1
+        guard fruitless < maxAttempts else { return nil }
+        let longest = min(20, 0.2 * Double(1 << min(fruitless - 1, 10)))
+        return .seconds(random.unit() * longest)
+    }
+}

@@ -1,0 +1,88 @@
+import Foundation
+import Interceptors
+import TestSupport
+import Testing
+
+@Suite(.againstHanging) struct DownloadDigestTests {
+    private let film = Data.letters(100)
+    private let other = Data.letters(100, from: 3)
+
+    @Test(arguments: [DownloadResuming.never] + DownloadResuming.bothExtents)
+    func theRightDigestIsAccepted(resuming: DownloadResuming) async throws {
+        let place = try Destination()
+        try await makeClient(RangedFile(film).stub())
+            .download("/film", to: place.file, resuming: resuming, expecting: try film.sha256)
+        #expect(place.content == film)
+    }
+
+    @Test(arguments: [DownloadResuming.never] + DownloadResuming.bothExtents)
+    func theWrongDigestLeavesTheEarlierFile(resuming: DownloadResuming) async throws {
+        let place = try Destination()
+        try Data("old".utf8).write(to: place.file)
+        let error = await #expect(throws: DownloadError.self) {
+            try await makeClient(RangedFile(film).stub())
+                .download("/film", to: place.file, resuming: resuming, expecting: try other.sha256)
+        }
+        #expect(error?.code == .digestMismatch)
+        #expect(place.content == Data("old".utf8))
+        #expect(place.names == ["film.mp4"], "the bytes would fail the next call too")
+    }
+
+    @Test func aWrongFileOfSeveralResponsesIsDownloadedOnceMore() async throws {
+        let place = try Destination()
+        // The tag stays while the content changes.
+        let stub = RangedFile(other, film, lie: .keepsItsTag).stub(cuts: [40])
+        try await makeClient(stub)
+            .download("/film", to: place.file, resuming: .bothExtents[1], expecting: try film.sha256)
+        #expect(stub.ranges == [nil, "bytes=40-", nil])
+        #expect(place.content == film)
+    }
+
+    @Test func anAnnouncedDigestIsChecked() async throws {
+        for resuming in [DownloadResuming.never] + DownloadResuming.bothExtents {
+            let place = try Destination()
+            let stub = StubTransport()
+            let fields: HTTPFields = [
+                .eTag: "\"1\"", .contentLength: "3", .reprDigest: try MessageDigestText.sha256(Data("abc".utf8)),
+            ]
+            stub.on(.get, "/v1/right", .status(200, headers: fields, body: "abc"))
+            stub.on(.get, "/v1/wrong", .status(200, headers: fields, body: "abd"))
+            let client = makeClient(stub)
+            try await client.download("/right", to: place.file, resuming: resuming)
+            let error = await #expect(throws: DownloadError.self) {
+                try await client.download("/wrong", to: place.file, resuming: resuming)
+            }
+            #expect(error?.code == .digestMismatch)
+            #expect(place.content == Data("abc".utf8))
+        }
+    }
+
+    @Test func anotherAnnouncedDigestStartsOver() async throws {
+        let place = try Destination()
+        var file = RangedFile(other, film, lie: .keepsItsTag)
+        file.isDigestAnnounced = true
+        let stub = file.stub(cuts: [40])
+        try await makeClient(stub).download("/film", to: place.file, resuming: .bothExtents[1])
+        #expect(stub.ranges == [nil, "bytes=40-", nil])
+        #expect(place.content == film)
+    }
+
+    @Test func somethingElseThanADigestIsRefusedUnsent() async throws {
+        let place = try Destination()
+        let stub = StubTransport()
+        for digest in [DownloadDigest.sha256("abc"), .sha256(String(repeating: "é", count: 32)), .sha256(Data())] {
+            let error = await #expect(throws: TransportError.self) {
+                try await makeClient(stub).download("/film", to: place.file, expecting: digest)
+            }
+            #expect(error?.code == .invalidRequest)
+        }
+        #expect(stub.requests.isEmpty)
+    }
+
+    @Test func aDigestIsReadInEitherCase() throws {
+        let digest = try film.sha256
+        let text = digest.description.dropFirst("sha-256 ".count)
+        #expect(DownloadDigest.sha256(text.uppercased()) == digest)
+        #expect(DownloadDigest.sha256(String(text)) == digest)
+    }
+}

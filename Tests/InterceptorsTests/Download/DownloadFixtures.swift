@@ -1,0 +1,62 @@
+import Foundation
+import Interceptors
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Transport
+
+/// Counts calls from 0.
+final class Counter: Sendable {
+    private let count = Atomic(0)
+
+    func next() -> Int { count.add(1, ordering: .relaxed).oldValue }
+}
+
+enum MessageDigestText {
+    /// A value of `Repr-Digest`.
+    static func sha256(_ bytes: Data) throws -> String {
+        "sha-256=:\(Data(try MessageDigest.of(bytes)).base64EncodedString()):"
+    }
+}
+
+extension Data {
+    var sha256: DownloadDigest {
+        get throws { .sha256(Data(try MessageDigest.of(self))) }
+    }
+
+    /// Letters, the same for the same number.
+    static func letters(_ count: Int, from first: UInt8 = 0) -> Data {
+        Data((0..<count).map { UInt8(ascii: "a") + (UInt8(truncatingIfNeeded: $0) &+ first) % 26 })
+    }
+}
+
+extension TimeSource {
+    /// No wait between two attempts.
+    static let impatient = TimeSource(random: RandomSource { 0 })
+}
+
+extension DownloadResuming {
+    static let bothExtents = [Self.withinCall(time: .impatient), .acrossLaunches(time: .impatient)]
+}
+
+/// A destination in a folder that is empty at first.
+struct Destination {
+    let folder: TemporaryFolder
+    let file: URL
+
+    init(_ name: String = "film.mp4") throws {
+        folder = try TemporaryFolder()
+        file = folder.file(name)
+    }
+
+    /// The content of the file; `nil` if there is none.
+    var content: Data? { try? Data(contentsOf: file) }
+    /// The names in the folder.
+    var names: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: folder.url.path)) ?? []).sorted() }
+}
+
+extension StubTransport {
+    /// The `Range` of each request.
+    var ranges: [String?] { requests.map { $0.headerFields[.range] } }
+}

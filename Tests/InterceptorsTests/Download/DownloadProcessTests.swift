@@ -1,0 +1,129 @@
+#if os(Linux) || os(macOS)
+import Foundation
+import Interceptors
+import TestSupport
+import Testing
+import TransportTesting
+
+/// Downloads by other processes, which are killed, share a file, or have a full disk.
+@Suite(.againstHanging, .heavy) struct DownloadProcessTests {
+    private static let isFull = ProcessInfo.processInfo.environment["INTERCEPTORS_FULL_LOAD"] != nil
+    /// Per server. With INTERCEPTORS_FULL_LOAD, 300 in all.
+    private static let kills = isFull ? 60 : 4
+    private static let size = isFull ? 50_000_000 : 1_000_000
+
+    private static let lies: [RangedFile.Lie] = [
+        .nothing, .ignoresRanges, .startsElsewhere, .confirmsAnotherVersion, .keepsItsTag,
+    ]
+
+    private func child(
+        _ place: Destination,
+        _ server: MockServer,
+        _ digest: DownloadDigest,
+        _ more: String...
+    ) async throws
+        -> Command.Result
+    {
+        let program = try #require(Program.path(of: "DownloadProcess"))
+        let text = String(digest.description.dropFirst("sha-256 ".count))
+        let arguments = [server.url.appending(path: "file").absoluteString, place.file.path, text] + more
+        return try await Command.run(program, arguments)
+    }
+
+    @Test(arguments: lies) func aKilledDownloadLeavesNoWrongFile(lie: RangedFile.Lie) async throws {
+        let server = try MockServer()
+        defer { server.stop() }
+        let (old, new) = (Data.letters(Self.size, from: 9), Data.letters(Self.size))
+        // Serves the old content until the first kills.
+        RangedFile(old, old, new, lie: lie).serve(on: server)
+        let place = try Destination()
+        let digest = try new.sha256
+        var generator = SeededGenerator(seed: UInt64(lie.rawValue.count))
+        for kill in 1...Self.kills {
+            let time = Int.random(in: 1...(Self.isFull ? 180_000 : 30_000), using: &generator)
+            let result = try await child(place, server, digest, "\(time)")
+            #expect(place.content == nil || place.content == new, "kill \(kill) of \(lie): \(result.text)")
+            if place.content != nil { try FileManager.default.removeItem(at: place.file) }
+        }
+        for _ in 0..<2 where place.content == nil {
+            _ = try await child(place, server, digest, "0")
+        }
+        #expect(place.content == new, "\(lie)")
+        #expect(place.names == ["film.mp4"], "\(lie)")
+    }
+
+    @Test func aKilledDownloadGoesOn() async throws {
+        let server = try MockServer()
+        defer { server.stop() }
+        let content = Data.letters(100_000)
+        let file = RangedFile(content)
+        let isFirst = Counter()
+        server.on(.get, "/file") { request in
+            let (status, fields, body) = file.answer(request.headerFields, number: 0)
+            guard isFirst.next() == 0 else { return .status(status, headers: fields, body: body) }
+            let head = "HTTP/1.1 200 OK\r\n" + fields.map { "\($0.name): \($0.value)\r\n" }.joined() + "\r\n"
+            return MockResponse(steps: [.send(head), .send(body.prefix(60_000)), .waitForever])
+        }
+        let place = try Destination()
+        let program = try #require(Program.path(of: "DownloadProcess"))
+        let digest = String(try content.sha256.description.dropFirst("sha-256 ".count))
+        let process = try ChildProcess(program, ["\(server.url)/file", place.file.path, digest, "0"])
+        await server.requests(atLeast: 1)
+        let state = place.folder.file(".film.mp4.part-state")
+        // The state has two records once the first checkpoint is written.
+        while ((try? Data(contentsOf: state))?.count ?? 0) < 2_000 || !hasCheckpoint(state) { await Task.yield() }
+        let busy = await #expect(throws: DownloadError.self) {
+            try await Client(interceptors: [])
+                .download(server.url.appending(path: "file"), to: place.file, resuming: .acrossLaunches)
+        }
+        #expect(busy?.code == .downloadInProgress, "the other process holds the lock")
+        process.send(signal: SIGKILL)
+        await process.ended()
+        try await Client(interceptors: [])
+            .download(server.url.appending(path: "file"), to: place.file, resuming: .acrossLaunches)
+        #expect(place.content == content)
+        let ranges = server.requests.map { $0.headerFields[.range] }
+        #expect(ranges.count == 2 && ranges[0] == nil && ranges[1] != nil, "\(ranges)")
+    }
+
+    private func hasCheckpoint(_ state: URL) -> Bool {
+        guard let bytes = try? Data(contentsOf: state) else { return false }
+        return String(decoding: bytes, as: UTF8.self).contains(/"length":[1-9]/)
+    }
+
+    @Test func twoProcessesMakeOneRightFile() async throws {
+        let server = try MockServer()
+        defer { server.stop() }
+        let content = Data.letters(Self.size)
+        RangedFile(content).serve(on: server)
+        let place = try Destination()
+        let digest = try content.sha256
+        let texts = try await withThrowingTaskGroup(of: String.self) { group in
+            for _ in 0..<4 { group.addTask { try await child(place, server, digest, "0").text } }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(
+            texts.contains("done\n") && texts.allSatisfy { ["done\n", "downloadInProgress\n"].contains($0) },
+            "\(texts)"
+        )
+        #expect(place.content == content)
+        #expect(place.names == ["film.mp4"])
+    }
+
+    @Test func aFullDiskKeepsThePartForLater() async throws {
+        let server = try MockServer()
+        defer { server.stop() }
+        let content = Data.letters(4_000_000)
+        RangedFile(content).serve(on: server)
+        let place = try Destination()
+        let result = try await child(place, server, try content.sha256, "0", "3000000")
+        #expect(result.text == "diskFull\n")
+        #expect(place.content == nil)
+        let later = try await child(place, server, try content.sha256, "0")
+        #expect(later.text == "done\n")
+        #expect(place.content == content)
+        let ranges = server.requests.map { $0.headerFields[.range] }
+        #expect(ranges.count == 2 && ranges[1] != nil, "\(ranges)")
+    }
+}
+#endif

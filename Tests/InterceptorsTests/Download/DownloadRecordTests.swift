@@ -1,0 +1,55 @@
+import Foundation
+import Testing
+
+@testable import Interceptors
+
+@Suite(.againstHanging) struct DownloadRecordTests {
+    private let record = DownloadRecord(
+        source: "source",
+        representation: Representation(validator: .entityTag("\"a \\ b\""), total: 5),
+        announced: Array(0..<32)
+    )
+
+    @Test func theLaterOfTwoSlotsCounts() throws {
+        var later = record
+        later.number = 1
+        later.length = 3
+        let bytes = try #require(record.slot()) + (try #require(later.slot()))
+        #expect(bytes.count == 2 * DownloadRecord.slotSize)
+        #expect(DownloadRecord(file: bytes) == later)
+        #expect(record.offset == 0 && later.offset == Int64(DownloadRecord.slotSize))
+    }
+
+    @Test func aHalfWrittenSlotLeavesTheOther() throws {
+        let first = try #require(record.slot())
+        var later = record
+        later.number = 1
+        let second = try #require(later.slot())
+        let end = try #require(second.firstIndex(of: UInt8(ascii: "\n")))
+        for count in 0..<end {
+            let torn = Array(second[..<count]) + Array(repeating: 0, count: second.count - count)
+            #expect(DownloadRecord(file: first + torn) == record, "\(count)")
+        }
+        #expect(DownloadRecord(file: []) == nil)
+    }
+
+    @Test func aChangedByteMakesASlotInvalid() throws {
+        let slot = try #require(record.slot())
+        let end = try #require(slot.firstIndex(of: UInt8(ascii: "\n")))
+        for index in 0..<end {
+            var bytes = slot
+            bytes[index] ^= 1
+            let found = DownloadRecord(file: bytes)
+            #expect(found == nil || found == record, "\(index)")
+        }
+    }
+
+    @Test func theSourceIsTheURLWithoutItsFragmentAndNotReadable() throws {
+        let url = try #require(URL(string: "https://a.example/film?token=hush#part"))
+        let bare = try #require(URL(string: "https://a.example/film?token=hush"))
+        let other = try #require(URL(string: "https://a.example/film?token=other"))
+        #expect(DownloadRecord.source(of: url) == DownloadRecord.source(of: bare))
+        #expect(DownloadRecord.source(of: url) != DownloadRecord.source(of: other))
+        #expect(!DownloadRecord.source(of: url).contains("hush"))
+    }
+}
