@@ -8,7 +8,7 @@ internal import Foundation
 /// do {
 ///     try await api.download("/film.mp4", to: file, expecting: .sha256(sum))
 /// } catch let error as DownloadError where error.code == .digestMismatch {
-///     report(error)
+///     logger.warning(error.description)
 /// }
 /// ```
 public struct DownloadError: HTTPError {
