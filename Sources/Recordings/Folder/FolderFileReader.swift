@@ -84,7 +84,7 @@ extension ExchangeRedaction {
     func path(_ path: [String]) -> String {
         let last = path.last ?? ""
         let base = AnswerFileName(last).base
-        let text = url(FolderPath.text(path.dropLast() + [base])).replacing(placeholder, with: FolderName.anything)
+        let text = url(FolderPath.text(path.dropLast() + [base])).replacing(Self.placeholder, with: FolderName.anything)
         return text + String(decoding: last.utf8.dropFirst(base.utf8.count), as: UTF8.self)
     }
 }

@@ -19,7 +19,7 @@ struct OriginText: Hashable, Sendable {
     init?(_ origin: Origin, redaction: ExchangeRedaction) {
         let port = origin.port == (origin.scheme == "https" ? 443 : 80) ? "" : ":\(origin.port)"
         let text = redaction.url("\(origin.scheme)://\(origin.host)\(port)/")
-        self.init(text: text.replacing(redaction.placeholder, with: "*"))
+        self.init(text: text.replacing(ExchangeRedaction.placeholder, with: "*"))
     }
 
     /// Reads an origin, such as `https://api.example.com:8443`. A path after it has no effect.
