@@ -103,7 +103,7 @@ import Testing
         }
         let exchanges = try HARArchive.decode(journal.har())
         #expect(exchanges.count == 3)
-        #expect(exchanges[0].request.url == "https://a.example/users?token=REDACTED")
+        #expect(exchanges[0].request.url == "https://a.example/users?token=<redacted>")
         #expect(text(exchanges[0]) == "[1]")
         #expect(exchanges[1].response?.omission != nil)
         #expect(exchanges[2].failure?.code == "connectionLost")

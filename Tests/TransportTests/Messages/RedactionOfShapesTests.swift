@@ -234,7 +234,7 @@ import Testing
             "<tr><td>SECRET_KEY</td><td class=\"code\">hush</td></tr>",
             "<tr><td>SECRET_KEY</td><td <redacted>><redacted></td></tr>"
         ),
-        ("<add key=\"password\" value=\"hush\"/><b/>", "<add <redacted>><b/>"),
+        ("<add key=\"password\" value=\"hush\"/><b/>", "<add <redacted>/><b/>"),
         ("<a x-session=\"hush\" b=\"1\">c</a>", "<a x-session=\"<redacted>\" b=\"1\">c</a>"),
         ("<name>color</name><value>red</value>", "<name>color</name><value>red</value>"),
     ])
