@@ -76,6 +76,15 @@ extension Client {
     /// for try await event in api.events(from: answer) { print(event.data) }
     /// ```
     /// Everything else is as in ``events(_:after:upTo:idleLimit:reconnection:query:headers:context:time:)``.
+    ///
+    /// - Parameters:
+    ///   - endpoint: makes the request. If its method isn't idempotent, as POST, the stream ends with the first connection,
+    ///     because a second request would act again.
+    ///   - lastEventID: the ID of the event after which to start. `nil` or empty to start where the server likes.
+    ///   - limit: the maximum length in bytes of a line, and of an event's data; 1 MiB by default.
+    ///   - idleLimit: the longest silence, 60 seconds by default; `nil` for no limit.
+    ///   - reconnection: the waits, and the number of failures after which the stream gives up.
+    ///   - time: measures the waits, and makes them random.
     public func events(
         from endpoint: some Endpoint,
         after lastEventID: String? = nil,

@@ -53,6 +53,11 @@ extension Client {
     /// for try await film in api.lines(from: search, as: Film.self) { print(film.title) }
     /// ```
     /// Everything else is as in ``lines(_:as:upTo:query:headers:context:)``.
+    ///
+    /// - Parameters:
+    ///   - endpoint: makes the request.
+    ///   - type: the type to decode each value as; `String` and `Data` for lines as they are, without their ends.
+    ///   - limit: the maximum length of a line in bytes, 1 MiB by default.
     public func lines<Value: Decodable & Sendable>(
         from endpoint: some Endpoint,
         as type: Value.Type = Value.self,
