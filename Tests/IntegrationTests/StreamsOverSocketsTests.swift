@@ -5,7 +5,7 @@ import Testing
 import TransportTesting
 
 /// Events over real connections. The server's pauses and the client's waits are on a clock that only the test moves.
-@Suite(.againstHanging, .heavy) struct StreamsOverSocketsTests {
+@Suite(.againstHanging, .heavy, .checksArchive) struct StreamsOverSocketsTests {
     private let clock = ManualClock()
     private let server: MockServer
     private let type: HTTPFields = [.contentType: "text/event-stream"]

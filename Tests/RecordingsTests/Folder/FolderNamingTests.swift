@@ -139,7 +139,7 @@ import TransportTesting
     }
 
     @Test func originThatIsASecretAsAWholeHasAStar() async throws {
-        let hook: @Sendable (String) -> String = { $0.replacing("hushhush.org", with: "<redacted>") }
+        let hook: @Sendable (String) -> String = { $0.replacing("hushhush.org", with: "REDACTED") }
         let recorded = RecordedFolder()
         let urls = ["https://a.example/x", "https://hushhush.org:8443/x"]
         try await recorded.record(urls.map { (request(at: $0), .text($0)) }, replacing: hook)
