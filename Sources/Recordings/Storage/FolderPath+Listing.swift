@@ -49,7 +49,7 @@ extension FolderPath {
             throw failure(path, code)
         }
         defer { closedir(stream) }
-        while let entry = try next(stream, path) {
+        while let entry = try next(path, { readdir(stream) }) {
             guard let name = Self.name(of: entry) else { continue }
             if name.hasPrefix(".") {
                 if name.hasPrefix(Self.temporaryPrefix) { listing.temporaries.append(path + [name]) }
@@ -73,12 +73,13 @@ extension FolderPath {
         }
     }
 
+    /// The next entry of a folder; `nil` at the end. A closure reads it, because each system has another type for the open folder.
     private func next(
-        _ stream: DirectoryStream,
-        _ path: [String]
+        _ path: [String],
+        _ read: () -> UnsafeMutablePointer<dirent>?
     ) throws(Failure) -> UnsafeMutablePointer<dirent>? {
         errno = 0
-        if let entry = readdir(stream) { return entry }
+        if let entry = read() { return entry }
         // Nothing but `errno` tells the end from an error.
         guard errno == 0 else { throw failure(path) }
         return nil
@@ -120,12 +121,6 @@ extension FolderPath {
         }
     }
 }
-
-#if canImport(Darwin)
-private typealias DirectoryStream = UnsafeMutablePointer<DIR>
-#else
-private typealias DirectoryStream = OpaquePointer
-#endif
 
 // `d_type` of a folder, of a regular file, and of a file system that doesn't tell; in glibc the constants have another type.
 private let folderType: Int32 = 4
