@@ -28,9 +28,13 @@ struct SimulatedExchange: Sendable {
     }
 
     /// Whether a request asks for a target. A chain may add query items, apart from the simulation's parameter `page`.
-    func asks(for target: Target) -> Bool {
-        method == target.method && Origin(url) == Origin(target.url) && url.path == target.url.path
-            && Self.pages(of: url) == Self.pages(of: target.url)
+    ///
+    /// - Parameter isMovable: whether the chain may have sent the request to another server or below another base path,
+    ///   as a failover does.
+    func asks(for target: Target, isMovable: Bool) -> Bool {
+        guard method == target.method, Self.pages(of: url) == Self.pages(of: target.url) else { return false }
+        if isMovable { return url.path.hasSuffix(target.url.path) }
+        return Origin(url) == Origin(target.url) && url.path == target.url.path
     }
 
     private static func pages(of url: URL) -> [String?] {
@@ -114,16 +118,19 @@ extension SimulationCore {
     /// Whether a call may lead to an exchange, directly or through redirects.
     ///
     /// A call follows its own redirects and, because a cache may keep them, those of each GET that its accounts may see.
+    /// A chain may move the requests of the call, or of a call with the same target, to another server.
     func leads(_ call: SimulatedCall, to exchange: SimulatedExchange, as accounts: Set<String>) -> Bool {
-        let redirects = state.withLock(\.exchanges).filter { redirect in
+        let (exchanges, calls) = state.withLock { ($0.exchanges, $0.calls) }
+        let redirects = exchanges.filter { redirect in
             redirect.redirect != nil
                 && (redirect.call == call.id || redirect.method == .get && redirect.accounts.isSubset(of: accounts))
         }
+        let resembling = Set(calls.values.filter { $0.method == call.method && $0.url == call.url }.map(\.id))
         let start = SimulatedExchange.Target(method: call.method, url: call.url)
         var (found, rest) = (Set([start]), [start])
         while let next = rest.popLast() {
-            if exchange.asks(for: next) { return true }
-            for redirect in redirects where redirect.asks(for: next) {
+            if exchange.asks(for: next, isMovable: resembling.contains(exchange.call)) { return true }
+            for redirect in redirects where redirect.asks(for: next, isMovable: resembling.contains(redirect.call)) {
                 for target in redirect.redirectTargets where found.insert(target).inserted { rest.append(target) }
             }
         }

@@ -38,7 +38,7 @@ extension Simulation {
         /// began or while it ran.
         public static let accountsStayApart = Self(rawValue: "accountsStayApart")
         /// Each call gets the response to its method and URL, or to those that its redirects led to. Query items that the chain
-        /// adds don't count.
+        /// adds don't count. The chain may also move a request to another server or below another base path.
         public static let responsesBelongToTheirCalls = Self(rawValue: "responsesBelongToTheirCalls")
         /// No credential and no response of one seed occurs in another seed.
         public static let seedsShareNoState = Self(rawValue: "seedsShareNoState")

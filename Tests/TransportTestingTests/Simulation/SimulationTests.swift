@@ -25,6 +25,30 @@ import Testing
         #expect(failure == nil, "\(failure.map { "\($0)" } ?? "")")
     }
 
+    @Test func chainMayMoveItsRequestsToAnotherServerAndPath() async throws {
+        let shared = Simulation(seeds: 1...300) { world in
+            let kept = Shared<[URL: HTTPResponse]>([:])
+            let origin = world.origin
+            let move: AnyInterceptor = .intercept { request, next in
+                let url = request.url
+                guard request.method == .get, request.headerFields[.authorization] == nil, Origin(url) == origin,
+                    request.context.responseBody == .buffered, let path = URL(string: "https://mirror.example/v1")
+                else { return try await next(request) }
+                // A later call gets the response of an earlier one with the same URL.
+                if let response = kept.value[url] { return response }
+                request.url = path.appending(path: url.path).appending(
+                    queryItems: URLComponents(url: url, resolvingAgainstBaseURL: true)?.queryItems ?? []
+                )
+                let response = try await next(request)
+                if response.status == 200 { kept.change { $0[url] = response } }
+                return response
+            }
+            return world.client(interceptors: [move])
+        }
+        let failure = try await Self.failure(of: shared)
+        #expect(failure == nil, "\(failure.map { "\($0)" } ?? "")")
+    }
+
     @Test(arguments: BrokenChain.all)
     func brokenChainIsFoundByItsProperty(broken: BrokenChain) async throws {
         let failure = try #require(try await Self.failure(of: Simulation(seeds: 1...2_000, broken.make)))
