@@ -57,7 +57,7 @@ struct ResponseDecoding: Sendable {
                 .unacceptedStatus,
                 type,
                 response,
-                body: try await response.body.beginning(upTo: DecodingFailure.bodyLimit)
+                body: try await response.beginning(upTo: DecodingFailure.bodyLimit)
             )
         }
     }
@@ -131,7 +131,7 @@ struct ResponseDecoding: Sendable {
         }
     }
 
-    private func failure(
+    func failure(
         _ code: HTTPErrorCode,
         _ type: Any.Type,
         _ response: HTTPResponse,

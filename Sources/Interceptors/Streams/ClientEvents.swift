@@ -16,19 +16,22 @@ extension Client {
     /// ## Reconnection
     /// When the server ends the stream, the connection breaks, or no byte arrives for `idleLimit`, the client waits and sends
     /// another request. The request has the ID of the last event in the field `Last-Event-ID`, and runs the whole chain, so it has
-    /// a new access token if necessary. ``Reconnection`` has the waits. A request whose method isn't idempotent, such as a
-    /// POST, isn't sent again: its stream ends with the response, or with the error.
+    /// a new access token if necessary. ``Reconnection`` has the waits. A request whose method isn't safe (RFC 9110 §9.2.1), such
+    /// as a POST or a PUT, isn't sent again: its stream ends with the response, or with the error.
+    ///
+    /// A request that an interceptor refuses for now, as an open circuit does, is sent after the refusal's wait.
     ///
     /// A server ends the stream for good with the status 204.
     ///
     /// ## In a chain
-    /// Caches and `coalesce` step aside, because the response is streamed and the request has
-    /// `Cache-Control: no-cache, no-store`. `limitConcurrency` holds a permit only until the response's head arrives
-    /// (``Transport/HTTPContext/isLiveStream``).
+    /// The cache passes the request on, and `limitConcurrency` holds a permit only until the response's head arrives
+    /// (``Transport/HTTPContext/isLiveStream``). `coalesce` shares no streamed response. Other caches on the way see
+    /// `Cache-Control: no-cache, no-store`.
     ///
     /// - Parameters:
     ///   - path: a path below the base URL, or an absolute URL.
-    ///   - lastEventID: the ID of the event after which to start. `nil` or empty to start where the server likes.
+    ///   - lastEventID: the ID of the event after which to start. `nil` or empty to start where the server likes. An ID that no
+    ///     field can hold, because it has control characters or more than 4 KiB, isn't sent, also when the server set it.
     ///   - limit: the maximum length in bytes of a line, and of an event's data; 1 MiB by default.
     ///   - idleLimit: the longest silence. A comment of the server counts as a sign of life; the standard recommends one every 15
     ///     seconds. 60 seconds by default; `nil` for no limit. It replaces the idle limit of the context's timeouts; the
@@ -37,10 +40,11 @@ extension Client {
     ///     the first connection.
     ///   - query: appended to any query in the path.
     ///   - headers: take precedence over the chain's defaults.
-    ///   - context: values that accompany each request. Its `HTTPContext.responseBody` is replaced.
+    ///   - context: values that accompany each request. Its `HTTPContext.responseBody` is replaced, and the total limit of its
+    ///     timeouts is ignored, because a stream has no expected end.
     ///   - time: measures the waits, and makes them random.
     /// - Returns: the sequence, which throws:
-    ///   - the error of the last attempt, after too many consecutive failures;
+    ///   - the error of the last attempt, after too many consecutive failures to connect;
     ///   - ``DecodingFailure`` with ``Transport/HTTPErrorCode/unacceptedStatus`` for any other status than a success, and with
     ///     ``Transport/HTTPErrorCode/unexpectedMediaType`` for another type;
     ///   - `TransportError` with `HTTPErrorCode.bodyTooLarge` beyond the limit;
@@ -78,8 +82,8 @@ extension Client {
     /// Everything else is as in ``events(_:after:upTo:idleLimit:reconnection:query:headers:context:time:)``.
     ///
     /// - Parameters:
-    ///   - endpoint: makes the request. If its method isn't idempotent, as POST, the stream ends with the first connection,
-    ///     because a second request would act again.
+    ///   - endpoint: makes the request. If its method isn't safe (RFC 9110 §9.2.1), such as POST, PUT or DELETE, the stream
+    ///     ends with the first connection, because a second request would act again.
     ///   - lastEventID: the ID of the event after which to start. `nil` or empty to start where the server likes.
     ///   - limit: the maximum length in bytes of a line, and of an event's data; 1 MiB by default.
     ///   - idleLimit: the longest silence, 60 seconds by default; `nil` for no limit.
@@ -100,7 +104,7 @@ extension Client {
             lastEventID: lastEventID ?? "",
             limit: limit,
             idleLimit: idleLimit,
-            reconnection: endpoint.method.isIdempotent ? reconnection : nil,
+            reconnection: endpoint.method.isSafe ? reconnection : nil,
             time: time
         )
         return ServerSentEvents(source: source)

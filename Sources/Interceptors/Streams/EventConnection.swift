@@ -7,15 +7,20 @@ final class EventConnection {
     private let request: HTTPRequest
     private var chunks: HTTPBody.AsyncIterator
     private var parser: EventStreamParser
+    /// The time since the response's head arrived.
+    let lifetime: @Sendable () -> Duration
     /// Whether any byte has arrived.
     private(set) var hasContent = false
 
-    /// - Parameter request: the request, for errors.
-    init(_ body: HTTPBody, limit: Int, lastEventID: String, request: HTTPRequest) {
+    /// - Parameters:
+    ///   - parser: has the state of earlier connections that still holds.
+    ///   - request: the request, for errors.
+    init(_ body: HTTPBody, parser: EventStreamParser, request: HTTPRequest, time: TimeSource) {
         self.body = body
         self.request = request
+        self.parser = parser
         chunks = body.makeAsyncIterator()
-        parser = EventStreamParser(limit: limit, lastEventID: lastEventID)
+        lifetime = time.startMeasuring()
     }
 
     deinit { body.discard() }
@@ -26,15 +31,28 @@ final class EventConnection {
     /// The next event, or `nil` at the end of the response.
     func next(isolation actor: isolated (any Actor)?) async throws -> ServerSentEvent? {
         do {
+            var hasRead = false
             while true {
                 if let event = try parser.next() { return event }
+                // A server that sends only comments mustn't hold the caller's actor.
+                if hasRead { try await Task.yieldUnlessCancelled() }
+                hasRead = true
                 guard let chunk = try await chunks.next(isolation: actor) else { return nil }
-                hasContent = true
+                hasContent = hasContent || !chunk.isEmpty
                 parser.append(chunk)
             }
         } catch let error as TransportError where error.request == nil {
             throw error.about(request)
         }
+    }
+}
+
+extension Task where Success == Never, Failure == Never {
+    /// Lets other work of the actor run.
+    static func yieldUnlessCancelled() async throws {
+        try checkCancellation()
+        await yield()
+        try checkCancellation()
     }
 }
 

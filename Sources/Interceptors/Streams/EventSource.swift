@@ -4,6 +4,8 @@ internal import Transport
 /// The settings of an event stream, and how a connection to it is made.
 struct EventSource: Sendable {
     static let mediaType = "text/event-stream"
+    /// Servers limit the length of a field, often to 8 KiB for all fields of a request.
+    private static let longestID = 4 << 10
 
     let client: Client
     let endpoint: any Endpoint
@@ -17,14 +19,18 @@ struct EventSource: Sendable {
     let time: TimeSource
 
     /// Sends a request for the events after an event. Returns `nil` if the server says that there are none.
-    func connect(after lastEventID: String) async throws -> EventConnection? {
+    ///
+    /// - Parameter retry: the server's reconnection time, if it has sent one.
+    func connect(after lastEventID: String, retry: Duration?) async throws -> EventConnection? {
         var request = try await client.request(for: endpoint, isVerb: isVerb)
         request.headerFields.addMissing([.accept: Self.mediaType, .cacheControl: "no-cache, no-store"])
-        if !lastEventID.isEmpty { request.headerFields["Last-Event-ID"] = lastEventID }
+        if let field = Self.field(lastEventID) { request.headerFields["Last-Event-ID"] = field.value }
         request.context.responseBody = .streamed
         request.context.isLiveStream = true
         var timeouts = request.context.timeouts ?? Timeouts()
         timeouts.idle = idleLimit
+        // A stream has no expected end, so a limit that all other calls share would only break each connection.
+        timeouts.total = nil
         request.context.timeouts = timeouts
         let sent = request
         let response = try await client.send(request)
@@ -35,6 +41,13 @@ struct EventSource: Sendable {
         let decoding = ResponseDecoding(decoder: client.decoder, method: sent.method, url: sent.url)
         try await decoding.checkStatus(of: response, as: ServerSentEvent.self)
         try await decoding.checkMediaType(of: response, as: ServerSentEvent.self, Self.mediaType)
-        return EventConnection(response.body, limit: limit, lastEventID: lastEventID, request: sent)
+        let parser = EventStreamParser(limit: limit, lastEventID: lastEventID, retry: retry)
+        return EventConnection(response.body, parser: parser, request: sent, time: time)
+    }
+
+    /// The field for an event ID; `nil` if there is no ID, or no field that servers accept can hold it.
+    private static func field(_ id: String) -> HTTPField? {
+        guard !id.isEmpty, id.utf8.count <= longestID else { return nil }
+        return HTTPField(name: "Last-Event-ID", value: id)
     }
 }

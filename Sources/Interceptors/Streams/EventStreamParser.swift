@@ -12,9 +12,10 @@ struct EventStreamParser {
     /// - Parameters:
     ///   - limit: the maximum length in bytes of a line, and of an event's data.
     ///   - lastEventID: the last event ID of an earlier connection, which applies until an event has another one.
-    init(limit: Int, lastEventID: String = "") {
+    ///   - retry: the reconnection time of an earlier connection, which applies until the server sends another one.
+    init(limit: Int, lastEventID: String = "", retry: Duration? = nil) {
         lines = LineSplitter(.lineBreak, limit: limit)
-        fields = EventFields(limit: limit, lastEventID: lastEventID)
+        fields = EventFields(limit: limit, lastEventID: lastEventID, retry: retry)
     }
 
     /// The last event ID. An empty line sets it, whether or not the event before has data.
@@ -59,8 +60,9 @@ private struct EventFields {
     private(set) var lastEventID: String
     private(set) var retry: Duration?
 
-    init(limit: Int, lastEventID: String) {
+    init(limit: Int, lastEventID: String, retry: Duration?) {
         self.limit = limit
+        self.retry = retry
         id = lastEventID
         self.lastEventID = lastEventID
     }

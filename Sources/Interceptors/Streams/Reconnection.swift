@@ -6,17 +6,20 @@ internal import Transport
 /// let patient = Reconnection(maxWait: .seconds(30), maxFailures: .max)
 /// for try await event in api.events("/stream", reconnection: patient) { print(event.data) }
 /// ```
-/// The wait is random, between the reconnection time and twice that time. Each consecutive failure doubles the upper end. The
-/// reconnection time is the server's, if it has sent one (`retry:`).
+/// The wait is random, between the reconnection time and twice that time. Each consecutive failure doubles the upper end, and so
+/// does each connection that breaks without content before the reconnection time has passed. The reconnection time is the
+/// server's, if it has sent one (`retry:`).
 public struct Reconnection: Sendable, Hashable {
     /// The reconnection time until the server sends one.
     public var wait: Duration
-    /// The upper limit of every wait, even if the server asks for longer.
+    /// The upper limit of every wait, even if the server asks for longer. Only an interceptor that refuses to send can make it
+    /// longer: the wait isn't shorter than the error's, such as `LimitError.wait`.
     public var maxWait: Duration
     /// The number of consecutive failures after which the stream gives up and throws the last one.
     ///
-    /// A failure is a connection that can't be made, or that breaks before the first byte of its content. A byte received
-    /// starts the count again. A stream that the server ends, or that is silent for too long, isn't a failure.
+    /// A failure is a connection that can't be made, or a request that an interceptor refuses to send. A response with a
+    /// success and the right type starts the count again. So a stream that the server ends, that breaks, or that is silent for
+    /// too long isn't a failure.
     public var maxFailures: Int
 
     /// Creates settings.
@@ -38,10 +41,10 @@ struct ReconnectionPlan {
     enum End {
         /// The server ended the stream.
         case ended
-        /// The server was silent for too long. It may have had nothing to say.
-        case silent(any Error)
-        /// A failure that another connection may not meet.
-        case lost(any Error)
+        /// The connection broke, or the server was silent for too long. It may have had nothing to say.
+        case broken(any Error, lifetime: Duration, hasContent: Bool)
+        /// There was no connection. Another attempt makes no sense before the wait.
+        case failed(any Error, wait: Duration)
     }
 
     /// The least wait, so that a server that asks for none and ends each stream at once causes no busy loop.
@@ -52,27 +55,35 @@ struct ReconnectionPlan {
     private static let maxDoublings = 20
 
     private let settings: Reconnection
+    /// The consecutive attempts without a connection.
     private var failures = 0
+    /// The consecutive attempts that failed or broke at once.
+    private var doublings = 0
     /// The server's reconnection time.
     var retry: Duration?
 
     init(_ settings: Reconnection) { self.settings = settings }
 
-    /// Records that a connection has delivered content.
-    mutating func noteContent() { failures = 0 }
+    private var cap: Duration { max(Self.minWait, min(settings.maxWait, Stopwatch.farthest)) }
+    private var reconnectionTime: Duration { min(max(retry ?? settings.wait, Self.minWait), cap) }
 
     /// The wait before the next connection.
     ///
     /// - Throws: the failure, if it is one too many.
     mutating func wait(after end: End, random: RandomSource) throws -> Duration {
-        if case .lost(let failure) = end {
-            failures += 1
+        var least = reconnectionTime
+        switch end {
+        case .ended: (failures, doublings) = (0, 0)
+        case .broken(_, let lifetime, let hasContent):
+            failures = 0
+            doublings = hasContent || lifetime >= least ? 0 : doublings + 1
+        case .failed(let failure, let wait):
+            (failures, doublings) = (failures + 1, doublings + 1)
             guard failures < settings.maxFailures else { throw failure }
+            least = max(least, min(wait, Stopwatch.farthest))
         }
-        let cap = max(Self.minWait, min(settings.maxWait, Stopwatch.farthest))
-        let least = min(max(retry ?? settings.wait, Self.minWait), cap)
-        let base = failures == 0 ? least : max(least, Self.minFailureWait)
-        let most = min(base * (2 << min(failures, Self.maxDoublings)), cap)
-        return least + max(.zero, most - least) * random.unit()
+        let base = doublings == 0 ? least : max(least, Self.minFailureWait)
+        let most = max(least, min(base * (2 << min(doublings, Self.maxDoublings)), cap))
+        return least + (most - least) * random.unit()
     }
 }

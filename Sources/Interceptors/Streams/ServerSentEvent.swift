@@ -9,7 +9,8 @@ public struct ServerSentEvent: Sendable, Hashable {
     ///
     /// To continue after this event later, even in another process, pass the ID as `after:`.
     public var id: String
-    /// The reconnection time that the server last asked for with the field `retry`, as far as sent with or before this event.
+    /// The reconnection time that the server last asked for with the field `retry`, in this event or before, also on an earlier
+    /// connection of the sequence.
     public var retry: Duration?
 
     /// Creates an event, as for a test.

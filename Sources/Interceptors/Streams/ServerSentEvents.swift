@@ -11,6 +11,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
         private var connection: EventConnection?
         private var plan: ReconnectionPlan?
         private var lastEventID: String
+        private var retry: Duration?
         private var isOver = false
 
         init(_ source: EventSource) {
@@ -34,7 +35,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
                 do {
                     // The parser may hold further events, which need no waiting.
                     try Task.checkCancellation()
-                    if connection == nil { connection = try await source.connect(after: lastEventID) }
+                    if connection == nil { connection = try await source.connect(after: lastEventID, retry: retry) }
                     guard let connection else { return nil }
                     if let event = try await connection.next(isolation: actor) {
                         isOver = false
@@ -42,7 +43,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
                     }
                     end = .ended
                 } catch {
-                    guard let found = Self.end(after: error, isConnected: connection != nil) else {
+                    guard let found = self.end(after: error) else {
                         connection = nil
                         throw Task.isCancelled ? CancellationError() : error
                     }
@@ -57,24 +58,29 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
         private mutating func closeAndPlan(after end: ReconnectionPlan.End) throws -> Duration? {
             if let connection {
                 lastEventID = connection.lastEventID
-                if let retry = connection.retry { plan?.retry = retry }
-                if connection.hasContent { plan?.noteContent() }
+                retry = connection.retry
+                plan?.retry = retry
             }
             connection = nil
             let random = source.time.random
             if let wait = try plan?.wait(after: end, random: random) { return wait }
             switch end {
             case .ended: return nil
-            case .silent(let failure), .lost(let failure): throw failure
+            case .broken(let failure, _, _), .failed(let failure, _): throw failure
             }
         }
 
         /// How an error ends a connection; `nil` if another connection would meet it too.
-        private static func end(after error: any Error, isConnected: Bool) -> ReconnectionPlan.End? {
-            guard !(error is CancellationError), !Task.isCancelled, error.isOrIsCausedBy(lostConnection),
-                (error as? any HTTPError)?.response == nil
-            else { return nil }
-            return isConnected && error.isTimeout ? .silent(error) : .lost(error)
+        private func end(after error: any Error) -> ReconnectionPlan.End? {
+            guard !(error is CancellationError), !Task.isCancelled, (error as? any HTTPError)?.response == nil else {
+                return nil
+            }
+            if let refusal = error.causes.lazy.compactMap({ $0 as? any TemporaryRefusal }).first {
+                return .failed(error, wait: refusal.wait ?? .zero)
+            }
+            guard error.isOrIsCausedBy(Self.lostConnection) else { return nil }
+            guard let connection else { return .failed(error, wait: .zero) }
+            return .broken(error, lifetime: connection.lifetime(), hasContent: connection.hasContent)
         }
 
         private static let lostConnection: Set<HTTPErrorCode> = [

@@ -75,7 +75,7 @@ extension HTTPErrorCode {
     public static let circuitOpen = Self(rawValue: "circuitOpen")
 }
 
-extension LimitError {
+extension LimitError: TemporaryRefusal {
     /// `true`: the request was refused before it was sent.
     public var sentNothing: Bool { true }
 

@@ -32,3 +32,17 @@ extension HTTPBody {
         bytes.count <= limit ? (bytes, true) : (bytes.prefix(limit).withUnsafeBytes { Data($0) }, false)
     }
 }
+
+extension HTTPResponse {
+    /// Reads the body's bytes up to a limit, for an error that keeps them, and discards the rest.
+    ///
+    /// A stream of events isn't read, because it may stay open forever.
+    ///
+    /// - Throws: `CancellationError` if the task is cancelled.
+    package func beginning(upTo limit: Int) async throws -> (bytes: Data, isComplete: Bool) {
+        let type = headerFields[.contentType]?.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).lowercased()
+        guard type == "text/event-stream", body.bytes == nil else { return try await body.beginning(upTo: limit) }
+        body.discard()
+        return (Data(), false)
+    }
+}

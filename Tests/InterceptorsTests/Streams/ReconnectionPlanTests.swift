@@ -7,6 +7,12 @@ import Transport
 @Suite(.againstHanging) struct ReconnectionPlanTests {
     private struct Lost: Error {}
 
+    private let failed = ReconnectionPlan.End.failed(Lost(), wait: .zero)
+
+    private func broken(after lifetime: Duration, hasContent: Bool = false) -> ReconnectionPlan.End {
+        .broken(Lost(), lifetime: lifetime, hasContent: hasContent)
+    }
+
     /// The waits with the smallest and the largest random number.
     private func range(_ plan: ReconnectionPlan, after end: ReconnectionPlan.End) throws -> ClosedRange<Duration> {
         var (low, high) = (plan, plan)
@@ -25,18 +31,37 @@ import Transport
         var plan = ReconnectionPlan(Reconnection(maxWait: .seconds(50), maxFailures: 100))
         #expect(isClose(try range(plan, after: .ended), 3...6))
         for upperEnd in [12.0, 24, 48, 50, 50] {
-            #expect(isClose(try range(plan, after: .lost(Lost())), 3...upperEnd))
-            _ = try plan.wait(after: .lost(Lost()), random: .system)
+            #expect(isClose(try range(plan, after: failed), 3...upperEnd))
+            _ = try plan.wait(after: failed, random: .system)
         }
-        plan.noteContent()
         #expect(isClose(try range(plan, after: .ended), 3...6))
+        #expect(isClose(try range(plan, after: broken(after: .seconds(3))), 3...6))
+        #expect(isClose(try range(plan, after: broken(after: .zero, hasContent: true)), 3...6))
+    }
+
+    @Test func connectionsThatBreakAtOnceDoubleTheUpperEndAndAreNoFailures() throws {
+        var plan = ReconnectionPlan(Reconnection(maxWait: .seconds(50), maxFailures: 1))
+        for upperEnd in [12.0, 24, 48, 50, 50] {
+            #expect(isClose(try range(plan, after: broken(after: .seconds(2.9))), 3...upperEnd))
+            _ = try plan.wait(after: broken(after: .seconds(2.9)), random: .system)
+        }
+        #expect(isClose(try range(plan, after: broken(after: .seconds(3))), 3...6))
+    }
+
+    @Test func noWaitIsShorterThanThatOfARefusal() throws {
+        let plan = ReconnectionPlan(Reconnection(maxWait: .seconds(50)))
+        #expect(isClose(try range(plan, after: .failed(Lost(), wait: .seconds(1))), 3...12))
+        #expect(isClose(try range(plan, after: .failed(Lost(), wait: .seconds(30))), 30...50))
+        #expect(isClose(try range(plan, after: .failed(Lost(), wait: .seconds(90))), 90...90))
+        let endless = try range(plan, after: .failed(Lost(), wait: .seconds(Int64.max)))
+        #expect(endless.upperBound == Stopwatch.farthest)
     }
 
     @Test func theServersTimeReplacesTheClients() throws {
         var plan = ReconnectionPlan(Reconnection())
         plan.retry = .seconds(10)
         #expect(isClose(try range(plan, after: .ended), 10...20))
-        #expect(isClose(try range(plan, after: .lost(Lost())), 10...40))
+        #expect(isClose(try range(plan, after: failed), 10...40))
     }
 
     @Test func noTimeOfTheServerStopsTheClientOrCausesABusyLoop() throws {
@@ -45,24 +70,25 @@ import Transport
         #expect(isClose(try range(plan, after: .ended), 300...300))
         plan.retry = .zero
         #expect(isClose(try range(plan, after: .ended), 0.1...0.2))
-        #expect(isClose(try range(plan, after: .lost(Lost())), 0.1...4))
+        #expect(isClose(try range(plan, after: failed), 0.1...4))
     }
 
-    @Test func oneFailureTooManyIsThrown() throws {
+    @Test func oneConsecutiveFailureTooManyIsThrown() throws {
         var plan = ReconnectionPlan(Reconnection(maxFailures: 3))
-        for _ in 0..<2 { _ = try plan.wait(after: .lost(Lost()), random: .system) }
-        plan.noteContent()
-        for _ in 0..<2 { _ = try plan.wait(after: .lost(Lost()), random: .system) }
-        // The end of a stream neither counts nor starts the count again.
-        _ = try plan.wait(after: .ended, random: .system)
-        #expect(throws: Lost.self) { try plan.wait(after: .lost(Lost()), random: .system) }
+        for connected in [.ended, broken(after: .zero)] {
+            for _ in 0..<2 { _ = try plan.wait(after: failed, random: .system) }
+            // A connection starts the count again.
+            _ = try plan.wait(after: connected, random: .system)
+        }
+        for _ in 0..<2 { _ = try plan.wait(after: failed, random: .system) }
+        #expect(throws: Lost.self) { try plan.wait(after: failed, random: .system) }
     }
 
     @Test func extremeSettingsDoNotTrap() throws {
         for wait in [Duration.seconds(-1), .zero, .seconds(Int64.max)] {
             for maxWait in [Duration.seconds(-1), .zero, .seconds(Int64.max)] {
                 var plan = ReconnectionPlan(Reconnection(wait: wait, maxWait: maxWait, maxFailures: .max))
-                for _ in 0..<100 { #expect(try plan.wait(after: .lost(Lost()), random: .system) > .zero) }
+                for _ in 0..<100 { #expect(try plan.wait(after: failed, random: .system) > .zero) }
             }
         }
     }

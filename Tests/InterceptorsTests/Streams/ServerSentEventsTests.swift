@@ -126,14 +126,32 @@ func eventStream(_ chunks: String..., thenFailing error: (any Error)? = nil, eve
     }
 
     @Test func tooManyConsecutiveFailuresEndTheStreamWithTheLast() async throws {
-        stub.enqueue(.failure(lost()), eventStream(":\n", thenFailing: lost(.truncated)))
-        stub.enqueue(.failure(lost()), .failure(lost(.cannotConnect)))
+        for _ in 0..<3 {
+            stub.enqueue(.failure(lost()), .failure(lost()))
+            // A response starts the count again, even without content.
+            stub.enqueue(eventStream(thenFailing: lost(.truncated)))
+        }
+        stub.enqueue(.failure(lost()), .failure(lost()), .failure(lost(.cannotConnect)))
         let error = await #expect(throws: TransportError.self) {
             try await all(events(reconnection: Reconnection(maxFailures: 3)))
         }
-        // A comment started the count again.
         #expect(error?.code == .cannotConnect)
-        #expect(stub.requests.count == 4)
+        #expect(stub.requests.count == 12)
+    }
+
+    @Test func aQuietStreamThatAProxyCutsGoesOnWithoutLimit() async throws {
+        for _ in 0..<30 { stub.enqueue(eventStream("", "", thenFailing: lost(), every: .seconds(30))) }
+        stub.enqueue(.status(204))
+        #expect(try await all(events(reconnection: Reconnection(maxFailures: 1))).isEmpty)
+        // 60 s for each connection, and at most 6 s for each wait.
+        #expect(clock.now.elapsed <= .seconds(30 * 66))
+    }
+
+    @Test func connectionsThatBreakAtOnceAreMadeLessAndLessOften() async throws {
+        for _ in 0..<20 { stub.enqueue(eventStream(thenFailing: lost())) }
+        stub.enqueue(.status(204))
+        #expect(try await all(events(reconnection: Reconnection(maxFailures: 1))).isEmpty)
+        #expect(clock.now.elapsed > .seconds(600))
     }
 
     @Test func nothingFollowsAnError() async throws {
@@ -223,6 +241,24 @@ func eventStream(_ chunks: String..., thenFailing error: (any Error)? = nil, eve
         #expect(request.context.endpoint is AnyEndpoint<NoContent>)
     }
 
+    @Test(arguments: [HTTPRequest.Method.put, .delete, .patch])
+    func anUnsafeRequestIsNotSentAgain(method: HTTPRequest.Method) async throws {
+        stub.enqueue(eventStream("data: a\n\n"), eventStream("data: b\n\n", thenFailing: lost()))
+        let endpoint = AnyEndpoint<NoContent>(method, path: "/answers")
+        let events = makeClient(stub).events(from: endpoint, time: .manual(clock))
+        #expect(try await all(events).map(\.data) == ["a"])
+        await #expect(throws: TransportError.self) { try await all(events) }
+        #expect(stub.requests.count == 2)
+    }
+
+    @Test func aSafeRequestOfAnEndpointIsSentAgain() async throws {
+        stub.enqueue(eventStream("data: a\n\n"), .status(204))
+        let endpoint = AnyEndpoint<NoContent>(path: "/stream")
+        let events = makeClient(stub).events(from: endpoint, time: .manual(clock))
+        #expect(try await all(events).map(\.data) == ["a"])
+        #expect(stub.requests.count == 2)
+    }
+
     @Test func leavingTheLoopClosesTheConnection() async throws {
         stub.enqueue(eventStream("data: a\n\n", "data: b\n\n"))
         for try await event in events() {
@@ -253,6 +289,7 @@ func eventStream(_ chunks: String..., thenFailing error: (any Error)? = nil, eve
         for await _ in began { break }
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(discarded.value == 1)
         #expect(stub.openBodies == 0)
         #expect(stub.requests.count == 1)
     }
@@ -302,8 +339,70 @@ func eventStream(_ chunks: String..., thenFailing error: (any Error)? = nil, eve
         }
     }
 
-    @Test func anIDThatNoFieldCanHoldFailsUnsent() async throws {
-        let error = await #expect(throws: TransportError.self) { try await all(events(after: "1\r\nX: y")) }
-        #expect(error?.code == .invalidRequest)
+    @Test(arguments: ["1\r\nX: y", "\u{7}", "\u{7F}", String(repeating: "x", count: 4097)])
+    func anIDThatNoFieldCanHoldIsNotSent(id: String) async throws {
+        stub.enqueue(.status(204))
+        #expect(try await all(events(after: id)).isEmpty)
+        #expect(stub.requests.first?.headerFields["Last-Event-ID"] == nil)
+        guard !id.contains("\r") else { return }
+        stub.enqueue(eventStream("id: 1\ndata: a\n\nid: \(id)\ndata: b\n\n"), .status(204))
+        #expect(try await all(events()).map(\.id) == ["1", id])
+        #expect(stub.requests.last?.headerFields["Last-Event-ID"] == nil)
+    }
+
+    @Test func theReconnectionTimeHoldsOnTheNextConnection() async throws {
+        stub.enqueue(eventStream("retry: 100\n\ndata: a\n\n"), eventStream("data: b\n\n"), .status(204))
+        #expect(try await all(events()).map(\.retry) == [.milliseconds(100), .milliseconds(100)])
+        #expect(clock.now.elapsed < .seconds(1))
+    }
+
+    @Test func theTotalLimitOfACallDoesNotEndAConnection() async throws {
+        stub.enqueue(eventStream("", "data: a\n\n", every: .seconds(20)), .status(204))
+        let context = HTTPContext.with(\.timeouts, Timeouts(connect: .seconds(5), total: .seconds(30)))
+        let events = makeClient(stub).events("/stream", context: context, time: .manual(clock))
+        #expect(try await all(events).map(\.data) == ["a"])
+        #expect(stub.requests.count == 2)
+        #expect(stub.requests.first?.context.timeouts == Timeouts(connect: .seconds(5), idle: .seconds(60)))
+    }
+
+    @Test func anErrorPageThatStaysOpenIsNotWaitedFor() async throws {
+        let reads = Tally()
+        for _ in 0..<2 {
+            stub.enqueue(
+                .answer { request in
+                    HTTPResponse(
+                        status: 503,
+                        headerFields: [.contentType: "Text/Event-Stream; charset=utf-8"],
+                        body: .oneShot(NoChunks(reads: reads)),
+                        url: request.url
+                    )
+                }
+            )
+        }
+        let failure = await #expect(throws: DecodingFailure.self) { try await all(events(idleLimit: nil)) }
+        #expect(failure?.status == 503)
+        let lines = makeClient(stub).lines("/stream", as: Int.self)
+        await #expect(throws: DecodingFailure.self) { for try await _ in lines {} }
+        #expect(reads.value == 0)
+        #expect(stub.openBodies == 0)
+    }
+
+    @MainActor
+    @Test func aFloodOfCommentsDoesNotHoldTheCallersActor() async throws {
+        let flood = Flood(":\n", then: "data: a\n\n")
+        Task { @MainActor in flood.end() }
+        stub.enqueue(
+            .answer { request in
+                HTTPResponse(
+                    status: 200,
+                    headerFields: [.contentType: "text/event-stream"],
+                    body: .oneShot(flood),
+                    url: request.url
+                )
+            }
+        )
+        var iterator = events().makeAsyncIterator()
+        #expect(try await iterator.next()?.data == "a")
+        #expect(!flood.isUsedUp)
     }
 }

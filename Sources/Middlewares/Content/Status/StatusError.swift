@@ -26,7 +26,7 @@ public struct StatusError: HTTPError {
     /// Creates the error from a response: reads its body up to the limit, and discards the rest.
     init(_ response: HTTPResponse, method: HTTPRequest.Method, url: URL, bodyLimit: Int) async throws {
         let answering = response.url ?? url
-        (body, isBodyComplete) = try await response.body.beginning(upTo: bodyLimit)
+        (body, isBodyComplete) = try await response.beginning(upTo: bodyLimit)
         answer = HTTPResponse(
             status: response.status,
             headerFields: response.headerFields,
