@@ -118,7 +118,8 @@ extension Interceptor where Self == AnyInterceptor {
     ///
     /// ## What is stored
     /// The cache stores complete responses to GET, as the protocol allows, while the caller reads them. A response that isn't
-    /// read to its end isn't stored. Partial responses (206) pass through.
+    /// read to its end isn't stored. Partial responses (206) pass through. Requests for a live stream
+    /// (`HTTPContext.isLiveStream`) pass through unchanged; no stored response answers them.
     ///
     /// `Set-Cookie` is stored and replayed like any other field; the jar of `cookies` ignores replayed cookies
     /// (``Transport/HTTPResponse/receivedCookies``). A response that an outer interceptor turns into an error, such as an

@@ -72,15 +72,104 @@ import TransportTesting
         #expect(stub.requests.count == 4)
     }
 
-    @Test func eventStreamsAreNotCoalesced() async throws {
-        stub.on(.get, "**/stream", stream("data: a\n\n"))
-        let client = client([.coalesce()])
-        var first = client.events("/stream").makeAsyncIterator()
-        var second = client.events("/stream").makeAsyncIterator()
-        for _ in 0..<2 {
-            #expect(try await first.next()?.data == "a")
-            #expect(try await second.next()?.data == "a")
+    @Test(arguments: [[:], [.cacheControl: "max-stale"]] as [HTTPFields])
+    func aCacheNeitherAnswersALiveStreamNorAddsACondition(headers: HTTPFields) async throws {
+        let stored: HTTPFields = [.cacheControl: "max-age=0", .eTag: "\"1\""]
+        stub.on(.get, "**/stream", stream("data: old\n\n", headers: stored), times: 1)
+        stub.on(.get, "**/stream", stream("data: new\n\n"), times: 1)
+        let client = client([.cache(.memory(), time: .manual(clock))])
+        _ = try await client.send(HTTPRequest(url: apiURL.appending(path: "stream")))
+        var events = client.events("/stream", headers: headers).makeAsyncIterator()
+        #expect(try await events.next()?.data == "new")
+        #expect(stub.requests.last?.headerFields[.ifNoneMatch] == nil)
+    }
+
+    @Test func aCacheDoesNotReplaceTheFailureOfALiveStream() async throws {
+        stub.on(.get, "**/stream", stream("data: old\n\n", headers: [.cacheControl: "max-age=0"]), times: 1)
+        stub.on(.get, "**/stream", .failure(TransportError(.offline, "Offline.")), times: 1)
+        stub.on(.get, "**/stream", stream("data: new\n\n"), times: 1)
+        let client = client([.cache(.memory(), time: .manual(clock))])
+        _ = try await client.send(HTTPRequest(url: apiURL.appending(path: "stream")))
+        let time = TimeSource.manual(clock)
+        let first = try await clock.run {
+            var events = client.events("/stream", time: time).makeAsyncIterator()
+            return try await events.next()?.data
         }
+        #expect(first == "new")
+    }
+
+    @Test func anUnsafeLiveStreamInvalidatesWhatTheCacheHasStored() async throws {
+        stub.on(.get, "**/users/42", .json("{}", headers: [.cacheControl: "max-age=3600"]))
+        stub.on(.post, "**/users/42", stream("data: a\n\n"))
+        let client = client([.cache(.memory(), time: .manual(clock))])
+        try await client.get("/users/42")
+        for try await _ in client.events(from: AnyEndpoint<NoContent>(.post, path: "/users/42")) {}
+        try await client.get("/users/42")
+        #expect(stub.requests.map(\.method) == [.get, .post, .get])
+    }
+
+    @Test func anErrorPageThatStaysOpenIsNotWaitedFor() async throws {
+        stub.on(
+            .get,
+            "**/stream",
+            .answer { request in
+                let fields: HTTPFields = [.contentType: "text/event-stream"]
+                return HTTPResponse(status: 500, headerFields: fields, body: .oneShot(NoChunks()), url: request.url)
+            }
+        )
+        var events = client([.validateStatus()]).events("/stream", idleLimit: nil).makeAsyncIterator()
+        let error = await #expect(throws: StatusError.self) { try await events.next() }
+        #expect(error?.isBodyComplete == false)
+        #expect(stub.openBodies == 0)
+    }
+
+    @Test func aStreamWaitsForAnOpenCircuit() async throws {
+        stub.on(.get, "**/stream", .status(503), times: 2)
+        stub.on(.get, "**/stream", stream("data: a\n\n"))
+        let time = TimeSource.manual(clock)
+        let client = client([.circuitBreaker(.consecutiveFailures(2), openFor: .seconds(60), time: time)])
+        for _ in 0..<2 { _ = try await client.send(HTTPRequest(url: apiURL.appending(path: "stream"))) }
+        let first = try await clock.run {
+            var events = client.events("/stream", reconnection: Reconnection(maxFailures: 2), time: time)
+                .makeAsyncIterator()
+            return try await events.next()?.data
+        }
+        #expect(first == "a")
+        #expect(clock.now.elapsed >= .seconds(60))
+        #expect(stub.requests.count == 3)
+    }
+
+    @Test func aStreamWaitsForAPermit() async throws {
+        stub.on(.get, "**/export", stream("1\n", type: "application/jsonl"))
+        stub.on(.get, "**/stream", stream("data: a\n\n"))
+        let client = client([.limitConcurrency(1, maxQueued: 0)])
+        var lines = client.lines("/export", as: Int.self).makeAsyncIterator()
+        #expect(try await lines.next() == 1)
+        async let first = client.events("/stream", time: .manual(clock)).first { _ in true }
+        await clock.sleepers(1)
+        while try await lines.next() != nil {}
+        clock.advance(by: .seconds(30))
+        #expect(try await first?.data == "a")
+    }
+
+    @Test func eventStreamsAreNotCoalesced() async throws {
+        let arrived = Tally()
+        stub.on(
+            .get,
+            "**/stream",
+            .answer { request in
+                // Both are in progress at a time: a shared exchange would wait here forever.
+                arrived.count()
+                await arrived.reached(2)
+                let fields: HTTPFields = [.contentType: "text/event-stream"]
+                let body = HTTPBody.oneShot(Chunks(["data: a\n\n"]))
+                return HTTPResponse(status: 200, headerFields: fields, body: body, url: request.url)
+            }
+        )
+        let client = client([.coalesce()])
+        async let first = client.events("/stream").first { _ in true }
+        async let second = client.events("/stream").first { _ in true }
+        #expect(try await [first?.data, second?.data] == ["a", "a"])
         #expect(stub.requests.count == 2)
     }
 
