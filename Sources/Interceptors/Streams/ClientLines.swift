@@ -19,17 +19,20 @@ extension Client {
     /// | any other type, such as `application/x-ndjson` and `application/jsonl` | JSON values, each in a line | empty lines |
     /// | any other type, if `type` is `String` or `Data` | lines of text | nothing |
     ///
-    /// A line ends with LF or CRLF; the last line may end with the response. Values are decoded off the caller's actor. If a value
-    /// can't be decoded, ``DecodingFailure`` names the number of its line, counted from 1, or of its element. A sequence whose
-    /// last number or literal may be cut off fails with `HTTPErrorCode.truncated` (RFC 7464 §2.4).
+    /// A line ends with LF or CRLF; the last line may end with the response. An element ends with the LF after its value, or with
+    /// the next RS. `String` and `Data` are the text of a line or element, without its ending; JSON isn't decoded.
+    ///
+    /// Values and text are decoded off the caller's actor. If a value can't be decoded, ``DecodingFailure`` names the number of
+    /// its line, counted from 1, or of its element. A number or literal of a sequence that may be cut off fails with
+    /// `HTTPErrorCode.truncated` (RFC 7464 §2.4). UTF-16 and UTF-32 fail with ``Transport/HTTPErrorCode/unexpectedMediaType``.
     ///
     /// `limitConcurrency` holds its permit until the response ends. Set ``Transport/HTTPContext/isLiveStream`` for lines that
     /// arrive for hours.
     ///
     /// - Parameters:
     ///   - path: a path below the base URL, or an absolute URL.
-    ///   - type: the type to decode each value as; `String` and `Data` for lines as they are, without their ends.
-    ///   - limit: the maximum length of a line in bytes, 1 MiB by default. A longer line fails with
+    ///   - type: the type to decode each value as; `String` and `Data` for the text of each line, without its ending.
+    ///   - limit: the maximum length of a line in bytes, without its ending; 1 MiB by default. A longer line fails with
     ///     `HTTPErrorCode.bodyTooLarge`.
     ///   - query: appended to any query in the path.
     ///   - headers: take precedence over the chain's defaults.
@@ -56,7 +59,7 @@ extension Client {
     ///
     /// - Parameters:
     ///   - endpoint: makes the request.
-    ///   - type: the type to decode each value as; `String` and `Data` for lines as they are, without their ends.
+    ///   - type: the type to decode each value as; `String` and `Data` for the text of each line, without its ending.
     ///   - limit: the maximum length of a line in bytes, 1 MiB by default.
     public func lines<Value: Decodable & Sendable>(
         from endpoint: some Endpoint,

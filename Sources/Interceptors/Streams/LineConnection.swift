@@ -3,10 +3,6 @@ internal import Transport
 
 /// The values of one response's lines. Releasing the connection discards the rest of the response.
 final class LineConnection<Value: Decodable & Sendable> {
-    /// Values are decoded ahead until their text has this length, because each change of the actor costs as much as a short
-    /// line.
-    private static var batchLength: Int { 16 << 10 }
-
     private let response: HTTPResponse
     private let decoding: RecordDecoding<Value>
     private let request: HTTPRequest
@@ -31,6 +27,7 @@ final class LineConnection<Value: Decodable & Sendable> {
 
     /// The next value, or `nil` at the end of the response.
     func next(isolation actor: isolated (any Actor)?) async throws -> Value? {
+        var hasRead = false
         while true {
             if let value = values.popLast() { return value }
             if let failure { throw failure }
@@ -38,29 +35,29 @@ final class LineConnection<Value: Decodable & Sendable> {
             if !records.isEmpty || unreadable != nil {
                 let decoded = await decoding.values(of: records)
                 (values, failure) = (decoded.values.reversed(), decoded.failure ?? unreadable)
+                hasRead = false
             } else if hasEnded {
                 return nil
             } else {
+                // A server that sends only empty lines mustn't hold the caller's actor.
+                if hasRead { try await Task.yieldUnlessCancelled() }
                 try await read(isolation: actor)
+                hasRead = true
             }
         }
     }
 
-    /// The records of the current chunk up to the length of a batch, and the error after them.
+    /// The records of the current chunk up to the limits of a batch, and the error after them.
     private func nextRecords() -> (records: [Record], failure: (any Error)?) {
-        var (records, length) = ([Record](), 0)
-        do {
-            while length < Self.batchLength, let record = try reader.next() {
-                records.append(record)
-                length += record.bytes.count
+        var (records, failure) = reader.nextBatch()
+        if records.isEmpty, failure == nil, hasEnded {
+            do {
+                if let last = try reader.finish() { records = [last] }
+            } catch {
+                failure = error
             }
-            if records.isEmpty, hasEnded, let last = try reader.finish() { records.append(last) }
-            return (records, nil)
-        } catch let error as TransportError {
-            return (records, error.about(request))
-        } catch {
-            return (records, error)
         }
+        return (records, (failure as? TransportError)?.about(request) ?? failure)
     }
 
     private func read(isolation actor: isolated (any Actor)?) async throws {

@@ -1,7 +1,8 @@
 internal import Foundation
+internal import HTTPSyntax
 internal import Transport
 
-/// Splits a stream of bytes into lines, wherever its chunks begin and end.
+/// Splits a stream of bytes into lines or elements, wherever its chunks begin and end.
 ///
 /// Memory is bounded: a splitter holds one chunk and the beginning of one line. Each byte is searched and copied a constant
 /// number of times, however small the chunks are.
@@ -9,13 +10,16 @@ struct LineSplitter {
     enum Ending {
         /// CR, LF or CRLF.
         case lineBreak
-        /// A single byte.
-        case byte(UInt8)
+        /// LF or CRLF.
+        case lineFeed
+        /// The end of an element of a JSON text sequence.
+        case element
     }
 
     static let lineFeed = UInt8(ascii: "\n")
     static let carriageReturn = UInt8(ascii: "\r")
-    private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
+    /// The bytes that a line may have besides its content: a byte order mark and a CR.
+    private static let longestFrame = 4
     /// The largest buffer to keep from one line to the next.
     private static let keptCapacity = 64 << 10
 
@@ -31,10 +35,13 @@ struct LineSplitter {
     /// A CR ended the last line, so that an LF now belongs to the same line break.
     private var skipsLineFeed = false
     private var isFirstLine = true
+    private var elements = JSONElementScanner()
+    /// Whether an LF ended the element that was returned last.
+    private(set) var endedWithLineFeed = false
     /// The number of bytes searched so far.
     private(set) var searched = 0
 
-    /// - Parameter limit: the maximum length of a line in bytes.
+    /// - Parameter limit: the maximum length of a line in bytes, without its ending and a byte order mark.
     init(_ ending: Ending, limit: Int) {
         self.ending = ending
         self.limit = max(0, limit)
@@ -58,17 +65,16 @@ struct LineSplitter {
             try keepRest()
             return nil
         }
-        let line = start..<end
-        start = end + 1
-        guard line.count <= limit - partial.count else { throw tooLong() }
-        let mark = takeMarkLength()
+        let (line, isFirst) = (start..<end, isFirstLine)
+        (start, isFirstLine) = (end + 1, false)
         guard partial.isEmpty else {
             defer { emptyPartial() }
+            try checkRoom(for: line.count)
             chunk.withUnsafeBytes { partial.append(contentsOf: $0[line]) }
-            return try partial.withUnsafeBytes { try use(Self.line($0, droppingMark: mark)) }
+            return try partial.withUnsafeBytes { try use(content(of: $0, isFirst: isFirst)) }
         }
         return try chunk.withUnsafeBytes {
-            try use(Self.line(UnsafeRawBufferPointer(rebasing: $0[line]), droppingMark: mark))
+            try use(content(of: UnsafeRawBufferPointer(rebasing: $0[line]), isFirst: isFirst))
         }
     }
 
@@ -77,8 +83,8 @@ struct LineSplitter {
     mutating func finish<Result>(_ use: (UnsafeRawBufferPointer) throws -> Result) throws -> Result? {
         guard !partial.isEmpty else { return nil }
         defer { emptyPartial() }
-        let mark = takeMarkLength()
-        return try partial.withUnsafeBytes { try use(Self.line($0, droppingMark: mark)) }
+        endedWithLineFeed = false
+        return try partial.withUnsafeBytes { try use(content(of: $0, isFirst: isFirstLine)) }
     }
 
     private mutating func skipLineFeed() {
@@ -91,9 +97,14 @@ struct LineSplitter {
     private mutating func findEnd() -> Int? {
         guard start < chunk.count else { return nil }
         switch ending {
-        case .byte(let byte):
-            let end = find(byte, in: start..<chunk.count)
+        case .lineFeed:
+            let end = find(Self.lineFeed, in: start..<chunk.count)
             return end < chunk.count ? end : nil
+        case .element:
+            let end = chunk.withUnsafeBytes { elements.end(in: $0, start..<chunk.count) }
+            searched += (end ?? chunk.count - 1) - start + 1
+            if let end { endedWithLineFeed = chunk[chunk.startIndex + end] == Self.lineFeed }
+            return end
         case .lineBreak:
             // Kept, because a chunk without LF must not be searched for one again after each CR.
             if nextLineFeed < start { nextLineFeed = find(Self.lineFeed, in: start..<chunk.count) }
@@ -117,24 +128,32 @@ struct LineSplitter {
     }
 
     private mutating func keepRest() throws {
-        guard chunk.count - start <= limit - partial.count else { throw tooLong() }
+        try checkRoom(for: chunk.count - start)
         chunk.withUnsafeBytes { partial.append(contentsOf: $0[start...]) }
         append(Data())
+        _ = try partial.withUnsafeBytes { try content(of: $0, isFirst: isFirstLine) }
+    }
+
+    /// Throws before bytes are copied that can't belong to a line within the limit.
+    private func checkRoom(for count: Int) throws {
+        guard count - Self.longestFrame <= limit - partial.count else { throw tooLong() }
     }
 
     private mutating func emptyPartial() {
         partial.removeAll(keepingCapacity: partial.capacity <= Self.keptCapacity)
     }
 
-    private mutating func takeMarkLength() -> Int {
-        defer { isFirstLine = false }
-        return isFirstLine ? Self.byteOrderMark.count : 0
-    }
-
-    /// The bytes without a UTF-8 byte order mark of the given length.
-    private static func line(_ bytes: UnsafeRawBufferPointer, droppingMark length: Int) -> UnsafeRawBufferPointer {
-        guard length > 0, bytes.starts(with: byteOrderMark) else { return bytes }
-        return UnsafeRawBufferPointer(rebasing: bytes[length...])
+    /// The bytes of a line without a byte order mark at the beginning of the stream, and without the CR of a CRLF.
+    ///
+    /// - Throws: an error if they are longer than the limit.
+    private func content(of line: UnsafeRawBufferPointer, isFirst: Bool) throws -> UnsafeRawBufferPointer {
+        var content = line[...]
+        if isFirst, line.starts(with: ByteOrderMark.utf8.bytes) {
+            content = content.dropFirst(ByteOrderMark.utf8.bytes.count)
+        }
+        if case .lineFeed = ending, content.last == Self.carriageReturn { content = content.dropLast() }
+        guard content.count <= limit else { throw tooLong() }
+        return UnsafeRawBufferPointer(rebasing: content)
     }
 
     private func tooLong() -> TransportError {

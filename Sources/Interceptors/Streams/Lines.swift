@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Transport
 
-/// The values of a response, one for each line: see ``Client/lines(_:as:upTo:query:headers:context:)``.
+/// The values of a response, one for each line or element: see ``Client/lines(_:as:upTo:query:headers:context:)``.
 public struct Lines<Element: Decodable & Sendable>: AsyncSequence, Sendable {
     let client: Client
     let endpoint: any Endpoint
@@ -61,6 +61,7 @@ public struct Lines<Element: Decodable & Sendable>: AsyncSequence, Sendable {
         let response = try await client.send(request)
         let decoding = ResponseDecoding(decoder: client.decoder, method: sent.method, url: sent.url)
         try await decoding.checkStatus(of: response, as: Element.self)
+        try await decoding.checkCharset(of: response, as: Element.self)
         return LineConnection(response, limit: limit, decoding: decoding, request: sent)
     }
 }

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import HTTPSyntax
 internal import Transport
 
 /// Turns the records of one response into values.
@@ -6,6 +7,7 @@ struct RecordDecoding<Value: Decodable & Sendable>: Sendable {
     private let format: RecordReader.Format
     private let decoding: ResponseDecoding
     private let response: HTTPResponse
+    private let encoding: String.Encoding
 
     init(format: RecordReader.Format, decoding: ResponseDecoding, response: HTTPResponse) {
         self.format = format
@@ -13,6 +15,7 @@ struct RecordDecoding<Value: Decodable & Sendable>: Sendable {
         var head = response
         head.body = .empty
         self.response = head
+        encoding = response.headerFields[.contentType].flatMap(HTTPResponse.encoding(of:)) ?? .utf8
     }
 
     private static var isText: Bool { Value.self == String.self || Value.self == Data.self }
@@ -25,26 +28,13 @@ struct RecordDecoding<Value: Decodable & Sendable>: Sendable {
     }
 
     /// The values up to the first record that can't be decoded, and its error.
-    func values(of records: [Record]) async -> (values: [Value], failure: (any Error)?) {
-        if Self.isText { return (records.compactMap(text), nil) }
-        return await decoded(records)
-    }
-
-    private func text(_ record: Record) -> Value? {
-        if let bytes = record.bytes as? Value { return bytes }
-        return HTTPResponse.text(record.bytes, contentType: response.headerFields[.contentType]) as? Value
-    }
-
     // Decoding may be slow, so it runs off the caller's actor.
     @concurrent
-    private func decoded(_ records: [Record]) async -> (values: [Value], failure: (any Error)?) {
+    func values(of records: [Record]) async -> (values: [Value], failure: (any Error)?) {
         var values: [Value] = []
         values.reserveCapacity(records.count)
         do {
-            for record in records {
-                let part = "\(format.noun) \(record.number)"
-                values.append(try decoding.decode(Value.self, from: record.bytes, part: part, of: response))
-            }
+            for record in records { values.append(try value(of: record)) }
             return (values, nil)
         } catch {
             if let failure = error as? DecodingFailure {
@@ -52,5 +42,40 @@ struct RecordDecoding<Value: Decodable & Sendable>: Sendable {
             }
             return (values, error)
         }
+    }
+
+    private func value(of record: Record) throws -> Value {
+        // The mark of UTF-8 isn't part of the first record.
+        if record.number == 1, let mark = ByteOrderMark.beginning(record.bytes), mark.encoding != .utf8 {
+            throw decoding.wideCharset(Value.self, response)
+        }
+        if let bytes = record.bytes as? Value { return bytes }
+        if Value.self == String.self, let text = HTTPResponse.text(record.bytes, in: encoding) as? Value { return text }
+        return try decoding.decode(
+            Value.self,
+            from: record.bytes,
+            part: "\(format.noun) \(record.number)",
+            of: response
+        )
+    }
+}
+
+extension ResponseDecoding {
+    private static let wideEncodings: Set<String.Encoding> = [
+        .utf16BigEndian, .utf16LittleEndian, .utf32BigEndian, .utf32LittleEndian,
+    ]
+
+    /// Discards the content and throws if its charset has units of two or four bytes, because an LF in it isn't one byte.
+    func checkCharset(of response: HTTPResponse, as type: Any.Type) async throws {
+        guard let encoding = response.headerFields[.contentType].flatMap(HTTPResponse.encoding(of:)),
+            Self.wideEncodings.contains(encoding)
+        else { return }
+        response.body.discard()
+        try await observed(response) { throw wideCharset(type, response) }
+    }
+
+    fileprivate func wideCharset(_ type: Any.Type, _ response: HTTPResponse) -> DecodingFailure {
+        let message = "The response is in UTF-16 or UTF-32, in which lines can't be found. Ask the server for UTF-8."
+        return failure(.unexpectedMediaType, type, response, body: (Data(), false), message: message)
     }
 }

@@ -13,7 +13,7 @@ struct RecordReader {
     enum Format {
         /// JSON lines: each line holds a value, and lines without one are skipped.
         case jsonLines
-        /// JSON text sequences (RFC 7464): each value follows an RS.
+        /// JSON text sequences (RFC 7464): each value follows an RS, and an LF ends it.
         case jsonSequence
         /// Lines of text. Empty ones count.
         case text
@@ -22,19 +22,20 @@ struct RecordReader {
         var noun: String { if case .jsonSequence = self { "element" } else { "line" } }
     }
 
-    private static let recordSeparator: UInt8 = 0x1E
+    /// Limits of a batch. Each change of the actor costs as much as a short line, so values are decoded ahead.
+    private static let (longestBatch, mostRecords) = (16 << 10, 1024)
 
     private let format: Format
     private var records: LineSplitter
     private var count = 0
 
-    /// - Parameter limit: the maximum length of a record in bytes.
+    /// - Parameter limit: the maximum length of a record in bytes, without its ending.
     init(_ format: Format, limit: Int) {
         self.format = format
         if case .jsonSequence = format {
-            records = LineSplitter(.byte(Self.recordSeparator), limit: limit)
+            records = LineSplitter(.element, limit: limit)
         } else {
-            records = LineSplitter(.byte(LineSplitter.lineFeed), limit: limit)
+            records = LineSplitter(.lineFeed, limit: limit)
         }
     }
 
@@ -52,6 +53,20 @@ struct RecordReader {
         return nil
     }
 
+    /// The next complete records, up to the limits of a batch, and the error after them. Empty if another chunk is needed.
+    mutating func nextBatch() -> (records: [Record], failure: (any Error)?) {
+        var (batch, length) = ([Record](), 0)
+        do {
+            while length < Self.longestBatch, batch.count < Self.mostRecords, let record = try next() {
+                batch.append(record)
+                length += record.bytes.count
+            }
+            return (batch, nil)
+        } catch {
+            return (batch, error)
+        }
+    }
+
     /// The last record, which nothing ends but the stream. Call it when ``next()`` has returned `nil` and no chunk follows.
     mutating func finish() throws -> Record? {
         guard let bytes = try records.finish({ Data($0) }) else { return nil }
@@ -62,22 +77,24 @@ struct RecordReader {
         switch format {
         case .text:
             count += 1
-            let hasReturn = bytes.last == LineSplitter.carriageReturn
-            return Record(number: count, bytes: hasReturn ? Data(bytes.dropLast()) : bytes)
+            return Record(number: count, bytes: bytes)
         case .jsonLines:
             count += 1
             return bytes.allSatisfy(Self.isSpace) ? nil : Record(number: count, bytes: bytes)
         case .jsonSequence:
-            guard let first = bytes.first(where: { !Self.isSpace($0) }), let last = bytes.last else { return nil }
+            guard let start = bytes.firstIndex(where: { !Self.isSpace($0) }),
+                let end = bytes.lastIndex(where: { !Self.isSpace($0) })
+            else { return nil }
             count += 1
+            let first = bytes[start]
             // Text, arrays and objects show their end themselves.
             let isDelimited = first == UInt8(ascii: "{") || first == UInt8(ascii: "[") || first == UInt8(ascii: "\"")
-            guard isDelimited || Self.isSpace(last) else {
+            guard isDelimited || records.endedWithLineFeed || end < bytes.endIndex - 1 else {
                 let reason =
                     "Element \(count) of the JSON text sequence may be cut off: no line feed ends it (RFC 7464 §2.4)."
                 throw TransportError(.truncated, reason)
             }
-            return Record(number: count, bytes: bytes)
+            return Record(number: count, bytes: Data(bytes[start...end]))
         }
     }
 

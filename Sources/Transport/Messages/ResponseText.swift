@@ -16,12 +16,13 @@ extension HTTPResponse {
     /// Decodes content as ``text(upTo:)`` does.
     package static func text(_ content: Data, contentType: String?) -> String {
         if let mark = ByteOrderMark.beginning(content) {
-            return decoded(content.dropFirst(mark.bytes.count), mark.encoding)
+            return text(content.dropFirst(mark.bytes.count), in: mark.encoding)
         }
-        return decoded(content, contentType.flatMap(encoding(of:)) ?? .utf8)
+        return text(content, in: contentType.flatMap(encoding(of:)) ?? .utf8)
     }
 
-    private static func decoded(_ content: Data, _ encoding: String.Encoding) -> String {
+    /// Decodes content without looking for a byte order mark. Content that is invalid in the encoding is read as UTF-8.
+    package static func text(_ content: Data, in encoding: String.Encoding) -> String {
         guard encoding != .utf8, let text = String(data: content, encoding: encoding) else {
             return String(decoding: content, as: UTF8.self)
         }

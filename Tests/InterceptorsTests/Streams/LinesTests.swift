@@ -53,6 +53,82 @@ private struct Row: Codable, Sendable, Hashable { var id: Int }
         #expect(stub.requests.first?.headerFields[.accept] == nil)
     }
 
+    @Test func elementsOfTextAreAsTheyAre() async throws {
+        for _ in 0..<2 { stub.enqueue(stream("\u{1E}\"a\"\n\u{1E}{\"id\":\n1}\r\n", type: "application/json-seq")) }
+        let expected = ["\"a\"", "{\"id\":\n1}"]
+        #expect(try await all(makeClient(stub).lines("/log", as: String.self)) == expected)
+        #expect(try await all(makeClient(stub).lines("/log", as: Data.self)) == expected.map { Data($0.utf8) })
+    }
+
+    @Test func onlyTheFirstLineHasAByteOrderMark() async throws {
+        stub.enqueue(stream("\u{FEFF}\u{FEFF}a\n\u{FEFF}b\n", type: "text/plain"))
+        let lines = try await all(makeClient(stub).lines("/log", as: String.self))
+        #expect(lines.map { Array($0.unicodeScalars) } == [["\u{FEFF}", "a"], ["\u{FEFF}", "b"]])
+        let bytes: [UInt8] = [UInt8(ascii: "a"), 0x0A, 0xFF, 0xFE, UInt8(ascii: "b"), 0x0A]
+        stub.enqueue(.stream([Data(bytes)], headers: [.contentType: "text/plain; charset=iso-8859-1"]))
+        #expect(try await all(makeClient(stub).lines("/log", as: String.self)) == ["a", "ÿþb"])
+    }
+
+    @Test(arguments: ["utf-16", "UTF-16LE", "\"utf-32\""])
+    func aCharsetWithWideUnitsIsRefused(charset: String) async throws {
+        for type in ["text/plain", "application/x-ndjson"] {
+            stub.enqueue(stream("a\n", type: "\(type); charset=\(charset)"))
+            let lines = makeClient(stub).lines("/log", as: String.self)
+            let failure = await #expect(throws: DecodingFailure.self) { try await all(lines) }
+            #expect(failure?.code == .unexpectedMediaType)
+            #expect(failure?.message.contains("UTF-8") == true)
+            #expect(stub.openBodies == 0)
+        }
+    }
+
+    @Test(arguments: [
+        [0xFF, 0xFE, 0x61, 0, 0x0A, 0], [0xFE, 0xFF, 0, 0x61, 0, 0x0A], [0, 0, 0xFE, 0xFF, 0, 0, 0, 0x0A],
+    ])
+    func aMarkOfWideUnitsIsRefused(bytes: [UInt8]) async throws {
+        stub.enqueue(.stream([Data(bytes)], headers: [.contentType: "text/plain"]))
+        let failure = await #expect(throws: DecodingFailure.self) {
+            try await all(makeClient(stub).lines("/log", as: String.self))
+        }
+        #expect(failure?.code == .unexpectedMediaType)
+    }
+
+    @Test func anElementIsDeliveredBeforeTheNextBegins() async throws {
+        let (reads, began) = (Tally(), AsyncStream<Void>.makeStream())
+        let silence = NoChunks(reads: reads, began: began.continuation)
+        let element = Data("\u{1E}{\"id\":1}\n".utf8)
+        stub.enqueue(
+            .answer { request in
+                HTTPResponse(
+                    status: 200,
+                    headerFields: [.contentType: "application/json-seq"],
+                    body: .oneShot(Beginning(element, then: silence)),
+                    url: request.url
+                )
+            }
+        )
+        var iterator = rows().makeAsyncIterator()
+        #expect(try await iterator.next() == Row(id: 1))
+        #expect(reads.value == 0)
+    }
+
+    @Test func aCompleteElementPrecedesTheErrorOfALostConnection() async throws {
+        let lost = TransportError(.connectionLost, "Lost.")
+        stub.enqueue(stream("\u{1E}{\"id\":1}\n", type: "application/json-seq", thenFailing: lost))
+        var iterator = rows().makeAsyncIterator()
+        #expect(try await iterator.next() == Row(id: 1))
+        await #expect(throws: TransportError.self) { try await iterator.next() }
+    }
+
+    @MainActor
+    @Test func emptyLinesDoNotHoldTheCallersActor() async throws {
+        let flood = Flood("\n", then: "{\"id\":1}\n")
+        Task { @MainActor in flood.end() }
+        stub.enqueue(.answer { HTTPResponse(status: 200, body: .oneShot(flood), url: $0.url) })
+        var iterator = rows().makeAsyncIterator()
+        #expect(try await iterator.next() == Row(id: 1))
+        #expect(!flood.isUsedUp)
+    }
+
     @Test func aFailureNamesItsLineAfterTheValuesBefore() async throws {
         stub.enqueue(stream("{\"id\":1}\n\n{\"id\":\"x\"}\n{\"id\":4}\n"))
         var iterator = rows().makeAsyncIterator()
@@ -169,4 +245,30 @@ private struct Row: Codable, Sendable, Hashable { var id: Int }
         #expect(try await all(makeClient(stub).lines(from: search, as: Row.self)) == [Row(id: 1)])
         #expect(stub.requests.first?.method == .post)
     }
+}
+
+/// A chunk, followed by silence.
+private struct Beginning: AsyncSequence, Sendable {
+    let first: Data
+    let rest: NoChunks
+
+    init(_ first: Data, then rest: NoChunks) {
+        self.first = first
+        self.rest = rest
+    }
+
+    struct Iterator: AsyncIteratorProtocol {
+        var first: Data?
+        var rest: NoChunks.Iterator
+
+        mutating func next() async throws -> Data? {
+            if let chunk = first {
+                first = nil
+                return chunk
+            }
+            return try await rest.next()
+        }
+    }
+
+    func makeAsyncIterator() -> Iterator { Iterator(first: first, rest: rest.makeAsyncIterator()) }
 }
