@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Transport
 
 #if canImport(Darwin)
 internal import Darwin
@@ -54,10 +55,10 @@ struct FolderImage: Sendable {
                 )
             case .file(let bytes, let permissions, let modified):
                 let attributes: [FileAttributeKey: Any] = [.posixPermissions: permissions, .modificationDate: modified]
-                guard manager.createFile(atPath: full, contents: bytes) else { throw CocoaError(.fileWriteUnknown) }
+                try bytes.write(to: URL(filePath: full))
                 try manager.setAttributes(attributes, ofItemAtPath: full)
             case .pipe:
-                guard mkfifo(full, 0o600) == 0 else { throw CocoaError(.fileWriteUnknown) }
+                guard mkfifo(full, 0o600) == 0 else { throw SystemCallFailure("mkfifo", full, errno) }
             }
         }
     }
