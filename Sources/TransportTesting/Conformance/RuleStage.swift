@@ -23,6 +23,7 @@ package final class RuleStage: Sendable {
     private let beat = Atomic<Int>(0)
     private static let mostJobs = 3_000_000
     private static let mostSteps = 100_000
+    private static let mostTimerSteps = 1_000
 
     init(seed: UInt64, clock: ManualClock, patience: RulePatience) throws {
         queue = try JobQueue(seed: seed)
@@ -126,12 +127,14 @@ extension RuleStage {
         return await reaches(condition)
     }
 
-    /// Waits until all sleeps on the clock have ended and no task can go on.
+    /// Waits until all sleeps on the clock have ended and no task can go on, but not for a timer that repeats without end.
     package func settle() async {
         await idle()
-        while let deadline = clock.nextDeadline {
+        var steps = 0
+        while steps < Self.mostTimerSteps, let deadline = clock.nextDeadline {
             clock.advance(to: deadline)
             await idle()
+            steps += 1
         }
     }
 }

@@ -222,7 +222,7 @@ private final class Permits: Sendable {
 }
 
 /// A value that the first of several gives.
-private final class Once<Value: Sendable>: Sendable {
+final class Once<Value: Sendable>: Sendable {
     private struct State {
         var result: Result<Value, any Error>?
         var continuation: CheckedContinuation<Value, any Error>?

@@ -135,14 +135,26 @@ extension InterceptorConformance.Bench {
     }
 
     /// Starts a call in a task of the check.
+    ///
+    /// - Parameter readsBody: whether the call includes reading the content to its end.
     @discardableResult
-    func start(_ request: HTTPRequest, through interceptors: [any Interceptor]? = nil) -> InterceptorConformance.Call {
+    func start(
+        _ request: HTTPRequest,
+        through interceptors: [any Interceptor]? = nil,
+        readsBody: Bool = false
+    ) -> InterceptorConformance.Call {
         let call = InterceptorConformance.Call(request)
         log.add(call)
         let chain = InterceptorChain(interceptors ?? [interceptor], transport: server)
         let task = Task(executorPreference: stage.queue) {
             let result: Result<HTTPResponse, any Error>
-            do { result = .success(try await chain.send(request)) } catch { result = .failure(error) }
+            do {
+                let response = try await chain.send(request)
+                if readsBody { for try await _ in response.body {} }
+                result = .success(response)
+            } catch {
+                result = .failure(error)
+            }
             call.ended(result)
         }
         call.began(task)

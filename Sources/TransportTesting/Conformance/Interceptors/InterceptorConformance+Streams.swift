@@ -77,88 +77,19 @@ extension InterceptorConformance {
             }
             await bench.stage.idle()
             // An interceptor that collects the whole stream breaks another rule.
+            guard response.body.bytes == nil else { return }
+            let unread = stream.pulls
+            var iterator = response.body.makeAsyncIterator()
+            bench.log.blame("theEndOfAStreamIsTold")
+            _ = try? await iterator.next()
+            bench.log.blame(nil)
+            await bench.stage.idle()
             let pulls = stream.pulls
             response.body.discard()
-            try bench.expect(
-                pulls <= 2 || response.body.bytes != nil,
-                "\(pulls) chunks were read before the caller read one."
-            )
-        },
-        Law(
-            "theEndOfAStreamIsTold",
-            expected: "After the last byte, the reader must get the end of the stream, and again if it asks again.",
-            harm: "Otherwise the caller waits for ever for more content.",
-            repair: "Return nil from next() when the source returns nil, and finish every continuation."
-        ) { bench in
-            let response = try await bench.succeed(try bench.request(mode: .streamed))
-            bench.log.blame("theEndOfAStreamIsTold")
-            var iterator = response.body.makeAsyncIterator()
-            var count = 0
-            var after: Data?
-            do {
-                while try await iterator.next() != nil, count < 100_000 { count += 1 }
-                after = try await iterator.next()
-            } catch {
-                throw bench.fail("Reading the content of a good response failed: \(error)", as: "theContentComesBack")
-            }
-            try bench.expect(count < 100_000, "The reader got more than 100,000 chunks, and no end.")
-            try bench.expect(after == nil, "After its end the stream had another chunk.")
-        },
-        Law(
-            "theErrorOfAStreamIsTold",
-            expected: "When the source of a stream fails, its reader must get the error.",
-            harm: "Otherwise half a download looks like a whole one, and is stored.",
-            repair: "Let errors of the source pass through next(); never replace them by an end.",
-            for: { !$0.includes(.answers) }
-        ) { bench in
-            bench.server.answer { arrival, server in
-                let error = TransportError(.truncated, "The content was cut off.", request: arrival.request)
-                return server.usual(arrival.request, error: error)
-            }
-            let call = bench.start(try bench.request(mode: .streamed))
-            guard let response = try? await call.outcome() else { return }
-            do {
-                bench.log.blame("theEndOfAStreamIsTold")
-                for try await _ in response.body {}
-                bench.log.blame(nil)
-            } catch {
-                return
-            }
-            throw bench.fail("A stream that was cut off ended like a whole one.")
-        },
-        Law(
-            "aDiscardedStreamIsDiscardedAtItsSource",
-            expected: "Discarding the response's body must discard the body that the rest of the chain returned.",
-            harm: "Otherwise each download that a user breaks off leaves a connection open.",
-            repair:
-                "Make the new body from the old one with map(_:), wrapped(length:_:) or oneShot(_:), which pass the discard on.",
-            for: { !$0.includes(.buffers) }
-        ) { bench in
-            let response = try await bench.succeed(try bench.request(mode: .streamed))
-            response.body.discard()
-            let isClosed = await bench.stage.reaches { bench.server.openStreams.isEmpty }
-            try bench.expect(isClosed, "The caller discarded the body, and its source stayed open.")
-        },
-        Law(
-            "aResponseThatIsNotReturnedIsDiscarded",
-            expected: "The body of a response that isn't returned must be read or discarded.",
-            harm: "Otherwise each such response keeps its connection until the server gives up.",
-            repair: "Call response.body.discard() before you throw, or before you call next again."
-        ) { bench in
-            for answer in RefusingAnswer.all {
-                let fresh = try bench.fresh()
-                fresh.server.answer { arrival, server in try answer.respond(arrival, server) }
-                let call = fresh.start(try fresh.request(mode: .streamed))
-                if let response = try? await call.outcome() {
-                    // Read to its end, because a body that can't be discarded breaks another rule.
-                    fresh.log.blame("theEndOfAStreamIsTold")
-                    _ = try? await response.body.collect(upTo: 1 << 24)
-                    fresh.log.blame(nil)
-                }
-                await fresh.stage.idle()
-                let open = fresh.server.openStreams.count
-                try fresh.expect(open == 0, "After \(answer.name), \(open) bodies of responses stayed open.")
-            }
+            try bench.expect(unread <= 2, "\(unread) chunks were read before the caller read one.")
+            // A transformer may need more than one chunk for its first result, but not all.
+            let most = bench.roles.includes(.changesResponse) ? 63 : 3
+            try bench.expect(pulls <= most, "\(pulls) of 64 chunks were read although the caller read only one.")
         },
     ]
 }

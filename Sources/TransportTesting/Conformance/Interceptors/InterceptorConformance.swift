@@ -97,7 +97,8 @@ public enum InterceptorConformance {
     }
 
     static let laws: [Law] =
-        requestLaws + responseLaws + streamLaws + cancellationLaws + concurrencyLaws + callerLaws + contractLaws
+        requestLaws + responseLaws + streamLaws + streamEndLaws + cancellationLaws + permitLaws + concurrencyLaws
+        + callerLaws + contractLaws
 }
 
 extension InterceptorConformance {

@@ -188,6 +188,8 @@ final class ScriptedStream: Sendable {
     private struct State {
         var pulls = 0
         var isClosed = false
+        var isMade = false
+        var holders = 0
     }
 
     private let chunks: [Data]
@@ -211,8 +213,28 @@ final class ScriptedStream: Sendable {
     /// Whether the stream was read to its end or discarded, or its reader was cancelled.
     var isClosed: Bool { state.withLock(\.isClosed) }
 
+    /// Whether there was a body of the stream.
+    var isMade: Bool { state.withLock(\.isMade) }
+    /// Whether a body of the stream, or its reader, is still in memory.
+    var isHeld: Bool { state.withLock { $0.holders > 0 } }
+
     func body(length: Int64? = nil) -> HTTPBody {
-        .oneShot(Chunks(stream: self), length: length, onDiscard: { [self] in close() })
+        .oneShot(Chunks(stream: self, holder: Holder(self)), length: length, onDiscard: { [self] in close() })
+    }
+
+    /// Lives as long as a body of the stream or its reader.
+    private final class Holder: Sendable {
+        private let stream: ScriptedStream
+
+        init(_ stream: ScriptedStream) {
+            self.stream = stream
+            stream.state.withLock { state in
+                state.isMade = true
+                state.holders += 1
+            }
+        }
+
+        deinit { stream.state.withLock { $0.holders -= 1 } }
     }
 
     private func close() { state.withLock { $0.isClosed = true } }
@@ -242,10 +264,12 @@ final class ScriptedStream: Sendable {
 
     private struct Chunks: AsyncSequence, Sendable {
         let stream: ScriptedStream
-        func makeAsyncIterator() -> Iterator { Iterator(stream: stream) }
+        let holder: Holder
+        func makeAsyncIterator() -> Iterator { Iterator(stream: stream, holder: holder) }
 
         struct Iterator: AsyncIteratorProtocol {
             let stream: ScriptedStream
+            let holder: Holder
             mutating func next() async throws -> Data? { try await stream.next() }
         }
     }
