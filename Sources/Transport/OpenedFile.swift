@@ -47,10 +47,16 @@ package final class OpenedFile: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Opens a file. Never waits for the other end of a FIFO. A new file gets the permissions that the umask leaves of 0666.
-    package static func open(_ path: String, _ flags: Int32) throws(SystemCallFailure) -> OpenedFile {
+    /// Opens a file. Never waits for the other end of a FIFO.
+    ///
+    /// - Parameter permissions: a new file gets the permissions that the umask leaves of these.
+    package static func open(
+        _ path: String,
+        _ flags: Int32,
+        permissions: UInt16 = 0o666
+    ) throws(SystemCallFailure) -> OpenedFile {
         while true {
-            let descriptor = openCall(path, flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+            let descriptor = openCall(path, flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, mode_t(permissions))
             if descriptor >= 0 { return OpenedFile(descriptor, path) }
             if errno != EINTR { throw SystemCallFailure("open", path) }
         }
@@ -137,9 +143,11 @@ package final class OpenedFile: Sendable {
         guard ftruncate(descriptor, off_t(size)) == 0 else { throw SystemCallFailure("truncate", path) }
     }
 
-    /// Waits until the bytes, or a folder's names, are on the disk.
+    /// Makes earlier writes to the file, or changes to a folder's names, reach the disk before later writes do.
+    ///
+    /// Once a call has failed, a later call may succeed although the bytes are lost.
     package func synchronize() throws(SystemCallFailure) {
-        while fsync(descriptor) != 0 {
+        while synchronizeCall(descriptor) != 0 {
             // Some file systems can't synchronize a folder, and keep its names safe by themselves.
             if errno == EINVAL || errno == ENOTSUP { return }
             if errno != EINTR { throw SystemCallFailure("fsync", path) }
@@ -156,10 +164,25 @@ package final class OpenedFile: Sendable {
         }
         return .locked
     }
+
+    /// Releases the lock, if any, although the file stays open.
+    package func unlock() { flock(descriptor, LOCK_UN) }
+}
+
+private func synchronizeCall(_ descriptor: Int32) -> Int32 {
+    #if canImport(Darwin)
+    // Darwin's fsync doesn't order writes, because the bytes may stay in the drive's cache. After any other error a second call
+    // could succeed although the bytes are lost, so only a missing command leads to the next one.
+    for command in [F_BARRIERFSYNC, F_FULLFSYNC] {
+        if fcntl(descriptor, command) != -1 { return 0 }
+        guard errno == EINVAL || errno == ENOTSUP || errno == ENOTTY else { return -1 }
+    }
+    #endif
+    return fsync(descriptor)
 }
 
 // Wrappers, because methods above have the names of these system calls.
-private func openCall(_ path: String, _ flags: Int32) -> Int32 { open(path, flags, 0o666) }
+private func openCall(_ path: String, _ flags: Int32, _ mode: mode_t) -> Int32 { open(path, flags, mode) }
 
 package enum FileName {
     package static func rename(_ path: String, to other: String) throws(SystemCallFailure) {
