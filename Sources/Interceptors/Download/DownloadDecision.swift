@@ -24,6 +24,16 @@ struct RangeDemand: Sendable, Hashable {
     }
 }
 
+/// How the codings of a response are treated (RFC 9110 §8.4).
+enum CodedContent: Sendable, Hashable {
+    /// The request asks for content without codings.
+    case avoided
+    /// The transport chooses the codings, and decodes the content.
+    case decoded
+    /// The caller chooses the codings, and gets the content as it was sent.
+    case accepted
+}
+
 /// What a response's content is to the bytes that are there (RFC 9110 §14, §15.3.7, §15.5.17).
 enum DownloadDecision: Sendable, Hashable {
     /// The content is whole and replaces all bytes. Without a representation, the rest of it can't be asked for later.
@@ -35,18 +45,18 @@ enum DownloadDecision: Sendable, Hashable {
     /// The content is coded although no coding was asked for: ask again, and let the transport decode it.
     case askForDecoded
     /// The content is of no use, and asking again would bring the same.
-    case refuse(reason: String)
+    case refuse(HTTPErrorCode, reason: String)
 
-    /// Decides about a response that has a success as its status, or a 416.
+    /// Decides about a response whose status is a success, a 416, or any that the caller accepts.
     ///
     /// - Parameters:
     ///   - demand: the part that the request asked for; `nil` if it asked for the whole.
-    ///   - forbidsCodings: whether the request asked for content without codings.
-    ///   - mayBePartial: whether the caller may have asked for a range itself, so that a 206 is taken as it is.
+    ///   - codings: how the request treats codings.
+    ///   - mayBePartial: whether the caller may have asked for a range itself, so that any content is taken as it is.
     init(
         _ response: HTTPResponse,
         to demand: RangeDemand?,
-        forbidsCodings: Bool = true,
+        codings: CodedContent = .avoided,
         mayBePartial: Bool = false
     ) {
         let fields = response.headerFields
@@ -57,11 +67,15 @@ enum DownloadDecision: Sendable, Hashable {
             case .failure(let fault): self = .startOver(reason: fault.reason)
             }
         case (206, nil) where !mayBePartial:
-            self = .refuse(reason: "The server sent a part of the content, and nobody asked for a part.")
+            self = .refuse(.invalidRange, reason: "The server sent a part of the content, and nobody asked for a part.")
         case (416, _?):
             self = .startOver(reason: "The server has no bytes after those that are there: the content has changed.")
-        case _ where forbidsCodings && ContentDecoding.isCoded(fields):
+        case (let code, _) where !mayBePartial && code != 200 && code != 203:
+            self = .refuse(.unacceptedStatus, reason: "The server answered \(response.status), without the content.")
+        case _ where codings == .avoided && ContentDecoding.isCoded(fields):
             self = .askForDecoded
+        case _ where codings == .decoded && ContentDecoding.isCoded(fields):
+            self = .refuse(.invalidResponse, reason: "The content is in a coding that the transport didn't ask for.")
         case (200, _):
             self = .replace(Representation(of: fields))
         default:
@@ -87,7 +101,7 @@ enum DownloadDecision: Sendable, Hashable {
         guard content.total ?? total == total, bytes.upperBound <= total else {
             return fault("The content now has another length: \(values[0]), not \(total) bytes.")
         }
-        if fields.contains(.contentLength), fields.contentLength != Int64(bytes.count) {
+        if fields.contains(.contentLength), fields.contentLength != bytes.upperBound - bytes.lowerBound {
             return fault("The server sent a part whose Content-Length isn't that of its Content-Range.")
         }
         guard demand.representation.validator.isConfirmed(by: fields) else {

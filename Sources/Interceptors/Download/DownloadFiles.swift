@@ -17,8 +17,10 @@ internal import Android
 /// ```
 /// film.mp4                the destination: the earlier file, if any, until the rename
 /// .film.mp4.part          the bytes so far; renamed to the destination at the end
-/// .film.mp4.part-state    which bytes they are, and how many are safe (``DownloadRecord``); the lock is on this file
+/// .film.mp4.part-state    which bytes they are, and how many are safe (``DownloadRecord``)
 /// ```
+///
+/// Locks on both keep two downloads apart, even if somebody removes one of the files meanwhile.
 struct DownloadFiles: Sendable {
     let part: String
     let state: String
@@ -35,36 +37,72 @@ struct DownloadFiles: Sendable {
     }
 }
 
+extension DownloadFiles {
+    /// Removes both files. Returns `false` if a download uses them. The part may be read-only, and the disk may be full.
+    func remove(_ protection: PartProtection) throws(SystemCallFailure) -> Bool {
+        var lock: DownloadState?
+        do throws(SystemCallFailure) {
+            switch try DownloadState.lock(state, O_RDWR, protection) {
+            case .held(let file): lock = DownloadState(file)
+            case .busy: return false
+            case .unsupported: break
+            }
+        } catch {
+            // Without a state, or with a link instead, only the lock of the part counts.
+            guard error.isMissing || error.code == ELOOP || error.isOfFullDisk else { throw error }
+        }
+        guard !isPartBusy(protection) else { return false }
+        // The state first: without it, nobody trusts the bytes.
+        try FileName.remove(state)
+        try FileName.remove(part)
+        withExtendedLifetime(lock) {}
+        return true
+    }
+
+    private func isPartBusy(_ protection: PartProtection) -> Bool {
+        // No download uses a file that can't be opened.
+        for flags in [O_RDWR, O_RDONLY] {
+            if let file = try? OpenedFile.open(part, flags | O_NOFOLLOW) { return protection.tryLock(file) == .busy }
+        }
+        return false
+    }
+}
+
 /// The locked state file of a part.
 final class DownloadState: Sendable {
     private let file: OpenedFile
 
-    /// Locks the state file. Closing it releases the lock, and so does the end of the process.
+    /// Opens and locks a state file.
     ///
-    /// - Returns: `nil` if another download holds the lock.
-    static func lock(_ path: String) throws(SystemCallFailure) -> DownloadState? {
-        while true {
-            let file = try OpenedFile.open(path, O_RDWR | O_CREAT | O_NOFOLLOW)
-            // Without locks in the file system, the user must keep two downloads apart.
-            if file.tryLock() == .busy { return nil }
-            if try isNamed(file) { return DownloadState(file) }
-        }
+    /// - Parameter flags: whether to create the file.
+    static func lock(
+        _ path: String,
+        _ flags: Int32,
+        _ protection: PartProtection
+    ) throws(SystemCallFailure) -> PartProtection.Claim {
+        try protection.claim(
+            { () throws(SystemCallFailure) in try OpenedFile.open(path, flags | O_NOFOLLOW) },
+            isNamed: { (file) throws(SystemCallFailure) in try isNamed(file) == true }
+        )
     }
 
-    private init(_ file: OpenedFile) { self.file = file }
+    init(_ file: OpenedFile) { self.file = file }
 
-    /// Whether the path still leads to the locked file: the download that held the lock before may have removed it.
+    /// Whether the path leads to another file than the locked one. `false` if it leads nowhere.
+    var isReplaced: Bool { get throws(SystemCallFailure) { try Self.isNamed(file) == false } }
+
+    /// Whether the path leads to the locked file; `nil` if it leads nowhere.
     ///
     /// A random mark is written through the descriptor and read through the path. Only the holder of the lock writes to the
     /// file. This avoids `fstat()`, for which Apple requires apps to declare a reason.
-    private static func isNamed(_ file: OpenedFile) throws(SystemCallFailure) -> Bool {
+    private static func isNamed(_ file: OpenedFile) throws(SystemCallFailure) -> Bool? {
         let mark = (0..<16).map { _ in UInt8.random(in: .min ... .max) }
         let place = Int64(2 * DownloadRecord.slotSize)
         try file.write(Data(mark), at: place)
         do throws(SystemCallFailure) {
             return try OpenedFile.open(file.path, O_RDONLY | O_NOFOLLOW).bytes(at: place, upTo: mark.count) == mark
         } catch {
-            if error.isMissing { return false }
+            if error.isMissing { return nil }
             throw error
         }
     }

@@ -1,4 +1,4 @@
-public import Foundation
+internal import Foundation
 internal import HTTPSyntax
 internal import Synchronization
 internal import Transport
@@ -18,7 +18,7 @@ internal import Android
 /// Only the task of the call uses a part, and it has stopped writing when the call returns. So no attempt that was given up can
 /// write behind the back of another one. With a state file, the part survives the process:
 ///
-/// 1. ``begin(_:)`` clears the state before it empties the file, and describes the new bytes before any is written.
+/// 1. ``begin(_:announced:)`` clears the state before it empties the file, and describes the new bytes before any is written.
 /// 2. ``checkpoint()`` records a length after those bytes are on the disk.
 /// 3. A later process trusts the recorded length, and cuts off what comes after it.
 ///
@@ -28,50 +28,32 @@ final class DownloadPart: Sendable {
         var length: Int64 = 0
         var record: DownloadRecord?
         var announced: [UInt8]?
-        var isPlaced = false
     }
 
     private let file: OpenedFile
     private let state: DownloadState?
     private let source: String
-    private let content: Mutex<Content>
+    private let protection: PartProtection
+    private let content = Mutex(Content())
+    private let isPlaced = Atomic(false)
+    /// The first failure to put the bytes on the disk. A second try could succeed although the bytes are lost.
+    private let loss = Mutex<(any Error)?>(nil)
 
-    /// Opens the part of a destination, with the bytes of earlier calls for the same URL.
-    ///
-    /// - Returns: `nil` if another download holds the part.
-    static func kept(for file: URL, source: URL) throws(SystemCallFailure) -> DownloadPart? {
-        let files = DownloadFiles(file)
-        guard let state = try DownloadState.lock(files.state) else { return nil }
-        let part = DownloadPart(
-            try OpenedFile.open(files.part, O_RDWR | O_CREAT | O_NOFOLLOW),
-            state,
-            source: DownloadRecord.source(of: source)
-        )
-        try part.restore()
-        return part
-    }
-
-    /// A part that ends with the call.
-    static func temporary(for file: URL) throws(SystemCallFailure) -> DownloadPart {
-        let name = ".download-\(String(UInt64.random(in: .min ... .max), radix: 36))"
-        let path = file.deletingLastPathComponent().appendingPathComponent(name).path
-        return DownloadPart(try OpenedFile.open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW), nil, source: "")
-    }
-
-    private init(_ file: OpenedFile, _ state: DownloadState?, source: String) {
+    init(_ file: OpenedFile, _ state: DownloadState?, _ source: String, _ protection: PartProtection) {
         self.file = file
         self.state = state
         self.source = source
-        content = Mutex(Content())
+        self.protection = protection
     }
 
     deinit {
-        let isPlaced = content.withLock(\.isPlaced)
-        if state == nil, !isPlaced { unlink(file.path) }
+        if state == nil, !isPlaced.load(ordering: .relaxed) { unlink(file.path) }
+        // The queue that synchronized the file may not have released it yet.
+        file.unlock()
     }
 
     /// Takes over what the record describes and the file has.
-    private func restore() throws(SystemCallFailure) {
+    func restore() throws(SystemCallFailure) {
         guard let record = try state?.record(), record.source == source, try file.size() >= record.length,
             record.length <= record.representation.total
         else { return }
@@ -90,8 +72,11 @@ extension DownloadPart {
     /// The digest that the server announced for the whole.
     var announced: [UInt8]? { content.withLock(\.announced) }
 
+    /// The version that the bytes are of, if the part can be continued.
+    var representation: Representation? { content.withLock { $0.record?.representation } }
+
     /// The number of bytes of the whole, if the part can be continued.
-    var total: Int64? { content.withLock { $0.record?.representation.total } }
+    var total: Int64? { representation?.total }
 
     /// The part to ask the server for; `nil` if only the whole will do.
     var demand: RangeDemand? {
@@ -147,12 +132,27 @@ extension DownloadPart {
         content.withLock { $0.length = length + Int64(bytes.count) }
     }
 
-    /// Records the bytes so far, once they are on the disk.
-    func checkpoint() throws(SystemCallFailure) {
+    /// Records the bytes so far, once they are on the disk. Throws the same error again after a failure.
+    func checkpoint() async throws {
         guard state != nil, let record = content.withLock(\.record) else { return }
         let length = length
-        try file.synchronize()
+        try await synchronize()
         try write(record, length: length)
+    }
+
+    private func synchronize() async throws {
+        if let loss = loss.withLock({ $0 }) { throw loss }
+        do {
+            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+                // The disk may take seconds, and the threads of tasks are few.
+                DispatchQueue.global(qos: .utility).async { [file, protection] in
+                    continuation.resume(with: Result { try protection.synchronize(file) })
+                }
+            }
+        } catch {
+            loss.withLock { $0 = error }
+            throw error
+        }
     }
 
     private func write(_ record: DownloadRecord, length: Int64) throws(SystemCallFailure) {
@@ -164,7 +164,7 @@ extension DownloadPart {
     }
 
     /// The SHA-256 of the bytes, read from the disk.
-    func digest() throws -> [UInt8] {
+    func digest() async throws -> [UInt8] {
         var digest = try MessageDigest(.sha256)
         var offset: Int64 = 0
         while true {
@@ -173,16 +173,24 @@ extension DownloadPart {
             if next.isEmpty { return try digest.finish() }
             try digest.update(next)
             offset += Int64(next.count)
+            // Other tasks needn't wait for the whole file.
+            await Task.yield()
         }
     }
 
     /// Moves the part to the destination; a kept one after its bytes are on the disk. A file already there is replaced atomically.
-    func place(at destination: URL, permissions: UInt16?) throws(SystemCallFailure) {
+    func place(at destination: URL, permissions: UInt16?) async throws {
+        if let state {
+            try await synchronize()
+            // Somebody may have removed both files, and another download may have created them again.
+            guard try !state.isReplaced else { throw SystemCallFailure("rename", file.path, ENOENT) }
+        }
+        // Last, because a later call couldn't open a part with the permissions of a read-only file.
         if let permissions { try file.setPermissions(permissions) }
-        if state != nil { try file.synchronize() }
         try FileName.rename(file.path, to: destination.path)
-        content.withLock { $0.isPlaced = true }
-        try state?.remove()
+        isPlaced.store(true, ordering: .relaxed)
+        // The destination is right. A state that stays does no harm, because its bytes are missing.
+        try? state?.remove()
     }
 
     /// Removes the part and its state.
@@ -191,22 +199,5 @@ extension DownloadPart {
         try state?.clear()
         try FileName.remove(file.path)
         try state?.remove()
-    }
-}
-
-extension DownloadResuming {
-    /// Removes the bytes that ``acrossLaunches`` keeps for a destination, if any. The destination itself stays.
-    ///
-    /// - Throws: ``DownloadError`` with ``Transport/HTTPErrorCode/downloadInProgress`` while a download uses the bytes, or a
-    ///   `TransportError` with `HTTPErrorCode.unwritableFile`.
-    public static func removeParts(of file: URL) throws {
-        do {
-            guard let part = try DownloadPart.kept(for: file, source: file) else {
-                throw DownloadError(.downloadInProgress, "A download to \(file.path) is in progress. Cancel it first.")
-            }
-            try part.remove()
-        } catch let failure as SystemCallFailure {
-            throw failure.downloadError(of: nil)
-        }
     }
 }

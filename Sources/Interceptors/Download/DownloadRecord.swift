@@ -55,7 +55,9 @@ struct DownloadRecord: Codable, Sendable, Hashable {
         guard parts.count == 2 else { return nil }
         let json = Data(parts[1].prefix { $0 != UInt8(ascii: "\n") })
         guard Self.checksum(json) == String(decoding: parts[0], as: UTF8.self),
-            let record = try? JSONDecoder().decode(Self.self, from: json), record.length >= 0
+            let record = try? JSONDecoder().decode(Self.self, from: json), record.length >= 0,
+            // A later record must have a number too.
+            (0..<Int.max).contains(record.number)
         else { return nil }
         self = record
     }

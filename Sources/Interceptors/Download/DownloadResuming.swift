@@ -18,6 +18,7 @@ public struct DownloadResuming: Sendable {
     let time: TimeSource
     /// How much may be lost if the process is killed.
     package var checkpoint = Checkpoint()
+    package var protection = PartProtection()
 
     /// How often a download across launches records how many bytes are safe on the disk.
     package struct Checkpoint: Sendable {
@@ -34,7 +35,10 @@ public struct DownloadResuming: Sendable {
     /// The same as ``withinCall``, and the next call goes on, also in another launch of the program.
     ///
     /// The bytes are in hidden files beside the destination, `.NAME.part` and `.NAME.part-state`, until the download succeeds.
-    /// ``removeParts(of:)`` removes the files. After a crash, at most the bytes of the last second are lost.
+    /// ``removeParts(of:)`` removes the files. If the process is killed, at most the bytes of the last second are lost.
+    ///
+    /// Locks on the files keep two downloads apart. Where the file system has no locks, the call throws a `TransportError` with
+    /// `HTTPErrorCode.unsupported` before anything is sent.
     public static let acrossLaunches = Self.acrossLaunches()
 
     /// The download goes on after failures that may pass.
@@ -59,33 +63,5 @@ public struct DownloadResuming: Sendable {
         self.extent = extent
         self.maxAttempts = max(1, maxAttempts)
         self.time = time
-    }
-}
-
-/// The attempts of a download, and the waits between them.
-struct DownloadAttempts {
-    private let maxAttempts: Int
-    private var fruitless = 0
-    private var mostBytes: Int64
-
-    /// - Parameter bytes: the number of bytes from earlier calls.
-    init(_ resuming: DownloadResuming, bytes: Int64) {
-        maxAttempts = resuming.maxAttempts
-        mostBytes = bytes
-    }
-
-    /// The wait before the next attempt; `nil` if there is none.
-    ///
-    /// - Parameter bytes: the number of bytes after an attempt that failed. More bytes than ever before in this call start the
-    ///   count again. A download that starts over again and again therefore ends.
-    mutating func wait(after bytes: Int64, random: RandomSource) -> Duration? {
-        if bytes > mostBytes {
-            mostBytes = bytes
-            fruitless = 0
-        }
-        fruitless += 1
-        guard fruitless < maxAttempts else { return nil }
-        let longest = min(20, 0.2 * Double(1 << min(fruitless - 1, 10)))
-        return .seconds(random.unit() * longest)
     }
 }

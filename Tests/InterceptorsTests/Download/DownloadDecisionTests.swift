@@ -99,12 +99,30 @@ import Testing
             headerFields: [.contentEncoding: "gzip", .contentLength: "7", .eTag: "\"1\""]
         )
         #expect(DownloadDecision(response, to: nil) == .askForDecoded)
-        #expect(DownloadDecision(response, to: nil, forbidsCodings: false) == .replace(nil))
+        #expect(DownloadDecision(response, to: nil, codings: .accepted) == .replace(nil))
+        guard case .refuse(.invalidResponse, _) = DownloadDecision(response, to: nil, codings: .decoded) else {
+            Issue.record("accepted")
+            return
+        }
+    }
+
+    @Test(arguments: [201, 202, 204, 205, 304, 404, 416, 503] as [HTTPResponse.Status])
+    func anotherStatusIsNotTheContent(status: HTTPResponse.Status) {
+        let response = HTTPResponse(status: status, headerFields: [.contentLength: "7", .eTag: "\"1\""])
+        guard case .refuse(.unacceptedStatus, _) = DownloadDecision(response, to: nil) else {
+            Issue.record("accepted")
+            return
+        }
+        #expect(DownloadDecision(response, to: nil, mayBePartial: true) == .replace(nil))
+    }
+
+    @Test func transformedContentIsWholeButNotContinued() {
+        #expect(decide(203, [.contentLength: "7", .eTag: "\"1\""]) == .replace(nil))
     }
 
     @Test func aPartThatNobodyAskedForIsRefused() {
         let response = HTTPResponse(status: 206, headerFields: [.contentRange: "bytes 0-9/100"])
-        guard case .refuse = DownloadDecision(response, to: nil) else {
+        guard case .refuse(.invalidRange, _) = DownloadDecision(response, to: nil) else {
             Issue.record("accepted")
             return
         }

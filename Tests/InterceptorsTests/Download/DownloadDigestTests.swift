@@ -57,6 +57,37 @@ import Testing
         }
     }
 
+    @Test func theExpectedDigestOverridesTheAnnouncedOne() async throws {
+        for resuming in [DownloadResuming.never] + DownloadResuming.bothExtents {
+            let place = try Destination()
+            let stub = StubTransport()
+            let fields: HTTPFields = [
+                .eTag: "\"1\"", .contentLength: "3", .reprDigest: try MessageDigestText.sha256(Data("abd".utf8)),
+            ]
+            stub.on(.get, "/v1/film", .status(200, headers: fields, body: "abc"))
+            let client = makeClient(stub)
+            try await client.download("/film", to: place.file, resuming: resuming, expecting: Data("abc".utf8).sha256)
+            #expect(place.content == Data("abc".utf8))
+            let error = await #expect(throws: DownloadError.self) {
+                try await client.download("/film", to: place.file, resuming: resuming, expecting: film.sha256)
+            }
+            let wanted = String(try film.sha256.description.dropFirst("sha-256 ".count))
+            #expect(error?.message.contains("not \(wanted)") == true)
+        }
+    }
+
+    @Test func theDigestOfTheWholeIsNotThatOfTheCallersRange() async throws {
+        let place = try Destination()
+        let stub = StubTransport()
+        let fields: HTTPFields = [
+            .contentRange: "bytes 1-2/3", .contentLength: "2",
+            .reprDigest: try MessageDigestText.sha256(Data("abc".utf8)),
+        ]
+        stub.on(.get, "/v1/film", .status(206, headers: fields, body: "bc"))
+        try await makeClient(stub).download("/film", to: place.file, headers: [.range: "bytes=1-2"])
+        #expect(place.content == Data("bc".utf8))
+    }
+
     @Test func anotherAnnouncedDigestStartsOver() async throws {
         let place = try Destination()
         var file = RangedFile(other, film, lie: .keepsItsTag)

@@ -44,6 +44,12 @@ import Testing
         }
     }
 
+    @Test(arguments: [Int.max, -1]) func aRecordThatHasNoSuccessorIsInvalid(number: Int) throws {
+        var record = record
+        record.number = number
+        #expect(DownloadRecord(file: try #require(record.slot())) == nil)
+    }
+
     @Test func theSourceIsTheURLWithoutItsFragmentAndNotReadable() throws {
         let url = try #require(URL(string: "https://a.example/film?token=hush#part"))
         let bare = try #require(URL(string: "https://a.example/film?token=hush"))

@@ -1,0 +1,222 @@
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Interceptors
+@testable import Transport
+
+/// The hidden files: their permissions and locks, and the order of writes.
+@Suite(.againstHanging) struct DownloadDiskTests {
+    private let film = Data.letters(100)
+    private let once = DownloadResuming.acrossLaunches(maxAttempts: 1, time: .impatient)
+
+    private func permissions(_ file: URL) -> Int? {
+        let attributes = try? FileManager.default.attributesOfItem(atPath: file.path)
+        return (attributes?[.posixPermissions] as? NSNumber)?.intValue
+    }
+
+    private func write(_ text: String, to file: URL, _ permissions: Int) throws {
+        try Data(text.utf8).write(to: file)
+        try FileManager.default.setAttributes([.posixPermissions: permissions], ofItemAtPath: file.path)
+    }
+
+    /// Leaves 40 bytes for the next call.
+    private func breakOff(_ place: Destination) async throws {
+        await #expect(throws: TransportError.self) {
+            try await makeClient(RangedFile(film).stub(cuts: [40, 0]))
+                .download("/film", to: place.file, resuming: once)
+        }
+        #expect(place.names.contains(".film.mp4.part"))
+    }
+
+    // MARK: The disk
+
+    @Test func bytesWhoseSynchronizingFailedAreNeverTrusted() async throws {
+        let place = try Destination()
+        let stub = RangedFile(film).stub()
+        let calls = Counter()
+        var resuming = DownloadResuming.bothExtents[1]
+        resuming.checkpoint.bytes = 10
+        resuming.protection.synchronize = { (file) throws(SystemCallFailure) in
+            // As on Linux, where only the first call after lost bytes fails.
+            if calls.next() == 0 { throw SystemCallFailure("fsync", file.path, EIO) }
+        }
+        let error = await #expect(throws: TransportError.self) {
+            try await makeClient(stub).download("/film", to: place.file, resuming: resuming)
+        }
+        #expect(error?.code == .unwritableFile)
+        #expect(calls.next() == 1, "a second call would succeed wrongly")
+        try await makeClient(stub).download("/film", to: place.file, resuming: .acrossLaunches)
+        #expect(stub.ranges == [nil, nil])
+        #expect(place.content == film)
+    }
+
+    @Test func aFailureToSynchronizeKeepsWhatWasSafeBefore() async throws {
+        let place = try Destination()
+        let stub = RangedFile(film).stub()
+        let calls = Counter()
+        var resuming = DownloadResuming.bothExtents[1]
+        resuming.checkpoint.bytes = 10
+        resuming.protection.synchronize = { (file) throws(SystemCallFailure) in
+            if calls.next() == 1 { throw SystemCallFailure("fsync", file.path, EIO) }
+        }
+        await #expect(throws: TransportError.self) {
+            try await makeClient(stub).download("/film", to: place.file, resuming: resuming)
+        }
+        try await makeClient(stub).download("/film", to: place.file, resuming: .acrossLaunches)
+        #expect(stub.ranges == [nil, "bytes=14-"])
+        #expect(place.content == film)
+    }
+
+    @MainActor @Test func theDiskIsUsedOffTheCallersActor() async throws {
+        let place = try Destination()
+        var resuming = DownloadResuming.bothExtents[1]
+        let onMain = Mutex<[Bool]>([])
+        resuming.protection.tryLock = { file in
+            onMain.withLock { $0.append(Thread.isMainThread) }
+            return file.tryLock()
+        }
+        resuming.protection.synchronize = { (file) throws(SystemCallFailure) in
+            onMain.withLock { $0.append(Thread.isMainThread) }
+            try file.synchronize()
+        }
+        try await makeClient(RangedFile(film).stub(cuts: [40])).download("/film", to: place.file, resuming: resuming)
+        #expect(onMain.withLock { !$0.isEmpty && !$0.contains(true) })
+    }
+
+    // MARK: Permissions
+
+    @Test(arguments: [DownloadResuming.never] + DownloadResuming.bothExtents)
+    func whatReplacesAPrivateFileIsPrivateFromItsFirstByte(resuming: DownloadResuming) async throws {
+        let place = try Destination()
+        // A part from before the private file.
+        if resuming.extent == .acrossLaunches { try await breakOff(place) }
+        try write("old", to: place.file, 0o600)
+        let stub = RangedFile(film).stub()
+        let names = Mutex<[String]>([])
+        let client = makeClient(
+            StubTransport { request in
+                for name in place.names where name.hasSuffix(".part") || name.hasPrefix(".download") {
+                    names.withLock { $0.append(name) }
+                    #expect(permissions(place.folder.file(name)) == 0o600)
+                }
+                return try await stub.send(request)
+            }
+        )
+        try await client.download("/film", to: place.file, resuming: resuming)
+        #expect(names.withLock { !$0.isEmpty })
+        #expect(place.content == film)
+        #expect(permissions(place.file) == 0o600)
+    }
+
+    @Test func aPartIsWritableUntilItsBytesAreOnTheDisk() async throws {
+        let place = try Destination()
+        try write("old", to: place.file, 0o444)
+        var resuming = DownloadResuming.bothExtents[1]
+        let seen = Mutex<[Int?]>([])
+        let part = place.folder.file(".film.mp4.part")
+        resuming.protection.synchronize = { (file) throws(SystemCallFailure) in
+            seen.withLock { $0.append(permissions(part)) }
+            try file.synchronize()
+        }
+        try await makeClient(RangedFile(film).stub()).download("/film", to: place.file, resuming: resuming)
+        #expect(seen.withLock { !$0.isEmpty && $0.allSatisfy { $0 == 0o644 } }, "\(seen.withLock(\.self))")
+        #expect(permissions(place.file) == 0o444)
+        #expect(place.content == film)
+    }
+
+    // Only a user without root's rights can find this broken.
+    @Test func aReadOnlyPartBlocksNoDownload() async throws {
+        let place = try Destination()
+        try write("left by a killed process", to: place.folder.file(".film.mp4.part"), 0o444)
+        try await makeClient(RangedFile(film).stub()).download("/film", to: place.file, resuming: .acrossLaunches)
+        #expect(place.content == film)
+        #expect(place.names == ["film.mp4"])
+    }
+
+    // MARK: Locks
+
+    @Test func withoutLocksNothingIsSentAndNothingLeft() async throws {
+        let place = try Destination()
+        let stub = RangedFile(film).stub()
+        var resuming = DownloadResuming.acrossLaunches
+        resuming.protection.tryLock = { _ in .unsupported }
+        let error = await #expect(throws: TransportError.self) {
+            try await makeClient(stub).download("/film", to: place.file, resuming: resuming)
+        }
+        #expect(error?.code == .unsupported)
+        #expect(stub.requests.isEmpty)
+        #expect(place.names.isEmpty)
+    }
+
+    @Test func aRemovedStateLetsNoSecondDownloadIn() async throws {
+        let place = try Destination()
+        let (stub, second) = (RangedFile(film).stub(), StubTransport())
+        let client = makeClient(
+            StubTransport { request in
+                try FileManager.default.removeItem(at: place.folder.file(".film.mp4.part-state"))
+                let error = await #expect(throws: DownloadError.self) {
+                    try await makeClient(second).download("/film", to: place.file, resuming: .acrossLaunches)
+                }
+                #expect(error?.code == .downloadInProgress)
+                #expect(throws: DownloadError.self) { try DownloadResuming.removeParts(of: place.file) }
+                return try await stub.send(request)
+            }
+        )
+        // The second call has created a state, so the first can't know whether the part is still its own.
+        let error = await #expect(throws: TransportError.self) {
+            try await client.download("/film", to: place.file, resuming: once)
+        }
+        #expect(error?.code == .unwritableFile)
+        #expect(second.requests.isEmpty)
+    }
+
+    @Test func aRemovedStateAloneFailsNoDownload() async throws {
+        let place = try Destination()
+        let stub = RangedFile(film).stub()
+        let client = makeClient(
+            StubTransport { request in
+                try FileManager.default.removeItem(at: place.folder.file(".film.mp4.part-state"))
+                return try await stub.send(request)
+            }
+        )
+        try await client.download("/film", to: place.file, resuming: once)
+        #expect(place.content == film)
+        #expect(place.names == ["film.mp4"])
+    }
+
+    @Test func thePartOfAnotherDownloadIsNotPlaced() async throws {
+        let place = try Destination()
+        let stub = RangedFile(film).stub()
+        let client = makeClient(
+            StubTransport { request in
+                for name in place.names { try FileManager.default.removeItem(at: place.folder.file(name)) }
+                try await breakOff(place)
+                return try await stub.send(request)
+            }
+        )
+        let error = await #expect(throws: TransportError.self) {
+            try await client.download("/film", to: place.file, resuming: once)
+        }
+        #expect(error?.code == .unwritableFile)
+        #expect(place.content == nil)
+    }
+
+    // MARK: Removal
+
+    @Test func removePartsNeedsNeitherAStateNorAFolder() async throws {
+        let place = try Destination()
+        try DownloadResuming.removeParts(of: place.folder.url.appending(path: "missing/film.mp4"))
+        try write("bytes", to: place.folder.file(".film.mp4.part"), 0o444)
+        try DownloadResuming.removeParts(of: place.file)
+        #expect(place.names.isEmpty)
+    }
+
+    @Test func removePartsTakesOnlyFiles() throws {
+        let url = try #require(URL(string: "https://a.example/film?token=hush"))
+        let error = #expect(throws: TransportError.self) { try DownloadResuming.removeParts(of: url) }
+        #expect(error?.code == .unwritableFile)
+        #expect(error?.description.contains("hush") == false)
+    }
+}
