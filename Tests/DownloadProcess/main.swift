@@ -1,19 +1,24 @@
 import Foundation
 import Interceptors
 
-// DownloadProcess URL FILE SHA256 TIME [LIMIT]
+// DownloadProcess URL FILE [digest=SHA256] [time=MICROSECONDS] [bytes=COUNT] [limit=LENGTH]
 //
-// Downloads a URL across launches, and prints `done` or the code of the error. The kernel kills the process after TIME
-// microseconds of processor time, at any point; 0 for never. LIMIT is the number of bytes that a file can hold.
+// Downloads a URL across launches, and prints `done` or the code of the error. The kernel kills the process after so much
+// processor time, at any point; the process kills itself once it has so many bytes. The limit is the number of bytes that a
+// file can hold.
 
 let arguments = CommandLine.arguments
-guard arguments.count >= 5, let url = URL(string: arguments[1]), let microseconds = Int(arguments[4]) else { exit(64) }
+guard arguments.count >= 3, let url = URL(string: arguments[1]) else { exit(64) }
+
+func option(_ name: String) -> String? {
+    arguments.dropFirst(3).first { $0.hasPrefix("\(name)=") }.map { String($0.dropFirst(name.count + 1)) }
+}
 
 var resuming = DownloadResuming.acrossLaunches(time: TimeSource(random: RandomSource { 0 }))
 // Often, so that nearly every kill leaves something to go on from.
 resuming.checkpoint.bytes = 4_096
 
-if arguments.count > 5, let length = UInt(arguments[5]) {
+if let length = option("limit").flatMap({ UInt($0) }) {
     // From now on, a write past this length fails, in any file.
     signal(SIGXFSZ, SIG_IGN)
     var limit = rlimit(rlim_cur: .init(length), rlim_max: .init(length))
@@ -24,7 +29,7 @@ if arguments.count > 5, let length = UInt(arguments[5]) {
     #endif
 }
 
-if microseconds > 0 {
+if let microseconds = option("time").flatMap({ Int($0) }) {
     var timer = itimerval()
     timer.it_value.tv_sec = .init(microseconds / 1_000_000)
     timer.it_value.tv_usec = .init(microseconds % 1_000_000)
@@ -35,10 +40,13 @@ if microseconds > 0 {
     #endif
 }
 
+let bytes = option("bytes").flatMap { Int64($0) } ?? .max
+let digest = option("digest").map { DownloadDigest.sha256($0) }
 do {
-    let file = URL(filePath: arguments[2])
     try await Client(interceptors: [])
-        .download(url, to: file, resuming: resuming, expecting: .sha256(arguments[3]))
+        .download(url, to: URL(filePath: arguments[2]), resuming: resuming, expecting: digest) { progress in
+            if progress.completed >= bytes { kill(getpid(), SIGKILL) }
+        }
     print("done")
 } catch let error as any HTTPError {
     print(error.code.rawValue)
