@@ -1,7 +1,10 @@
 public import Foundation
 internal import Synchronization
 
-/// The same chunk again and again, always at once, until ``end()``. Then comes the last chunk.
+/// The same chunk again and again, always at once, until the main actor has time. Then comes the last chunk.
+///
+/// The first read starts a task of the main actor that ends the flood. So a reader on the main actor that never lets other work
+/// run uses up the flood.
 public final class Flood: AsyncSequence, Sendable {
     private let chunk: Data
     private let last: Data
@@ -16,14 +19,13 @@ public final class Flood: AsyncSequence, Sendable {
         self.last = Data(last.utf8)
     }
 
-    /// Ends the flood.
-    public func end() { state.withLock { $0.isEnding = true } }
-
     /// Whether the flood ended by itself.
     public var isUsedUp: Bool { state.withLock { $0.count >= Self.most } }
 
     private func next() -> (chunk: Data, isLast: Bool) {
-        state.withLock { state in
+        let isFirst = state.withLock { $0.count == 0 }
+        if isFirst { Task { @MainActor in state.withLock { $0.isEnding = true } } }
+        return state.withLock { state in
             state.count += 1
             let isLast = state.isEnding || state.count >= Self.most
             return (isLast ? last : chunk, isLast)

@@ -93,22 +93,23 @@ private struct Row: Codable, Sendable, Hashable { var id: Int }
     }
 
     @Test func anElementIsDeliveredBeforeTheNextBegins() async throws {
-        let (reads, began) = (Tally(), AsyncStream<Void>.makeStream())
-        let silence = NoChunks(reads: reads, began: began.continuation)
-        let element = Data("\u{1E}{\"id\":1}\n".utf8)
+        let reads = Tally()
+        let chunks = (1...3).map { "\u{1E}{\"id\":\($0)}\n" }
         stub.enqueue(
             .answer { request in
                 HTTPResponse(
                     status: 200,
                     headerFields: [.contentType: "application/json-seq"],
-                    body: .oneShot(Beginning(element, then: silence)),
+                    body: .oneShot(Chunks(chunks, reads: reads)),
                     url: request.url
                 )
             }
         )
         var iterator = rows().makeAsyncIterator()
-        #expect(try await iterator.next() == Row(id: 1))
-        #expect(reads.value == 0)
+        for count in 1...3 {
+            #expect(try await iterator.next() == Row(id: count))
+            #expect(reads.value == count)
+        }
     }
 
     @Test func aCompleteElementPrecedesTheErrorOfALostConnection() async throws {
@@ -122,7 +123,6 @@ private struct Row: Codable, Sendable, Hashable { var id: Int }
     @MainActor
     @Test func emptyLinesDoNotHoldTheCallersActor() async throws {
         let flood = Flood("\n", then: "{\"id\":1}\n")
-        Task { @MainActor in flood.end() }
         stub.enqueue(.answer { HTTPResponse(status: 200, body: .oneShot(flood), url: $0.url) })
         var iterator = rows().makeAsyncIterator()
         #expect(try await iterator.next() == Row(id: 1))
@@ -245,30 +245,4 @@ private struct Row: Codable, Sendable, Hashable { var id: Int }
         #expect(try await all(makeClient(stub).lines(from: search, as: Row.self)) == [Row(id: 1)])
         #expect(stub.requests.first?.method == .post)
     }
-}
-
-/// A chunk, followed by silence.
-private struct Beginning: AsyncSequence, Sendable {
-    let first: Data
-    let rest: NoChunks
-
-    init(_ first: Data, then rest: NoChunks) {
-        self.first = first
-        self.rest = rest
-    }
-
-    struct Iterator: AsyncIteratorProtocol {
-        var first: Data?
-        var rest: NoChunks.Iterator
-
-        mutating func next() async throws -> Data? {
-            if let chunk = first {
-                first = nil
-                return chunk
-            }
-            return try await rest.next()
-        }
-    }
-
-    func makeAsyncIterator() -> Iterator { Iterator(first: first, rest: rest.makeAsyncIterator()) }
 }

@@ -108,18 +108,21 @@ import TransportTesting
         #expect(stub.requests.map(\.method) == [.get, .post, .get])
     }
 
-    @Test func anErrorPageThatStaysOpenIsNotWaitedFor() async throws {
+    @Test func anErrorPageThatMayStayOpenIsNotRead() async throws {
+        let reads = Tally()
         stub.on(
             .get,
             "**/stream",
             .answer { request in
                 let fields: HTTPFields = [.contentType: "text/event-stream"]
-                return HTTPResponse(status: 500, headerFields: fields, body: .oneShot(NoChunks()), url: request.url)
+                let body = HTTPBody.oneShot(Chunks([":\n"], reads: reads))
+                return HTTPResponse(status: 500, headerFields: fields, body: body, url: request.url)
             }
         )
         var events = client([.validateStatus()]).events("/stream", idleLimit: nil).makeAsyncIterator()
         let error = await #expect(throws: StatusError.self) { try await events.next() }
         #expect(error?.isBodyComplete == false)
+        #expect(reads.value == 0)
         #expect(stub.openBodies == 0)
     }
 
@@ -142,34 +145,36 @@ import TransportTesting
     @Test func aStreamWaitsForAPermit() async throws {
         stub.on(.get, "**/export", stream("1\n", type: "application/jsonl"))
         stub.on(.get, "**/stream", stream("data: a\n\n"))
-        let client = client([.limitConcurrency(1, maxQueued: 0)])
-        var lines = client.lines("/export", as: Int.self).makeAsyncIterator()
-        #expect(try await lines.next() == 1)
-        async let first = client.events("/stream", time: .manual(clock)).first { _ in true }
-        await clock.sleepers(1)
-        while try await lines.next() != nil {}
-        clock.advance(by: .seconds(30))
-        #expect(try await first?.data == "a")
+        let refused = Tally()
+        let observing = AnyInterceptor.intercept { request, next in
+            defer { refused.count() }
+            return try await next(request)
+        }
+        let client = client([observing, .limitConcurrency(1, maxQueued: 0)])
+        let time = TimeSource.manual(clock)
+        let first = try await clock.run {
+            var lines = client.lines("/export", as: Int.self).makeAsyncIterator()
+            let line = try await lines.next()
+            #expect(line == 1)
+            async let first = client.events("/stream", time: time).first { _ in true }
+            await refused.reached(2)
+            while try await lines.next() != nil {}
+            return try await first?.data
+        }
+        #expect(first == "a")
     }
 
     @Test func eventStreamsAreNotCoalesced() async throws {
-        let arrived = Tally()
-        stub.on(
-            .get,
-            "**/stream",
-            .answer { request in
-                // Both are in progress at a time: a shared exchange would wait here forever.
-                arrived.count()
-                await arrived.reached(2)
-                let fields: HTTPFields = [.contentType: "text/event-stream"]
-                let body = HTTPBody.oneShot(Chunks(["data: a\n\n"]))
-                return HTTPResponse(status: 200, headerFields: fields, body: body, url: request.url)
-            }
-        )
+        stub.on(.get, "**/stream", stream("data: a\n\n").delayed(by: .seconds(1)))
         let client = client([.coalesce()])
-        async let first = client.events("/stream").first { _ in true }
-        async let second = client.events("/stream").first { _ in true }
-        #expect(try await [first?.data, second?.data] == ["a", "a"])
+        let time = TimeSource.manual(clock)
+        // Both requests wait for their heads at a time: a shared exchange would be one sleeper.
+        let data = try await clock.run(sleepers: 2, failingWhenStuck: true) {
+            async let first = client.events("/stream", time: time).first { _ in true }
+            async let second = client.events("/stream", time: time).first { _ in true }
+            return try await [first?.data, second?.data]
+        }
+        #expect(data == ["a", "a"])
         #expect(stub.requests.count == 2)
     }
 
