@@ -20,7 +20,9 @@ package struct ByteOrderMark: Sendable {
     }
 
     /// The number of bytes of UTF-8's mark at the beginning: 3 or 0.
-    package static func lengthOfUTF8(_ bytes: some Sequence<UInt8>) -> Int {
-        bytes.starts(with: utf8.bytes) ? utf8.bytes.count : 0
+    // Inlinable, because an iterator of another module's generic function is an allocation for each envelope.
+    @inlinable package static func lengthOfUTF8(_ bytes: some Sequence<UInt8>) -> Int {
+        var iterator = bytes.makeIterator()
+        return iterator.next() == 0xEF && iterator.next() == 0xBB && iterator.next() == 0xBF ? 3 : 0
     }
 }
