@@ -4,6 +4,9 @@ extension HTTPContext {
     private enum ValidatesStatusKey: HTTPContextKey { static var defaultValue: Bool { true } }
     private enum StatusAcceptedKey: HTTPContextKey { static var defaultValue: Bool { false } }
     private enum DownloadKey: HTTPContextKey { static var defaultValue: Bool { false } }
+    private enum RemainingTimeKey: HTTPContextKey {
+        static var defaultValue: (@Sendable () -> Duration)? { nil }
+    }
     private enum DecodingObserversKey: HTTPContextKey {
         static var defaultValue: [@Sendable (DecodingFailure) -> Void] { [] }
     }
@@ -63,6 +66,13 @@ extension HTTPContext {
     package var isForDownloadedPart: Bool {
         get { self[DownloadKey.self] }
         set { self[DownloadKey.self] = newValue }
+    }
+
+    /// On a request: returns the time until the caller's deadline; `nil` without one. A download then begins no wait that ends
+    /// after the deadline.
+    package var remainingTime: (@Sendable () -> Duration)? {
+        get { self[RemainingTimeKey.self] }
+        set { self[RemainingTimeKey.self] = newValue }
     }
 
     /// On a response: adds a closure to call if a typed call of a ``Client`` can't decode the response. Interceptors don't see

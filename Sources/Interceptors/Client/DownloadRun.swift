@@ -136,6 +136,8 @@ extension DownloadRun {
                         random: resuming.time.random
                     )
                 else { throw error }
+                // The next attempt would end before it began.
+                if let left = request.context.remainingTime?(), left <= wait { throw error }
                 if wait > .zero { try await resuming.time.clock.sleep(for: wait) }
             }
         }

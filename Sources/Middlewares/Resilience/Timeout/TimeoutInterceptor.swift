@@ -19,8 +19,9 @@ struct TimeoutInterceptor: Interceptor {
         let isOwn = callers.map { callers in own.map { $0.remaining <= callers.remaining } ?? false } ?? true
 
         var request = request
-        request.context.deadline = Self.earlier(own, given)
-        request.context.deadline?.isEnforced = true
+        var enforced = Self.earlier(own, given)
+        enforced?.isEnforced = true
+        request.context.deadline = enforced
         request.note(.deadline(deadline.remaining))
         let notes = request.context.interruptionNotes ?? InterruptionNotes()
         request.context.interruptionNotes = notes
