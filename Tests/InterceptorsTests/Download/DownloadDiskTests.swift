@@ -69,20 +69,21 @@ import Testing
         #expect(place.content == film)
     }
 
-    @MainActor @Test func theDiskIsUsedOffTheCallersActor() async throws {
+    @Test func theDiskIsUsedOffTheCallersActor() async throws {
         let place = try Destination()
+        let actor = MarkedActor()
+        let executor = actor.executor
         var resuming = DownloadResuming.bothExtents[1]
-        let onMain = Mutex<[Bool]>([])
+        let onActor = Mutex<[Bool]>([])
         resuming.protection.tryLock = { file in
-            onMain.withLock { $0.append(Thread.isMainThread) }
+            onActor.withLock { $0.append(executor.isCurrent) }
             return file.tryLock()
         }
-        resuming.protection.synchronize = { (file) throws(SystemCallFailure) in
-            onMain.withLock { $0.append(Thread.isMainThread) }
-            try file.synchronize()
+        let client = makeClient(RangedFile(film).stub(cuts: [40]))
+        try await actor.download(client, to: place.file, resuming) {
+            onActor.withLock { $0.append(executor.isCurrent) }
         }
-        try await makeClient(RangedFile(film).stub(cuts: [40])).download("/film", to: place.file, resuming: resuming)
-        #expect(onMain.withLock { !$0.isEmpty && !$0.contains(true) })
+        #expect(onActor.withLock { $0.count > 2 && !$0.contains(true) })
     }
 
     // MARK: Permissions
@@ -218,5 +219,35 @@ import Testing
         let error = #expect(throws: TransportError.self) { try DownloadResuming.removeParts(of: url) }
         #expect(error?.code == .unwritableFile)
         #expect(error?.description.contains("hush") == false)
+    }
+}
+
+/// An actor that can tell whether code runs on it.
+private actor MarkedActor {
+    nonisolated let executor = MarkedExecutor()
+    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    func download(
+        _ client: Client,
+        to file: URL,
+        _ resuming: DownloadResuming,
+        whileWriting note: @escaping @Sendable () -> Void
+    ) async throws {
+        #expect(executor.isCurrent)
+        try await client.download("/film", to: file, resuming: resuming) { _ in note() }
+    }
+}
+
+private final class MarkedExecutor: SerialExecutor {
+    private let queue = DispatchQueue(label: "caller")
+    private let mark = DispatchSpecificKey<Bool>()
+
+    init() { queue.setSpecific(key: mark, value: true) }
+
+    var isCurrent: Bool { DispatchQueue.getSpecific(key: mark) ?? false }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
     }
 }
