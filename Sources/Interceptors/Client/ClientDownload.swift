@@ -16,8 +16,8 @@ extension Client {
     ///   - file: the destination. Its folder must exist.
     ///   - resuming: whether a download that breaks off goes on where it was; ``DownloadResuming/never`` by default. Otherwise
     ///     each attempt passes the whole chain, with `Accept-Encoding: identity`, and caches step aside.
-    ///   - digest: the digest that the whole file must have; by default any. A `Repr-Digest` of the response (RFC 9530) is
-    ///     checked too.
+    ///   - digest: the digest that the whole file must have; by default any. Otherwise a `Repr-Digest` of the response
+    ///     (RFC 9530) is checked, where SHA-256 is available.
     ///   - limit: the maximum number of bytes. By default the file system is the only limit.
     ///   - query: appended to any query in the path.
     ///   - headers: take precedence over the chain's defaults.
@@ -25,7 +25,8 @@ extension Client {
     ///   - progress: called as the content arrives, from any thread. It replaces the context's. A resumed download counts the
     ///     bytes of earlier attempts, and may start over.
     /// - Returns: the last response, whose body is used up. After a resumed download its status is 206.
-    /// - Throws: ``DecodingFailure`` if the status isn't a success, ``DownloadError``, or a `TransportError` as
+    /// - Throws: ``DecodingFailure`` if the status isn't a success, ``DownloadError``, a `TransportError` with
+    ///   `HTTPErrorCode.unsupported` where a digest or a lock that the call needs isn't available, or a `TransportError` as
     ///   `HTTPBody.write(to:upTo:)` does.
     @discardableResult
     public func download(
