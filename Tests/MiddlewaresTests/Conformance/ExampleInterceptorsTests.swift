@@ -98,6 +98,42 @@ import TransportTesting
         #expect(recorder.requests.allSatisfy { $0.headerFields[.authorization] == nil })
     }
 
+    @Test func theOutboxKeepsWhatTheServerHasNotAccepted() async throws {
+        let folder = try TemporaryFolder()
+        let clock = ManualClock()
+        let outbox = OutboxInterceptor(folder: folder.url.appending(path: "outbox"), time: .manual(clock))
+        let network = FaultSwitch(.failure(.offline))
+        // Answers an order with the status that is its content.
+        let statuses = Shared<[Int: Int]>([400: 400, 409: 409, 200: 200])
+        let recorder = Recorder { request in
+            let order = Int(String(decoding: request.body.bytes ?? Data(), as: UTF8.self)) ?? 0
+            return HTTPResponse(status: HTTPResponse.Status(integerLiteral: statuses.value[order] ?? 500))
+        }
+        let client = Client(baseURL: apiURL, interceptors: [outbox, .faults(network)], transport: recorder)
+        // The folder doesn't exist yet.
+        try await outbox.sendAll(with: client)
+        for order in ["400", "409", "200"] {
+            let request = HTTPRequest(method: .post, url: apiURL, body: HTTPBody(order))
+            #expect(try await client.send(request).status == 202)
+            clock.advance(by: .seconds(1))
+        }
+        let damaged = folder.url.appending(path: "outbox/0-damaged.json")
+        try Data("{".utf8).write(to: damaged)
+        network.isOn = false
+        async let other: Void = outbox.sendAll(with: client)
+        try await outbox.sendAll(with: client)
+        try await other
+        let orders = { recorder.requests.compactMap { $0.body.bytes.map { String(decoding: $0, as: UTF8.self) } } }
+        // A call of sendAll during another one does nothing; a later one repeats the refused order.
+        #expect(orders().filter { $0 == "409" } == ["409"] && orders().filter { $0 == "200" } == ["200"])
+        statuses.change { $0[400] = 201 }
+        try await outbox.sendAll(with: client)
+        try await outbox.sendAll(with: client)
+        #expect(orders().last == "400" && orders().count <= 5)
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.url.appending(path: "outbox").path)
+        #expect(names == ["0-damaged.json.damaged"])
+    }
+
     @Test func eachFileIsShort() throws {
         let folder = Repository.root.appending(path: "Examples/Interceptors/Interceptors")
         for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) {
