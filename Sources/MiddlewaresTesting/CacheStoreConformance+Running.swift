@@ -74,7 +74,11 @@ extension CacheStoreConformance.Rule {
 
     private func perform(_ log: WaitLog, _ make: CacheStoreConformance.Factory) async throws {
         let store: any CacheStore
-        do { store = try await make() } catch { throw CacheStoreConformance.FactoryError(error: error) }
+        do {
+            store = try await log.waiting(for: "the closure that makes the store") { try await make() }
+        } catch {
+            throw CacheStoreConformance.FactoryError(error: error)
+        }
         try await body(CacheStoreConformance.Bench(store: LoggedStore(base: store, log: log)))
     }
 }

@@ -30,9 +30,11 @@ internal import TransportTesting
 /// copies: each with some of the changed files only, or with one of them cut. A store opened over such a copy may serve an old
 /// entry, a new entry or nothing, and must go on working. A test with a real process that is killed is still worth its time.
 ///
-/// ## No check hangs
+/// ## Checks that stand still
 /// Rules about concurrent tasks run in several orders, one task at a time, and then on the usual threads. A check that makes no
 /// progress for some seconds fails, and lists the store's functions that haven't returned.
+///
+/// On Apple's platforms, a task that blocks each thread of Swift's pool also blocks the test. Such a check hangs.
 public enum CacheStoreConformance {
     /// Creates an empty store. A check may create several.
     public typealias Factory = @Sendable () async throws -> any CacheStore

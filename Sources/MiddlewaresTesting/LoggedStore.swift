@@ -11,7 +11,10 @@ struct LoggedStore: CacheStore {
         var snapshot = try await log.waiting(for: "snapshot(of:)") { try await base.snapshot(of: key) }
         snapshot.entries = snapshot.entries.map { entry in
             CacheEntry(id: entry.id, response: entry.response, length: entry.length) { range in
-                try await log.waiting(for: "the body of an entry") { try await entry.body(range) }
+                let body = try await log.waiting(for: "the body of an entry") { try await entry.body(range) }
+                // Only a stream waits, and a body in memory must stay in memory.
+                guard body.bytes == nil else { return body }
+                return body.wrapped(length: body.length) { LoggedChunks(body: $0, log: log) }
             }
         }
         return snapshot
@@ -65,6 +68,24 @@ struct LoggedStore: CacheStore {
 
     func digestKey() async throws -> Data {
         try await log.waiting(for: "digestKey()") { try await base.digestKey() }
+    }
+}
+
+private struct LoggedChunks: AsyncSequence, Sendable {
+    let body: HTTPBody
+    let log: WaitLog
+
+    func makeAsyncIterator() -> Iterator { Iterator(chunks: body.makeAsyncIterator(), log: log) }
+
+    struct Iterator: AsyncIteratorProtocol {
+        var chunks: HTTPBody.AsyncIterator
+        let log: WaitLog
+
+        mutating func next() async throws -> Data? {
+            let wait = log.begin("the next chunk of an entry's body")
+            defer { log.end(wait) }
+            return try await chunks.next()
+        }
     }
 }
 

@@ -21,7 +21,8 @@ extension CacheStoreConformance {
         /// Opens a store over a folder.
         func store(over folder: URL) async throws -> Bench {
             do {
-                return Bench(store: LoggedStore(base: try await open(folder), log: log))
+                let base = try await log.waiting(for: "the closure that opens the store") { try await open(folder) }
+                return Bench(store: LoggedStore(base: base, log: log))
             } catch {
                 throw FactoryError(error: error)
             }

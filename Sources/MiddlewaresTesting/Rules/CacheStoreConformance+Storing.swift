@@ -123,8 +123,9 @@ extension CacheStoreConformance {
         },
         Rule(
             Law(
-                "bodyThatIsTooLargeIsRefusedWithoutHarm",
-                expected: "A body that can't fit must be refused with a CacheStoreError, and must cost no entry.",
+                "bodyThatIsTooLargeDoesNoHarm",
+                expected:
+                    "A body that can't fit must cost no other entry; a store that refuses it must throw a CacheStoreError.",
                 harm: "Otherwise one large download empties the cache or fills the disk.",
                 repair: "Compare the length with your limit before you make room."
             )

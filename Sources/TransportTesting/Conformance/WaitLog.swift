@@ -38,6 +38,7 @@ package final class WaitLog: Sendable, CustomStringConvertible {
     /// What waits, the oldest first, as a sentence.
     package var description: String {
         let pending = state.withLock { $0.pending.sorted { $0.key < $1.key }.map(\.value) }
+        guard !pending.isEmpty else { return "No function of what is checked is in progress." }
         let more = pending.count > 3 ? "; and \(pending.count - 3) more" : ""
         return "The check waits for: \(pending.prefix(3).joined(separator: "; "))\(more)."
     }

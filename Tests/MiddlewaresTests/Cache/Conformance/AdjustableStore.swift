@@ -8,7 +8,7 @@ actor AdjustableStore: CacheStore {
         // Storing
         case committedEntryIsReturnedAsItWasWritten, completeBodyIsStoredLikeAWrittenOne, nothingIsSeenBeforeTheCommit
         case abandonedBodyLeavesNothing, abandonAfterTheCommitDoesNothing, commitAsksOnceWithTheGenerationOfTheKey
-        case bodyThatIsTooLargeIsRefusedWithoutHarm, anOpenWriterBlocksNobody
+        case bodyThatIsTooLargeDoesNoHarm, anOpenWriterBlocksNobody
         // Reading
         case bodyOfAnyLengthIsReturnedInWholeAndInParts, listingNamesEveryEntry, digestKeyStaysTheSame
         case variantsAreKeptSideBySide, partitionsAreApart, readerThatHasBegunGetsTheWholeOldBody
@@ -103,7 +103,7 @@ actor AdjustableStore: CacheStore {
         length: Int64?
     ) -> any CacheWriter {
         switch fault {
-        case .bodyThatIsTooLargeIsRefusedWithoutHarm where (length ?? 0) > 1 << 40: stored = [:]
+        case .bodyThatIsTooLargeDoesNoHarm where (length ?? 0) > 1 << 40: stored = [:]
         case .entriesAreReplacedOnlyByACommit: stored[key]?.removeAll { entries.contains($0.id) }
         case .nothingIsSeenBeforeTheCommit:
             pending.append(CacheEntrySummary(key: key, response: response, length: length ?? 0))

@@ -118,6 +118,48 @@ import Testing
         #expect(error?.observed == "Nothing goes on. The check waits for: snapshot(of:).")
     }
 
+    private static func wait() async { for await _ in AsyncStream(Never.self, { _ in }) {} }
+
+    @Test func closureThatNeverReturnsIsReported() async throws {
+        let rule = try #require(CacheStoreConformance.rules.first { $0.name == "anOpenWriterBlocksNobody" })
+        let error = await #expect(throws: Failure.self) {
+            try await rule.check(patience: .milliseconds(200)) {
+                await Self.wait()
+                return MemoryCacheStore()
+            }
+        }
+        #expect(error?.observed == "Nothing goes on. The check waits for: the closure that makes the store.")
+        let crashRule = try #require(CacheStoreConformance.crashRules.first)
+        let crashError = await #expect(throws: Failure.self) {
+            try await crashRule.check(patience: .milliseconds(200)) { _ in
+                await Self.wait()
+                return MemoryCacheStore()
+            }
+        }
+        #expect(crashError?.observed == "Nothing goes on. The check waits for: the closure that opens the store.")
+    }
+
+    @Test func chunkThatNeverComesIsReported() async throws {
+        struct Stuck: ForwardingStore {
+            let inner: any CacheStore = MemoryCacheStore()
+            func wrap(_ writer: any CacheWriter) -> any CacheWriter { writer }
+            func snapshot(of key: CacheKey) async throws -> CacheSnapshot {
+                var snapshot = try await inner.snapshot(of: key)
+                snapshot.entries = snapshot.entries.map { entry in
+                    CacheEntry(id: entry.id, response: entry.response, length: entry.length) { _ in
+                        .oneShot(AsyncStream<Data> { _ in })
+                    }
+                }
+                return snapshot
+            }
+        }
+        let rule = try #require(CacheStoreConformance.rules.first { $0.name == "anOpenWriterBlocksNobody" })
+        let error = await #expect(throws: Failure.self) {
+            try await rule.check(patience: .milliseconds(200)) { Stuck() }
+        }
+        #expect(error?.observed == "Nothing goes on. The check waits for: the next chunk of an entry's body.")
+    }
+
     @Test func errorOfTheStoreIsReported() async throws {
         struct Failing: ForwardingStore {
             let inner: any CacheStore = MemoryCacheStore()
