@@ -64,6 +64,8 @@ package final class RuleStage: Sendable {
             jobs += runJobs(limit: 100_000)
             if let result = state.withLock(\.result) { return try result.get() }
             steps += 1
+            // Once another thread has taken part, a job may be away without being seen.
+            if queue.arrivalsCount > 0, queue.waitBriefly() { continue }
             if resumeWaiter() { continue }
             if state.withLock({ !$0.waiters.isEmpty }) {
                 if !queue.waitForOtherThreads(upTo: patience.otherThreads) { giveUpWaiter() }

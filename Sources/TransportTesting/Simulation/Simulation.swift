@@ -39,7 +39,8 @@ internal import Synchronization
 ///
 /// A seed that fails and doesn't repeat shows one of these.
 ///
-/// Once another thread or the main actor has taken part, the simulation waits for it before the time moves.
+/// Once another thread or the main actor has taken part, the simulation waits 2 ms for it before the time moves. Work elsewhere that
+/// takes longer may miss its moment.
 ///
 /// ## Not simulated
 /// - Cookies, validators (`ETag`, `If-None-Match`), `Vary`, ranges, content codings and informational responses.

@@ -26,6 +26,14 @@ extension BrokenInterceptor {
                 end.resume(.failure(CancellationError()))
             }
         },
+        Self("cancellationLeavesNothingBehind", fault: "sleep that goes on") { world in
+            AnyInterceptor.intercept { request, next in
+                do { return try await next(request) } catch {
+                    if error is CancellationError { Task { try await world.clock.sleep(for: .seconds(3_600)) } }
+                    throw error
+                }
+            }
+        },
         Self("everyPermitComesBack", [.limitsConcurrency]) { _ in
             let permits = Permits(5)
             return AnyInterceptor.intercept { request, next in
@@ -37,8 +45,11 @@ extension BrokenInterceptor {
         },
         Self("noTaskOutlivesItsCall") { world in
             AnyInterceptor.intercept { request, next in
-                Task { try await world.clock.sleep(for: .seconds(3_600)) }
-                return try await next(request)
+                var response = try await next(request)
+                response.body = response.body.onEnd { error in
+                    if error == nil { Task { try await world.clock.sleep(for: .seconds(3_600)) } }
+                }
+                return response
             }
         },
         Self("timeComesFromTheWorld") { request, next in
@@ -146,6 +157,20 @@ extension BrokenInterceptor {
             }
         },
         Self("noSecretIsPrinted", [.addsCredentials]) { Talkative(secret: $0.secret, origin: $0.origin) },
+        Self("noSecretIsPrinted", [.addsCredentials], fault: "note with the key") { world in
+            AnyInterceptor.intercept { request, next in
+                var request = request
+                try request.identifyCaller(by: "talkative", as: "ada")
+                request.note("the door's number is \(world.secret)")
+                if Origin(request.url) == world.origin { request.headerFields["X-Door"] = world.secret }
+                return try await next(request)
+            }
+        },
+        credential("http") { $0.url.host() == $1.host },
+        credential("other port") { $0.url.host() == $1.host && $0.url.scheme == $1.scheme },
+        credential("host with the same end") {
+            $0.url.host()?.hasSuffix($1.host) == true && Origin($0.url)?.port == $1.port
+        },
         Self("aCredentialGoesToItsOriginOnly", [.addsCredentials]) { world in
             AnyInterceptor.intercept { request, next in
                 var request = request
@@ -162,6 +187,23 @@ extension BrokenInterceptor {
             }
         },
     ]
+
+    private static func credential(
+        _ fault: String,
+        _ isAdded: @escaping @Sendable (HTTPRequest, Origin) -> Bool
+    ) -> Self {
+        Self("aCredentialGoesToItsOriginOnly", [.addsCredentials], fault: fault) { world in
+            AnyInterceptor.intercept { request, next in
+                var request = request
+                try request.identifyCaller(by: "somewhere", as: "ada")
+                if isAdded(request, world.origin) {
+                    request.headerFields[.authorization] =
+                        "Basic " + Data("ada:\(world.secret)".utf8).base64EncodedString()
+                }
+                return try await next(request)
+            }
+        }
+    }
 
     private struct Talkative: Interceptor {
         let secret: String
@@ -185,7 +227,7 @@ extension HTTPContext {
 }
 
 /// Permits with a waiting line.
-private final class Permits: Sendable {
+final class Permits: Sendable {
     private struct State {
         var free: Int
         var line: [Once<Void>] = []

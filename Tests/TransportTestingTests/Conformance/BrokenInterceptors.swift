@@ -33,7 +33,7 @@ struct BrokenInterceptor: Sendable, CustomTestStringConvertible {
         self.init(rule, roles, fault: fault, make: { _ in AnyInterceptor.intercept { try await body($0, $1) } })
     }
 
-    static let all = messages + streams + streamEnds + ends + permits + concurrency + callers
+    static let all = messages + streams + streamEnds + ends + permits + concurrency + callers + attempts
 }
 
 /// Wrong on requests and responses.

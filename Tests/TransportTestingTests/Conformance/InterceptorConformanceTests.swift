@@ -37,6 +37,12 @@ import Testing
         #expect(failures.isEmpty)
     }
 
+    @Test(arguments: CorrectInterceptor.all)
+    func correctInterceptorKeepsEveryRule(correct: CorrectInterceptor) async throws {
+        let failures = try await Self.failures(correct.roles, patience: RulePatience(), correct.make)
+        #expect(Set(failures.keys) == Set(correct.exceptions), "\(failures)")
+    }
+
     @Test(arguments: BrokenInterceptor.all)
     func brokenInterceptorIsFoundByTheRuleNamedForItAndByNoOther(broken: BrokenInterceptor) async throws {
         let patience = broken.rule == "timeComesFromTheWorld" ? RulePatience() : Self.patience

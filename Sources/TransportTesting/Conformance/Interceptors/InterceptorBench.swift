@@ -8,6 +8,7 @@ extension InterceptorConformance {
         private struct State {
             var task: Task<Void, Never>?
             var result: Result<HTTPResponse, any Error>?
+            weak var probe: CallProbe?
         }
 
         let name: String
@@ -15,11 +16,18 @@ extension InterceptorConformance {
 
         init(_ request: HTTPRequest) { name = "\(request.method) \(request.url.path)" }
 
-        func began(_ task: Task<Void, Never>) { state.withLock { $0.task = task } }
+        func began(_ task: Task<Void, Never>, _ probe: CallProbe) {
+            state.withLock { state in
+                state.task = task
+                state.probe = probe
+            }
+        }
         func ended(_ result: Result<HTTPResponse, any Error>) { state.withLock { $0.result = result } }
 
         var result: Result<HTTPResponse, any Error>? { state.withLock(\.result) }
         var hasEnded: Bool { result != nil }
+        /// Whether a task that the call has started goes on.
+        var hasTasks: Bool { state.withLock { $0.probe != nil } }
         func cancel() { state.withLock(\.task)?.cancel() }
 
         /// The response, or the error.
@@ -115,12 +123,15 @@ extension InterceptorConformance.Bench {
     func request(
         _ path: String = "/things",
         _ method: HTTPRequest.Method = .get,
+        scheme: String = "https",
         host: String = "api.example.com",
         fields: HTTPFields = [:],
         body: HTTPBody = .empty,
         mode: ResponseBodyMode = .buffered
     ) throws -> HTTPRequest {
-        guard let url = URL(string: "https://\(host)\(path)") else { throw fail("The check's path \(path) is wrong.") }
+        guard let url = URL(string: "\(scheme)://\(host)\(path)") else {
+            throw fail("The check's path \(path) is wrong.")
+        }
         var request = HTTPRequest(method: method, url: url, headerFields: fields, body: body)
         request.context.responseBody = mode
         return request
@@ -141,29 +152,37 @@ extension InterceptorConformance.Bench {
     func start(
         _ request: HTTPRequest,
         through interceptors: [any Interceptor]? = nil,
-        readsBody: Bool = false
+        readsBody: Bool = false,
+        journal: Journal? = nil
     ) -> InterceptorConformance.Call {
         let call = InterceptorConformance.Call(request)
         log.add(call)
-        let chain = InterceptorChain(interceptors ?? [interceptor], transport: server)
-        let task = Task(executorPreference: stage.queue) {
-            let result: Result<HTTPResponse, any Error>
-            do {
-                let response = try await chain.send(request)
-                if readsBody { for try await _ in response.body {} }
-                result = .success(response)
-            } catch {
-                result = .failure(error)
+        let chain = InterceptorChain(interceptors ?? [interceptor], transport: server, journal: journal)
+        let probe = CallProbe()
+        let task = CallerValue.$probe.withValue(probe) {
+            Task(executorPreference: stage.queue) {
+                let result: Result<HTTPResponse, any Error>
+                do {
+                    let response = try await chain.send(request)
+                    if readsBody { for try await _ in response.body {} }
+                    result = .success(response)
+                } catch {
+                    result = .failure(error)
+                }
+                call.ended(result)
             }
-            call.ended(result)
         }
-        call.began(task)
+        call.began(task, probe)
         return call
     }
 
     /// Makes a call, and waits for its response or error.
-    func send(_ request: HTTPRequest, through interceptors: [any Interceptor]? = nil) async throws -> HTTPResponse {
-        try await start(request, through: interceptors).outcome()
+    func send(
+        _ request: HTTPRequest,
+        through interceptors: [any Interceptor]? = nil,
+        journal: Journal? = nil
+    ) async throws -> HTTPResponse {
+        try await start(request, through: interceptors, journal: journal).outcome()
     }
 
     /// Makes a call that must get a response.

@@ -32,7 +32,7 @@ extension InterceptorConformance {
         },
         Law(
             "cancellationLeavesNothingBehind",
-            expected: "After a cancelled call, no exchange, body or sleep of it may be left.",
+            expected: "After a cancelled call, no exchange, body, sleep or task of it may be left.",
             harm: "Otherwise cancelled calls keep connections and use the user's data and battery.",
             repair: "Cancel the tasks that you started, and wait for them; discard a response that comes too late.",
             seeds: 2
@@ -46,11 +46,16 @@ extension InterceptorConformance {
                     _ = try? await response.body.collect(upTo: 1 << 24)
                     bench.log.blame(nil)
                 }
-                await point.bench.stage.idle()
-                let server = point.bench.server
+                let (server, clock, call) = (point.bench.server, bench.world.clock, point.call)
+                _ = await point.bench.stage.reaches {
+                    server.running == 0 && !server.isLastStreamOpen && clock.pendingSleeps <= point.timers
+                        && !call.hasTasks
+                }
                 let text = "After a call that was cancelled \(point.place),"
                 try bench.expect(server.running == 0, "\(text) an exchange went on.")
                 try bench.expect(!server.isLastStreamOpen, "\(text) the body of a response stayed open.")
+                try bench.expect(clock.pendingSleeps <= point.timers, "\(text) a sleep was left on the clock.")
+                try bench.expect(!call.hasTasks, "\(text) a task that it had started went on.")
             }
         },
     ]
@@ -66,6 +71,8 @@ enum Suspensions {
         let place: String
         let endedAtOnce: Bool
         let bodyGate: Gate
+        /// The number of sleeps before the call, such as those of a timer that no call starts.
+        let timers: Int
     }
 
     private static let mostPoints = 16
@@ -90,6 +97,8 @@ enum Suspensions {
         _ mode: ResponseBodyMode
     ) async throws -> Point? {
         let (gate, bodyGate) = (Gate(), Gate())
+        await bench.stage.idle()
+        let timers = bench.world.clock.pendingSleeps
         bench.server.answer { arrival, server in
             try await gate.pass()
             // The first answer makes an interceptor that retries wait for its next attempt.
@@ -97,7 +106,7 @@ enum Suspensions {
             return server.usual(arrival.request, status, fields: [.retryAfter: "2"], gate: bodyGate)
         }
         let call = bench.start(try bench.request("/things", mode: mode), readsBody: mode == .streamed)
-        return try await walk(bench, call, to: number, gate, bodyGate)
+        return try await walk(bench, call, to: number, gate, bodyGate, timers: timers)
     }
 
     private static func finish(_ call: InterceptorConformance.Call) -> Point? {
@@ -110,7 +119,8 @@ enum Suspensions {
         _ call: InterceptorConformance.Call,
         to number: Int,
         _ gate: Gate,
-        _ bodyGate: Gate
+        _ bodyGate: Gate,
+        timers: Int
     ) async throws -> Point? {
         var place = "before it began"
         for step in 0..<number {
@@ -136,7 +146,14 @@ enum Suspensions {
             gate.open()
             bodyGate.open()
         }
-        return Point(bench: bench, call: call, place: place, endedAtOnce: ended, bodyGate: bodyGate)
+        return Point(
+            bench: bench,
+            call: call,
+            place: place,
+            endedAtOnce: ended,
+            bodyGate: bodyGate,
+            timers: timers
+        )
     }
 
     /// Cancels a call while many others run, which may make it wait in a line.
@@ -156,6 +173,14 @@ enum Suspensions {
         gate.open()
         for other in others { _ = try? await other.outcome() }
         guard isWaiting else { return nil }
-        return Point(bench: bench, call: call, place: "while many other calls ran", endedAtOnce: ended, bodyGate: gate)
+        return Point(
+            bench: bench,
+            call: call,
+            place: "while many other calls ran",
+            endedAtOnce: ended,
+            bodyGate: gate,
+            // What the other calls leave behind breaks another rule.
+            timers: .max
+        )
     }
 }

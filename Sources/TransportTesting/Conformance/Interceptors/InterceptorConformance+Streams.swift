@@ -24,7 +24,8 @@ extension InterceptorConformance {
             "theFirstByteIsNotDelayed",
             expected: "The reader of a stream must get bytes that have arrived, without waiting for later ones.",
             harm: "Otherwise events, progress and the first picture come late, although they are here.",
-            repair: "Return a chunk as soon as some of its bytes can be used; keep back only what is incomplete.",
+            repair:
+                "Return a chunk as soon as some of its bytes can be used; if the interceptor reads frames, pass many of them as check(answering:).",
             for: { !$0.includes(.buffers) }
         ) { bench in
             let changes = bench.roles.includes(.changesResponse)

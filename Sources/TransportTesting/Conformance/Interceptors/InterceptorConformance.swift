@@ -22,8 +22,12 @@ public import Interceptors
 /// task can go on. When nothing can go on and no time is left to pass, the check fails and says which calls wait. A failure names its
 /// seed; the same seed repeats the order.
 ///
-/// The check can't control detached work: threads, dispatch queues, and actors with an executor of their own. It waits some seconds
-/// for them, and their order isn't repeatable.
+/// The check can't see work on threads, dispatch queues, and actors with a custom executor, and their order isn't repeatable. When
+/// nothing else can go on, the check waits some seconds for them. But while a sleep is left on the clock, time passes: without
+/// another thread at once, and after the first return from another thread 2 ms later in real time. If work elsewhere takes
+/// longer, give the interceptor of the test a value in memory instead.
+///
+/// A check notices a blocked thread after 30 seconds. Shorter work that belongs in a `@concurrent` function isn't found.
 ///
 /// ## Content
 /// By default the server answers with JSON. If the interceptor understands one format only, pass content of that format to
@@ -98,7 +102,7 @@ public enum InterceptorConformance {
 
     static let laws: [Law] =
         requestLaws + responseLaws + streamLaws + streamEndLaws + cancellationLaws + permitLaws + concurrencyLaws
-        + callerLaws + contractLaws
+        + callerLaws + contractLaws + attemptLaws
 }
 
 extension InterceptorConformance {

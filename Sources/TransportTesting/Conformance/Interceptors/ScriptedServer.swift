@@ -25,6 +25,11 @@ final class ScriptedServer: Transport {
         var answer: Answer
     }
 
+    /// The mark of the request that a response answers; 0 if an interceptor has lost it.
+    static let markField: HTTPField.Name = "X-Answered-Mark"
+    /// The path of the request that a response answers.
+    static let pathField: HTTPField.Name = "X-Answered-Path"
+
     private let state: Mutex<State>
     let content: Data
 
@@ -87,7 +92,8 @@ final class ScriptedServer: Transport {
         error: (any Error)? = nil
     ) -> HTTPResponse {
         var all: HTTPFields = [
-            .contentType: "application/json", .contentLength: String(content.count), "X-Answer": request.url.path,
+            .contentType: "application/json", .contentLength: String(content.count),
+            Self.markField: String(request.context.mark), Self.pathField: request.url.path,
         ]
         for field in fields { all.append(field) }
         var response = HTTPResponse(status: status, headerFields: all, body: HTTPBody(content), url: request.url)
