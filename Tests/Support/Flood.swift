@@ -38,7 +38,10 @@ public final class Flood: AsyncSequence, Sendable {
         var hasEnded = false
 
         /// The next chunk.
-        public mutating func next() async throws -> Data? {
+        public mutating func next() async throws -> Data? { try await next(isolation: #isolation) }
+
+        /// The next chunk, without leaving the actor.
+        public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Data? {
             guard !hasEnded else { return nil }
             let (chunk, isLast) = flood.next()
             hasEnded = isLast
