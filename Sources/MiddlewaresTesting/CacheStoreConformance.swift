@@ -34,7 +34,7 @@ internal import TransportTesting
 /// Rules about concurrent tasks run in several orders, one task at a time, and then on the usual threads. A check that makes no
 /// progress for some seconds fails, and lists the store's functions that haven't returned.
 ///
-/// On Apple's platforms, a task that blocks each thread of Swift's pool also blocks the test. Such a check hangs.
+/// On Apple's platforms, a store that blocks each thread of Swift's pool also blocks the test. Such a check hangs.
 public enum CacheStoreConformance {
     /// Creates an empty store. A check may create several.
     public typealias Factory = @Sendable () async throws -> any CacheStore

@@ -25,9 +25,11 @@ public import Interceptors
 /// ```
 /// If your transport documents that it can't keep one rule, leave out that rule by its name.
 ///
-/// ## No check hangs
+/// ## Checks that stand still
 /// Time limits pass only when a rule advances the clock. The check counts what happens at the transport and the server. When
 /// nothing has happened for some seconds, the check fails and lists the calls that wait and what the server has seen.
+///
+/// On Apple's platforms, a transport that blocks each thread of Swift's pool also blocks the test. Such a check hangs.
 ///
 /// ## Without a network
 /// A transport that answers in memory has no connections that could break or be kept alive. A closure provides the same
