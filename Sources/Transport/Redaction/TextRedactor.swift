@@ -28,10 +28,19 @@ struct TextRedactor: ~Copyable {
     private var namedBehind = 0
     /// The start of an XML element whose name is the text of its sibling, as in a property list.
     var namedElement: Int?
+    /// The end of the last tag that was searched. A `<` before it is within an attribute's value.
+    var endOfTags = 0
     /// No encoded value before this index is secret. A text full of `=` isn't searched again.
     private var plainUntil = 0
-    /// Whether the text ended where a sensitive name's value should begin.
-    private(set) var endsBeforeSecret = false
+    /// What the text broke off before; `nil` for a complete text.
+    var missing: Missing?
+
+    enum Missing {
+        /// The value of a sensitive name.
+        case value
+        /// The end of a tag whose element is secret.
+        case endOfTag
+    }
 
     /// The text without its secrets, or `nil` if it contains none.
     static func redacted(_ bytes: [UInt8], by redaction: Redaction, isCut: Bool, depth: Int) -> [UInt8]? {
@@ -105,7 +114,7 @@ struct TextRedactor: ~Copyable {
         position = closing ?? bytes.count
         let quoted = bytes[(start + 1)..<(closing == nil ? position : position - 1)]
         let content = quoted.contains(UInt8(ascii: "\\")) ? Self.unescaped(quoted)[...] : quoted
-        let endsInName = redactContent(content, from: start, isClosed: closing != nil)
+        let missing = redactContent(content, from: start, isClosed: closing != nil)
         let sign = bytes.signAfterString(position)
         if closing != nil, bytes.isSign(at: sign), redaction.isSensitive(content) {
             position = bytes.skippingWhitespace(from: bytes.afterSign(sign))
@@ -119,9 +128,12 @@ struct TextRedactor: ~Copyable {
             }
             skipJSONValue()
             hide(from: value, quoted: true)
-        } else if endsInName, !isJSON {
+        } else if let missing, !isJSON {
             let rest = position
-            skipLine()
+            switch missing {
+            case .value: skipLine()
+            case .endOfTag: position = bytes.count
+            }
             hide(from: rest)
         }
     }
@@ -131,15 +143,15 @@ struct TextRedactor: ~Copyable {
         redaction.keepsTypes ? JSONLeaves.hidden(in: bytes, at: start, placeholder: redaction.placeholder) : nil
     }
 
-    /// Hides secrets inside a string. Returns `true` if the string ends where a secret should begin.
-    private mutating func redactContent(_ content: ArraySlice<UInt8>, from start: Int, isClosed: Bool) -> Bool {
-        guard content.contains(where: Redaction.mayReveal) || content.starts(with: "eyJ".utf8) else { return false }
+    /// Hides secrets inside a string. Returns what the string broke off before.
+    private mutating func redactContent(_ content: ArraySlice<UInt8>, from start: Int, isClosed: Bool) -> Missing? {
+        guard content.contains(where: Redaction.mayReveal) || content.starts(with: "eyJ".utf8) else { return nil }
         var inner = TextRedactor(Array(content), by: redaction, isCut: isCut && !isClosed, depth: depth + 1)
         if let redacted = inner.run() {
             let quote = [UInt8(ascii: "\"")]
             replace(from: start, with: quote + Self.escaped(redacted) + (isClosed ? quote : []))
         }
-        return inner.endsBeforeSecret
+        return inner.missing
     }
 
     // MARK: Words
@@ -193,7 +205,7 @@ struct TextRedactor: ~Copyable {
         let isLine =
             bytes[sign] == UInt8(ascii: ":") && isStartOfLine(start)
         position = bytes.skippingSpaces(from: bytes.afterSign(sign))
-        guard position < bytes.count else { return endsBeforeSecret = true }
+        guard position < bytes.count else { return missing = .value }
         guard !isHarmless(at: position, name: name), !isPlaceholder(at: position) else { return }
         let isForm = bytes[sign] == UInt8(ascii: "=")
         let value = textValue(
@@ -231,7 +243,7 @@ struct TextRedactor: ~Copyable {
         guard start > position, end > start, !Self.isProse(bytes[start..<end]) else { return }
         let padded = bytes[end...].firstIndex { $0 != UInt8(ascii: "=") } ?? bytes.count
         let isParameter = padded == end + 1 && padded < bytes.count && bytes[padded] > 0x20
-        guard !isParameter else { return }
+        guard !isParameter || !Self.isParameterName(bytes[start..<end]) else { return }
         position = padded
         hide(from: start)
     }

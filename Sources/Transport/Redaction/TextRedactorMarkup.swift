@@ -11,13 +11,13 @@ extension TextRedactor {
         position = nameStart
         guard let first = name.first, ASCII.isAlphanumeric(first), name.last != UInt8(ascii: ":") else { return }
         let attributesStart = endOfHiddenAttributes(nameEnd) ?? nameEnd
-        // Stops at another `<`: searching beyond it from each `<` would take quadratic time.
-        let stop = bytes[attributesStart...].firstIndex { "<>".utf8.contains($0) } ?? bytes.count
+        let stop = endOfTag(from: attributesStart, start: nameStart - 1)
         let isTag = stop < bytes.count && bytes[stop] == UInt8(ascii: ">")
         // In XML, `code` usually means an error's code, and `key` an object's name.
         var isSecret = isNamed || redaction.isSensitive(name) && !Self.isOneOf(["code", "key"], name)
         let attributes = isTag ? attributes(nameEnd..<stop) : TagAttributes()
         if attributes.nameSecret, !Self.isVoidElement(name) { isSecret = true }
+        if isSecret, stop == bytes.count { missing = .endOfTag }
         let hidesAttributes = isSecret || attributes.holdSecret
         if isTag, !isSecret { lookAtSiblings(of: name, from: stop + 1) }
         guard hidesAttributes || isTag && namedElement == nameStart - 1 else { return }
@@ -47,8 +47,70 @@ extension TextRedactor {
         return nameEnd + 1 + hiddenAttributes.utf8.count
     }
 
+    /// The `>` of the tag that begins at `start`, or the `<` before it.
+    ///
+    /// Stops at another `<`, and passes over quoted values only outside of the tag before: searching to the end from each `<`
+    /// would take quadratic time.
+    private mutating func endOfTag(from first: Int, start: Int) -> Int {
+        let end = endOfTag(from: first, passesQuotes: start >= endOfTags)
+        endOfTags = max(endOfTags, end)
+        return end
+    }
+
+    /// - Parameter passesQuotes: whether to pass over quoted values of attributes, which may contain `<` and `>`.
+    private func endOfTag(from first: Int, passesQuotes: Bool) -> Int {
+        var index = first
+        while index < bytes.count, bytes[index] != UInt8(ascii: "<"), bytes[index] != UInt8(ascii: ">") {
+            if passesQuotes, bytes.isQuote(at: index), isValueOfAttribute(at: index),
+                let quote = bytes[(index + 1)...].firstIndex(of: bytes[index])
+            {
+                index = quote
+            }
+            index += 1
+        }
+        return index
+    }
+
+    private func isValueOfAttribute(at quote: Int) -> Bool {
+        bytes[..<quote].last { $0 > 0x20 } == UInt8(ascii: "=")
+    }
+
+    /// The end tag of an element, which may contain elements of the same name; without one, the end of the text.
     private func endOfElement(_ name: ArraySlice<UInt8>, from start: Int) -> Int {
-        bytes[start...].firstRange(of: Array("</".utf8) + name)?.lowerBound ?? bytes.count
+        var nesting = 1
+        var rest = bytes[start...]
+        while let open = rest.firstIndex(of: UInt8(ascii: "<")) {
+            rest = rest[(open + 1)...]
+            if let end = endOfOpaque(at: open) {
+                rest = bytes[end...]
+            } else if rest.first == UInt8(ascii: "/"), isName(name, at: open + 2) {
+                nesting -= 1
+                if nesting == 0 { return open }
+            } else if isName(name, at: open + 1) {
+                let end = endOfTag(from: open + 1 + name.count, passesQuotes: true)
+                rest = bytes[end...]
+                if rest.first == UInt8(ascii: ">"), bytes[end - 1] != UInt8(ascii: "/") { nesting += 1 }
+            }
+        }
+        return bytes.count
+    }
+
+    /// Whether this name begins at an index, and not a longer one.
+    private func isName(_ name: ArraySlice<UInt8>, at index: Int) -> Bool {
+        guard bytes[min(index, bytes.count)...].starts(with: name) else { return false }
+        let end = index + name.count
+        return end == bytes.count || !Self.isElementName(bytes[end])
+    }
+
+    /// The end of a comment or of a `CDATA` section, in which tags are text.
+    private func endOfOpaque(at open: Int) -> Int? {
+        guard open + 1 < bytes.count, bytes[open + 1] == UInt8(ascii: "!") else { return nil }
+        for (opening, closing) in [("<!--", "-->"), ("<![CDATA[", "]]>")]
+        where bytes[open...].starts(with: opening.utf8) {
+            let content = open + opening.utf8.count
+            return bytes[content...].firstRange(of: Array(closing.utf8))?.upperBound ?? bytes.count
+        }
+        return nil
     }
 
     /// The secrets that the attributes of a tag contain or announce.

@@ -272,6 +272,12 @@ extension TextRedactor {
         word.count < 16 && word.dropFirst().allSatisfy { UInt8(ascii: "a")...UInt8(ascii: "z") ~= $0 || $0 == 0x2E }
     }
 
+    /// Whether the word may be the name of a challenge's parameter, such as `error_description`. A token may end with a `=` too, but
+    /// has capitals, digits or more letters.
+    static func isParameterName(_ word: ArraySlice<UInt8>) -> Bool {
+        word.count <= 24 && word.allSatisfy { UInt8(ascii: "a")...UInt8(ascii: "z") ~= $0 || "_-".utf8.contains($0) }
+    }
+
     static func isOneOf(_ words: [StaticString], _ word: ArraySlice<UInt8>) -> Bool {
         words.contains { other in
             other.utf8CodeUnitCount == word.count

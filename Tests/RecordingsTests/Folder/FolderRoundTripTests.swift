@@ -88,13 +88,13 @@ import TransportTesting
     private static func kept(_ content: Data, _ type: String?) -> Data {
         guard type != "image/png" else { return content }
         let text = String(decoding: content, as: UTF8.self).replacing("Manhattan", with: "project")
-            .replacing("\"hushhush\"", with: "\"<redacted>\"")
+            .replacing("\"hushhush\"", with: "\"REDACTED\"")
         return Data(type == "application/json" ? text.filter { !$0.isWhitespace }.utf8 : text.utf8)
     }
 
     private static func kept(_ fields: HTTPFields) -> [String] {
         fields.filter { ![.contentLength, "Content-Type"].contains($0.name) }.map { field in
-            let value = field.name == "frob" ? "<redacted>" : field.value.replacing("Manhattan", with: "project")
+            let value = field.name == "frob" ? "REDACTED" : field.value.replacing("Manhattan", with: "project")
             return "\(field.name.rawName): \(value)"
         }
     }
