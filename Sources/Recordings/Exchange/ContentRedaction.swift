@@ -43,19 +43,39 @@ extension ExchangeRedaction {
                 return redacted(parts, boundary: boundary, depth: depth)
             }
         }
-        if !type.isBinary, var wide = WideText(bytes, contentType: contentType) {
-            let text = text(wide.text)
-            guard text != wide.text else { return nil }
-            wide.text = text
-            return wide.bytes
-        }
+        if !type.isBinary, let wide = WideText(bytes, contentType: contentType) { return redacted(wide, of: bytes) }
+        return redactedBytes(bytes, isBinary: type.isBinary)
+    }
+
+    /// Text of which each unit is one byte, or binary content.
+    private func redactedBytes(_ bytes: Data, isBinary: Bool) -> Data? {
         if let text = String(validating: bytes, as: UTF8.self) {
             let redacted = self.text(text)
             return redacted == text ? nil : Data(redacted.utf8)
         }
-        if type.isBinary { return nil }
+        if isBinary { return nil }
         let isText = !bytes.contains { $0 < 0x20 && !(0x09...0x0D).contains($0) && $0 != 0x1B }
         return isText ? redactedLatin(bytes) : redactedRuns(in: bytes)
+    }
+
+    // MARK: Wide text
+
+    /// Bytes with zeros may only look like wide text, so the text between the zeros is searched too. In wide text, zeros surround
+    /// each letter of ASCII.
+    private func redacted(_ wide: WideText, of original: Data) -> Data? {
+        var wide = wide
+        let text = text(wide.text)
+        let isChanged = text != wide.text
+        wide.text = text
+        let bytes = Array(isChanged ? wide.bytes : original)
+        var (result, copied) = (Data(), 0)
+        for piece in bytes.split(separator: 0) where piece.count >= Self.shortestRun {
+            guard let redacted = redactedBytes(Data(piece), isBinary: false) else { continue }
+            result += bytes[copied..<piece.startIndex]
+            result += redacted
+            copied = piece.endIndex
+        }
+        return isChanged || copied > 0 ? result + bytes[copied...] : nil
     }
 
     // MARK: Bytes that aren't Unicode

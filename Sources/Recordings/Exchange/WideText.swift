@@ -9,7 +9,9 @@ struct WideText {
     private let unitSize: Int
     private let isBigEndian: Bool
 
-    /// Recognizes the text by its byte order mark, by the charset of its type, or by its zeros; `nil` for any other content.
+    /// Recognizes the text by its byte order mark, by its zeros, or by the charset of its type; `nil` for any other content.
+    ///
+    /// A charset may be wrong. Bytes that are text in UTF-8 and have no zeros are that text: in wide text, ASCII has zeros.
     ///
     /// Units that aren't Unicode become U+FFFD, and the bytes of an unfinished unit at the end are dropped.
     init?(_ bytes: Data, contentType: String?) {
@@ -42,7 +44,9 @@ struct WideText {
 
     private static func form(of bytes: [UInt8], _ contentType: String?) -> Form? {
         if let mark = ByteOrderMark.beginning(bytes) { return form(mark.encoding, mark: mark.bytes) }
-        return formByZeros(bytes) ?? contentType.flatMap(HTTPResponse.encoding).flatMap { form($0, mark: []) }
+        if let form = formByZeros(bytes) { return form }
+        guard bytes.contains(0) || String(validating: bytes, as: UTF8.self) == nil else { return nil }
+        return contentType.flatMap(HTTPResponse.encoding).flatMap { form($0, mark: []) }
     }
 
     private static func form(_ encoding: String.Encoding, mark: [UInt8]) -> Form? {

@@ -83,6 +83,12 @@ import Testing
             (Data([0xE9] + Array("=1&password=\(secret)".utf8)), "application/x-www-form-urlencoded"),
             (Data("é\u{0}{\"password\":\"\(secret)\"}".utf8), "application/json"),
             (Data([0, 1, 0xFF] + Array("access_token=\(secret)".utf8) + [0, 0xFE]), "application/octet-stream"),
+            (Data(json.utf8), "application/json; charset=utf-16"),
+            (Data(json.utf8), "application/json; charset=utf-32le"),
+            (Data([0xFF, 0xFE] + Array(json.utf8)), "application/json"),
+            (Data([UInt8](repeating: 0, count: 400) + Array("Authorization: Bearer \(secret)".utf8)), ""),
+            (Data([UInt8](repeating: 0, count: 400) + Array("é \(json)".utf8)), "application/octet-stream"),
+            (Data([UInt8](repeating: 0, count: 4) + utf16 + [0, 0] + Array(json.utf8)), "application/octet-stream"),
         ]
     }()
 
