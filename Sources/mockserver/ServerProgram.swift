@@ -82,7 +82,7 @@ struct ServerProgram {
             guard now != before else { continue }
             for file in Set(before.keys).union(now.keys).sorted() where before[file] != now[file] {
                 let change = before[file] == nil ? "new" : now[file] == nil ? "removed" : "changed"
-                ProgramOutput.line("\(change): \(file)")
+                ProgramOutput.line("\(change): \(answers.printable(file))")
             }
             before = now
             report(answers.problems(), unless: &seen)

@@ -16,7 +16,7 @@ package final class FolderAnswers: Sendable {
 
     private struct State {
         var listing = FolderPath.Listing()
-        var index = FolderIndex(FolderPath.Listing())
+        var index = FolderIndex(FolderPath.Listing(), .standard)
         var counts = AnswerCounts<Count>()
 
         struct Count: Hashable {
@@ -98,7 +98,7 @@ package final class FolderAnswers: Sendable {
     /// The faults of the folder, as sentences: names without a meaning, links, heads that can't be read.
     package func problems() -> [String] {
         do {
-            let index = FolderIndex(try folder.list())
+            let index = FolderIndex(try folder.list(), redaction)
             var problems = index.problems + index.archives.compactMap(archives.problem)
             problems += index.groups.values.flatMap(\.files).compactMap(reader.problem)
             do {
@@ -108,18 +108,25 @@ package final class FolderAnswers: Sendable {
             }
             return problems.sorted()
         } catch {
-            return ["\(error.file) can't be read: \(error.reason)"]
+            return ["\(redaction.path(error.path)) can't be read: \(error.reason)"]
         }
     }
 
     /// The paths of the folder's files, relative to it; empty if it can't be read.
     package func files() -> [String] { (try? folder.list().files.map(FolderPath.text)) ?? [] }
 
-    /// The path and the query of a request that a file answers; `nil` if all files have a wildcard in their names.
+    /// The path of a file, which ``files()`` returned, as it may be printed.
+    package func printable(_ file: String) -> String {
+        redaction.path(file.split(separator: "/", omittingEmptySubsequences: false).map(String.init))
+    }
+
+    /// The path and the query of a request that a file answers, without a secret; `nil` if all files have a wildcard or a secret in
+    /// their names.
     package var example: String? {
         guard let listing = try? folder.list() else { return nil }
-        return FolderIndex(listing).groups.values.map(\.scope)
-            .filter { $0.method == .get && !$0.pattern.text.contains("*") }.map(\.pattern.text).min()
+        return FolderIndex(listing, redaction).groups.values.map(\.scope)
+            .filter { $0.method == .get && !$0.pattern.text.contains("*") }.map(\.pattern.text)
+            .filter { redaction.url($0) == $0 }.min()
     }
 }
 
@@ -134,7 +141,7 @@ extension FolderAnswers {
             throw TransportError(.unreadableFile, message, request: request, underlying: error)
         }
         if let index = state.withLock({ $0.listing == listing ? $0.index : nil }) { return index }
-        let index = FolderIndex(listing)
+        let index = FolderIndex(listing, redaction)
         state.withLock { ($0.listing, $0.index) = (listing, index) }
         return index
     }

@@ -56,9 +56,10 @@ struct FolderIndex: Sendable {
     /// The groups, in the order of their names.
     private var ordered: [Group] = []
 
-    init(_ listing: FolderPath.Listing) {
+    /// - Parameter redaction: hides the secrets of names in ``problems``.
+    init(_ listing: FolderPath.Listing, _ redaction: ExchangeRedaction) {
         problems = listing.others.map {
-            "\(FolderPath.text($0)) is neither a file nor a folder; links aren't followed."
+            "\(redaction.path($0)) is neither a file nor a folder; links aren't followed."
         }
         var heads: [[String]: AnswerFileName] = [:]
         var contents: Set<[String]> = []
@@ -73,27 +74,27 @@ struct FolderIndex: Sendable {
                 continue
             }
             let head: [String] = path.dropLast() + [(path.last ?? "") + AnswerFileName.headEnding]
-            add(FolderFile(content: path, head: heads[head] == nil ? nil : head, name: name), at: path)
+            add(FolderFile(content: path, head: heads[head] == nil ? nil : head, name: name), at: path, redaction)
         }
         for (path, name) in heads.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
             let content: [String] =
                 path.dropLast() + [String((path.last ?? "").dropLast(AnswerFileName.headEnding.count))]
             guard !contents.contains(content) else { continue }
             if name.fileExtension == nil {
-                add(FolderFile(content: nil, head: path, name: name), at: path)
+                add(FolderFile(content: nil, head: path, name: name), at: path, redaction)
             } else {
-                problems.append("\(FolderPath.text(path)) is a head without \(FolderPath.text(content)).")
+                problems.append("\(redaction.path(path)) is a head without \(redaction.path(content)).")
             }
         }
-        finish()
+        finish(redaction)
     }
 
-    private mutating func add(_ file: FolderFile, at path: [String]) {
+    private mutating func add(_ file: FolderFile, at path: [String], _ redaction: ExchangeRedaction) {
         let name: FolderName
         do {
             name = try FolderName(of: path, file.name)
         } catch {
-            problems.append(FolderPath.text(path) + error.reason)
+            problems.append(redaction.path(path) + error.reason)
             return
         }
         let method = FolderName.method(of: name.method)
@@ -110,7 +111,7 @@ struct FolderIndex: Sendable {
         if let origin = name.origin, !origins.contains(origin) { origins.append(origin) }
     }
 
-    private mutating func finish() {
+    private mutating func finish(_ redaction: ExchangeRedaction) {
         for name in groups.keys {
             groups[name]?.files.sort { ($0.name.number, $0.text) < ($1.name.number, $1.text) }
             let files = groups[name]?.files ?? []
@@ -120,7 +121,8 @@ struct FolderIndex: Sendable {
                 // With another extension it still answers the URLs that end with that extension.
                 let isAlternative = alternatives[next.name.fileExtension ?? ""]?.files.contains(next) ?? false
                 if isAlternative, file.name.fileExtension != next.name.fileExtension { continue }
-                problems.append("\(next.text) is never used: \(file.text) answers the same requests.")
+                let (unused, used) = (redaction.path(next.path), redaction.path(file.path))
+                problems.append("\(unused) is never used: \(used) answers the same requests.")
             }
             for (ending, alternative) in alternatives {
                 let files = alternative.files.sorted { ($0.name.number, $0.text) < ($1.name.number, $1.text) }

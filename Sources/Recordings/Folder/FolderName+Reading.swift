@@ -18,7 +18,7 @@ extension FolderName {
             throw Meaningless(reason: " isn't in the folder of a method, such as GET.")
         }
         guard method == Self.anything || Self.method(of: method) != nil else {
-            throw Meaningless(reason: ": \(method) is no method; methods are in capitals, such as GET.")
+            throw Meaningless(reason: ": its first folder is no method; methods are in capitals, such as GET.")
         }
         let segments = folders.map(Self.recordedFolder) + [Self.recordedBase(file.base)]
         self.init(origin: origin, methodFolder: method, segments: segments, body: file.body)

@@ -254,7 +254,7 @@ extension Transport {
                 "GET/a.json isn't JSON.", "GET/b.json.head is a head without GET/b.json.",
                 "GET/c.json is never used: GET/c.500.json answers the same requests.",
                 "GET/link.json is neither a file nor a folder; links aren't followed.",
-                "get/x.json: get is no method; methods are in capitals, such as GET.",
+                "get/x.json: its first folder is no method; methods are in capitals, such as GET.",
                 "stray.json isn't in the folder of a method, such as GET.",
             ]
         )

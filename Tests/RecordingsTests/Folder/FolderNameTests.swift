@@ -171,7 +171,7 @@ import Testing
             let before = spellings.updateValue(kept, forKey: folded)
             #expect(before == nil || before == kept, "\(sample.url), seed \(seed)")
         }
-        let index = FolderIndex(FolderPath.Listing(files: Array(spellings.values)))
+        let index = FolderIndex(FolderPath.Listing(files: Array(spellings.values)), .standard)
         let paths = Set(spellings.values)
         for path in paths {
             #expect(!(1..<path.count).contains { paths.contains(Array(path.prefix($0))) }, "\(path), seed \(seed)")
