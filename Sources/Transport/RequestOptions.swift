@@ -6,6 +6,9 @@ public struct Timeouts: Sendable, Hashable {
     public var idle: Duration?
     /// The whole call, from its start to the last byte of the response.
     public var total: Duration?
+    /// The part of ``total`` that passed before a transport gets the request, such as the time of reading its body. Apart from
+    /// ``total``, so that an error names the limit that the caller chose.
+    package var spent: Duration = .zero
 
     /// Creates time limits. By default a call ends after 60 seconds of silence, connection setup included.
     public init(connect: Duration? = nil, idle: Duration? = .seconds(60), total: Duration? = nil) {

@@ -43,6 +43,7 @@ struct TimeLimits {
             idle: bounded(timeouts.idle),
             total: bounded(timeouts.total)
         )
+        self.timeouts.spent = timeouts.spent
     }
 
     /// How late a check may come without meaning a suspension: 5 seconds. A busy machine is late by less.
@@ -119,7 +120,7 @@ struct TimeLimits {
 
     private var total: Duration? {
         guard let called, let limit = timeouts.total else { return nil }
-        return called + limit
+        return called + limit - timeouts.spent
     }
 
     private var connect: Duration? {

@@ -39,7 +39,7 @@ struct ArrivedRequest: Sendable {
         let time = ReadingLimit(request, clock: clock)
         let end = try await time.run { try await reading.read(upTo: limit, $0) }
         // The rest of the call has the rest of the time.
-        if let remaining = time.remaining { sendable.context.timeouts?.total = remaining }
+        time.charge(&sendable)
         if !request.body.isRestartable { sendable.body = reading.rest(end, length: request.body.length) }
         switch end {
         case .end: content = .complete

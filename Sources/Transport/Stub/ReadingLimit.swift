@@ -5,6 +5,7 @@ package struct ReadingLimit: Sendable {
     private let request: HTTPRequest
     private let idle: Duration?
     private let total: Duration?
+    private let spent: Duration
     private let watch: Stopwatch
 
     /// Limits that count from now.
@@ -14,13 +15,20 @@ package struct ReadingLimit: Sendable {
         self.request = request
         idle = bounded(request.context.timeouts?.idle)
         total = bounded(request.context.timeouts?.total)
+        spent = request.context.timeouts?.spent ?? .zero
         watch = Stopwatch.starting(clock)
     }
 
-    /// What is left of the limit for the whole call.
-    package var remaining: Duration? { total.map { $0 - watch.elapsed() } }
+    /// Charges the time since the limits began to the limit of a request for the whole call.
+    package func charge(_ request: inout HTTPRequest) {
+        guard total != nil else { return }
+        request.context.timeouts?.spent = spent + watch.elapsed()
+    }
 
     /// Runs a closure that reads the body. Cancels it when a limit passes.
+    ///
+    /// The closure's task is waited for, so a source that ignores cancellation delays the error until it returns. Otherwise the
+    /// source would still be read after the call has ended, when its owner may reuse or close it.
     ///
     /// - Parameter read: the closure, which calls its argument for each chunk that arrives.
     /// - Throws: `TransportError` with ``HTTPErrorCode/timedOut``. Rethrows the closure's error.
@@ -46,7 +54,7 @@ package struct ReadingLimit: Sendable {
     private func passed(after lastChunk: LastChunk) async throws -> TransportError {
         while true {
             let silence = idle.map { (TimeLimits.Limit.idle, $0, at: lastChunk.time.withLock(\.self) + $0) }
-            let end = total.map { (TimeLimits.Limit.total, $0, at: $0) }
+            let end = total.map { (TimeLimits.Limit.total, $0, at: $0 - spent) }
             guard let next = [silence, end].compactMap(\.self).min(by: { $0.at < $1.at }) else {
                 throw CancellationError()
             }

@@ -10,7 +10,7 @@ package enum StubExchange {
 
     /// Reads a request's body as a transport that sends it would, within the request's time limits.
     ///
-    /// - Returns: the request with its body in memory, and whether that body is complete.
+    /// - Returns: the request with its body in memory, to which the time of reading is charged, and whether that body is complete.
     /// - Throws: `TransportError` with `HTTPErrorCode.timedOut` if the body takes too long on the clock.
     package static func receive(
         _ request: HTTPRequest,
@@ -21,9 +21,11 @@ package enum StubExchange {
             progress.add(bytes.count)
             return (request, true)
         }
-        let (bytes, isComplete) = try await ReadingLimit(request, clock: clock).run { try await read(request, $0) }
+        let limit = ReadingLimit(request, clock: clock)
+        let (bytes, isComplete) = try await limit.run { try await read(request, $0) }
         try Task.checkCancellation()
         var recorded = request
+        limit.charge(&recorded)
         recorded.body = HTTPBody(bytes)
         return (recorded, isComplete)
     }

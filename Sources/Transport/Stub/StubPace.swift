@@ -5,11 +5,12 @@ struct StubPace: Sendable {
     let clock: any Clock<Duration>
     let timeouts: Timeouts?
     let request: HTTPRequest
-    private var elapsed: Duration = .zero
+    private var elapsed: Duration
 
     init(clock: any Clock<Duration>, request: HTTPRequest) {
         self.clock = clock
         self.timeouts = request.context.timeouts
+        elapsed = timeouts?.spent ?? .zero
         self.request = request
     }
 

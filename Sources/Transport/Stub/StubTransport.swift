@@ -232,11 +232,12 @@ extension StubTransport {
             }
         }
         guard let fallback else { throw noStub(for: recorded) }
-        if request.body.isRestartable { return try await fallback.send(request) }
-        guard isComplete else {
+        guard isComplete || request.body.isRestartable else {
             throw TransportError.bodyTooLarge(limit: StubExchange.recordedBodyLimit, request: request)
         }
-        return try await fallback.send(recorded)
+        var sent = recorded
+        if request.body.isRestartable { sent.body = request.body }
+        return try await fallback.send(sent)
     }
 
     // Called outside the lock, because the predicates are user code.

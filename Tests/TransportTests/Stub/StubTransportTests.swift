@@ -279,6 +279,26 @@ import TransportTesting
         #expect(error?.code == .timedOut && clock.now.elapsed == .seconds(5))
     }
 
+    @Test(arguments: [true, false]) func theTotalLimitCountsTheBodyAndTheAnswerTogether(isFallback: Bool) async throws {
+        let clock = ManualClock()
+        let time = TimeSource.manual(clock)
+        var request = try stubRequest("/a", .post)
+        request.body = .restartable {
+            AsyncThrowingStream<Data, any Error> {
+                try await clock.sleep(for: .seconds(4))
+                return nil
+            }
+        }
+        request.context.timeouts = Timeouts(idle: nil, total: .seconds(5))
+        let answering = StubTransport(time: time)
+        answering.enqueue(.text("late").delayed(by: .seconds(3)))
+        let stub = isFallback ? StubTransport(fallback: answering, time: time) : answering
+        let error = await #expect(throws: TransportError.self) {
+            try await clock.run { [request] in try await stub.send(request) }
+        }
+        #expect(error?.code == .timedOut && clock.now.elapsed == .seconds(5), "\(clock.now.elapsed)")
+    }
+
     @Test func aResponseToHEADHasNoContent() async throws {
         stub.on(nil, "**", .json("{}"))
         let response = try await stub.send(stubRequest("/", .head))

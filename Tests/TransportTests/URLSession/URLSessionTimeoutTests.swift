@@ -220,6 +220,18 @@ import Glibc
         #expect(server.requests.isEmpty)
     }
 
+    @Test func timeSpentBeforeTheTransportCountsAndTheMessageNamesTheWholeLimit() {
+        var timeouts = Timeouts(idle: nil, total: .seconds(5))
+        timeouts.spent = .seconds(4)
+        var timeLimits = TimeLimits(timeouts)
+        timeLimits.start(at: .zero)
+        guard case .passed(let limit, let length)? = timeLimits.check(at: .seconds(1)) else {
+            Issue.record("The limit does not hold.")
+            return
+        }
+        #expect(limit == .total && length == .seconds(5))
+    }
+
     @Test func preparationOfTheContentIsNoSignOfAConnection() {
         var timeLimits = TimeLimits(Timeouts(connect: .seconds(3), idle: nil))
         timeLimits.note(at: .seconds(1), ofConnection: false)
