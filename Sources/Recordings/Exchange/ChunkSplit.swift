@@ -3,26 +3,64 @@ internal import Transport
 
 /// Splits redacted content where the original was split, so that a stream keeps its rhythm.
 ///
-/// The text between two replacements is the same in both contents. A chunk that ended within a secret ends after the replacement.
+/// The text between two replacements is the same in both contents, but for escapes in JSON. A chunk that ended within a secret, or
+/// within text that changed, ends after the replacement.
 struct ChunkSplit {
     private let original: [UInt8]
     private let redacted: [UInt8]
     /// The ranges that both contents share, in order.
     private var kept: [(original: Range<Int>, redacted: Range<Int>)] = []
 
-    /// Compares two contents. Any difference but a replaced secret ends the comparison: the chunk in which the difference lies gets
-    /// all the rest, and the chunks behind are empty.
+    /// Compares two contents, line by line if they have as many lines, so that a difference in one line leaves the others alone.
     init(original: Data, redacted: Data) {
         self.original = Array(original)
         self.redacted = Array(redacted)
-        var (inOriginal, inRedacted) = (0, 0)
-        while inRedacted < self.redacted.count {
-            let mark = Self.nextReplacement(in: self.redacted[inRedacted...])
-            let text = self.redacted[inRedacted..<mark.lowerBound]
-            guard let found = Self.find(text, in: self.original[inOriginal...], isLast: mark.isEmpty) else { return }
-            kept.append((found, inRedacted..<mark.lowerBound))
-            (inOriginal, inRedacted) = (found.upperBound, mark.upperBound)
+        let lines = (Self.lines(self.original), Self.lines(self.redacted))
+        guard lines.0.count == lines.1.count else {
+            compare(self.original[...], self.redacted[...])
+            return
         }
+        for (original, redacted) in zip(lines.0, lines.1) { compare(original, redacted) }
+    }
+
+    /// The lines, each with its line feed.
+    private static func lines(_ text: [UInt8]) -> [ArraySlice<UInt8>] {
+        var lines: [ArraySlice<UInt8>] = []
+        var start = 0
+        while start < text.count {
+            let end = text[start...].firstIndex(of: 0x0A).map { $0 + 1 } ?? text.count
+            lines.append(text[start..<end])
+            start = end
+        }
+        return lines
+    }
+
+    /// Notes what two texts share: the parts between replacements. From any other difference on, only their common end.
+    private mutating func compare(_ original: ArraySlice<UInt8>, _ redacted: ArraySlice<UInt8>) {
+        var (rest, position) = (original, redacted.startIndex)
+        while position < redacted.endIndex {
+            let mark = Self.nextReplacement(in: redacted[position...])
+            let text = redacted[position..<mark.lowerBound]
+            guard let found = Self.find(text, in: rest, isLast: mark.isEmpty) else {
+                return keepEnds(rest, redacted[position...], hasBeginning: position == redacted.startIndex)
+            }
+            kept.append((found, position..<mark.lowerBound))
+            rest = rest[found.upperBound...]
+            position = mark.upperBound
+        }
+    }
+
+    /// - Parameter hasBeginning: whether the texts begin at the same point.
+    private mutating func keepEnds(
+        _ original: ArraySlice<UInt8>,
+        _ redacted: ArraySlice<UInt8>,
+        hasBeginning: Bool
+    ) {
+        let first = hasBeginning ? zip(original, redacted).prefix { $0 == $1 }.count : 0
+        let (one, other) = (original.dropFirst(first), redacted.dropFirst(first))
+        let last = zip(one.reversed(), other.reversed()).prefix { $0 == $1 }.count
+        kept.append((original.prefix(first).indices, redacted.prefix(first).indices))
+        kept.append((one.suffix(last).indices, other.suffix(last).indices))
     }
 
     private static let placeholder = Array(ExchangeRedaction.placeholder.utf8)
