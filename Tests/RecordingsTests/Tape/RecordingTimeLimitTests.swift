@@ -67,6 +67,19 @@ import TransportTesting
             _ = try await clock.run { try await recording.send(request, over: server) }
         }
         #expect(clock.now.elapsed == .seconds(5))
+        // An error names the limit that the caller chose.
+        #expect(server.requests.first?.context.timeouts?.total == .seconds(5))
+    }
+
+    @Test(arguments: [true, false]) func aFolderCountsReadingAndAnsweringTogether(isSample: Bool) async throws {
+        let folder = try AnswerFolder(["POST/a.json": "1"])
+        let time = TimeSource.manual(clock)
+        let transport: any Transport =
+            isSample ? .samples(delay: .seconds(3), time: time) : .files(in: folder.url, delay: .seconds(3), time: time)
+        var request = try request(slow(["a"], every: .seconds(4)), Timeouts(idle: nil, total: .seconds(5)))
+        if isSample { request.context.endpoint = AnyEndpoint<Data>(path: "/a", sample: .text("1")) }
+        _ = try await failure(.timedOut) { _ = try await clock.run { [request] in try await transport.send(request) } }
+        #expect(clock.now.elapsed == .seconds(5))
     }
 
     @Test func aCallThatIsCancelledWhileItsContentIsReadEnds() async throws {
