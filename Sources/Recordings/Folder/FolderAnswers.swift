@@ -66,19 +66,10 @@ package final class FolderAnswers: Sendable {
     ) async throws -> Found {
         var attempts = 0
         while true {
-            let index = try currentIndex(for: request)
-            let query = FolderQuery(
-                request.method,
-                target ?? request.url.absoluteString,
-                origin: isAnyOrigin ? nil : OriginText(request.url, redaction: redaction).map(FolderName.folder),
-                origins: isAnyOrigin ? index.origins : [],
-                body: FolderBody.digest(of: request, redaction: redaction),
-                redaction: redaction
-            )
             do {
-                guard var found = try answer(to: request, query, index) else { throw miss(query, index, request) }
-                if isAnyOrigin { found.answer.headerFields = try local(found.answer.headerFields, request, index) }
-                return found
+                return try await folder.withSharedLock(for: request) {
+                    try found(for: request, target, isAnyOrigin: isAnyOrigin)
+                }
             } catch let error as FolderPath.Failure where error.isMissing && attempts < 3 {
                 // An editor replaces a file by removing and renaming: list the folder again.
                 attempts += 1
@@ -88,7 +79,7 @@ package final class FolderAnswers: Sendable {
             } catch let error as FolderFileReader.Broken {
                 throw TransportError(.unreadableFile, error.message, request: request, underlying: error)
             } catch {
-                guard !(error is TransportError) else { throw error }
+                guard !(error is TransportError || error is CancellationError) else { throw error }
                 let message = "A file in \(folder.url.lastPathComponent) can't be read."
                 throw TransportError(.unreadableFile, message, request: request, underlying: error)
             }
@@ -131,6 +122,21 @@ package final class FolderAnswers: Sendable {
 }
 
 extension FolderAnswers {
+    private func found(for request: HTTPRequest, _ target: String?, isAnyOrigin: Bool) throws -> Found {
+        let index = try currentIndex(for: request)
+        let query = FolderQuery(
+            request.method,
+            target ?? request.url.absoluteString,
+            origin: isAnyOrigin ? nil : OriginText(request.url, redaction: redaction).map(FolderName.folder),
+            origins: isAnyOrigin ? index.origins : [],
+            body: FolderBody.digest(of: request, redaction: redaction),
+            redaction: redaction
+        )
+        guard var found = try answer(to: request, query, index) else { throw miss(query, index, request) }
+        if isAnyOrigin { found.answer.headerFields = try local(found.answer.headerFields, request, index) }
+        return found
+    }
+
     private func currentIndex(for request: HTTPRequest) throws -> FolderIndex {
         let listing: FolderPath.Listing
         do {

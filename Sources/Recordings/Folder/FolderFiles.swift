@@ -56,17 +56,18 @@ struct FolderFiles {
     /// A killed process may stop after any of them. Until the last one, the folder has the old answer, the new one, or none; never
     /// the content of one answer with the head of the other.
     ///
+    /// The old files go first: on a file system that ignores case, `logo.PNG` may be the new `logo.png`.
+    ///
     /// - Parameters:
     ///   - content: the temporary file with the content, if there is any.
     ///   - head: the temporary file with the head, if there is one.
     ///   - stale: the files of the old answers, sorted.
     func steps(content: [String]?, head: [String]?, replacing stale: [[String]]) -> [FolderPath.Step] {
-        // Without its content, a head answers nothing.
-        var steps: [FolderPath.Step] = [.remove(path)]
+        // In this order, each content comes before its head. Without its content, a head answers nothing.
+        var steps = stale.filter { $0 != path && $0 != headPath }.map(FolderPath.Step.remove) + [.remove(path)]
         steps.append(head.map { .rename($0, to: headName) } ?? .remove(headPath))
         if let content { steps.append(.rename(content, to: path.last ?? "")) }
-        // In this order, each content comes before its head.
-        return steps + stale.filter { $0 != path && $0 != headPath }.map { .remove($0) }
+        return steps
     }
 
     /// JSON with line breaks and indents; other content unchanged.

@@ -81,6 +81,9 @@ extension Interceptor where Self == AnyInterceptor {
     /// - The response passes unchanged, and a stream stays a stream: it is kept when its reader has read it to the end.
     /// - The first answer to a request replaces what the folder had for that request. Later answers are numbered in the order of their
     ///   requests.
+    /// - A file without a head, such as `report.pdf`, also answers `/report.pdf`. When another type is recorded for `/report`, the file
+    ///   becomes `report.pdf.pdf`, which answers only `/report.pdf`.
+    /// - Recorders and readers in several processes wait for each other, for at most ten seconds.
     /// - The first request's origin becomes the folder's home origin, which the file `.home` keeps: its answers are for any host.
     ///   Answers of other origins are kept in folders of their names.
     /// - A digest of the request's body is in the name, unless the body is empty. A body that isn't in memory has no digest, so

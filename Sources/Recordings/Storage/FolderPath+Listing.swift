@@ -36,6 +36,37 @@ extension FolderPath {
         return listing
     }
 
+    /// The names of a file and of the files beside it, without those that begin with a dot; none if the folder is missing.
+    func siblings(of path: [String]) throws(Failure) -> [String] {
+        let parent: Int32
+        do throws(Failure) {
+            parent = try openParent(of: path).0
+        } catch {
+            guard error.isMissing else { throw error }
+            return []
+        }
+        guard let stream = fdopendir(parent) else {
+            let code = errno
+            Self.closeCall(parent)
+            throw failure(path, code)
+        }
+        defer { closedir(stream) }
+        var names: [String] = []
+        while let entry = try next(path, { readdir(stream) }) {
+            guard Int32(entry.pointee.d_type) != folderType, let name = Self.name(of: entry), !name.hasPrefix(".")
+            else {
+                continue
+            }
+            guard names.count < Self.entryLimit else { throw failure(path, EFBIG) }
+            switch try kind(of: entry, parent, path.dropLast() + [name]) {
+            case .file: names.append(name)
+            case .folder(let child): Self.closeCall(child)
+            case .other, .missing: continue
+            }
+        }
+        return names
+    }
+
     /// Lists a folder, whose descriptor it closes.
     private func collect(
         _ descriptor: Int32,

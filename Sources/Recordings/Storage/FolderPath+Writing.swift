@@ -93,15 +93,6 @@ extension FolderPath {
         return true
     }
 
-    /// Runs a closure while no other process is in a closure for this folder. The steps of two recorders don't mix.
-    func withLock<Result>(_ body: () throws -> Result) throws -> Result {
-        let root = try openRoot()
-        // The lock ends with the descriptor, and so with the process. A file system without locks refuses at once.
-        defer { Self.closeCall(root) }
-        while flock(root, LOCK_EX) != 0, errno == EINTR {}
-        return try body()
-    }
-
     /// Removes the files that recorders of killed processes left behind more than an hour ago. A time in the future counts as old.
     func removeLeftovers(_ paths: [[String]], now: Date) throws(Failure) {
         for path in paths where Self.isLeftover(path.last ?? "", now: now) { try remove(path) }

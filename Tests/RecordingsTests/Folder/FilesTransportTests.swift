@@ -240,6 +240,24 @@ extension Transport {
         #expect(start.duration(to: clock.now) == .seconds(5))
     }
 
+    @Test func noSecretInANameIsPrinted() throws {
+        let folder = try AnswerFolder([
+            "GET/a?token=hush.json": "1", "GET/a?token=hush.500.json": "2", "GET/b?token=hush.json.head": "X: 1",
+            "GET/sub/c?token=hush.html.head": "X: 1", "a?token=hush.json": "1",
+        ])
+        try FileManager.default.createSymbolicLink(
+            at: folder.url.appending(path: "GET/link?token=hush.json"),
+            withDestinationURL: folder.url.appending(path: "GET/ok.json")
+        )
+        let answers = FolderAnswers(folder.url, now: { Date() })
+        #expect(answers.problems().count == 5)
+        #expect(!answers.problems().joined().contains("hush"), "\(answers.problems())")
+        #expect(answers.files().allSatisfy { !answers.printable($0).contains("hush") })
+        #expect(answers.example == nil)
+        try folder.write("1", to: "GET/z.json")
+        #expect(answers.example == "/z")
+    }
+
     @Test func problemsAreListed() async throws {
         let folder = try AnswerFolder([
             "GET/a.json": "{", "GET/b.json.head": "X: 1", "GET/c.json": "1", "GET/c.500.json": "2", "stray.json": "1",

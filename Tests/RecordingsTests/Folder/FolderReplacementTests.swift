@@ -26,6 +26,22 @@ import TransportTesting
         #expect(try await recorded.player.text("/q") == "new")
     }
 
+    @Test func aFileThatAnswersItsWholeNameGoesOnToDoSo() async throws {
+        let recorded = RecordedFolder()
+        for file in ["GET/report.pdf", "GET/log.txt", "GET/log.txt.json", "GET/a.png", "GET/a.png.head", "GET/b.png"] {
+            try recorded.write("X-A: 1", to: file)
+        }
+        for target in ["/report", "/log", "/a"] { try await recorded.record(target, .json("1")) }
+        try await recorded.record("/b", .data(Data([1]), contentType: "image/png"))
+        let kept = [
+            "GET/a.json", "GET/b.png", "GET/log.json", "GET/log.txt.json", "GET/report.json", "GET/report.pdf.pdf",
+        ]
+        #expect(try recorded.files == kept)
+        #expect(try await recorded.player.text("/report").hasPrefix("1"))
+        #expect(try await recorded.player.text("/report.pdf") == "X-A: 1")
+        #expect(recorded.errors.all.isEmpty)
+    }
+
     @Test func laterAnswersOfARecorderReplaceNothing() async throws {
         let recorded = RecordedFolder()
         let chain = recorded.chain()
