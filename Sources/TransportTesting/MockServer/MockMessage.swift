@@ -54,6 +54,8 @@ struct MockMessage: Sendable {
         var keepsOpen =
             keepsAlive && close == nil && !fields[values: .connection].contains { $0.lowercased() == "close" }
         let isFramed = fields.contains(.contentLength) || fields.contains(.transferEncoding)
+        // The announced length need not be that of the chunks, so only the end of the connection ends them.
+        if isOfChunks, !isChunked, isFramed { keepsOpen = false }
         if !isFramed, hasContent(answering: .get) {
             if isChunked {
                 fields[.transferEncoding] = "chunked"
@@ -88,10 +90,14 @@ struct MockMessage: Sendable {
         HTTPResponse.hasContent(status: status.code, answering: method)
     }
 
-    // HTTP/1.0 has no transfer codings: its content ends with the connection.
+    // HTTP/1.0 has no transfer codings: its content ends with the connection. A `Content-Length` excludes them (RFC 9112 §6.2).
     private func isChunked(for request: MockServer.Request) -> Bool {
-        guard request.version != "1.0" else { return false }
-        return switch body {
+        let hasLength = headerFields.contains(.contentLength) && !headerFields.contains(.transferEncoding)
+        return isOfChunks && !hasLength && request.version != "1.0"
+    }
+
+    private var isOfChunks: Bool {
+        switch body {
         case .chunks, .timedChunks, .repeated(_, _, chunked: true): true
         case .stream(let body): body.length == nil
         case .bytes, .file, .repeated, .untilClose, .stalled: false

@@ -148,7 +148,8 @@ extension MockResponse {
     /// A response with content of unknown length in the chunked coding, with one chunk for each non-empty element (RFC 9112
     /// §7.1).
     ///
-    /// An HTTP/1.0 client gets the same bytes without the coding, ended by closing the connection.
+    /// An HTTP/1.0 client gets the same bytes without the coding, ended by closing the connection. So does any client if `headers`
+    /// has a `Content-Length`: with one that is greater than the chunks, the response breaks off.
     ///
     /// - Parameters:
     ///   - chunks: the chunks.

@@ -57,6 +57,17 @@ import TransportTesting
         )
     }
 
+    /// The connection closes also for a client that would keep it, because the chunks may be shorter than announced.
+    @Test func chunksWithAnAnnouncedLengthAreSentPlainlyUntilTheClose() async throws {
+        for response in [
+            MockResponse.stream([Data("ab".utf8), Data("c".utf8)], headers: [.contentLength: "100"]),
+            .repeating(Data("abc".utf8), times: 1, chunked: true, headers: [.contentLength: "100"]),
+        ] {
+            let wire = try await wire(response, for: "GET / HTTP/1.1\r\nHost: a.example\r\n\r\n")
+            #expect(wire == "HTTP/1.1 200 OK\r\nContent-Length: 100\r\nConnection: close\r\n\r\nabc")
+        }
+    }
+
     @Test func aClientOfHTTP10GetsNoChunkedCoding() async throws {
         let wire = try await wire(.stream([Data("ab".utf8), Data("c".utf8)]), for: "GET / HTTP/1.0\r\n\r\n")
         #expect(wire == "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nabc")
