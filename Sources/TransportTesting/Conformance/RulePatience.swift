@@ -4,10 +4,17 @@ package struct RulePatience: Sendable {
     package var otherThreads = Duration.seconds(3)
     /// For a job that blocks the thread.
     package var blockedThread = Duration.seconds(30)
+    /// For the whole check of an interceptor, whose sleeps on another clock may follow each other without end.
+    package var wholeCheck = Duration.seconds(120)
 
-    package init(otherThreads: Duration = .seconds(3), blockedThread: Duration = .seconds(30)) {
+    package init(
+        otherThreads: Duration = .seconds(3),
+        blockedThread: Duration = .seconds(30),
+        wholeCheck: Duration = .seconds(120)
+    ) {
         self.otherThreads = otherThreads
         self.blockedThread = blockedThread
+        self.wholeCheck = wholeCheck
     }
 }
 

@@ -60,7 +60,8 @@ package final class RuleStage: Sendable {
 
     private func run() throws {
         var (jobs, steps) = (0, 0)
-        while jobs < Self.mostJobs, steps < Self.mostSteps {
+        let end = ContinuousClock.now + patience.wholeCheck
+        while jobs < Self.mostJobs, steps < Self.mostSteps, ContinuousClock.now < end {
             jobs += runJobs(limit: 100_000)
             if let result = state.withLock(\.result) { return try result.get() }
             steps += 1

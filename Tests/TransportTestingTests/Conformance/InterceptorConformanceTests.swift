@@ -102,6 +102,17 @@ import Testing
         #expect(error?.observed == "The interceptor starts jobs or sleeps without end.")
     }
 
+    /// Sleeps on the system's clock may follow each other for hours, in few steps of the check.
+    @Test func checkEndsWhenItsRealTimeIsUp() async throws {
+        let rule = try #require(InterceptorConformance.rules().first { $0.name == "theResponseComesBack" })
+        let error = await #expect(throws: Failure.self) {
+            try await rule.check(answering: nil, patience: RulePatience(wholeCheck: .zero)) { _ in
+                AnyInterceptor.intercept { request, next in try await next(request) }
+            }
+        }
+        #expect(error?.observed == "The interceptor starts jobs or sleeps without end.")
+    }
+
     @Test func interceptorMayUseAnotherThread() async throws {
         let rule = try #require(InterceptorConformance.rules().first { $0.name == "theResponseComesBack" })
         try await rule.check { _ in
