@@ -39,15 +39,21 @@ public struct PlantedSecret: Sendable {
             let bodies = [
                 #"{"\#(item)":"\#(value)"}"#, #"{"a":[{"\#(item)":["\#(value)"]}]}"#, "a=1&\(encoded)=\(value)",
             ]
+            // Markup has no names with brackets. An error's `code` is no secret, nor is an object's `key` in markup.
+            let markup = ["user[password]", "code", "key"].contains(item) ? [] : ["<a><\(item)>\(value)</\(item)></a>"]
+            let nested = item == "code" ? [] : [#"{"a":{"\#(item)":{"b":[1,"\#(value)"]}}}"#]
             return [
                 PlantedSecret(url: "https://a.example/?a=1&\(encoded)=\(value)"),
                 PlantedSecret(url: "https://a.example/p;\(encoded)=\(value)/q"),
-            ] + bodies.prefix(item == "code" ? 1 : 3).map { PlantedSecret(body: $0) }
+            ] + (bodies.prefix(item == "code" ? 1 : 3) + markup + nested).map { PlantedSecret(body: $0) }
         }
     }
 
     private static let elsewhere = [
         PlantedSecret(field: ("X-Note", "Bearer \(value)")),
+        PlantedSecret(field: ("Set-Cookie", "sid=\(value); Path=/; HttpOnly")),
+        PlantedSecret(field: ("Location", "https://ada:\(value)@a.example/?a=1")),
+        PlantedSecret(field: ("Link", "<https://a.example/?token=\(value)>; rel=\"next\"")),
         PlantedSecret(field: ("Referer", "https://a.example/?token=\(value)")),
         PlantedSecret(url: "https://a.example/?next=https%3A%2F%2Fb.example%2F%3Ftoken%3D\(value)"),
     ]
