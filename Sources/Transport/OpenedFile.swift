@@ -172,8 +172,9 @@ package final class OpenedFile: Sendable {
 private func synchronizeCall(_ descriptor: Int32) -> Int32 {
     #if canImport(Darwin)
     // Darwin's fsync doesn't order writes, because the bytes may stay in the drive's cache. After any other error a second call
-    // could succeed although the bytes are lost, so only a missing command leads to the next one.
-    for command in [F_BARRIERFSYNC, F_FULLFSYNC] {
+    // could succeed although the bytes are lost, so only a missing command leads to the next one. The numbers are those of
+    // `F_BARRIERFSYNC` and `F_FULLFSYNC`, which not every module of the system declares.
+    for command: Int32 in [85, 51] {
         if fcntl(descriptor, command) != -1 { return 0 }
         guard errno == EINVAL || errno == ENOTSUP || errno == ENOTTY else { return -1 }
     }
