@@ -8,8 +8,8 @@ import TransportTesting
 /// Downloads by other processes, which are killed, share a file, or have a full disk.
 @Suite(.againstHanging, .heavy) struct DownloadProcessTests {
     private static let isFull = ProcessInfo.processInfo.environment["INTERCEPTORS_FULL_LOAD"] != nil
-    /// Per server. With INTERCEPTORS_FULL_LOAD, 300 in all.
-    private static let kills = isFull ? 60 : 4
+    /// Per server, with and without a digest. With INTERCEPTORS_FULL_LOAD, 300 in all.
+    private static let kills = isFull ? 30 : 4
     private static let size = isFull ? 50_000_000 : 1_000_000
 
     private static let lies: [RangedFile.Lie] = [
