@@ -57,6 +57,10 @@ extension Client {
         )
     }
 
+    init(baseURL: URL?, interceptors: [any Interceptor]) {
+        self.init(baseURL: baseURL, interceptors: interceptors, transport: .platform())
+    }
+
     init(baseURL: URL?, transport: any Transport) {
         self.init(baseURL: baseURL, interceptors: [.followRedirects()], transport: transport)
     }

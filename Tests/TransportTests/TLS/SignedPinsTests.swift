@@ -251,9 +251,11 @@ extension SignedPinsTests {
         let second = Task { try await pins.refresh() }
         first.cancel()
         await #expect(throws: CancellationError.self) { try await first.value }
+        while pins.waiterCount < 2 { await Task.yield() }
         gate.yield()
         try await second.value
         #expect(pins.serial == 1)
+        #expect(slow.requests.count == 2)
     }
 }
 

@@ -135,6 +135,9 @@ extension SignedPins {
             )
     }
 
+    /// The number of calls that wait for the fetch in progress, cancelled ones included.
+    var waiterCount: Int { state.withLock(\.waiting.count) }
+
     /// Whether the request fetches the list or its signature, and therefore can't wait for the list.
     func isOwn(_ request: HTTPRequest) -> Bool { request.url == url || request.url == signatureURL }
 
