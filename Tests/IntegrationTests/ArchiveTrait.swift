@@ -61,6 +61,10 @@ extension Client {
         self.init(baseURL: baseURL, interceptors: interceptors, transport: .platform())
     }
 
+    init(interceptors: [any Interceptor], transport: any Transport) {
+        self.init(baseURL: nil, interceptors: interceptors, transport: transport)
+    }
+
     init(baseURL: URL?, transport: any Transport) {
         self.init(baseURL: baseURL, interceptors: [.followRedirects()], transport: transport)
     }
