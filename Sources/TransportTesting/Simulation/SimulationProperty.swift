@@ -14,7 +14,7 @@ extension Simulation {
         public static let timeEnds = Self(rawValue: "timeEnds")
         /// No job blocks its thread.
         public static let noThreadIsBlocked = Self(rawValue: "noThreadIsBlocked")
-        /// A cancelled call ends at once, and if it fails, with `CancellationError`.
+        /// A cancelled call ends at once, is not sent again, and if it fails, throws `CancellationError`.
         public static let cancellationEndsACall = Self(rawValue: "cancellationEndsACall")
         /// A call has its response, or its error, by its deadline (``World/giveDeadlines(_:)``).
         public static let aDeadlineEndsACall = Self(rawValue: "aDeadlineEndsACall")

@@ -20,6 +20,7 @@ extension SimulationCore {
     func began(_ request: HTTPRequest, _ id: Int) -> Int {
         let text = SimulatedNetwork.text(of: request)
         let sent = accounts(in: text)
+        let wasSent = state.withLock { $0.exchanges.contains { $0.call == id } }
         let number = record(request, id, sent)
         let call = state.withLock { state in
             state.running += 1
@@ -38,7 +39,21 @@ extension SimulationCore {
         if let account = call.account, let other = sent.sorted().first(where: { $0 != account }) {
             violate(.accountsStayApart, "\(call), of \(account), was sent with the credential of \(other).")
         }
+        checkSignIns(call, sent)
+        // Another call may share the exchange, and go on.
+        if wasSent, call.cancelledAt != nil, Task.isCancelled {
+            violate(.cancellationEndsACall, "\(call) was cancelled, and sent again after that.")
+        }
         return number
+    }
+
+    /// Checks the credentials that the chain adds.
+    private func checkSignIns(_ call: SimulatedCall, _ sent: Set<String>) {
+        guard followsSignIns, let start = call.began else { return }
+        let permitted = accounts(of: call, since: start)
+        guard let other = sent.sorted().first(where: { !permitted.contains($0) }) else { return }
+        let caller = permitted.isEmpty ? "nobody" : permitted.sorted().joined(separator: ", ")
+        violate(.accountsStayApart, "\(call), of \(caller), was sent with the credential of \(other).")
     }
 
     /// Checks and records that a server may act on a request.

@@ -49,6 +49,12 @@ extension BrokenChain {
                 throw TransportError(.connectionLost, "It failed.", request: request)
             }
         },
+        Self(.cancellationEndsACall, "second attempt after a cancellation") { request, next in
+            let request = request
+            do { return try await next(request) } catch  where request.method.isSafe && request.body.isReadable {
+                return try await next(request)
+            }
+        },
         Self(.aDeadlineEndsACall, "deadline that nothing enforces") { world in
             world.giveDeadlines { _, _ in }
             return world.client(interceptors: [])
@@ -292,6 +298,28 @@ extension BrokenChain {
                 return response
             }
             return world.client(interceptors: [cache])
+        },
+        Self(.accountsStayApart, "refresh that ends after the sign-in of another account") { world in
+            let held = Shared<Simulation.Account?>(nil)
+            world.onSignIn { held.value = $0 }
+            let auth: AnyInterceptor = .intercept { request, next in
+                let request = request
+                guard let account = held.value, Origin(request.url) == world.origin, request.body.isRestartable else {
+                    return try await next(request)
+                }
+                func send(_ account: Simulation.Account) async throws -> HTTPResponse {
+                    var sent = request
+                    sent.headerFields[.authorization] = "Bearer \(account.token)"
+                    return try await next(sent)
+                }
+                let response = try await send(account)
+                guard response.status == 401 else { return response }
+                response.body.discard()
+                let renewed = try await world.newToken(insteadOf: account.token)
+                held.value = renewed
+                return try await send(renewed)
+            }
+            return world.client(interceptors: [auth])
         },
         Self(.secretsStayAtTheirOrigin, "credential for each origin") { world in
             let token = Shared<String?>(nil)
