@@ -30,6 +30,9 @@ internal import TransportTesting
 /// copies: each with some of the changed files only, or with one of them cut. A store opened over such a copy may serve an old
 /// entry, a new entry or nothing, and must go on working. A test with a real process that is killed is still worth its time.
 ///
+/// The rules don't know a full disk. The limits that a test could set, such as `RLIMIT_FSIZE`, belong to the process, so they would
+/// fail the writes of other tests too. Set such a limit in a process that your test starts, or give the store a small file system.
+///
 /// ## Checks that stand still
 /// Rules about concurrent tasks run in several orders, one task at a time, and then on the usual threads. A check that makes no
 /// progress for some seconds fails, and lists the store's functions that haven't returned.
@@ -121,5 +124,5 @@ public enum CacheStoreConformance {
     public static let rules: [Rule] = storingRules + readingRules + replacingRules + removingRules + concurrencyRules
 
     /// The rules for a store whose entries are in files, in addition to ``rules``.
-    public static let crashRules: [CrashRule] = reopeningRules + killRules + damageRules + sharingRules
+    public static let crashRules: [CrashRule] = reopeningRules + killRules + damageRules + openFileRules + sharingRules
 }

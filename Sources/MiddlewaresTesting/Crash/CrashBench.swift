@@ -28,11 +28,11 @@ extension CacheStoreConformance {
             }
         }
 
-        /// Opens a store over a new folder with the files of an image.
-        func store(over image: FolderImage) async throws -> Bench {
+        /// Makes a new folder with the files of an image.
+        func folder(with image: FolderImage) throws -> URL {
             let folder = try scratch.folder()
             try image.write(to: folder)
-            return try await store(over: folder)
+            return folder
         }
     }
 }
@@ -47,15 +47,22 @@ extension CacheStoreConformance.CrashBench {
     ///   - state: the files, as the end of a sentence, such as "after a kill".
     ///   - isComplete: whether the store must serve all of the content.
     ///   - mayFail: whether the store's functions may throw.
+    ///   - change: changes the folder after the store has served its content once; `nil` for no change.
     func check(
         _ image: FolderImage,
         serves content: Content,
         _ state: String,
         isComplete: Bool = false,
-        mayFail: Bool = false
+        mayFail: Bool = false,
+        whileOpen change: ((_ folder: URL) throws -> Void)? = nil
     ) async throws {
         do {
-            let bench = try await store(over: image)
+            let folder = try folder(with: image)
+            let bench = try await store(over: folder)
+            if let change {
+                for key in content.keys { _ = try await served(bench, key, state) }
+                try change(folder)
+            }
             for (key, versions) in content.sorted(by: { $0.key.url < $1.key.url }) {
                 let served = try await served(bench, key, state)
                 if let wrong = served.subtracting(versions).first {

@@ -99,6 +99,8 @@ struct FolderFiles: Sendable {
         return FileManager.default.contents(atPath: path(name))
     }
 
+    func leaveOpen(_ name: String) { _ = open(path(name), O_RDONLY | O_NONBLOCK | O_CLOEXEC) }
+
     func write(_ bytes: Data, to name: String) throws {
         try bytes.write(to: folder.appending(path: name), options: .atomic)
     }

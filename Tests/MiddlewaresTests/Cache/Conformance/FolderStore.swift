@@ -23,11 +23,16 @@ final class FolderStore: CacheStore {
         case killBetweenTwoCallsLeavesTheOldEntryTheNewOneOrNone, killWithinACallLeavesTheOldEntryTheNewOneOrNone
         case truncatedFileIsAMiss, flippedBitIsAMiss, missingFileIsAMiss, foreignItemIsNoEntry
         case fileTimesDontDecideWhatIsServed, writeThatHasReturnedIsSeenByEveryStore
-        case invalidationInOneStoreKeepsOutResponsesOfAnother
+        case invalidationInOneStoreKeepsOutResponsesOfAnother, fileRemovedUnderAnOpenStoreIsAMiss
+        #if os(Linux)
+        case noFileStaysOpen
+        #endif
     }
 
     private struct Memory {
         var generation: UInt64 = 1
+        /// Whether the generation was missing when the store was opened.
+        var isLacking = false
         var removals: [(ids: [CacheEntry.ID], key: CacheKey)] = []
         var shelves: [String: (size: Int, shelf: FolderShelf)] = [:]
     }
@@ -43,7 +48,9 @@ final class FolderStore: CacheStore {
         try files.locked {
             if files.read("digest")?.count != 32 { try files.write(ownKey, to: "digest") }
             let mayLack = fault == .missingFileIsAMiss && !files.entries.isEmpty
-            if files.read("generation") == nil, !mayLack { try setGeneration(1) }
+            if files.read("generation") == nil {
+                if mayLack { memory.withLock { $0.isLacking = true } } else { try setGeneration(1) }
+            }
             guard fault == .entriesOutliveTheStore else { return }
             for name in files.entries where abs(files.time(name).timeIntervalSinceNow) < 3_600 {
                 for record in shelf(name)?.records ?? [] { files.remove(record.file) }
@@ -57,7 +64,9 @@ final class FolderStore: CacheStore {
     private func generation() throws -> UInt64 {
         if fault == .invalidationInOneStoreKeepsOutResponsesOfAnother { return memory.withLock(\.generation) }
         let text = files.read("generation")
-        if text == nil, fault == .missingFileIsAMiss { throw CacheStoreError(.storeUnavailable, "No generation.") }
+        if text == nil, memory.withLock(\.isLacking) || fault == .fileRemovedUnderAnOpenStoreIsAMiss {
+            throw CacheStoreError(.storeUnavailable, "No generation.")
+        }
         if let number = text.flatMap({ UInt64(String(decoding: $0, as: UTF8.self)) }) { return number }
         let number = UInt64.random(in: 1 << 40..<1 << 50)
         try setGeneration(number)
@@ -122,6 +131,9 @@ final class FolderStore: CacheStore {
 
     private func body(_ record: FolderRecord, _ key: CacheKey) throws -> Data {
         try files.locked {
+            #if os(Linux)
+            if fault == .noFileStaysOpen { files.leaveOpen(record.file) }
+            #endif
             guard let content = files.read(record.file) else {
                 try set(records(key).filter { $0.id != record.id }, key, old: [record])
                 throw CacheStoreError(.entryGone, "The entry is gone.")
