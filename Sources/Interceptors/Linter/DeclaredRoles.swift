@@ -13,4 +13,7 @@ extension ChainRole {
     public static let buffers = Self("buffers")
     /// May answer a request by itself, without the rest of the chain.
     public static let answers = Self("answers")
+    /// Lets requests that wait for the same server go on in the order in which they came. Nothing else promises an order: not
+    /// ``waits``, ``limitsRate`` or ``limitsConcurrency``.
+    public static let keepsOrder = Self("keepsOrder")
 }

@@ -82,7 +82,9 @@ extension ConformingInterceptor {
         Self("faults, switched off") { world, _ in
             .faults(FaultSwitch(.reset, .latency(.seconds(1)), isOn: false), time: world.time)
         },
-        Self("faults that wait") { world, _ in .faults(.latency(.seconds(1)), time: world.time) },
+        Self("faults that wait", except: ["noWaitOutlastsTheDeadline"]) { world, _ in
+            .faults(.latency(.seconds(1)), time: world.time)
+        },
         Self("faults that answer", except: brokenByAnswers) { world, _ in .faults(.status(503), time: world.time) },
         Self("faults that truncate", except: brokenByTruncation) { world, _ in
             .faults(.truncation, time: world.time)

@@ -78,12 +78,18 @@ struct UnixLines: AsyncSequence, Sendable {
 
 // example: pace
 final class PaceInterceptor: PlacedInterceptor {
+    private struct Line {
+        var nextStart = Duration.zero
+        var lastID = 0
+        var waiting: [(id: Int, turn: AsyncStream<Void>.Continuation)] = []
+    }
+
     private let interval: Duration
     private let time: TimeSource
     private let elapsed: @Sendable () -> Duration
-    private let nextStart = Mutex(Duration.zero)
+    private let line = Mutex(Line())
 
-    var placement: Placement { [.limitsRate, .waits] }
+    var placement: Placement { [.limitsRate, .waits, .keepsOrder] }
 
     init(every interval: Duration, time: TimeSource = .system) {
         self.interval = interval
@@ -92,14 +98,32 @@ final class PaceInterceptor: PlacedInterceptor {
     }
 
     func intercept(_ request: consuming HTTPRequest, next: Next) async throws -> HTTPResponse {
-        let now = elapsed()
-        let start = nextStart.withLock { nextStart in
-            let start = max(now, nextStart)
-            nextStart = start + interval
-            return start
-        }
-        if start > now { try await time.clock.sleep(for: start - now) }
+        try await waitForStart()
         return try await next(request)
+    }
+
+    private func waitForStart() async throws {
+        let (isFirst, turn) = AsyncStream<Void>.makeStream()
+        let (id, first) = line.withLock { line in
+            line.lastID += 1
+            line.waiting.append((line.lastID, turn))
+            return (line.lastID, line.waiting.first?.turn)
+        }
+        first?.finish()
+        defer { leave(id) }  // also when the call is cancelled
+        for await _ in isFirst {}  // ends when this call is the first, or is cancelled
+        try Task.checkCancellation()
+        let wait = line.withLock(\.nextStart) - elapsed()
+        if wait > .zero { try await time.clock.sleep(for: wait) }
+        line.withLock { $0.nextStart = elapsed() + interval }
+    }
+
+    private func leave(_ id: Int) {
+        let first = line.withLock { line in
+            line.waiting.removeAll { $0.id == id }
+            return line.waiting.first?.turn
+        }
+        first?.finish()
     }
 }
 // end

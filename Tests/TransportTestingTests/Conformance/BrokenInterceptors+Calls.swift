@@ -227,7 +227,9 @@ extension HTTPContext {
 }
 
 /// Permits with a waiting line.
-final class Permits: Sendable {
+final class Permits: PermitLine {
+    enum Fault { case servesTheGone, lastFirst }
+
     private struct State {
         var free: Int
         var line: [Once<Void>] = []
@@ -235,7 +237,12 @@ final class Permits: Sendable {
 
     private let state: Mutex<State>
 
-    init(_ count: Int) { state = Mutex(State(free: count)) }
+    private let fault: Fault?
+
+    init(_ count: Int, fault: Fault? = nil) {
+        self.fault = fault
+        state = Mutex(State(free: count))
+    }
 
     func acquire() async throws {
         let waiter: Once<Void>? = state.withLock { state in
@@ -256,10 +263,17 @@ final class Permits: Sendable {
     }
 
     func release() {
-        while let waiter = state.withLock({ $0.line.isEmpty ? nil : $0.line.removeFirst() }) {
-            if waiter.resume(.success(())) { return }
+        while let waiter = nextWaiter() {
+            if waiter.resume(.success(())) || fault == .servesTheGone { return }
         }
         state.withLock { $0.free += 1 }
+    }
+
+    private func nextWaiter() -> Once<Void>? {
+        state.withLock { state in
+            guard !state.line.isEmpty else { return nil }
+            return fault == .lastFirst ? state.line.removeLast() : state.line.removeFirst()
+        }
     }
 }
 

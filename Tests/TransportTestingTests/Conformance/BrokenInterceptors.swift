@@ -33,11 +33,14 @@ struct BrokenInterceptor: Sendable, CustomTestStringConvertible {
         self.init(rule, roles, fault: fault, make: { _ in AnyInterceptor.intercept { try await body($0, $1) } })
     }
 
-    static let all = messages + streams + streamEnds + ends + permits + concurrency + callers + attempts
+    static let all =
+        messages + streams + streamEnds + ends + permits + concurrency + callers + attempts + chunks + waits
 }
 
 /// Wrong on requests and responses.
 extension BrokenInterceptor {
+    @Sendable private static func twice(_ bytes: Data) -> Data { Data(bytes.flatMap { [$0, $0] }) }
+
     static let messages: [Self] = [
         Self("theRequestGoesOnUnchanged") { request, next in
             var request = request
@@ -106,9 +109,9 @@ extension BrokenInterceptor {
         Self("contentLengthAgrees", [.changesResponse]) { request, next in
             var response = try await next(request)
             if let bytes = response.body.bytes {
-                response.body = HTTPBody(bytes.dropLast())
+                response.body = HTTPBody(twice(bytes))
             } else {
-                response.body = response.body.map { $0.dropLast() }
+                response.body = response.body.map(twice)
             }
             return response
         },

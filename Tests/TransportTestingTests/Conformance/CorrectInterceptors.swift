@@ -55,6 +55,30 @@ struct CorrectInterceptor: Sendable, CustomTestStringConvertible {
                 return returned
             }
         },
+        Self("permits in order", [.limitsConcurrency, .waits, .keepsOrder]) { _ in
+            let permits = Permits(3)
+            return AnyInterceptor.intercept { request, next in
+                try await permits.acquire()
+                defer { permits.release() }
+                return try await next(request)
+            }
+        },
+        Self("one call per hour", [.limitsRate, .waits, .keepsOrder]) { world in
+            let bucket = TestBucket(every: .seconds(3_600), capacity: 20, world)
+            return AnyInterceptor.intercept { request, next in
+                try await bucket.acquire()
+                return try await next(request)
+            }
+        },
+        Self("tokens before the deadline", [.limitsRate, .waits, .keepsOrder]) { world in
+            world.giveTestDeadlines()
+            let bucket = TestBucket(every: .milliseconds(2), capacity: 1, world)
+            return AnyInterceptor.intercept { request, next in
+                let end = request.context.testDeadline
+                try await bucket.acquire(before: end)
+                return try await next(request)
+            }
+        },
         Self("work on another thread", except: ["timeComesFromTheWorld"]) { _ in
             AnyInterceptor.intercept { request, next in
                 await withCheckedContinuation { continuation in DispatchQueue.global().async { continuation.resume() } }

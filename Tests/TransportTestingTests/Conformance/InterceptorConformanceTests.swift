@@ -87,7 +87,9 @@ import Testing
                 }
             }
         }
-        #expect(error?.observed == "Nothing can go on: 1 of 1 calls wait, first GET /things.")
+        let reason = "although no thread is blocked and no sleep is left"
+        #expect(error?.observed == "1 of 1 calls wait for ever, first GET /things, \(reason).")
+        #expect(error?.law.name == "noCallWaitsForEver")
     }
 
     @Test func callThatSleepsWithoutEndIsReported() async throws {

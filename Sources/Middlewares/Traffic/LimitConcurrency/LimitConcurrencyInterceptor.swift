@@ -41,7 +41,7 @@ extension LimitConcurrencyInterceptor: PlacedInterceptor {
     var placement: Placement {
         let limits = [pool.total.map { "\($0)" }, pool.perHost.map { "perHost: \($0)" }]
         let roles: [ChainRole] = [
-            .limitsConcurrency, .waits, .set(limits.compactMap(\.self).joined(separator: ", ")),
+            .limitsConcurrency, .waits, .keepsOrder, .set(limits.compactMap(\.self).joined(separator: ", ")),
         ]
         let idle = ChainRole.idle("has no limit", remedy: ".limitConcurrency(32, perHost: 6)")
         return Placement(pool.isUnlimited ? roles + [idle] : roles)

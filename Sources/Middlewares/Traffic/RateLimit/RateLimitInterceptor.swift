@@ -28,7 +28,7 @@ struct RateLimitInterceptor: Interceptor {
 }
 
 extension RateLimitInterceptor: PlacedInterceptor {
-    var placement: Placement { [.limitsRate, .waits] }
+    var placement: Placement { [.limitsRate, .waits, .keepsOrder] }
 }
 
 extension Interceptor where Self == AnyInterceptor {

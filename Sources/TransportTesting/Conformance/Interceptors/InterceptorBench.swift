@@ -12,9 +12,13 @@ extension InterceptorConformance {
         }
 
         let name: String
+        let path: String
         private let state = Mutex(State())
 
-        init(_ request: HTTPRequest) { name = "\(request.method) \(request.url.path)" }
+        init(_ request: HTTPRequest) {
+            path = request.url.path
+            name = "\(request.method) \(path)"
+        }
 
         func began(_ task: Task<Void, Never>, _ probe: CallProbe) {
             state.withLock { state in
@@ -67,19 +71,34 @@ extension InterceptorConformance {
             case .endless: return failure("The interceptor starts jobs or sleeps without end.", as: blamed)
             case .blockedThread:
                 return failure(
-                    "The interceptor blocks its thread, so that no other task can go on.",
+                    "The interceptor blocks its thread, or loops without end, so that no other task can go on.",
                     as: "noThreadIsBlocked"
                 )
             case .stuck: break
             }
             let waiting = calls.filter { !$0.hasEnded }
-            guard let first = waiting.first else {
-                return failure("Nothing can go on: the reader of a body waits for ever.", as: blamed)
+            let reason = "although no thread is blocked and no sleep is left"
+            guard let first = waiting.first, blamed != Self.endOfStream else {
+                return failure("The reader of a body waits for ever, \(reason).", as: blamed ?? Self.endOfStream)
             }
             return failure(
-                "Nothing can go on: \(waiting.count) of \(calls.count) calls wait, first \(first.name).",
-                as: blamed
+                "\(waiting.count) of \(calls.count) calls wait for ever, first \(first.name), \(reason).",
+                as: blamed ?? "noCallWaitsForEver"
             )
+        }
+
+        /// The rule about streams whose readers wait for ever, or read without end.
+        static let endOfStream = "theEndOfAStreamIsTold"
+
+        /// Blames the interceptor's stream for a standstill while the closure reads from it.
+        @discardableResult
+        func whileReading<Value>(_ body: () async throws -> Value) async rethrows -> Value {
+            let outer = state.withLock { state in
+                defer { state.blamed = Self.endOfStream }
+                return state.blamed
+            }
+            defer { blame(outer) }
+            return try await body()
         }
     }
 
@@ -164,7 +183,7 @@ extension InterceptorConformance.Bench {
                 let result: Result<HTTPResponse, any Error>
                 do {
                     let response = try await chain.send(request)
-                    if readsBody { for try await _ in response.body {} }
+                    if readsBody { try await readToEnd(response.body) }
                     result = .success(response)
                 } catch {
                     result = .failure(error)
@@ -192,18 +211,5 @@ extension InterceptorConformance.Bench {
         } catch {
             throw fail("A call that the server answered with 200 failed: \(error).", as: "theResponseComesBack")
         }
-    }
-
-    /// Reads content to its end.
-    func read(_ response: HTTPResponse) async throws -> Data {
-        log.blame("theEndOfAStreamIsTold")
-        defer { log.blame(nil) }
-        var content = Data()
-        do {
-            for try await chunk in response.body { content.append(chunk) }
-        } catch {
-            throw fail("Reading the content of a good response failed: \(error).", as: "theContentComesBack")
-        }
-        return content
     }
 }

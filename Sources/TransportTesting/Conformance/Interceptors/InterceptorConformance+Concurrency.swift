@@ -58,6 +58,7 @@ extension InterceptorConformance {
             for: { !$0.includes(.limitsConcurrency) }
         ) { bench in
             let hasInner = Guarded(false)
+            bench.log.blame("aCallMayRunInsideAnother")
             bench.server.answer { arrival, server in
                 if !hasInner.value {
                     hasInner.change { $0 = true }
@@ -81,6 +82,7 @@ extension InterceptorConformance {
             for: { !$0.includes(.changesResponse) && !$0.includes(.limitsConcurrency) }
         ) { bench in
             let own = bench.interceptor
+            bench.log.blame("worksTwiceInAChain")
             for chain in [[own, own], [.group([own]), AnyInterceptor(own)]] as [[any Interceptor]] {
                 do {
                     let response = try await bench.send(try bench.request(), through: chain)

@@ -42,9 +42,7 @@ extension InterceptorConformance {
                 if case .success(let response)? = point.call.result {
                     point.bodyGate.open()
                     // Read to its end, because a body that can't be discarded breaks another rule.
-                    bench.log.blame("theEndOfAStreamIsTold")
-                    _ = try? await response.body.collect(upTo: 1 << 24)
-                    bench.log.blame(nil)
+                    try await bench.drain(response.body)
                 }
                 let (server, clock, call) = (point.bench.server, bench.world.clock, point.call)
                 _ = await point.bench.stage.reaches {
@@ -56,6 +54,19 @@ extension InterceptorConformance {
                 try bench.expect(!server.isLastStreamOpen, "\(text) the body of a response stayed open.")
                 try bench.expect(clock.pendingSleeps <= point.timers, "\(text) a sleep was left on the clock.")
                 try bench.expect(!call.hasTasks, "\(text) a task that it had started went on.")
+            }
+        },
+        Law(
+            "aCancelledCallIsNotSentAgain",
+            expected: "After its cancellation, a call must not be sent again.",
+            harm: "Otherwise the server works for nobody, and an order that the user took back is placed.",
+            repair:
+                "Rethrow CancellationError before you decide about another attempt, and wait with try, not with try?.",
+            seeds: 2
+        ) { bench in
+            try await Suspensions.forEach(bench) { point in
+                guard point.isSentAgain else { return }
+                throw bench.fail("A call that was cancelled \(point.place) was sent again.")
             }
         },
     ]
@@ -70,6 +81,8 @@ enum Suspensions {
         /// Where the call was cancelled, as the end of a sentence.
         let place: String
         let endedAtOnce: Bool
+        /// Whether the call had been sent before its cancellation, and was sent again after that.
+        var isSentAgain = false
         let bodyGate: Gate
         /// The number of sleeps before the call, such as those of a timer that no call starts.
         let timers: Int
@@ -87,7 +100,10 @@ enum Suspensions {
                 try await judge(point)
             }
         }
-        if let point = try await cancelInACrowd(try bench.fresh()) { try await judge(point) }
+        let positions = bench.roles.limits ? Position.allCases : [.last]
+        for position in positions {
+            if let point = try await cancelInACrowd(try bench.fresh(), position) { try await judge(point) }
+        }
     }
 
     /// Cancels a call at the point with a number; `nil` if the call ends earlier.
@@ -109,9 +125,15 @@ enum Suspensions {
         return try await walk(bench, call, to: number, gate, bodyGate, timers: timers)
     }
 
-    private static func finish(_ call: InterceptorConformance.Call) -> Point? {
+    private static func finish(_ call: InterceptorConformance.Call) throws -> Point? {
         if case .success(let response)? = call.result { response.body.discard() }
+        try throwFailure(of: call)
         return nil
+    }
+
+    /// Throws if the content of the call had no end.
+    private static func throwFailure(of call: InterceptorConformance.Call) throws {
+        if case .failure(let failure as InterceptorConformance.Failure)? = call.result { throw failure }
     }
 
     private static func walk(
@@ -125,7 +147,7 @@ enum Suspensions {
         var place = "before it began"
         for step in 0..<number {
             await bench.stage.idle()
-            if call.hasEnded { return finish(call) }
+            if call.hasEnded { return try finish(call) }
             let isLast = step == number - 1
             if gate.waiting > 0 {
                 place = "while the rest of the chain worked"
@@ -140,47 +162,76 @@ enum Suspensions {
                 return nil
             }
         }
+        let attempts = bench.server.arrivals.count
         call.cancel()
         let ended = await bench.stage.reaches { call.hasEnded }
         if !ended {
             gate.open()
             bodyGate.open()
         }
+        try throwFailure(of: call)
         return Point(
             bench: bench,
             call: call,
             place: place,
             endedAtOnce: ended,
+            isSentAgain: attempts > 0 && bench.server.arrivals.count > attempts,
             bodyGate: bodyGate,
             timers: timers
         )
     }
 
+    /// The call to cancel among those that wait in a line.
+    private enum Position: String, CaseIterable {
+        case first = "while it waited as the first of many calls"
+        case middle = "while it waited between many other calls"
+        case last = "while many other calls ran"
+    }
+
     /// Cancels a call while many others run, which may make it wait in a line.
-    private static func cancelInACrowd(_ bench: InterceptorConformance.Bench) async throws -> Point? {
+    private static func cancelInACrowd(
+        _ bench: InterceptorConformance.Bench,
+        _ position: Position
+    ) async throws -> Point? {
         let gate = Gate()
         bench.server.answer { arrival, server in
             try await gate.pass()
             return server.usual(arrival.request)
         }
-        let others = try (0..<40).map { bench.start(try bench.request("/others/\($0)")) }
-        await bench.stage.idle()
-        let call = bench.start(try bench.request("/things"))
-        await bench.stage.idle()
-        let isWaiting = !call.hasEnded
+        var calls: [InterceptorConformance.Call] = []
+        for number in 0...40 {
+            calls.append(bench.start(try bench.request("/things/\(number)")))
+            // One after the other, so that the first of the line is known.
+            if bench.roles.limits || number >= 39 { await bench.stage.idle() }
+        }
+        let line = bench.line(of: calls)
+        let call =
+            position == .first ? line.first : position == .middle ? line.dropFirst(line.count / 2).first : line.last
+        guard let call = call ?? calls.last, !call.hasEnded else {
+            gate.open()
+            for call in calls { _ = try? await call.outcome() }
+            return nil
+        }
         call.cancel()
         let ended = await bench.stage.reaches { call.hasEnded }
         gate.open()
-        for other in others { _ = try? await other.outcome() }
-        guard isWaiting else { return nil }
+        for other in calls { _ = try? await other.outcome() }
         return Point(
             bench: bench,
             call: call,
-            place: "while many other calls ran",
+            place: position.rawValue,
             endedAtOnce: ended,
             bodyGate: gate,
             // What the other calls leave behind breaks another rule.
             timers: .max
         )
+    }
+}
+
+extension InterceptorConformance.Bench {
+    /// The calls that neither ended nor reached the rest of the chain.
+    func line(of calls: [InterceptorConformance.Call]) -> [InterceptorConformance.Call] {
+        let arrived = Set(server.arrivals.map(\.request.url.path))
+        return calls.filter { !$0.hasEnded && !arrived.contains($0.path) }
     }
 }

@@ -24,6 +24,8 @@ extension InterceptorConformance.Rule {
                 )
                 try await law.body(bench)
             }
+            // The closure may hold the world, which holds the closure.
+            defer { world.deadlines.change { $0 = nil } }
             try await play.run()
         }
     }

@@ -81,9 +81,7 @@ extension InterceptorConformance {
             guard response.body.bytes == nil else { return }
             let unread = stream.pulls
             var iterator = response.body.makeAsyncIterator()
-            bench.log.blame("theEndOfAStreamIsTold")
-            _ = try? await iterator.next()
-            bench.log.blame(nil)
+            await bench.log.whileReading { _ = try? await iterator.next() }
             await bench.stage.idle()
             let pulls = stream.pulls
             response.body.discard()

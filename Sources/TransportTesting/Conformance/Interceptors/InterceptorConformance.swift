@@ -19,8 +19,9 @@ public import Interceptors
 ///
 /// ## No check hangs
 /// Tasks run one at a time, in an order that a seed determines, on a thread that belongs to the check. Time passes only when no
-/// task can go on. When nothing can go on and no time is left to pass, the check fails and says which calls wait. A failure names its
-/// seed; the same seed repeats the order.
+/// task can go on. When nothing can go on and no time is left to pass, the check fails and says which calls wait: as
+/// `noCallWaitsForEver`, whichever rule was checked. A stream that goes on without end fails as `theEndOfAStreamIsTold`. A failure
+/// names its seed; the same seed repeats the order.
 ///
 /// The check can't see work on threads, dispatch queues, and actors with a custom executor, and their order isn't repeatable. When
 /// nothing else can go on, the check waits some seconds for them. But while a sleep is left on the clock, time passes: without
@@ -31,7 +32,8 @@ public import Interceptors
 ///
 /// ## Content
 /// By default the server answers with JSON. If the interceptor understands one format only, pass content of that format to
-/// ``Rule/check(answering:_:)``.
+/// ``Rule/check(answering:_:)``. The rules about chunks use text, events, JSON and binary content too, and accept an interceptor that
+/// refuses some of them in any chunks.
 public enum InterceptorConformance {
     /// Creates the interceptor under test. A check may create several.
     public typealias Factory = @Sendable (_ world: World) throws -> any Interceptor
@@ -46,6 +48,30 @@ public enum InterceptorConformance {
         public let origin: Origin
         /// A credential for the server, for an interceptor that adds one. No description, error or note may show it.
         public let secret: String
+        /// Sets the deadline of a request, if the author says how.
+        let deadlines = Guarded<SetDeadline?>(nil)
+
+        typealias SetDeadline = @Sendable (_ request: inout HTTPRequest, _ limit: Duration) -> Void
+
+        /// Lets `noWaitOutlastsTheDeadline` give calls a deadline. Without it, the rule checks nothing.
+        ///
+        /// ```swift
+        /// @Test(arguments: InterceptorConformance.rules(for: [.retries]))
+        /// func keepsDeadlines(rule: InterceptorConformance.Rule) async throws {
+        ///     try await rule.check { world in
+        ///         world.giveDeadlines { request, limit in
+        ///             request.context.deadline = Deadline(after: limit, time: world.time)
+        ///         }
+        ///         return MyRetry(time: world.time)
+        ///     }
+        /// }
+        /// ```
+        /// - Parameter set: sets the deadline on a request: the call must end within this time from now.
+        public func giveDeadlines(
+            _ set: @escaping @Sendable (_ request: inout HTTPRequest, _ limit: Duration) -> Void
+        ) {
+            deadlines.change { $0 = set }
+        }
     }
 
     /// One promise of an interceptor.
@@ -102,7 +128,7 @@ public enum InterceptorConformance {
 
     static let laws: [Law] =
         requestLaws + responseLaws + streamLaws + streamEndLaws + cancellationLaws + permitLaws + concurrencyLaws
-        + callerLaws + contractLaws + attemptLaws
+        + callerLaws + contractLaws + attemptLaws + chunkLaws + waitingLaws
 }
 
 extension InterceptorConformance {
