@@ -3,6 +3,7 @@
 private struct ExchangeFacts: Sendable {
     var timings: TransferTimings?
     var connection: HTTPConnectionInfo?
+    var trailers: HTTPTrailers?
 }
 
 extension HTTPContext {
@@ -20,8 +21,18 @@ extension HTTPContext {
         set { self[FactsKey.self].connection = newValue }
     }
 
-    /// Sets the timings and the connection with one allocation.
-    mutating func setFacts(_ timings: TransferTimings?, _ connection: HTTPConnectionInfo?) {
-        self[FactsKey.self] = ExchangeFacts(timings: timings, connection: connection)
+    /// On a response: its trailer fields, if the source of the response reports them. Read ``HTTPResponse/trailers`` instead.
+    public var trailers: HTTPTrailers? {
+        get { self[FactsKey.self].trailers }
+        set { self[FactsKey.self].trailers = newValue }
+    }
+
+    /// Sets all facts with one allocation.
+    mutating func setFacts(
+        _ timings: TransferTimings?,
+        _ connection: HTTPConnectionInfo?,
+        _ trailers: HTTPTrailers? = nil
+    ) {
+        self[FactsKey.self] = ExchangeFacts(timings: timings, connection: connection, trailers: trailers)
     }
 }

@@ -31,6 +31,7 @@
 /// - honor ``HTTPContext/timeouts`` and ``HTTPContext/responseBody``, or document the exceptions;
 /// - call ``HTTPBody/discard()`` on the request's body if it starts reading the body and doesn't reach the end;
 /// - set ``HTTPResponse/url``;
+/// - set ``HTTPContext/trailers`` on the response and call ``HTTPContext/interim``, or document that it does neither;
 /// - end each call exactly once, and a cancelled call immediately with `CancellationError`;
 /// - throw ``TransportError`` for its own failures.
 public protocol Transport: Sendable {

@@ -225,6 +225,7 @@ extension CacheCore {
         }
         request.context.downloadProgress = nil
         request.context.uploadProgress = nil
+        request.context.interim = nil
         // The caller already has a response, so the caller's deadline doesn't apply.
         request.context.deadline = nil
         let client = request.context.clientOwner

@@ -14,7 +14,8 @@ extension RecordedExchange {
     ///   - delays: whether the response, and each chunk of a stream, comes as late as it was recorded.
     ///   - request: the request, which errors name.
     func answer(now: Date, delays: Bool = false, to request: HTTPRequest? = nil) -> StubAnswer {
-        var answer = content(delays: delays, request)
+        // An HTTP Archive has no trailer fields.
+        var answer = content(delays: delays, request).withUnknownTrailers
         if delays { answer.delay = max(.zero, wait) }
         guard let response else { return answer }
         answer.status = response.status

@@ -27,13 +27,13 @@ struct FolderFileReader: Sendable {
         if let date = fields[.date].flatMap({ HTTPDate.parse($0, now: CivilTime.seconds(now)) }) {
             fields = TimeShift(from: Date(timeIntervalSince1970: Double(date)), to: now).apply(to: fields)
         }
-        guard let path = file.content else { return StubAnswer(status, fields, .body(.empty)) }
+        guard let path = file.content else { return StubAnswer(status, fields, .body(.empty)).withUnknownTrailers }
         if let type = file.name.fileExtension.flatMap(FileExtension.contentType) {
             fields.addMissing([.contentType: type])
         }
         let body = try FolderBody.body(of: folder.open(path), readingUpTo: Self.readLimit)
         if request.method == .head, let length = body.length { fields[.contentLength] = String(length) }
-        return StubAnswer(status, fields, .body(body))
+        return StubAnswer(status, fields, .body(body)).withUnknownTrailers
     }
 
     /// Why a file can't be used, as a sentence; `nil` if it can.

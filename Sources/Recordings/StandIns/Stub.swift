@@ -38,6 +38,8 @@ public import Interceptors
 /// | `chunks` | a streamed content: a list of texts, or of objects with `text` or `base64`, and `after`, a pause in seconds |
 /// | `failure` | an error in place of a response, or, with `chunks`, after them: a code, or an object with `code` and `message` |
 /// | `never` | `true`: no response and no error |
+/// | `trailers` | the fields after `chunks`, in the form of `headers` |
+/// | `interim` | the interim responses before the answer: `[{"status": 103, "headers": {"Link": "</a.css>"}}]` |
 /// | `delay` | seconds before the answer |
 /// | `times` | the number of requests to answer; without it, all |
 ///

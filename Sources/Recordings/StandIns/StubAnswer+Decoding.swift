@@ -14,6 +14,8 @@ extension StubAnswer: Decodable {
         let (content, contentType) = try members.content()
         self.init(try members.status(), StubContent.fields(try members.headers(), contentType), content)
         delay = try members.duration(at: .delay)
+        trailers = try members.trailers()
+        interims = try members.decodeIfPresent([StubInterim].self, forKey: .interim)?.map(\.head) ?? []
     }
 }
 
@@ -26,10 +28,19 @@ extension KeyedDecodingContainer<StubKey> {
         return status
     }
 
-    fileprivate func headers() throws -> HTTPFields {
-        guard contains(.headers), try !decodeNil(forKey: .headers) else { return [:] }
-        guard let object = try? nestedContainer(keyedBy: StubKey.self, forKey: .headers) else {
-            return try decode(HTTPFields.self, forKey: .headers)
+    /// The fields after the content, which only chunks can have.
+    fileprivate func trailers() throws -> HTTPFields {
+        let trailers = try headers(at: .trailers)
+        guard trailers.isEmpty || contains(.chunks) else {
+            throw fault(at: .trailers, "Only an answer with chunks has trailers.")
+        }
+        return trailers
+    }
+
+    fileprivate func headers(at key: StubKey = .headers) throws -> HTTPFields {
+        guard contains(key), try !decodeNil(forKey: key) else { return [:] }
+        guard let object = try? nestedContainer(keyedBy: StubKey.self, forKey: key) else {
+            return try decode(HTTPFields.self, forKey: key)
         }
         var fields = HTTPFields()
         for key in object.allKeys.sorted(by: { $0.stringValue < $1.stringValue }) {
@@ -155,5 +166,27 @@ struct StubChunk: Codable {
             try members.encode(chunk.bytes.base64EncodedString(), forKey: .base64)
         }
         try members.encode(chunk.pause, forKey: .after)
+    }
+}
+
+/// An interim response before an answer: `{"status": 103, "headers": {"Link": "</a.css>"}}`.
+struct StubInterim: Codable {
+    let head: InterimResponse
+
+    init(_ head: InterimResponse) { self.head = head }
+
+    init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: StubKey.self)
+        try members.refuseMembers(besides: [.status, .headers])
+        guard let head = InterimResponse(status: try members.status(), headerFields: try members.headers()) else {
+            throw members.fault(at: .status, "An interim status is one of 100 to 199, except 101.")
+        }
+        self.head = head
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var members = encoder.container(keyedBy: StubKey.self)
+        try members.encode(head.status.code, forKey: .status)
+        if !head.headerFields.isEmpty { try members.encode(head.headerFields, forKey: .headers) }
     }
 }

@@ -17,6 +17,8 @@ extension StubAnswer: Encodable {
         try encodeContent(to: &members, &fields)
         if !fields.isEmpty { try members.encode(fields, forKey: .headers) }
         try members.encode(delay, forKey: .delay)
+        if let trailers, !trailers.isEmpty { try members.encode(trailers, forKey: .trailers) }
+        if !interims.isEmpty { try members.encode(interims.map(StubInterim.init), forKey: .interim) }
     }
 
     /// - Parameter fields: the fields to encode, from which a type is removed if the form of the content adds the same.

@@ -8,6 +8,7 @@ struct StubKey: CodingKey, Hashable {
     init(stringValue: String) { self.stringValue = stringValue }
     init?(intValue: Int) { nil }
 
+    static let (trailers, interim) = (Self(stringValue: "trailers"), Self(stringValue: "interim"))
     static let (on, times) = (Self(stringValue: "on"), Self(stringValue: "times"))
     static let (status, headers, delay) = (
         Self(stringValue: "status"), Self(stringValue: "headers"), Self(stringValue: "delay")
@@ -25,7 +26,7 @@ struct StubKey: CodingKey, Hashable {
     /// The forms of a content.
     static let contents = [json, text, body, base64, file, chunks, failure, never]
     /// The members of an answer.
-    static let answer = [status, headers, delay] + contents
+    static let answer = [status, headers, delay] + contents + [trailers, interim]
 }
 
 extension KeyedDecodingContainer<StubKey> {

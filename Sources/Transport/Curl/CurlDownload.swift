@@ -26,6 +26,8 @@ final class CurlDownload: Sendable {
         var held: ReceivedChunks
         var wakeThreshold = initialThreshold
         var end: Result<Void, any Error>?
+        /// Known at the end; `nil` if some fields may be missing.
+        var trailers: HTTPFields?
         var isPaused = false
         var isAbandoned = false
         // Resumed exactly once: the code that removes it, under the lock, resumes it outside the lock.
@@ -56,6 +58,10 @@ final class CurlDownload: Sendable {
 
     /// Whether a reader waits for bytes. For tests.
     var hasReader: Bool { state.withLock { $0.reader != nil } }
+
+    /// Known when the reader has been told the end, not when the loop has seen the end, so that a reader that lags behind finds
+    /// no trailers before the content.
+    let trailers = HTTPTrailers.pending()
 
     private let state: Mutex<State>
     private let pool: BlockPool
@@ -128,9 +134,13 @@ final class CurlDownload: Sendable {
     }
 
     /// Called by the loop when the transfer has ended.
-    func end(_ result: Result<Void, any Error>) {
+    ///
+    /// - Parameters:
+    ///   - result: the error that ended the transfer, if any.
+    ///   - trailers: the trailer fields; `nil` if some may be missing.
+    func end(_ result: Result<Void, any Error>, _ trailers: HTTPFields? = nil) {
         let reader = state.withLock { state in
-            state.end = state.end ?? result
+            if state.end == nil { (state.end, state.trailers) = (result, trailers) }
             // The reader gets the held bytes before the end.
             guard state.held.count == 0 else { return nil as UnsafeContinuation<Data?, any Error>? }
             defer { state.reader = nil }
@@ -141,6 +151,12 @@ final class CurlDownload: Sendable {
 
     /// Called by the reader: returns the next chunk, or `nil` at the end.
     func next() async throws -> Data? {
+        if let chunk = try await nextChunk() { return chunk }
+        trailers.receive(state.withLock { $0.trailers })
+        return nil
+    }
+
+    private func nextChunk() async throws -> Data? {
         try await withTaskCancellationHandler {
             try await withUnsafeThrowingContinuation { continuation in
                 let (result, isDrained): (Result<Data?, any Error>?, Bool) = state.withLock { state in

@@ -81,7 +81,7 @@ final class CurlEngine: Sendable {
         transfer.upload?.begin(request.body) { [loop, weak transfer] in
             if let transfer { loop.send(.unpause(transfer)) }
         }
-        return try response(from: try await reply(of: transfer), to: request)
+        return try response(from: try await reply(of: transfer, interim: request.context.interim), to: request)
     }
 
     /// Reads the body within the time limits. Throws if the body has more bytes than announced.
@@ -101,12 +101,24 @@ final class CurlEngine: Sendable {
         }
     }
 
-    private func reply(of transfer: CurlTransfer) async throws -> CurlReply {
+    // The closure for interim heads runs on this task. Called by the loop's thread, it could run after the call was cancelled.
+    private func reply(
+        of transfer: CurlTransfer,
+        interim: (@Sendable (InterimResponse) -> Void)?
+    ) async throws -> CurlReply {
         try await withTaskCancellationHandler {
-            // CurlTransfer resumes this continuation exactly once: its mutex hands the continuation to one caller only.
-            try await withUnsafeThrowingContinuation { continuation in
+            // CurlTransfer resumes each continuation exactly once: its mutex hands the continuation to one caller only.
+            var reply: CurlReply? = try await withUnsafeThrowingContinuation { continuation in
                 transfer.setContinuation(continuation)
                 loop.send(.start(transfer))
+            }
+            while true {
+                if let reply { return reply }
+                for bytes in transfer.takeInterims() {
+                    try Task.checkCancellation()
+                    if let head = InterimResponse(parsing: bytes) { interim?(head) }
+                }
+                reply = try await withUnsafeThrowingContinuation { transfer.setContinuation($0) }
             }
         } onCancel: {
             // The caller continues at once. The loop closes the connection when it reads the command.
@@ -130,8 +142,16 @@ final class CurlEngine: Sendable {
             body: reply.body,
             url: request.url
         )
-        response.context.setFacts(reply.timings, reply.connection)
+        response.context.setFacts(reply.timings, reply.connection, reply.trailers)
         return response
+    }
+}
+
+extension InterimResponse {
+    /// Reads a head from the wire. Returns `nil` if it has no status line, or a status that isn't interim.
+    fileprivate init?(parsing bytes: [UInt8]) {
+        guard let head = WireHead(parsing: bytes) else { return nil }
+        self.init(status: head.status, headerFields: head.fields)
     }
 }
 

@@ -28,6 +28,11 @@ struct CurlFraming {
         }
     }
 
+    /// Checks a line of the trailers, which frame nothing.
+    mutating func noteTrailer(_ line: UnsafeRawBufferPointer) {
+        if fault == nil, Self.hasBareReturn(line) { fault = "A trailer field of the response holds a bare CR." }
+    }
+
     private mutating func noteLength(_ value: String) {
         do { length = try ResponseFraming.length(of: value, after: length) } catch { fault = error.message }
     }

@@ -2,15 +2,30 @@ internal import HTTPSyntax
 
 #if os(Linux)
 
-/// Collects the lines of the final head. Interim heads (1xx), heads of proxies and trailers are dropped.
+/// Collects the lines of the final head, and of the trailers apart from it. Heads of proxies are dropped.
 struct CurlHeadCollector {
+    /// The end that a line is of.
+    enum End {
+        case none
+        case interimHead
+        case finalHead
+    }
+
+    /// The head that is being received, or the final head.
     private(set) var bytes: [UInt8] = []
+    /// The lines of the trailers.
+    private(set) var trailers: [UInt8] = []
     private(set) var hasContentEncoding = false
     private(set) var framing = CurlFraming()
     private(set) var isComplete = false
     var isHTTP1: Bool { bytes.count > 5 && bytes[5] == UInt8(ascii: "1") }
-    /// Whether the head exceeds 256 KB. libcurl limits only each line.
-    var isTooLong: Bool { bytes.count > 256 * 1024 }
+    /// Whether the head, the interim heads together, or the trailers exceed 256 KB. libcurl limits only each line.
+    var isTooLong: Bool { max(bytes.count, trailers.count, interimBytes) > Self.limit }
+    /// Whether there are more than 1,000 interim heads.
+    var isEndlesslyInterim: Bool { interimCount > 1_000 }
+    private static let limit = 256 * 1024
+    private var interimCount = 0
+    private var interimBytes = 0
     private var isInterim = false
     private var isBetweenHeads = true
 
@@ -20,9 +35,13 @@ struct CurlHeadCollector {
         return fields.flatMap { ContentCoding.parse($0[values: .contentEncoding]) }
     }
 
-    /// Receives a line. Returns whether the line ended the final head.
-    mutating func receive(_ line: UnsafeRawBufferPointer) -> Bool {
-        if isComplete { return false }
+    /// Receives a line. Returns whether the line ended a head.
+    mutating func receive(_ line: UnsafeRawBufferPointer) -> End {
+        if isComplete {
+            framing.noteTrailer(line)
+            trailers.append(contentsOf: line)
+            return .none
+        }
         // A line inside a head is never a status line.
         if isBetweenHeads, Self.isStatusLine(line) {
             bytes.removeAll(keepingCapacity: true)
@@ -34,14 +53,17 @@ struct CurlHeadCollector {
         if line.count <= 2, line.first == 0x0D || line.first == 0x0A {
             isBetweenHeads = true
             isComplete = !isInterim
-            return isComplete
+            guard isInterim else { return .finalHead }
+            interimCount += 1
+            interimBytes += bytes.count
+            return .interimHead
         }
         framing.note(line)
         if line.count > 17, line[7] == UInt8(ascii: "-"), Self.hasPrefix("content-encoding:", line) {
             hasContentEncoding = true
         }
         bytes.append(contentsOf: line)
-        return false
+        return .none
     }
 
     private static func isStatusLine(_ line: UnsafeRawBufferPointer) -> Bool {

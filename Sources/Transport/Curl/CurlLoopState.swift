@@ -124,6 +124,7 @@ struct CurlLoopState {
         } else if code == CCURLE_OK.rawValue, let failure = transfer.unfinishedContent {
             fail(transfer, failure)
         } else if code == CCURLE_OK.rawValue || transfer.isExpectationRefused(code) {
+            transfer.hasSeenTrailers = code == CCURLE_OK.rawValue
             end(transfer, .success(()))
         } else if transfer.isAnsweredDespite(code) {
             endComplete(transfer)
@@ -146,16 +147,17 @@ struct CurlLoopState {
     private mutating func end(_ transfer: CurlTransfer, _ result: Result<Void, any Error>) {
         active[ObjectIdentifier(transfer)] = nil
         stalledStreams.end(for: transfer)
+        let trailers = transfer.trailerFields
         switch result {
         case .success:
-            let reply = transfer.reply(body: transfer.takeBody())
+            let reply = transfer.reply(body: transfer.takeBody(), trailers.map(HTTPTrailers.init))
             if let continuation = transfer.settle(.success(reply)) {
                 settled.append(SettledTransfer(continuation: continuation, reply: reply))
             }
         case .failure(let error): transfer.finish(.failure(error))
         }
         _ = ccurl_multi_remove_handle(multi, transfer.easy.pointer)
-        transfer.download?.end(result.mapError { ($0 as? TransportError)?.about(transfer.request) ?? $0 })
+        transfer.download?.end(result.mapError { ($0 as? TransportError)?.about(transfer.request) ?? $0 }, trailers)
         current.forget(transfer)
         let isClean = if case .success = result { transfer.leavesHandleClean } else { false }
         loop.release(transfer, isClean: isClean)
@@ -228,7 +230,7 @@ struct CurlLoopState {
 
 /// The continuation of a successful transfer, and its response.
 private struct SettledTransfer: Sendable {
-    let continuation: UnsafeContinuation<CurlReply, any Error>
+    let continuation: CurlTransfer.Continuation
     let reply: CurlReply
 
     func resume() { continuation.resume(returning: reply) }

@@ -6,16 +6,32 @@ extension CurlTransfer {
     /// Receives one line of a head or of the trailers. Returns `false` to end the transfer.
     func receiveHeaderLine(_ line: UnsafeRawBufferPointer) -> Bool {
         touch()
-        let isEnd = head.receive(line)
-        guard !head.isTooLong else {
-            failure = TransportError(.invalidResponse, "The head of the response is longer than 256 KB.")
-            return false
-        }
-        if let fault = head.framing.fault {
+        let end = head.receive(line)
+        if let fault = headFault {
             failure = TransportError(.invalidResponse, fault)
             return false
         }
-        guard isEnd else { return true }
+        switch end {
+        case .none: return true
+        case .interimHead:
+            if tellsInterim { add(interim: head.bytes) }
+            return true
+        case .finalHead: return receiveHead()
+        }
+    }
+
+    /// The reason why the response's heads or trailers can't be accepted, as a sentence; `nil` if they can.
+    private var headFault: String? {
+        if head.isTooLong {
+            return head.isComplete
+                ? "The trailers of the response are longer than 256 KB."
+                : "The head of the response is longer than 256 KB."
+        }
+        return head.isEndlesslyInterim ? "The server sent more than 1,000 interim responses." : head.framing.fault
+    }
+
+    /// Acts on the complete head. Returns `false` to end the transfer.
+    private func receiveHead() -> Bool {
         connection = HTTPConnectionInfo(easy, for: request)
         if decodesContent, head.hasContentEncoding, hasContent, let codings = head.codings, !codings.isEmpty {
             decoding = PausableDecoder(codings)
@@ -30,7 +46,8 @@ extension CurlTransfer {
         noteSurplus()
         noteRedirect()
         if let download {
-            finish(.success(reply(body: download.body(length: hasContent ? contentLength : 0))))
+            let trailers = hasContent ? download.trailers : HTTPTrailers([:])
+            finish(.success(reply(body: download.body(length: hasContent ? contentLength : 0), trailers)))
         } else if hasContent, let limit = bodyMode.bufferLimit, let length = contentLength {
             guard length <= Int64(limit) else {
                 failure = .bodyTooLarge(limit: limit)
@@ -146,10 +163,23 @@ extension CurlTransfer {
     /// Removes and returns the buffered content.
     func takeBody() -> HTTPBody { contentFailure.map { .unreadable($0) } ?? HTTPBody(gathered.take()) }
 
-    func reply(body: HTTPBody) -> CurlReply {
+    /// The trailer fields of a transfer that has ended; `nil` if some may be missing.
+    var trailerFields: HTTPFields? {
+        guard head.trailers.isEmpty else { return hasSeenTrailers ? WireHead.fields(parsing: head.trailers) : nil }
+        return hasSeenTrailers && !endsBeforeTrailers ? [:] : nil
+    }
+
+    /// Whether libcurl ends the transfer with the last byte, whatever follows: over HTTP/2, where trailers may follow content
+    /// of an announced length (RFC 9113 §8.1).
+    private var endsBeforeTrailers: Bool {
+        !head.isHTTP1 && hasContent && easy.int64(CCURLINFO_CONTENT_LENGTH_DOWNLOAD_T) >= 0
+    }
+
+    func reply(body: HTTPBody, _ trailers: HTTPTrailers?) -> CurlReply {
         CurlReply(
             head: head.bytes,
             body: body,
+            trailers: trailers,
             timings: TransferTimings(easy),
             connection: connection,
             isDecoded: isDecoded || isContentDropped

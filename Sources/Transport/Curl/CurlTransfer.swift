@@ -7,6 +7,7 @@ internal import Synchronization
 struct CurlReply: Sendable {
     let head: [UInt8]
     let body: HTTPBody
+    let trailers: HTTPTrailers?
     let timings: TransferTimings
     let connection: HTTPConnectionInfo
     let isDecoded: Bool
@@ -20,10 +21,19 @@ struct CurlReply: Sendable {
 ///   libcurl's callbacks run on that thread too.
 /// - Several threads use `waiter`, `download` and `upload`, each of which has a mutex.
 final class CurlTransfer: @unchecked Sendable {
+    /// Resumed with `nil` to hand out interim heads.
+    typealias Continuation = UnsafeContinuation<CurlReply?, any Error>
+
     private enum Waiter {
         case none
-        case waiting(UnsafeContinuation<CurlReply, any Error>)
+        case waiting(Continuation)
         case done(Result<CurlReply, any Error>?)
+    }
+
+    private struct Call {
+        var waiter = Waiter.none
+        /// The interim heads that the caller's task hasn't taken.
+        var interims: [[UInt8]] = []
     }
 
     let easy: EasyHandle
@@ -36,8 +46,10 @@ final class CurlTransfer: @unchecked Sendable {
     let followsRedirects: Bool
     let upload: CurlUpload?
     let onDownload: (@Sendable (TransferProgress) -> Void)?
+    /// Whether the caller wants the heads of interim responses.
+    let tellsInterim: Bool
 
-    private let waiter = Mutex(Waiter.none)
+    private let call = Mutex(Call())
 
     // Set before the transfer is passed to the loop, then constant.
     var download: CurlDownload?
@@ -71,6 +83,8 @@ final class CurlTransfer: @unchecked Sendable {
     var isContentRefused = false
     var mustSeeEnd = false
     var hasSeenEnd = false
+    /// Whether the transfer ended in a way that leaves no trailer field unseen.
+    var hasSeenTrailers = false
     var isContentDropped = false
     var connects = 0
     var localPort: Int32 = 0
@@ -95,6 +109,7 @@ final class CurlTransfer: @unchecked Sendable {
         self.followsRedirects = request.context.followsRedirects
         self.upload = upload
         self.onDownload = request.context.downloadProgress
+        self.tellsInterim = request.context.interim != nil
     }
 
     deinit {
@@ -115,19 +130,19 @@ final class CurlTransfer: @unchecked Sendable {
 
     /// Resumes the caller with the result, once; later results are ignored.
     func finish(_ result: Result<CurlReply, any Error>) {
-        settle(result)?.resume(with: result)
+        settle(result)?.resume(with: result.map(Optional.some))
     }
 
     /// Records the result like ``finish(_:)``, but returns the continuation for the loop to resume. Returns `nil` if no
     /// caller waits yet, or if there is a result already.
-    func settle(_ result: Result<CurlReply, any Error>) -> UnsafeContinuation<CurlReply, any Error>? {
-        waiter.withLock { waiter in
-            switch waiter {
+    func settle(_ result: Result<CurlReply, any Error>) -> Continuation? {
+        call.withLock { call in
+            switch call.waiter {
             case .none:
-                waiter = .done(result)
+                call.waiter = .done(result)
                 return nil
             case .waiting(let continuation):
-                waiter = .done(nil)
+                call.waiter = .done(nil)
                 return continuation
             case .done:
                 return nil
@@ -135,15 +150,43 @@ final class CurlTransfer: @unchecked Sendable {
         }
     }
 
-    var isFinished: Bool {
-        waiter.withLock { if case .done = $0 { true } else { false } }
+    /// Hands an interim head to the caller's task, unless the call has ended.
+    func add(interim head: [UInt8]) {
+        let continuation: Continuation? = call.withLock { call in
+            switch call.waiter {
+            case .done: return nil
+            case .none:
+                call.interims.append(head)
+                return nil
+            case .waiting(let continuation):
+                call.interims.append(head)
+                call.waiter = .none
+                return continuation
+            }
+        }
+        continuation?.resume(returning: nil)
     }
 
-    /// Registers the caller's continuation, which is resumed at once if the transfer has already ended.
-    func setContinuation(_ continuation: UnsafeContinuation<CurlReply, any Error>) {
-        let result: Result<CurlReply, any Error>? = waiter.withLock { waiter in
-            if case .done(let result) = waiter { return result ?? .failure(CancellationError()) }
-            waiter = .waiting(continuation)
+    /// Removes and returns the interim heads, in the order of arrival.
+    func takeInterims() -> [[UInt8]] {
+        call.withLock { call in
+            defer { call.interims = [] }
+            return call.interims
+        }
+    }
+
+    var isFinished: Bool {
+        call.withLock { if case .done = $0.waiter { true } else { false } }
+    }
+
+    /// Registers the caller's continuation, which is resumed at once if there are interim heads or the transfer has ended.
+    func setContinuation(_ continuation: Continuation) {
+        let result: Result<CurlReply?, any Error>? = call.withLock { call in
+            if !call.interims.isEmpty { return .success(nil) }
+            if case .done(let result) = call.waiter {
+                return result?.map(Optional.some) ?? .failure(CancellationError())
+            }
+            call.waiter = .waiting(continuation)
             return nil
         }
         if let result { continuation.resume(with: result) }

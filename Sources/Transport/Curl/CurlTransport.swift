@@ -74,6 +74,11 @@ internal import CCurl
 /// - A response of known length may arrive before its request has been sent. The call then returns it as soon as the rest of
 ///   the request can't be sent, or pauses for a second. libcurl doesn't say where a chunked response ends, so there the
 ///   limits of ``Timeouts`` apply.
+/// - ``HTTPResponse/trailers`` are reported for HTTP/1.1 and HTTP/2, up to 256 KB. Over HTTP/2, libcurl drops those of content
+///   whose length is announced, and reading them throws ``HTTPErrorCode/trailersUnavailable``. Some servers send them only to a request
+///   with the fields `TE: trailers` and, over HTTP/1.1, `Connection: TE`.
+/// - Interim responses are passed to ``HTTPContext/interim``. More than 1,000 of them, or more than 256 KB, fail the call with
+///   ``HTTPErrorCode/invalidResponse``.
 /// - With `Expect: 100-continue`, the content is sent when the server asks for it, or after a second. If a final response
 ///   over HTTP/1 comes first, the content isn't sent, and the connection isn't reused.
 /// - After a 417, the request is sent once more without the expectation, if its body can be read again. Otherwise the 417 is

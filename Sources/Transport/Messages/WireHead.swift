@@ -23,21 +23,35 @@ struct WireHead {
         var rest = bytes
         guard let first = nextLine(&rest), let status = status(first) else { return nil }
         var head = WireHead(status: status)
+        readFields(&rest, into: &head.fields)
+        return head
+    }
+
+    /// Parses field lines that no status line precedes, such as trailers.
+    static func fields(parsing bytes: [UInt8]) -> HTTPFields {
+        var fields = HTTPFields()
+        bytes.withUnsafeBufferPointer { bytes in
+            var rest = bytes
+            readFields(&rest, into: &fields)
+        }
+        return fields
+    }
+
+    private static func readFields(_ rest: inout Bytes, into fields: inout HTTPFields) {
         var followsField = false
         while let line = nextLine(&rest) {
             if isWhitespace(line[0]), followsField {
                 let added = continuation(line, &rest)
-                head.fields.continueLast(with: added.text, isTranscoded: added.isTranscoded)
+                fields.continueLast(with: added.text, isTranscoded: added.isTranscoded)
                 continue
             }
             guard let field = field(line) else {
                 followsField = false
                 continue
             }
-            head.fields.append(taking: field)
+            fields.append(taking: field)
             followsField = true
         }
-        return head
     }
 
     /// The text that a continuation line, and any that follow, add to the previous value. Gathered first, because extending the

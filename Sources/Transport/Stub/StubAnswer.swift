@@ -36,6 +36,9 @@ public struct StubAnswer: Sendable {
     package var headerFields: HTTPFields = [:]
     package var content: Content
     package var delay: Duration = .zero
+    /// `nil` if the trailer fields aren't known, as those of a recording.
+    package var trailers: HTTPFields? = [:]
+    package var interims: [InterimResponse] = []
 
     package init(_ content: Content) { self.content = content }
 
@@ -51,6 +54,26 @@ public struct StubAnswer: Sendable {
     public func delayed(by duration: Duration) -> Self {
         var answer = self
         answer.delay += duration
+        return answer
+    }
+
+    /// This answer without knowledge of its trailer fields, as that of a recording.
+    package var withUnknownTrailers: Self {
+        var answer = self
+        answer.trailers = nil
+        return answer
+    }
+
+    /// This answer after an interim response (RFC 9110 §15.2), such as `103` with `Link` fields: see `HTTPContext.interim`.
+    ///
+    /// The interim response comes before any delay. A status that isn't interim, or is 101, adds nothing.
+    ///
+    /// - Parameters:
+    ///   - status: the interim status.
+    ///   - headers: the fields of the interim response.
+    public func preceded(byInterim status: HTTPResponse.Status, headers: HTTPFields = [:]) -> Self {
+        var answer = self
+        if let head = InterimResponse(status: status, headerFields: headers) { answer.interims.insert(head, at: 0) }
         return answer
     }
 }
@@ -161,17 +184,21 @@ extension StubAnswer {
     ///     with an empty chunk.
     ///   - error: an error after the last chunk, in place of the content's normal end, such as
     ///     ``HTTPErrorCode/truncated``.
+    ///   - trailers: the fields after the content: see ``HTTPResponse/trailers``.
     ///   - status: the status.
     ///   - headers: the fields.
     public static func stream(
         _ chunks: [Data],
         every pause: Duration? = nil,
         thenFailing error: (any Error)? = nil,
+        trailers: HTTPFields = [:],
         status: HTTPResponse.Status = 200,
         headers: HTTPFields = [:]
     ) -> Self {
         let parts = chunks.enumerated().map { Chunk($1, after: $0 == 0 ? .zero : pause ?? .zero) }
-        return Self(status, headers, .chunks(parts, thenFailing: error))
+        var answer = Self(status, headers, .chunks(parts, thenFailing: error))
+        answer.trailers = trailers
+        return answer
     }
 
     /// An error instead of a response. The call throws it unchanged.

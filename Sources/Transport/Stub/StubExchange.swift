@@ -77,9 +77,17 @@ package enum StubExchange {
             response.body = try await buffered(response, upTo: limit, for: request)
         } else if !response.body.isEmpty {
             bodyOpened()
-            response.body = streamed(response.body, for: request, bodyClosed)
+            response.body = streamed(response.body, takeTrailers(of: &response), for: request, bodyClosed)
         }
         return response
+    }
+
+    /// Replaces known trailers by trailers that come with the end of the stream. Returns the action at the end.
+    private static func takeTrailers(of response: inout HTTPResponse) -> @Sendable () -> Void {
+        guard let fields = response.context.trailers?.fields else { return {} }
+        let trailers = HTTPTrailers.pending()
+        response.context.trailers = trailers
+        return { trailers.receive(fields) }
     }
 
     private static func buffered(
@@ -113,11 +121,12 @@ package enum StubExchange {
 
     private static func streamed(
         _ body: HTTPBody,
+        _ end: @escaping @Sendable () -> Void,
         for request: HTTPRequest,
         _ close: @escaping @Sendable () -> Void
     ) -> HTTPBody {
         let progress = StubProgress(request.context.downloadProgress, total: body.length)
-        return .oneShot(StubStream(body: body, progress: progress, close: close), length: body.length) {
+        return .oneShot(StubStream(body: body, progress: progress, end: end, close: close), length: body.length) {
             body.discard()
             close()
         }
@@ -126,15 +135,19 @@ package enum StubExchange {
 
 extension StubAnswer {
     fileprivate func response(to request: HTTPRequest, _ pace: inout StubPace) async throws -> HTTPResponse {
+        for head in interims {
+            try Task.checkCancellation()
+            request.context.interim?(head)
+        }
         try await pace.wait(delay)
         switch content {
         case .body(let body):
-            return HTTPResponse(status: status, headerFields: headerFields, body: body)
+            return response(body)
         case .file(let url):
-            return HTTPResponse(status: status, headerFields: headerFields, body: try HTTPBody(file: url))
+            return response(try HTTPBody(file: url))
         case .chunks(let chunks, let failure):
             let stream = StubChunks(chunks: chunks, failure: failure, pace: pace)
-            return HTTPResponse(status: status, headerFields: headerFields, body: .restartable { stream })
+            return response(.restartable { stream })
         case .failure(let error):
             throw error
         case .never:
@@ -145,5 +158,11 @@ extension StubAnswer {
             let answer = try await pace.limit { try await choose(request) }
             return try await answer.response(to: request, &pace)
         }
+    }
+
+    private func response(_ body: HTTPBody) -> HTTPResponse {
+        var response = HTTPResponse(status: status, headerFields: headerFields, body: body)
+        response.context.trailers = trailers.map(HTTPTrailers.init)
+        return response
     }
 }

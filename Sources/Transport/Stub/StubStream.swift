@@ -17,20 +17,22 @@ struct StubProgress: Sendable {
     }
 }
 
-/// The body of a streamed response. Calls `close` when the body has ended or failed.
+/// The body of a streamed response. Calls `end` when the body has ended, and `close` when it has ended or failed.
 struct StubStream: AsyncSequence, Sendable {
     let body: HTTPBody
     let progress: StubProgress
+    let end: @Sendable () -> Void
     let close: @Sendable () -> Void
 
     func makeAsyncIterator() -> Iterator {
-        Iterator(source: body, body: body.makeAsyncIterator(), progress: progress, close: close)
+        Iterator(source: body, body: body.makeAsyncIterator(), progress: progress, end: end, close: close)
     }
 
     struct Iterator: AsyncIteratorProtocol {
         let source: HTTPBody
         var body: HTTPBody.AsyncIterator
         var progress: StubProgress
+        let end: @Sendable () -> Void
         let close: @Sendable () -> Void
 
         mutating func next() async throws -> Data? { try await next(isolation: #isolation) }
@@ -48,6 +50,7 @@ struct StubStream: AsyncSequence, Sendable {
                 close()
                 throw error
             }
+            end()
             close()
             return nil
         }

@@ -8,7 +8,7 @@ struct MockMessage: Sendable {
         case file(URL)
         case chunks([Data], trailers: HTTPFields, pause: Duration?)
         /// Chunks with a pause before each. If the content is cut, its end doesn't come.
-        case timedChunks([StubAnswer.Chunk], isCut: Bool)
+        case timedChunks([StubAnswer.Chunk], trailers: HTTPFields, isCut: Bool)
         case repeated(Data, times: Int, chunked: Bool)
         /// Content that is read while it is sent.
         case stream(HTTPBody)
@@ -138,12 +138,12 @@ struct MockMessage: Sendable {
                 return before + (chunk.isEmpty ? [] : [.send(isChunked ? Self.frame(chunk) : chunk)])
             }
             return pieces + (isChunked ? [.send(Self.end(trailers))] : [])
-        case .timedChunks(let chunks, let isCut):
+        case .timedChunks(let chunks, let trailers, let isCut):
             let pieces = chunks.flatMap { chunk -> [MockResponse.Step] in
                 let before: [MockResponse.Step] = chunk.pause > .zero ? [.wait(chunk.pause)] : []
                 return before + (chunk.bytes.isEmpty ? [] : [.send(isChunked ? Self.frame(chunk.bytes) : chunk.bytes)])
             }
-            return pieces + (isCut ? [.close] : isChunked ? [.send(Self.end([:]))] : [])
+            return pieces + (isCut ? [.close] : isChunked ? [.send(Self.end(trailers))] : [])
         }
     }
 

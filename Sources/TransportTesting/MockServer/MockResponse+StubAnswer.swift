@@ -15,7 +15,7 @@ extension MockResponse {
     ///   - request: the request, with its body in memory.
     /// - Throws: errors of a closure, and of a file that can't be opened.
     package init(_ answer: StubAnswer, to request: HTTPRequest) async throws {
-        let response: MockResponse
+        var response: MockResponse
         var fields = answer.headerFields
         fields.removeFraming(keepingLength: request.method == .head)
         switch answer.content {
@@ -24,7 +24,8 @@ extension MockResponse {
         case .file(let file):
             response = try Self(answer.status, fields, HTTPBody(file: file), to: request)
         case .chunks(let chunks, let failure):
-            let body = MockMessage.Body.timedChunks(chunks, isCut: failure != nil)
+            let trailers = answer.trailers ?? [:]
+            let body = MockMessage.Body.timedChunks(chunks, trailers: trailers, isCut: failure != nil)
             response = Self(MockMessage(status: answer.status, headerFields: fields, body: body))
         case .failure(let error):
             response = (error as? any HTTPError)?.code == .timedOut ? .neverAnswer : .reset
@@ -36,7 +37,10 @@ extension MockResponse {
         case .choice(let choose):
             response = try await Self(choose(request), to: request)
         }
-        self = answer.delay > .zero ? response.delayed(by: answer.delay) : response
+        if answer.delay > .zero { response = response.delayed(by: answer.delay) }
+        self = answer.interims.reversed().reduce(response) {
+            $0.preceded(byInterim: $1.status, headers: $1.headerFields)
+        }
     }
 
     /// Bytes in memory, or content that is read while it is sent.

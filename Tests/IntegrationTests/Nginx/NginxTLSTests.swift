@@ -151,6 +151,21 @@ struct NginxTLSTests {
         }
     }
 
+    @Test(arguments: ["ssl", "ssl http2"], [ResponseBodyMode.buffered, .streamed])
+    func trailersArrive(listen: String, mode: ResponseBodyMode) async throws {
+        let fixture = try Fixture()
+        // Coded content has no length, after which libcurl would drop the trailers of HTTP/2.
+        let server = "gzip on; gzip_types *; location = /large { add_trailer X-Protocol $server_protocol; }"
+        try await run(fixture, listen: listen, server: server) { server in
+            try Data(count: 3_000_000).write(to: server.files.appending(path: "large"))
+            var request = HTTPRequest(url: try server.url("/large", scheme: "https", host: "localhost"))
+            request.context.responseBody = mode
+            let response = try await fixture.transport(fixture.tls).send(request)
+            #expect(try await response.body.collect(upTo: 3_000_000).count == 3_000_000)
+            #expect(try response.trailers == ["X-Protocol": listen == "ssl" ? "HTTP/1.1" : "HTTP/2.0"])
+        }
+    }
+
     @Test(arguments: [true, false])
     func responseOverHTTP2SaysSo(hasTLS: Bool) async throws {
         let fixture = try Fixture()

@@ -9,8 +9,11 @@ struct AnswerFacts: Equatable {
     let fields: HTTPFields
     let content: String
     let delay: Duration
+    let trailers: HTTPFields?
+    let interims: [InterimResponse]
 
     init(_ answer: StubAnswer) {
+        (trailers, interims) = (answer.trailers, answer.interims)
         status = answer.status.code
         fields = answer.headerFields
         delay = answer.delay
@@ -50,6 +53,8 @@ func decodedStub(_ json: String) throws -> Stub { try JSONDecoder().decode(Stub.
         .file(URL(filePath: "/tmp/ä.png"), contentType: "image/avif", status: 206),
         .stream([Data("a".utf8), Data([0xC3]), Data([0xA4])], every: .milliseconds(300)),
         .stream([]), .stream([Data()], thenFailing: TransportError(.truncated, "Cut.")),
+        .stream([Data("a".utf8)], trailers: ["X-A": "1", "X-A": "2"]),
+        .text("hints").preceded(byInterim: 103, headers: [.link: "</a.css>"]).preceded(byInterim: 100),
         .failure(TransportError(.offline, "There is no network.")), .neverAnswer, .neverAnswer.delayed(by: .seconds(3)),
         .status(503, headers: [.retryAfter: "2"]).delayed(by: .nanoseconds(1_500_000_001)),
     ]

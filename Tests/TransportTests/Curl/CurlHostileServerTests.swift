@@ -38,15 +38,54 @@ import TransportTesting
         #expect(error.message.contains("100 KB"), "\(error)")
     }
 
-    @Test func interimResponsesWithoutAnEndAreBoundedByTheTimeLimit() async throws {
+    @Test(arguments: [1_000, 1_001], [true, false])
+    func aThousandInterimResponsesAreAcceptedAndNoMore(count: Int, areWanted: Bool) async throws {
         let server = try MockServer()
-        let interim = MockResponse.status(200, body: "ok").preceded(
-            by: (0..<10_000).map { _ in .send("HTTP/1.1 102 Wait\r\n\r\n") }
+        let interim = MockResponse.Step.send(Data("HTTP/1.1 102 Wait\r\n\r\n"), times: count)
+        server.enqueue(.status(200, body: "ok").preceded(by: [interim]))
+        let told = Shared(0)
+        var request = try makeRequest(server)
+        if areWanted { request.context.interim = { _ in told.change { $0 += 1 } } }
+        guard count > 1_000 else {
+            let response = try await CurlTransport().send(request)
+            #expect(response.status == 200)
+            #expect(response.headerFields.count <= 4)
+            return #expect(told.value == (areWanted ? 1_000 : 0))
+        }
+        let error = try await failure { try await CurlTransport().send(request) }
+        #expect(error.code == .invalidResponse)
+        #expect(error.message == "The server sent more than 1,000 interim responses.")
+    }
+
+    @Test func interimResponsesTogetherAreNoLongerThanAHead() async throws {
+        let server = try MockServer()
+        let interim = MockResponse.Step.send(Data("HTTP/1.1 103 Early Hints\r\n\(Self.fields(50))\r\n"), times: 6)
+        server.enqueue(.status(200, body: "ok").preceded(by: [interim]))
+        let error = try await failure { try await CurlTransport().send(makeRequest(server)) }
+        #expect(error.code == .invalidResponse)
+    }
+
+    @Test(arguments: modes)
+    func trailersWithoutAnEndAreRefused(mode: ResponseBodyMode) async throws {
+        let server = try MockServer()
+        server.enqueue(
+            .raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\(Self.fields(2000))")
         )
-        server.enqueue(interim)
-        let response = try await CurlTransport().send(makeRequest(server))
-        #expect(response.status == 200)
-        #expect(response.headerFields.count <= 4)
+        let error = try await failure {
+            let response = try await CurlTransport().send(makeRequest(server, responseBody: mode))
+            return try await content(of: response)
+        }
+        #expect(error.code == .invalidResponse)
+        #expect(error.message.contains("trailers"), "\(error)")
+    }
+
+    @Test func bareReturnInATrailerIsRefused() async throws {
+        let server = try MockServer()
+        server.enqueue(
+            .raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nX-A: a\rX-B: b\r\n\r\n")
+        )
+        let error = try await failure { try await CurlTransport().send(makeRequest(server)) }
+        #expect(error.code == .invalidResponse)
     }
 
     @Test(arguments: modes)

@@ -95,6 +95,7 @@ extension FaultInjection {
         var request = request
         request.context.responseBody = .streamed
         request.context.downloadProgress = nil
+        request.context.interim = nil
         try await next(request).body.discard()
         try Task.checkCancellation()
         notes.add(.fault("\(note): the response is lost"))

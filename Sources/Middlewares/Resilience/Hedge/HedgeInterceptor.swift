@@ -102,6 +102,7 @@ struct HedgeInterceptor: Interceptor {
         second.context.resendCount += 1
         second.context.uploadProgress = nil
         second.context.downloadProgress = nil
+        second.context.interim = nil
         return second
     }
 

@@ -21,7 +21,7 @@ struct ExchangeIdentity: Sendable, Hashable {
     private let apart: String?
 
     /// The identity of a request; `nil` if the request never shares: if it isn't a GET, has content, or asks for a streamed
-    /// response or for progress.
+    /// response, for progress or for interim responses.
     ///
     /// - Parameters:
     ///   - ignored: names of fields that don't affect the response. Fields that tell callers apart always count.
@@ -29,7 +29,8 @@ struct ExchangeIdentity: Sendable, Hashable {
     ///   - apart: a further value that must be equal.
     init?(of request: borrowing HTTPRequest, ignoring ignored: Set<HTTPField.Name>, apart: String? = nil) {
         guard request.method == .get, request.body.isEmpty, request.context.responseBody.bufferLimit != nil,
-            request.context.downloadProgress == nil, request.context.uploadProgress == nil
+            request.context.downloadProgress == nil, request.context.uploadProgress == nil,
+            request.context.interim == nil
         else { return nil }
         // The fragment isn't sent (RFC 9110 §4.2.5).
         url = Array(request.url.absoluteString.utf8.prefix { $0 != UInt8(ascii: "#") })

@@ -51,7 +51,7 @@ extension InterceptorConformance {
         Law(
             "theContextOfAResponseComesBack",
             expected: "The values in a response's context must come back to the caller.",
-            harm: "Otherwise timings, attempts and the state of the cache are lost for logs and metrics.",
+            harm: "Otherwise timings, attempts, trailers and the state of the cache are lost for logs and callers.",
             repair: "Change the response that next returned, instead of making a new HTTPResponse."
         ) { bench in
             bench.server.answer { arrival, server in

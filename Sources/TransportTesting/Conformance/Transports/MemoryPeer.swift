@@ -57,7 +57,7 @@ struct MemoryPeer: Sendable {
         case .bytes(let bytes), .untilClose(let bytes): return HTTPBody(bytes)
         case .stream(let body): return body
         case .chunks(let chunks, _, _): return stream(chunks)
-        case .timedChunks(let chunks, _): return stream(chunks.map(\.bytes))
+        case .timedChunks(let chunks, _, _): return stream(chunks.map(\.bytes))
         case .repeated(let bytes, let times, _):
             return HTTPBody(Data((0..<times).lazy.map { _ in bytes }.joined()))
         case .stalled(let beginning, let length):

@@ -118,7 +118,8 @@ public enum TransportConformance {
     }
 
     static let laws: [Law] =
-        requestLaws + uploadLaws + responseLaws + contentLaws + restraintLaws + failureLaws + connectionLaws + limitLaws
+        requestLaws + uploadLaws + responseLaws + contentLaws + trailerLaws + interimLaws + restraintLaws + failureLaws
+        + connectionLaws + limitLaws
         + cancellationLaws + concurrencyLaws
 }
 
@@ -152,6 +153,10 @@ extension TransportConformance {
         public static let idleLimits = Self(rawValue: "idleLimits")
         /// Reports the progress of transfers: `HTTPContext.uploadProgress` and `HTTPContext.downloadProgress`.
         public static let progress = Self(rawValue: "progress")
+        /// Reports the trailer fields of responses: `HTTPResponse.trailers`.
+        public static let trailers = Self(rawValue: "trailers")
+        /// Reports interim responses: `HTTPContext.interim`.
+        public static let interimResponses = Self(rawValue: "interimResponses")
 
         /// The name.
         public var description: String { rawValue }

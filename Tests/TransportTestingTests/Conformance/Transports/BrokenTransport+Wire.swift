@@ -4,7 +4,7 @@ import TestSupport
 
 /// Faults that only show over connections.
 extension BrokenTransport {
-    static let overConnections = framing + mapping + again
+    static let overConnections = framing + mapping + again + beforeAndAfter
 
     private static let framing: [Self] = [
         Self("aFragmentIsNotSent") { request, send in
@@ -84,6 +84,39 @@ extension BrokenTransport {
                     if error.code == .invalidResponse { failure.value = error }
                     throw error
                 }
+            }
+        },
+    ]
+
+    private static let beforeAndAfter: [Self] = [
+        Self("trailersAreKnownWithTheContent") { request, send in
+            var response = try await send(request)
+            if let fields = response.context.trailers?.fields, fields.isEmpty { response.context.trailers = nil }
+            return response
+        },
+        Self("theTrailersOfAStreamComeWithItsEnd") { request, send in
+            var response = try await send(request)
+            if response.body.isUnreadStream, response.context.trailers?.fields == nil {
+                response.context.trailers = HTTPTrailers([:])
+            }
+            return response
+        },
+        Self("fieldsThatATrailerMustNotHoldAreDropped") { request, send in
+            var response = try await send(request)
+            if response.context.trailers?.fields == ["X-A": "1"] { response.headerFields.append(.setCookie, "a=b") }
+            return response
+        },
+        Self("interimResponsesAreTold") { request, send in
+            var request = request
+            let tell = request.context.interim
+            request.context.interim = { if $0.status != 102 { tell?($0) } }
+            return try await send(request)
+        },
+        Self("endlessInterimResponsesAreAnError") { request, send in
+            do {
+                return try await send(request)
+            } catch let error as TransportError where error.message.contains("interim") {
+                return HTTPResponse(status: 200, url: request.url)
             }
         },
     ]

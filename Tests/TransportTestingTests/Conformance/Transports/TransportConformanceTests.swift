@@ -101,7 +101,7 @@ import Testing
         #expect(Set(all).count == all.count)
         let capabilities: [Capability] = [
             .connections, .connectionReuse, .repeatedFields, .requestStreams, .responseStreams, .discards, .sizeLimits,
-            .timeLimits, .idleLimits, .progress,
+            .timeLimits, .idleLimits, .progress, .trailers, .interimResponses,
         ]
         #expect(Set(all.flatMap(\.requires)) == Set(capabilities))
         for capability in capabilities {
