@@ -8,6 +8,7 @@ public import Foundation
 /// | --- | --- | --- |
 /// | ``empty``, ``init(_:)-(Data)``, ``init(_:)-(String)`` | known | yes |
 /// | ``init(file:)`` | known | yes |
+/// | ``seekable(length:_:)`` | as given | yes, from any offset |
 /// | ``restartable(length:_:)`` | as given | yes |
 /// | ``oneShot(_:length:onDiscard:)`` | as given | no |
 ///

@@ -37,14 +37,19 @@ final class FileBody: Sendable {
 final class FileReader: ChunkReader {
     private static let chunkSize = 64 * 1024
     private let file: FileBody
+    private let offset: Int64
     private var handle: FileHandle?
-    private var count: Int64 = 0
+    private var count: Int64
 
-    init(_ file: FileBody) { self.file = file }
+    init(_ file: FileBody, from offset: Int64 = 0) {
+        self.file = file
+        self.offset = offset
+        count = offset
+    }
 
     func next(isolation actor: isolated (any Actor)?) async throws -> Data? {
         try Task.checkCancellation()
-        let (handle, chunk) = try await Self.read(file, handle)
+        let (handle, chunk) = try await Self.read(file, handle, offset)
         self.handle = handle
         count += Int64(chunk?.count ?? 0)
         guard count == file.length || (chunk != nil && count < file.length) else {
@@ -56,9 +61,14 @@ final class FileReader: ChunkReader {
 
     // Disks may be slow, so reading runs off the caller's actor.
     @concurrent
-    private static func read(_ file: FileBody, _ opened: FileHandle?) async throws -> (FileHandle, Data?) {
+    private static func read(
+        _ file: FileBody,
+        _ opened: FileHandle?,
+        _ offset: Int64
+    ) async throws -> (FileHandle, Data?) {
         do {
             let handle = try opened ?? RegularFile.open(file.url)
+            if opened == nil, offset > 0 { try handle.seek(toOffset: UInt64(offset)) }
             let chunk = try handle.read(upToCount: chunkSize)
             return (handle, chunk?.isEmpty == true ? nil : chunk)
         } catch {
@@ -72,6 +82,8 @@ final class StreamBody: Sendable {
     let number = BodyNumber.next()
     let length: Int64?
     let isRestartable: Bool
+    /// Makes the content from an offset; `nil` if the stream can only be read from its start.
+    let seek: (@Sendable (Int64) -> HTTPBody)?
     private let onDiscard: @Sendable () -> Void
     private let makeReader: @Sendable () throws -> any ChunkReader
     /// Set by the first reader and by `discard()`. Only the caller that changes it from `false` may read a one-shot stream.
@@ -82,12 +94,14 @@ final class StreamBody: Sendable {
     init(
         length: Int64?,
         isRestartable: Bool,
+        seek: (@Sendable (Int64) -> HTTPBody)? = nil,
         onDiscard: @escaping @Sendable () -> Void,
         makeReader: @escaping @Sendable () throws -> any ChunkReader
     ) {
         // Frameworks report an unknown length as a negative number.
         self.length = length.flatMap { $0 < 0 ? nil : $0 }
         self.isRestartable = isRestartable
+        self.seek = seek
         self.onDiscard = onDiscard
         self.makeReader = makeReader
     }

@@ -1,0 +1,88 @@
+public import Foundation
+
+// Bodies that can be read from any offset, for uploads that continue.
+extension HTTPBody {
+    /// A stream that can be made from any offset, so that an upload can continue where it broke off.
+    ///
+    /// ```swift
+    /// let content = Data("a long text".utf8)
+    /// request.body = .seekable(length: Int64(content.count)) { offset in
+    ///     AsyncStream(Data.self) { continuation in
+    ///         continuation.yield(content.dropFirst(Int(offset)))
+    ///         continuation.finish()
+    ///     }
+    /// }
+    /// ```
+    /// Each attempt reads the body from its start, as it does a ``restartable(length:_:)`` body. ``content(from:)`` is the rest
+    /// from an offset. Bytes in memory and files are seekable by themselves.
+    ///
+    /// - Parameters:
+    ///   - length: the number of bytes from offset 0. A stream with another number of bytes fails; with a negative length, each
+    ///     reading fails.
+    ///   - make: makes the stream from an offset, from 0 to the length. It must yield the same bytes each time. Called when the
+    ///     first chunk is read.
+    public static func seekable<Chunks: AsyncSequence & Sendable>(
+        length: Int64,
+        _ make: @escaping @Sendable (_ offset: Int64) async throws -> Chunks
+    ) -> Self where Chunks.Element == Data {
+        guard length >= 0 else { return .unreadable(TransportError.lengthMismatch(announced: length, got: 0)) }
+        return seekable(from: 0, to: length) { offset in SeekingReader(offset, make) }
+    }
+
+    /// Whether ``content(from:)`` can give a part of the content: bytes in memory, files, and bodies made by
+    /// ``seekable(length:_:)``. A body that wraps or maps another isn't seekable.
+    public var isSeekable: Bool {
+        if case .stream(let stream) = storage { stream.seek != nil } else { true }
+    }
+
+    /// The content from an offset to the end, as a seekable body.
+    ///
+    /// ```swift
+    /// if let rest = request.body.content(from: 1 << 20) { request.body = rest }    // the server has the first MiB
+    /// ```
+    /// - Parameter offset: the number of bytes to leave out.
+    /// - Returns: the rest; `nil` if the body isn't seekable, or the offset isn't one from 0 to ``length``.
+    public func content(from offset: Int64) -> HTTPBody? {
+        guard let length, 0...length ~= offset else { return nil }
+        guard offset > 0 else { return isSeekable ? self : nil }
+        switch storage {
+        case .bytes(let bytes): return HTTPBody(bytes.dropFirst(Int(offset)))
+        case .file(let file): return .seekable(from: offset, to: length) { FileReader(file, from: $0) }
+        case .stream(let stream): return stream.seek?(offset)
+        }
+    }
+
+    /// The content from one offset to another, by a reader that begins at any offset.
+    private static func seekable(
+        from start: Int64,
+        to end: Int64,
+        _ read: @escaping @Sendable (_ offset: Int64) -> any ChunkReader
+    ) -> Self {
+        let seek: @Sendable (Int64) -> HTTPBody = { .seekable(from: start + $0, to: end, read) }
+        let stream = StreamBody(length: end - start, isRestartable: true, seek: seek, onDiscard: {}) { read(start) }
+        return Self(storage: .stream(stream))
+    }
+}
+
+/// Makes a stream from an offset when its first chunk is read.
+private final class SeekingReader<Chunks: AsyncSequence & Sendable>: ChunkReader where Chunks.Element == Data {
+    private let offset: Int64
+    private let make: @Sendable (Int64) async throws -> Chunks
+    private var reader: StreamReader<Chunks>?
+
+    init(_ offset: Int64, _ make: @escaping @Sendable (Int64) async throws -> Chunks) {
+        self.offset = offset
+        self.make = make
+    }
+
+    func next(isolation actor: isolated (any Actor)?) async throws -> Data? {
+        let reader: StreamReader<Chunks>
+        if let current = self.reader {
+            reader = current
+        } else {
+            reader = StreamReader(try await make(offset))
+            self.reader = reader
+        }
+        return try await reader.next(isolation: actor)
+    }
+}
