@@ -3,9 +3,9 @@ import Interceptors
 
 // DownloadProcess URL FILE [digest=SHA256] [time=MICROSECONDS] [bytes=COUNT] [limit=LENGTH]
 //
-// Downloads a URL across launches, and prints `done` or the code of the error. The kernel kills the process after so much
-// processor time, at any point; the process kills itself once it has so many bytes. The limit is the number of bytes that a
-// file can hold.
+// Downloads a URL across launches, and prints `done` or the error's code. With `time=`, the kernel kills the process after
+// MICROSECONDS of processor time. With `bytes=`, the process kills itself after COUNT bytes. `limit=` is the length of the
+// longest file that the process can write.
 
 let arguments = CommandLine.arguments
 guard arguments.count >= 3, let url = URL(string: arguments[1]) else { exit(64) }
@@ -15,7 +15,7 @@ func option(_ name: String) -> String? {
 }
 
 var resuming = DownloadResuming.acrossLaunches(time: TimeSource(random: RandomSource { 0 }))
-// Often, so that nearly every kill leaves something to go on from.
+// Frequent checkpoints, so that nearly every kill leaves bytes to continue.
 resuming.checkpoint.bytes = 4_096
 
 if let length = option("limit").flatMap({ UInt($0) }) {

@@ -11,7 +11,7 @@ import Testing
         "09 June 2021 10:18:14", "2021 10:18:14 9 jun", "Wed, 9-Jun-2021 10:18:14 UTC; junk",
         "10:18:14x Jun/9th/2021",
     ])
-    func datesInEveryForm(text: String) {
+    func everyFormOfDateIsRead(text: String) {
         #expect(CookieDate.parse(text) == Date(timeIntervalSince1970: 1_623_233_894))
     }
 
@@ -21,7 +21,7 @@ import Testing
         "Wed, 09 Jun 2021 10:60:14", "Wed, 09 Jun 2021 10:18:60", "Wed, 30 Feb 2021 10:18:14",
         "Wed, 09 Jun 20211 10:18:14", "Wed, 09 Jun 2021 010:18:14",
     ])
-    func whatIsNoDateIsNone(text: String) {
+    func incompleteAndImpossibleDatesAreRefused(text: String) {
         #expect(CookieDate.parse(text) == nil)
     }
 
@@ -31,7 +31,7 @@ import Testing
         #expect(CookieDate.parse("01 Jan 100 00:00:00") == nil)
     }
 
-    @Test func yearsOfTwoDigits() {
+    @Test func twoDigitYearsFrom70AreOfThe1900s() {
         #expect(CookieDate.parse("01 Jan 70 00:00:00") == Date(timeIntervalSince1970: 0))
         #expect(CookieDate.parse("01 Jan 99 00:00:00").map { CivilTime($0).year } == 1999)
         #expect(CookieDate.parse("01 Jan 69 00:00:00").map { CivilTime($0).year } == 2069)

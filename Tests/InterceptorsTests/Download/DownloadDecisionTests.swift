@@ -198,7 +198,7 @@ import Testing
         #expect(!validator.isConfirmed(by: [.lastModified: Self.noon]))
     }
 
-    @Test func anAnnouncedDigestIsThatOfThePlainContent() throws {
+    @Test func anAnnouncedDigestCountsOnlyForUncodedContent() throws {
         let digest = try MessageDigestText.sha256(Data("abc".utf8))
         let fields: HTTPFields = [.reprDigest: digest, .contentLength: "3"]
         #expect(fields.announcedDigest == Data("abc".utf8).sha256Bytes)

@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    @Test func theDigestOfTheWholeIsNotThatOfTheCallersRange() async throws {
+    @Test func theDigestOfTheWholeIsNotCheckedAgainstARange() async throws {
         let place = try Destination()
         let stub = StubTransport()
         let fields: HTTPFields = [

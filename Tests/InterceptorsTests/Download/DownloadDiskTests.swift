@@ -89,7 +89,7 @@ import Testing
     // MARK: Permissions
 
     @Test(arguments: [DownloadResuming.never] + DownloadResuming.bothExtents)
-    func whatReplacesAPrivateFileIsPrivateFromItsFirstByte(resuming: DownloadResuming) async throws {
+    func theReplacementOfAPrivateFileIsPrivateFromItsFirstByte(resuming: DownloadResuming) async throws {
         let place = try Destination()
         // A part from before the private file.
         if resuming.extent == .acrossLaunches { try await breakOff(place) }

@@ -25,7 +25,7 @@ extension Data {
         get throws { .sha256(Data(try MessageDigest.of(self))) }
     }
 
-    /// Letters, the same for the same number.
+    /// Letters in a fixed order, which `first` shifts.
     static func letters(_ count: Int, from first: UInt8 = 0) -> Data {
         Data((0..<count).map { UInt8(ascii: "a") + (UInt8(truncatingIfNeeded: $0) &+ first) % 26 })
     }
@@ -50,7 +50,7 @@ struct Destination {
         file = folder.file(name)
     }
 
-    /// The content of the file; `nil` if there is none.
+    /// The file's content; `nil` if the file doesn't exist.
     var content: Data? { try? Data(contentsOf: file) }
     /// The names in the folder.
     var names: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: folder.url.path)) ?? []).sorted() }

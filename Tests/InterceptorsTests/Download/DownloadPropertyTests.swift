@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import TransportTesting
 
-/// Whatever a server does and wherever the connection breaks, the file is right, or there is none.
+/// For every fault of the server and every break of the connection, the file is right or missing.
 @Suite(.againstHanging, .heavy) struct DownloadPropertyTests {
     private static let old = Data.letters(24)
     private static let new = Data.letters(24, from: 7)
@@ -24,8 +24,10 @@ import TransportTesting
                 #expect(place.content == file.content(stub.requests.count - 1), "\(label)")
                 #expect(place.names == ["film.mp4"], "\(label)")
             } catch is DownloadError {
+                #expect(file.lie != .nothing, "\(label)")
                 #expect(place.names.isEmpty, "\(label)")
             } catch is TransportError {
+                #expect(file.lie != .nothing, "\(label)")
                 #expect(place.content == nil, "\(label)")
             }
             #expect(stub.openBodies == 0, "\(label)")

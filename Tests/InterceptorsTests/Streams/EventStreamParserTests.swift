@@ -33,7 +33,7 @@ import Transport
         ("\n\n\r\r\n:\n\n", []),
         ("", []),
     ])
-    func dataIsThatOfTheStandard(stream: String, data: [String]) throws {
+    func dataFollowsTheStandard(stream: String, data: [String]) throws {
         #expect(try events(stream).map(\.data) == data)
     }
 
@@ -44,7 +44,7 @@ import Transport
         // An event without data is dropped with its type.
         ("event:a\n\ndata:x\n\n", ["message"]),
     ])
-    func typesAreThoseOfTheStandard(stream: String, types: [String]) throws {
+    func typesFollowTheStandard(stream: String, types: [String]) throws {
         #expect(try events(stream).map(\.type) == types)
     }
 
@@ -56,7 +56,7 @@ import Transport
         ("id:1\n\ndata:x\n\n", ["1"]),
         ("data:x\n\n", [""]),
     ])
-    func idsAreThoseOfTheStandard(stream: String, ids: [String]) throws {
+    func idsFollowTheStandard(stream: String, ids: [String]) throws {
         #expect(try events(stream).map(\.id) == ids)
     }
 

@@ -48,7 +48,7 @@ import Transport
         #expect(isClose(try range(plan, after: broken(after: .seconds(3))), 3...6))
     }
 
-    @Test func noWaitIsShorterThanThatOfARefusal() throws {
+    @Test func noWaitIsShorterThanTheRefusalAsks() throws {
         let plan = ReconnectionPlan(Reconnection(maxWait: .seconds(50)))
         #expect(isClose(try range(plan, after: .failed(Lost(), wait: .seconds(1))), 3...12))
         #expect(isClose(try range(plan, after: .failed(Lost(), wait: .seconds(30))), 30...50))

@@ -36,7 +36,7 @@ extension ConformingInterceptor {
     /// The rules that want any response with its whole content.
     private static let brokenByTruncation = brokenByFaults.union([
         "aBufferedResponseStaysBuffered", "aRequestsStreamStaysAStream", "contentLengthAgrees",
-        "taskLocalsReachTheRest", "theContextOfARequestGoesOn", "theEndOfAStreamIsTold", "theRequestGoesOnUnchanged",
+        "taskLocalsReachTheRest", "theContextOfARequestGoesOn", "theEndOfAStreamArrives", "theRequestGoesOnUnchanged",
     ])
 
     private static func tokens(_ world: InterceptorConformance.World) -> TokenStore {

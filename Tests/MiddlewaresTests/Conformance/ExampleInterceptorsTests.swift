@@ -43,7 +43,7 @@ import TransportTesting
         try await rule.check { world in OutboxInterceptor(folder: folder.url, time: world.time) }
     }
 
-    @Test func simulatedChainOfTheExamples() async throws {
+    @Test func chainOfTheExamplesKeepsEveryProperty() async throws {
         try await Simulation(seeds: 1...200) { world in
             world.client(interceptors: [
                 .retry(3, time: world.time), BulkheadInterceptor(limit: 3),
@@ -134,7 +134,7 @@ import TransportTesting
         #expect(names == ["0-damaged.json.damaged"])
     }
 
-    @Test func eachFileIsShort() throws {
+    @Test func eachExampleHasAtMost60Lines() throws {
         let folder = Repository.root.appending(path: "Examples/Interceptors/Interceptors")
         for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) {
             let text = try String(contentsOf: folder.appending(path: name), encoding: .utf8)

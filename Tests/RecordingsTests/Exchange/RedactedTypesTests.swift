@@ -91,7 +91,7 @@ import Testing
         )
     }
 
-    @Test func whatPlaysIsStillAURLAndMarkup() async throws {
+    @Test func playedURLsAndMarkupStayValid() async throws {
         let server = StubTransport()
         server.enqueue(
             .data(

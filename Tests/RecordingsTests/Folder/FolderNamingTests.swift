@@ -5,7 +5,7 @@ import TransportTesting
 
 @testable import Recordings
 
-/// The name of a file depends on the request alone, and on the home origin of the folder.
+/// A file's name depends only on the request and the folder's home origin.
 @Suite(.againstHanging) struct FolderNamingTests {
     private func digest(_ body: String) throws -> String {
         try #require(FolderBody.digest(of: request("/", .post, body: HTTPBody(body)), redaction: .standard))
@@ -74,7 +74,7 @@ import TransportTesting
 
     private let urls = ["https://api.example.com/x", "https://cdn.example.com/x", "http://api.example.com:8080/x"]
 
-    @Test func homeOriginIsThatOfTheFirstRequestEver() async throws {
+    @Test func theFirstRequestEverSetsTheHomeOrigin() async throws {
         let recorded = RecordedFolder()
         for urls in [urls, urls.reversed()] {
             try await recorded.record(urls.map { (request(at: $0), .text($0)) })

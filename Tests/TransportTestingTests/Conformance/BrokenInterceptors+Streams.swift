@@ -30,8 +30,8 @@ extension BrokenInterceptor {
             }
             return response
         },
-        Self("theEndOfAStreamIsTold") { request, next in try await bent(request, next) { Endless(body: $0) } },
-        Self("theErrorOfAStreamIsTold") { request, next in try await bent(request, next) { Swallowing(body: $0) } },
+        Self("theEndOfAStreamArrives") { request, next in try await bent(request, next) { Endless(body: $0) } },
+        Self("theErrorOfAStreamArrives") { request, next in try await bent(request, next) { Swallowing(body: $0) } },
         Self("aDiscardedStreamIsDiscardedAtItsSource") { request, next in
             var response = try await next(request)
             guard response.body.bytes == nil else { return response }

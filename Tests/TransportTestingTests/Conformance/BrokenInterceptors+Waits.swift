@@ -54,7 +54,7 @@ extension BrokenInterceptor {
                 return try await next(request)
             }
         },
-        Self("theEndOfAStreamIsTold", [.changesResponse], fault: "last chunk again and again") { request, next in
+        Self("theEndOfAStreamArrives", [.changesResponse], fault: "last chunk again and again") { request, next in
             try await endless(request, next) { $0 }
         },
     ]

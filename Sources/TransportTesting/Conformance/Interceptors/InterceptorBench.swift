@@ -88,7 +88,7 @@ extension InterceptorConformance {
         }
 
         /// The rule about streams whose readers wait for ever, or read without end.
-        static let endOfStream = "theEndOfAStreamIsTold"
+        static let endOfStream = "theEndOfAStreamArrives"
 
         /// Blames the interceptor's stream for a standstill while the closure reads from it.
         @discardableResult

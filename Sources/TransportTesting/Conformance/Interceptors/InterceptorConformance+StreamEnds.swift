@@ -4,7 +4,7 @@ internal import Interceptors
 extension InterceptorConformance {
     static let streamEndLaws: [Law] = [
         Law(
-            "theEndOfAStreamIsTold",
+            "theEndOfAStreamArrives",
             expected: "After the last byte, the reader must get the end of the stream, and again if it asks again.",
             harm: "Otherwise the caller waits for ever for more content.",
             repair: "Return nil from next() when the source returns nil, and finish every continuation."
@@ -25,7 +25,7 @@ extension InterceptorConformance {
             try bench.expect(after == nil, "After its end the stream had another chunk.")
         },
         Law(
-            "theErrorOfAStreamIsTold",
+            "theErrorOfAStreamArrives",
             expected: "When the source of a stream fails, its reader must get the error.",
             harm: "Otherwise half a download looks like a whole one, and is stored.",
             repair: "Let errors of the source pass through next(); never replace them by an end.",

@@ -20,7 +20,7 @@ public import Interceptors
 /// ## No check hangs
 /// Tasks run one at a time, in an order that a seed determines, on a thread that belongs to the check. Time passes only when no
 /// task can go on. When nothing can go on and no time is left to pass, the check fails and says which calls wait: as
-/// `noCallWaitsForEver`, whichever rule was checked. A stream that goes on without end fails as `theEndOfAStreamIsTold`. A failure
+/// `noCallWaitsForEver`, whichever rule was checked. A stream that goes on without end fails as `theEndOfAStreamArrives`. A failure
 /// names its seed; the same seed repeats the order.
 ///
 /// The check can't see work on threads, dispatch queues, and actors with a custom executor, and their order isn't repeatable. When

@@ -18,7 +18,7 @@ extension TransportConformance {
             }
         },
         Law(
-            "whateverCodingIsAskedForIsDecoded",
+            "everyRequestedCodingIsDecoded",
             requires: [.connections],
             expected:
                 "Each content coding in Accept-Encoding must be decoded, and Content-Encoding and Content-Length removed.",
@@ -105,7 +105,7 @@ extension TransportConformance {
             try expect(String(decoding: beginning, as: UTF8.self), is: "first", "The beginning of the content")
         },
         Law(
-            "progressIsTold",
+            "progressIsReported",
             requires: [.progress],
             expected: "The last progress of an upload and a download must be all bytes of all bytes.",
             harm: "Otherwise a progress bar never reaches its end.",

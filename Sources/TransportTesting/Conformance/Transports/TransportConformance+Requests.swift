@@ -36,7 +36,7 @@ extension TransportConformance {
             try expect(try await bench.firstReceived().target, is: "/a?b=c", "The target")
         },
         Law(
-            "whatMustNotBeSentIsNot",
+            "aForbiddenRequestIsNotSent",
             expected:
                 "A request with HTTPContext.sendingForbidden must fail with sendingForbidden before anything is sent.",
             harm: "Otherwise a call that may only be answered from the cache uses the network.",

@@ -30,7 +30,7 @@ import TransportTesting
         await #expect {
             try await task.value
         } throws: {
-            [.connectionLost, .timedOut].contains(($0 as? TransportError)?.code)
+            ($0 as? TransportError)?.code == (fault == .reset ? .connectionLost : .timedOut)
         }
         #expect(progress.value == 0)
         #expect(stub.openBodies == 0)

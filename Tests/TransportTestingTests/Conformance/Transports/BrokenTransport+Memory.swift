@@ -13,7 +13,7 @@ extension BrokenTransport {
             response.url = nil
             return response
         },
-        Self("whatMustNotBeSentIsNot") { request, send in
+        Self("aForbiddenRequestIsNotSent") { request, send in
             var request = request
             request.context.sendingForbidden = nil
             return try await send(request)
@@ -119,7 +119,7 @@ extension BrokenTransport {
             response.body = response.body.wrapped(length: 10) { _ in stream }
             return response
         },
-        Self("progressIsTold") { request, send in
+        Self("progressIsReported") { request, send in
             var request = request
             request.context.uploadProgress = nil
             return try await send(request)

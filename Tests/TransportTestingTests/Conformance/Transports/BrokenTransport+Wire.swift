@@ -25,7 +25,7 @@ extension BrokenTransport {
             }
             return response
         },
-        Self("whateverCodingIsAskedForIsDecoded") { request, send in
+        Self("everyRequestedCodingIsDecoded") { request, send in
             var response = try await send(request)
             if response.headerFields["X-A"] == "b", response.body.bytes?.count == 17 {
                 response.headerFields[.contentLength] = "9"
