@@ -1,6 +1,6 @@
 package import Foundation
 
-/// The bytes with which a text in Unicode may begin, to name its encoding (RFC 2781 §3.2, RFC 3629 §6, Unicode 23.8).
+/// A mark at the start of Unicode text that names its encoding (RFC 2781 §3.2, RFC 3629 §6, Unicode 23.8).
 package struct ByteOrderMark: Sendable {
     package let bytes: [UInt8]
     package let encoding: String.Encoding
@@ -14,13 +14,13 @@ package struct ByteOrderMark: Sendable {
         Self(bytes: [0xFF, 0xFE], encoding: .utf16LittleEndian), Self(bytes: [0xFE, 0xFF], encoding: .utf16BigEndian),
     ]
 
-    /// The mark at the beginning of some bytes; `nil` if there is none.
+    /// The mark that the bytes begin with, or `nil` without one.
     package static func beginning(_ bytes: some Sequence<UInt8>) -> Self? {
         all.first { bytes.starts(with: $0.bytes) }
     }
 
     /// The number of bytes of UTF-8's mark at the beginning: 3 or 0.
-    // Inlinable, because an iterator of another module's generic function is an allocation for each envelope.
+    // Inlinable, because an unspecialized iterator costs an allocation for each envelope.
     @inlinable package static func lengthOfUTF8(_ bytes: some Sequence<UInt8>) -> Int {
         var iterator = bytes.makeIterator()
         return iterator.next() == 0xEF && iterator.next() == 0xBB && iterator.next() == 0xBF ? 3 : 0

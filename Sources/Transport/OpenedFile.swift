@@ -25,10 +25,10 @@ package struct SystemCallFailure: Error {
     /// The failure of the system call that this thread made last.
     init(_ call: StaticString, _ path: String) { self.init(call, path, errno) }
 
-    /// Whether nothing has the path's name.
+    /// Whether the path doesn't exist.
     package var isMissing: Bool { code == ENOENT }
 
-    /// What failed, as a sentence for a person.
+    /// A sentence for a person: the call, the path and the reason.
     package var sentence: String { "\(call) failed for \(path): \(String(cString: strerror(code)))." }
 
     /// Whether the disk, the user's share of it or the file can't take more bytes.
@@ -49,7 +49,7 @@ package final class OpenedFile: Sendable {
 
     /// Opens a file. Never waits for the other end of a FIFO.
     ///
-    /// - Parameter permissions: a new file gets the permissions that the umask leaves of these.
+    /// - Parameter permissions: the permissions of a new file, reduced by the umask.
     package static func open(
         _ path: String,
         _ flags: Int32,
@@ -205,7 +205,7 @@ package enum FileName {
         return String(cString: resolved)
     }
 
-    /// Whether the path, which holds no links, is something else than a regular file: a folder, a device, a FIFO.
+    /// Whether the path, which holds no links, is something other than a regular file: a folder, a device, a FIFO.
     package static func isOfAnotherKind(_ path: String) -> Bool {
         // Avoids `stat()`, for which Apple requires apps to declare a reason.
         (try? URL(filePath: path).resourceValues(forKeys: [.isRegularFileKey]).isRegularFile) == false

@@ -26,7 +26,7 @@ struct ServerArguments: Equatable {
           --port PORT    the port, 8080 by default; 0 for a free one
           --delay TIME   the wait before each answer, such as 200ms or 1.5s
           --fail SHARE   the share of requests that get a 503, such as 10%
-          --seed NUMBER  makes the same requests fail in each run
+          --seed NUMBER  makes the same requests fail in each run, if they come in the same order
           --watch        reports changed files, and problems with them, at once
           --help         shows this text
           --             ends the options, before a folder whose name begins with a dash

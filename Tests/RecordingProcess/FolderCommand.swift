@@ -4,8 +4,8 @@ import TestSupport
 
 /// The commands for folders of answers. Each begins with `folder`:
 ///
-/// - `record FOLDER FIRST TIME` records the versions of the answers from number FIRST on, each with a new recorder, and prints each
-///   recorded version, until a signal kills the process, or the kernel does so after TIME microseconds of processor time.
+/// - `record FOLDER FIRST TIME` records the versions from number FIRST on, each with a new recorder, and prints each version. It
+///   ends by a signal, or after TIME microseconds of processor time.
 /// - `ask FOLDER DESCRIPTORS` prints the error of a request that FOLDER doesn't answer, as a user without rights and with at most
 ///   this many open descriptors.
 enum FolderCommand {

@@ -1,7 +1,7 @@
 package import Middlewares
 import Synchronization
 
-/// Limits the calls of each tenant that run at a time, so that one busy tenant doesn't use up the connections of all.
+/// Limits how many calls of each tenant run at a time, so that one busy tenant can't use up all connections.
 ///
 /// The caller names the tenant: `client.get("/report", context: .with(\.tenant, "acme"))`.
 package final class BulkheadInterceptor: PlacedInterceptor {

@@ -2,9 +2,9 @@ package import Foundation
 package import Middlewares
 import Synchronization
 
-/// Keeps POSTs that the network loses in a folder, and sends them again later. The server acts on each only once.
+/// Stores POSTs in a folder when the network fails, and sends them again later. A key lets the server act on each POST only once.
 ///
-/// Place it outside of credentials, so that none is stored, and each request gets a fresh one when it is sent again.
+/// Place it outside credentials: no credential is stored, and a request that is sent again gets a fresh one.
 package final class OutboxInterceptor: PlacedInterceptor {
     private let folder: URL
     private let time: TimeSource
@@ -37,7 +37,7 @@ package final class OutboxInterceptor: PlacedInterceptor {
         try JSONEncoder().encode(kept).write(to: folder.appending(path: name), options: .atomic)
     }
 
-    /// Sends the kept requests, oldest first, until the network fails. The server's other refusals stay in the folder too.
+    /// Sends the kept requests, oldest first, until the network fails. Requests that the server refuses stay in the folder.
     @concurrent package func sendAll(with client: Client) async throws {
         guard !isSending.exchange(true, ordering: .acquiringAndReleasing) else { return }
         defer { isSending.store(false, ordering: .releasing) }

@@ -14,20 +14,19 @@ extension Client {
     /// - Parameters:
     ///   - path: a path below the base URL, or an absolute URL.
     ///   - file: the destination. Its folder must exist.
-    ///   - resuming: whether a download that breaks off goes on where it was; ``DownloadResuming/never`` by default. Otherwise
-    ///     each attempt passes the whole chain, with `Accept-Encoding: identity`, and caches step aside.
-    ///   - digest: the digest that the whole file must have; by default any. Otherwise a `Repr-Digest` of the response
-    ///     (RFC 9530) is checked, where SHA-256 is available.
+    ///   - resuming: whether an interrupted download continues where it stopped; ``DownloadResuming/never`` by default. Each
+    ///     attempt of a download that resumes runs the whole chain, with `Accept-Encoding: identity`, and passes caches.
+    ///   - digest: the digest that the whole file must have. Without one, a `Repr-Digest` (RFC 9530) is checked if the response
+    ///     has a `Content-Length` and no coding, and SHA-256 is available.
     ///   - limit: the maximum number of bytes. By default the file system is the only limit.
     ///   - query: appended to any query in the path.
     ///   - headers: take precedence over the chain's defaults.
     ///   - context: values that accompany each request. Its `HTTPContext.responseBody` is replaced.
     ///   - progress: called as the content arrives, from any thread. It replaces the context's. A resumed download counts the
     ///     bytes of earlier attempts, and may start over.
-    /// - Returns: the last response, whose body is used up. After a resumed download its status is 206.
-    /// - Throws: ``DecodingFailure`` if the status isn't a success, ``DownloadError``, a `TransportError` with
-    ///   `HTTPErrorCode.unsupported` where a digest or a lock that the call needs isn't available, or a `TransportError` as
-    ///   `HTTPBody.write(to:upTo:)` does.
+    /// - Returns: the last response, whose body has been read. After a resumed download its status is 206.
+    /// - Throws: ``DecodingFailure`` if the status isn't a success; ``DownloadError``; a `TransportError` with
+    ///   `HTTPErrorCode.unsupported` without a needed digest or lock; otherwise as `HTTPBody.write(to:upTo:)`.
     @discardableResult
     public func download(
         _ path: RequestTarget,

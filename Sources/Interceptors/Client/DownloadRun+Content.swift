@@ -3,7 +3,7 @@ internal import HTTPSyntax
 internal import Transport
 
 extension DownloadRun {
-    /// Saves the content of a response, off the caller's actor. Returns `false` if the next attempt has to ask in another way.
+    /// Saves the content of a response, off the caller's actor. Returns `false` if the next attempt must send a different request.
     @concurrent
     func use(
         _ response: HTTPResponse,
@@ -21,8 +21,8 @@ extension DownloadRun {
             case .replace(let representation):
                 state.isComposed = false
                 let kept = resumes ? representation : nil
-                if let kept, kept.total > limit { throw tooLarge }
-                // The announced digest is that of the whole, and the caller may have asked for a part.
+                if let length = kept?.total ?? response.body.length, length > limit { throw tooLarge }
+                // The announced digest covers the whole content, and the caller may have requested a range.
                 let announced = response.status == 200 ? response.headerFields.announcedDigest : nil
                 try part.begin(kept, announced: announced)
                 try await save(response, to: part, upTo: kept?.total)
@@ -57,7 +57,7 @@ extension DownloadRun {
             mayBePartial: !resumes
         )
         if case .append = decision, let digest = response.headerFields.announcedDigest, !part.announce(digest) {
-            return .startOver(reason: "The server now announces another digest.")
+            return .startOver
         }
         return decision
     }
@@ -66,7 +66,7 @@ extension DownloadRun {
     ///
     /// - Parameter end: the number of bytes that the part must then have, if it is known.
     private func save(_ response: HTTPResponse, to part: DownloadPart, upTo end: Int64?) async throws {
-        let total = part.total ?? (resumes ? nil : response.body.length)
+        let total = part.total ?? response.body.length
         let elapsed = resuming.time.startMeasuring()
         var safe = (length: part.length, time: Duration.zero)
         do {
@@ -91,7 +91,7 @@ extension DownloadRun {
                 )
             }
         } catch {
-            // That the next call can't keep these bytes matters less than the error that ended this one.
+            // The error that ended the attempt matters more than a failed checkpoint.
             try? await part.checkpoint()
             throw error
         }
@@ -109,9 +109,10 @@ extension DownloadRun {
         TransportError(.bodyTooLarge, "The body is longer than the limit of \(limit) bytes.", request: request)
     }
 
-    /// Whether the whole part has the caller's digest, or else the announced one. `false` if a part of several responses has
-    /// not, and was emptied: the server may have changed its content and kept the validator, so the whole is worth another
-    /// attempt.
+    /// Whether the content has the expected digest, or else the announced one. Otherwise throws.
+    ///
+    /// If the bytes come from several responses, empties the part once and returns `false`: the server may have kept its
+    /// validator for new content.
     @concurrent
     func isRight(_ part: DownloadPart, _ state: inout State) async throws -> Bool {
         guard let wanted = expected?.bytes ?? part.announced else { return true }

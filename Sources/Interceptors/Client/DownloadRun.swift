@@ -15,7 +15,7 @@ struct DownloadRun: Sendable {
     let limit: Int64
     let progress: (@Sendable (TransferProgress) -> Void)?
 
-    /// The failures after which the rest may still come.
+    /// The failures after which another attempt may succeed.
     private static let temporaryFailures: Set<HTTPErrorCode> = [
         .offline, .cannotFindHost, .cannotConnect, .connectionLost, .timedOut, .truncated,
     ]
@@ -24,7 +24,7 @@ struct DownloadRun: Sendable {
 
     var resumes: Bool { resuming.extent != .never }
 
-    /// What a call remembers from attempt to attempt.
+    /// The state of a call across attempts.
     struct State {
         /// How requests for the whole treat codings. A request for a part always avoids them.
         var codings: CodedContent
@@ -105,7 +105,7 @@ struct DownloadRun: Sendable {
         case .unsupported:
             throw unsent(
                 .unsupported,
-                "The file system of \(file.path) has no locks, so bytes can't be kept across launches. Resume within the call."
+                "The file system of \(file.path) has no locks, so bytes can't be kept across launches. Pass `resuming: .withinCall`."
             )
         }
     }
@@ -171,6 +171,6 @@ extension DownloadRun {
 extension DownloadRun.State {
     /// How a request treats codings.
     ///
-    /// - Parameter demand: the part it asks for. A part of coded content would be one of the coded bytes.
+    /// - Parameter demand: the part it asks for. A range of coded content would count coded bytes.
     func codings(of demand: RangeDemand?) -> CodedContent { demand == nil ? codings : .avoided }
 }

@@ -5,7 +5,7 @@ struct DownloadAttempts {
     private let maxAttempts: Int
     private var fruitless = 0
     private var mostBytes: Int64
-    /// The version that the most bytes are of; the outer `nil` until there are bytes.
+    /// The version of those bytes. The outer optional is `nil` until there are bytes.
     private var version: Representation??
 
     /// - Parameters:
@@ -17,7 +17,7 @@ struct DownloadAttempts {
         if bytes > 0 { self.version = .some(version) }
     }
 
-    /// The wait before the next attempt; `nil` if there is none.
+    /// The wait before the next attempt, or `nil` to give up.
     ///
     /// More bytes of a version than ever before start the count again. The first bytes of another version don't, so that a
     /// download from a server that always changes its content ends.

@@ -1,7 +1,7 @@
 internal import HTTPSyntax
 internal import Transport
 
-/// The part of a representation that is still to come.
+/// The missing rest of a representation.
 struct RangeDemand: Sendable, Hashable {
     let representation: Representation
     /// The number of bytes to keep; at least one byte is missing after them.
@@ -34,17 +34,17 @@ enum CodedContent: Sendable, Hashable {
     case accepted
 }
 
-/// What a response's content is to the bytes that are there (RFC 9110 §14, §15.3.7, §15.5.17).
+/// How a response's content relates to the bytes of the part (RFC 9110 §14, §15.3.7, §15.5.17).
 enum DownloadDecision: Sendable, Hashable {
-    /// The content is whole and replaces all bytes. Without a representation, the rest of it can't be asked for later.
+    /// The content is whole and replaces all bytes. Without a representation, no later request can ask for the rest.
     case replace(Representation?)
     /// The content continues the bytes: it belongs to this range.
     case append(Range<Int64>)
-    /// The content is of no use, nor are the bytes: ask for the whole.
-    case startOver(reason: String)
+    /// Neither the content nor the part is usable: request the whole.
+    case startOver
     /// The content is coded although no coding was asked for: ask again, and let the transport decode it.
     case askForDecoded
-    /// The content is of no use, and asking again would bring the same.
+    /// The content is unusable, and another attempt would get the same.
     case refuse(HTTPErrorCode, reason: String)
 
     /// Decides about a response whose status is a success, a 416, or any that the caller accepts.
@@ -62,16 +62,16 @@ enum DownloadDecision: Sendable, Hashable {
         let fields = response.headerFields
         switch (response.status.code, demand) {
         case (206, let demand?):
-            switch Self.range(in: fields, for: demand) {
-            case .success(let range): self = .append(range)
-            case .failure(let fault): self = .startOver(reason: fault.reason)
-            }
+            self = Self.range(in: fields, for: demand).map { .append($0) } ?? .startOver
         case (206, nil) where !mayBePartial:
-            self = .refuse(.invalidRange, reason: "The server sent a part of the content, and nobody asked for a part.")
+            self = .refuse(
+                .invalidRange,
+                reason: "The server sent part of the content, although the request named no range."
+            )
         case (416, _?):
-            self = .startOver(reason: "The server has no bytes after those that are there: the content has changed.")
+            self = .startOver
         case (let code, _) where !mayBePartial && code != 200 && code != 203:
-            self = .refuse(.unacceptedStatus, reason: "The server answered \(response.status), without the content.")
+            self = .refuse(.unacceptedStatus, reason: "The status \(response.status) has no content to save.")
         case _ where codings == .avoided && ContentDecoding.isCoded(fields):
             self = .askForDecoded
         case _ where codings == .decoded && ContentDecoding.isCoded(fields):
@@ -83,30 +83,17 @@ enum DownloadDecision: Sendable, Hashable {
         }
     }
 
-    private struct Fault: Error { let reason: String }
-
-    private static func range(in fields: HTTPFields, for demand: RangeDemand) -> Result<Range<Int64>, Fault> {
-        func fault(_ reason: String) -> Result<Range<Int64>, Fault> { .failure(Fault(reason: reason)) }
-        if ContentDecoding.isCoded(fields) { return fault("The server sent a part of coded content.") }
-        let values = fields[values: .contentRange]
+    /// The range of a partial response, or `nil` if the response can't continue the bytes.
+    private static func range(in fields: HTTPFields, for demand: RangeDemand) -> Range<Int64>? {
         // Several parts have their ranges in the content, and nobody asked for several (§15.3.7.2).
-        guard values.count == 1, let content = ContentRange(values[0]), let bytes = content.bytes else {
-            return fault("The server sent a part without a valid Content-Range.")
-        }
-        guard bytes.lowerBound == demand.offset else {
-            return fault("The server sent a part from byte \(bytes.lowerBound) instead of byte \(demand.offset).")
-        }
+        let values = fields[values: .contentRange]
+        guard !ContentDecoding.isCoded(fields), values.count == 1, let content = ContentRange(values[0]),
+            let bytes = content.bytes, bytes.lowerBound == demand.offset
+        else { return nil }
         let total = demand.representation.total
-        // A server that doesn't know the total says so with an asterisk (§14.4).
-        guard content.total ?? total == total, bytes.upperBound <= total else {
-            return fault("The content now has another length: \(values[0]), not \(total) bytes.")
-        }
-        if fields.contains(.contentLength), fields.contentLength != bytes.upperBound - bytes.lowerBound {
-            return fault("The server sent a part whose Content-Length isn't that of its Content-Range.")
-        }
-        guard demand.representation.validator.isConfirmed(by: fields) else {
-            return fault("The server sent a part of another version of the content.")
-        }
-        return .success(bytes)
+        // A server that doesn't know the total sends an asterisk (§14.4).
+        guard content.total ?? total == total, bytes.upperBound <= total else { return nil }
+        if fields.contains(.contentLength), fields.contentLength != bytes.upperBound - bytes.lowerBound { return nil }
+        return demand.representation.validator.isConfirmed(by: fields) ? bytes : nil
     }
 }

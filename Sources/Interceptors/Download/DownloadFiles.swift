@@ -17,7 +17,7 @@ internal import Android
 /// ```
 /// film.mp4                the destination: the earlier file, if any, until the rename
 /// .film.mp4.part          the bytes so far; renamed to the destination at the end
-/// .film.mp4.part-state    which bytes they are, and how many are safe (``DownloadRecord``)
+/// .film.mp4.part-state    the version of the bytes, and how many are safe (``DownloadRecord``)
 /// ```
 ///
 /// Locks on both keep two downloads apart, even if somebody removes one of the files meanwhile.
@@ -25,7 +25,7 @@ struct DownloadFiles: Sendable {
     let part: String
     let state: String
 
-    /// A file system's limit is 255 bytes, usually.
+    /// File systems usually allow 255 bytes.
     private static let nameLimit = 200
 
     init(_ file: URL) {

@@ -12,7 +12,7 @@ internal import Android
 #endif
 
 extension DownloadPart {
-    /// A part, or why there is none.
+    /// The result of opening a part.
     enum Opening {
         case opened(DownloadPart)
         /// Another download holds the part.
@@ -23,7 +23,7 @@ extension DownloadPart {
 
     /// Opens the part of a destination, with the bytes of earlier calls for the same URL.
     ///
-    /// - Parameter permissions: those of the file to replace. Nobody else may read more of the part than of that file.
+    /// - Parameter permissions: those of the file to replace. The part is never more readable than that file.
     static func kept(
         for file: URL,
         source: URL,
@@ -57,8 +57,8 @@ extension DownloadPart {
         _ permissions: UInt16?,
         _ protection: PartProtection
     ) throws(SystemCallFailure) -> PartProtection.Claim {
-        // The file must not be marked as the state is. But two open files of one name exclude each other, so a second lock
-        // succeeds only if the other download has renamed the first file meanwhile.
+        // The part's content can't hold a mark. But two open files with one name exclude each other: a second lock succeeds
+        // only if the name leads to another file.
         let isNamed = { (_: OpenedFile) throws(SystemCallFailure) in
             protection.tryLock(try open(path, permissions)) != .locked
         }

@@ -15,14 +15,14 @@ internal import Android
 
 /// The bytes of a download on their way to the destination.
 ///
-/// Only the task of the call uses a part, and it has stopped writing when the call returns. So no attempt that was given up can
-/// write behind the back of another one. With a state file, the part survives the process:
+/// Only the task of the call uses a part, and it has stopped writing when the call returns. So an abandoned attempt
+/// can't write while another runs. With a state file, the part survives the process:
 ///
 /// 1. ``begin(_:announced:)`` clears the state before it empties the file, and describes the new bytes before any is written.
 /// 2. ``checkpoint()`` records a length after those bytes are on the disk.
 /// 3. A later process trusts the recorded length, and cuts off what comes after it.
 ///
-/// So whatever point a process is killed at, or the power fails at, the trusted bytes are of the recorded representation.
+/// So after a kill or a power failure at any point, the trusted bytes belong to the recorded representation.
 final class DownloadPart: Sendable {
     private struct Content {
         var length: Int64 = 0
@@ -52,7 +52,7 @@ final class DownloadPart: Sendable {
         file.unlock()
     }
 
-    /// Takes over what the record describes and the file has.
+    /// Adopts the recorded bytes if the file still has them.
     func restore() throws(SystemCallFailure) {
         guard let record = try state?.record(), record.source == source, try file.size() >= record.length,
             record.length <= record.representation.total
@@ -72,13 +72,13 @@ extension DownloadPart {
     /// The digest that the server announced for the whole.
     var announced: [UInt8]? { content.withLock(\.announced) }
 
-    /// The version that the bytes are of, if the part can be continued.
+    /// The version of the bytes, if a later request can continue them.
     var representation: Representation? { content.withLock { $0.record?.representation } }
 
     /// The number of bytes of the whole, if the part can be continued.
     var total: Int64? { representation?.total }
 
-    /// The part to ask the server for; `nil` if only the whole will do.
+    /// The range to request, or `nil` to request the whole.
     var demand: RangeDemand? {
         content.withLock { content in content.record.flatMap { RangeDemand($0.representation, length: content.length) }
         }
@@ -87,7 +87,7 @@ extension DownloadPart {
     /// Whether all bytes are there, as far as their number is known.
     var isWhole: Bool { total.map { $0 == length } ?? true }
 
-    /// Notes the digest of the whole that a later response announces. Returns `false` if an earlier one announced another.
+    /// Keeps the digest that a later response announces. Returns `false` if an earlier response announced a different one.
     func announce(_ digest: [UInt8]) -> Bool {
         content.withLock { content in
             content.announced = content.announced ?? digest
@@ -95,7 +95,7 @@ extension DownloadPart {
         }
     }
 
-    /// Empties the part, and forgets what it was.
+    /// Empties the part and forgets its record.
     func clear() throws(SystemCallFailure) {
         try state?.clear()
         try file.truncate(to: 0)
@@ -144,7 +144,7 @@ extension DownloadPart {
         if let loss = loss.withLock({ $0 }) { throw loss }
         do {
             try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-                // The disk may take seconds, and the threads of tasks are few.
+                // Synchronizing may take seconds, and would block one of the few threads for tasks.
                 DispatchQueue.global(qos: .utility).async { [file, protection] in
                     continuation.resume(with: Result { try protection.synchronize(file) })
                 }
@@ -178,7 +178,7 @@ extension DownloadPart {
         }
     }
 
-    /// Moves the part to the destination; a kept one after its bytes are on the disk. A file already there is replaced atomically.
+    /// Moves the part to the destination, and atomically replaces a file there. With a state file, waits until the bytes are on the disk.
     func place(at destination: URL, permissions: UInt16?) async throws {
         if let state {
             try await synchronize()

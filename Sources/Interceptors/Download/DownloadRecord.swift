@@ -1,10 +1,10 @@
 internal import Foundation
 internal import HTTPSyntax
 
-/// What the state file of a part says about it.
+/// The content of a part's state file.
 ///
 /// The record is written twice, in turn to two slots of the file. A process that is killed while it writes a slot therefore
-/// leaves the other slot valid. A checksum tells a half-written slot.
+/// leaves the other slot valid. A checksum reveals a half-written slot.
 struct DownloadRecord: Codable, Sendable, Hashable {
     /// Counts the writes: of two valid slots, the later one counts.
     var number = 0
@@ -19,7 +19,7 @@ struct DownloadRecord: Codable, Sendable, Hashable {
     /// The size of a slot in bytes, and where the second slot starts.
     static let slotSize = 1_024
 
-    /// The place of this record in the file.
+    /// The offset of this record's slot.
     var offset: Int64 { Int64(number % 2 * Self.slotSize) }
 
     /// The digest of a URL without its fragment, which isn't sent.
@@ -27,7 +27,7 @@ struct DownloadRecord: Codable, Sendable, Hashable {
         PortableSHA256.digest(Array(url.absoluteString.utf8.prefix { $0 != UInt8(ascii: "#") })).hexadecimal
     }
 
-    /// The slot's bytes; `nil` if they would be too many.
+    /// The slot's bytes, or `nil` if the record doesn't fit.
     func slot() -> [UInt8]? {
         guard let json = try? JSONEncoder().encode(self) else { return nil }
         let text = Array("\(Self.checksum(json)) ".utf8) + json
@@ -56,7 +56,7 @@ struct DownloadRecord: Codable, Sendable, Hashable {
         let json = Data(parts[1].prefix { $0 != UInt8(ascii: "\n") })
         guard Self.checksum(json) == String(decoding: parts[0], as: UTF8.self),
             let record = try? JSONDecoder().decode(Self.self, from: json), record.length >= 0,
-            // A later record must have a number too.
+            // The next record's number mustn't overflow.
             (0..<Int.max).contains(record.number)
         else { return nil }
         self = record

@@ -7,7 +7,7 @@ extension DownloadResuming {
     /// - Throws: ``DownloadError`` with ``Transport/HTTPErrorCode/downloadInProgress`` while a download uses the bytes, or a
     ///   `TransportError` with `HTTPErrorCode.unwritableFile`.
     public static func removeParts(of file: URL) throws {
-        guard file.isFileURL else { throw TransportError(.unwritableFile, "The URL isn't that of a file.") }
+        guard file.isFileURL else { throw TransportError(.unwritableFile, "The URL isn't a file URL.") }
         do throws(SystemCallFailure) {
             if try DownloadFiles(file).remove(PartProtection()) { return }
         } catch {

@@ -1,12 +1,12 @@
-/// Whether a download that breaks off goes on where it was, and how long it tries.
+/// Whether an interrupted download continues where it stopped, and how often it tries.
 ///
-/// | value | after a failure that may pass | after the end of the process |
+/// | value | after a temporary failure | after the end of the process |
 /// | --- | --- | --- |
 /// | ``never`` | the call fails | from the start |
 /// | ``withinCall`` | the call goes on | from the start |
 /// | ``acrossLaunches`` | the call goes on | the next call goes on |
 ///
-/// A failure may pass if its code is `connectionLost`, `truncated`, `timedOut`, `offline`, `cannotConnect` or `cannotFindHost`. A
+/// A failure is temporary if its code is `connectionLost`, `truncated`, `timedOut`, `offline`, `cannotConnect` or `cannotFindHost`. A
 /// response with an error status ends the call: `retry` repeats such requests.
 ///
 /// Bytes are kept only if the server identifies their version strongly (RFC 9110 §8.8.1), and says how many there are.
@@ -16,7 +16,7 @@ public struct DownloadResuming: Sendable {
     let extent: Extent
     let maxAttempts: Int
     let time: TimeSource
-    /// How much may be lost if the process is killed.
+    /// Limits the bytes that a kill can lose.
     package var checkpoint = Checkpoint()
     package var protection = PartProtection()
 
@@ -29,31 +29,33 @@ public struct DownloadResuming: Sendable {
     /// The download is one request, and fails with it.
     public static let never = Self(extent: .never, maxAttempts: 1, time: .system)
 
-    /// The download goes on after failures that may pass. Up to five attempts in a row may bring nothing new.
+    /// The download goes on after temporary failures. The call fails after five consecutive attempts without new bytes.
     public static let withinCall = Self.withinCall()
 
     /// The same as ``withinCall``, and the next call goes on, also in another launch of the program.
     ///
     /// The bytes are in hidden files beside the destination, `.NAME.part` and `.NAME.part-state`, until the download succeeds.
-    /// ``removeParts(of:)`` removes the files. If the process is killed, at most the bytes of the last second are lost.
+    /// ``removeParts(of:)`` removes the files. If the process is killed, about the last second's bytes are lost.
     ///
     /// Locks on the files keep two downloads apart. Where the file system has no locks, the call throws a `TransportError` with
     /// `HTTPErrorCode.unsupported` before anything is sent.
     public static let acrossLaunches = Self.acrossLaunches()
 
-    /// The download goes on after failures that may pass.
+    /// The download goes on after temporary failures.
     ///
     /// - Parameters:
-    ///   - maxAttempts: how many attempts in a row may bring nothing new; 5 by default. The call then fails with the last error.
+    ///   - maxAttempts: the number of consecutive attempts without new bytes after which the call fails with the last error;
+    ///     5 by default.
     ///   - time: its clock measures the waits between attempts, up to 0.2 s, 0.4 s and so on, at most 20 s, with full jitter.
     public static func withinCall(maxAttempts: Int = 5, time: TimeSource = .system) -> Self {
         Self(extent: .withinCall, maxAttempts: maxAttempts, time: time)
     }
 
-    /// The download goes on after failures that may pass, and the next call goes on: see ``acrossLaunches``.
+    /// The download goes on after temporary failures, and the next call goes on: see ``acrossLaunches``.
     ///
     /// - Parameters:
-    ///   - maxAttempts: how many attempts in a row may bring nothing new; 5 by default. The call then fails with the last error.
+    ///   - maxAttempts: the number of consecutive attempts without new bytes after which the call fails with the last error;
+    ///     5 by default.
     ///   - time: its clock measures the waits between attempts, up to 0.2 s, 0.4 s and so on, at most 20 s, with full jitter.
     public static func acrossLaunches(maxAttempts: Int = 5, time: TimeSource = .system) -> Self {
         Self(extent: .acrossLaunches, maxAttempts: maxAttempts, time: time)

@@ -1,4 +1,4 @@
-/// The system calls that protect the bytes of a part. Tests replace them by calls that fail.
+/// The system calls that protect the bytes of a part. Tests replace them with failing ones.
 package struct PartProtection: Sendable {
     /// Puts the bytes of a file on the disk.
     package var synchronize: @Sendable (OpenedFile) throws(SystemCallFailure) -> Void
@@ -10,7 +10,7 @@ package struct PartProtection: Sendable {
         tryLock = { $0.tryLock() }
     }
 
-    /// A file that this call has for itself, or why not.
+    /// The result of claiming a file.
     enum Claim {
         case held(OpenedFile)
         /// Another download holds the lock.
@@ -29,7 +29,7 @@ package struct PartProtection: Sendable {
         _ open: () throws(SystemCallFailure) -> OpenedFile,
         isNamed: (OpenedFile) throws(SystemCallFailure) -> Bool
     ) throws(SystemCallFailure) -> Claim {
-        // Where locks exclude nobody, the attempts could go on for ever.
+        // Where locks exclude nobody, the attempts could go on forever.
         for _ in 0..<100 {
             let file = try open()
             switch tryLock(file) {

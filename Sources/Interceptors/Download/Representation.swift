@@ -1,16 +1,16 @@
 internal import HTTPSyntax
 internal import Transport
 
-/// The version of a resource that a part belongs to, as far as the server said so strongly enough to ask for the rest.
+/// A version of a resource, with a validator strong enough to request the rest of it.
 struct Representation: Codable, Sendable, Hashable {
     /// Tells versions apart byte by byte (RFC 9110 §8.8.1).
     let validator: RangeValidator
     /// The number of bytes of the whole.
     let total: Int64
 
-    /// The representation that a response with the whole content is of; `nil` if the rest of it could not be asked for later.
+    /// The representation in a complete response, or `nil` if no later request could ask for the rest.
     ///
-    /// Coded content is never kept: a range of it would be one of the coded bytes. A decoded body has lost its
+    /// Coded content is never kept: a range would count coded bytes. A decoded body has lost its
     /// `Content-Length`, so content that a transport decoded isn't kept either.
     init?(of fields: HTTPFields) {
         guard !ContentDecoding.isCoded(fields), let total = fields.contentLength, total > 0,
@@ -61,7 +61,7 @@ enum RangeValidator: Codable, Sendable, Hashable {
         }
     }
 
-    /// Whether a partial response may be of the representation with this validator.
+    /// Whether a partial response can belong to the representation with this validator.
     ///
     /// A response to `If-Range` may leave out `Last-Modified`, but not `ETag` (RFC 9110 §15.3.7).
     func isConfirmed(by fields: HTTPFields) -> Bool {

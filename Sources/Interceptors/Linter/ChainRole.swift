@@ -154,6 +154,9 @@ extension ChainRole {
 
 /// Roles that only this package's interceptors declare.
 extension ChainRole {
+    /// Keeps exchanges as files.
+    package static let records = Self(id: "records")
+
     /// Retries a 401; implies ``retries``.
     package static let retriesUnauthorized = Self(id: "retriesUnauthorized")
 

@@ -15,9 +15,9 @@ extension Client {
     ///
     /// ## Reconnection
     /// When the server ends the stream, the connection breaks, or no byte arrives for `idleLimit`, the client waits and sends
-    /// another request. The request has the ID of the last event in the field `Last-Event-ID`, and runs the whole chain, so it has
-    /// a new access token if necessary. ``Reconnection`` has the waits. A request whose method isn't safe (RFC 9110 §9.2.1), such
-    /// as a POST or a PUT, isn't sent again: its stream ends with the response, or with the error.
+    /// another request. The request carries the last event's ID in `Last-Event-ID`. It runs the whole chain, so it gets a new
+    /// access token if necessary. ``Reconnection`` has the waits. A request whose method isn't safe (RFC 9110 §9.2.1), such as
+    /// POST, isn't sent again. Its stream ends with the response or the error.
     ///
     /// A request that an interceptor refuses for now, as an open circuit does, is sent after the refusal's wait.
     ///
@@ -30,7 +30,7 @@ extension Client {
     ///
     /// - Parameters:
     ///   - path: a path below the base URL, or an absolute URL.
-    ///   - lastEventID: the ID of the event after which to start. `nil` or empty to start where the server likes. An ID that no
+    ///   - lastEventID: the ID of the event after which to start. With `nil` or an empty ID, the server chooses the start. An ID that no
     ///     field can hold, because it has control characters or more than 4 KiB, isn't sent, also when the server set it.
     ///   - limit: the maximum length in bytes of a line, and of an event's data; 1 MiB by default.
     ///   - idleLimit: the longest silence. A comment of the server counts as a sign of life; the standard recommends one every 15
@@ -82,9 +82,9 @@ extension Client {
     /// Everything else is as in ``events(_:after:upTo:idleLimit:reconnection:query:headers:context:time:)``.
     ///
     /// - Parameters:
-    ///   - endpoint: makes the request. If its method isn't safe (RFC 9110 §9.2.1), such as POST, PUT or DELETE, the stream
-    ///     ends with the first connection, because a second request would act again.
-    ///   - lastEventID: the ID of the event after which to start. `nil` or empty to start where the server likes.
+    ///   - endpoint: makes the request. If its method isn't safe (RFC 9110 §9.2.1), the stream ends with the first connection:
+    ///     a second request would act again.
+    ///   - lastEventID: the ID of the event after which to start. With `nil` or an empty ID, the server chooses the start.
     ///   - limit: the maximum length in bytes of a line, and of an event's data; 1 MiB by default.
     ///   - idleLimit: the longest silence, 60 seconds by default; `nil` for no limit.
     ///   - reconnection: the waits, and the number of failures after which the stream gives up.

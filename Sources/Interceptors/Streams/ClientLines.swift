@@ -9,8 +9,8 @@ extension Client {
     /// }
     /// ```
     /// The request is sent when the loop asks for the first value. Lines are read as the loop asks for them, so an export of any
-    /// size takes little memory. Leaving the loop closes the connection. A response that breaks off is an error, after the values
-    /// before.
+    /// size takes little memory. Leaving the loop closes the connection. If a response breaks off, the loop gets the
+    /// complete values first, and then the error.
     ///
     /// ## Formats
     /// | content | records | skipped |

@@ -18,7 +18,7 @@ struct EventSource: Sendable {
     let reconnection: Reconnection?
     let time: TimeSource
 
-    /// Sends a request for the events after an event. Returns `nil` if the server says that there are none.
+    /// Sends a request for the events after an event. Returns `nil` after a 204, which ends the stream.
     ///
     /// - Parameter retry: the server's reconnection time, if it has sent one.
     func connect(after lastEventID: String, retry: Duration?) async throws -> EventConnection? {

@@ -4,7 +4,7 @@ internal import Transport
 
 /// Interprets a stream of the type `text/event-stream` (HTML Living Standard §9.2.6), however its chunks divide it.
 ///
-/// A value without I/O: append a chunk, then ask for events until there is none.
+/// A value without I/O: append a chunk, then ask for events until `next()` returns `nil`.
 struct EventStreamParser {
     private var lines: LineSplitter
     private var fields: EventFields

@@ -1,6 +1,6 @@
 /// Finds the ends of the elements of a JSON text sequence (RFC 7464), however its chunks divide it. Looks at each byte once.
 ///
-/// An LF ends an element unless it is inside of an array, an object or a string. An RS ends any element, because no JSON text
+/// An LF ends an element unless it is inside an array, an object or a string. An RS ends any element, because no JSON text
 /// contains one. So the elements after a malformed one are found again.
 struct JSONElementScanner {
     private static let recordSeparator: UInt8 = 0x1E

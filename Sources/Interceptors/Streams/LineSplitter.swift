@@ -28,7 +28,7 @@ struct LineSplitter {
     private var chunk = Data()
     /// The offset of the next unread byte in the chunk.
     private var start = 0
-    /// The offset of the first LF from `start` on, or the chunk's length if there is none. Unknown if it is less than `start`.
+    /// The offset of the first LF from `start` on, or the chunk's length without one. Unknown if it is less than `start`.
     private var nextLineFeed = -1
     /// The beginning of a line whose end hasn't arrived.
     private var partial: [UInt8] = []

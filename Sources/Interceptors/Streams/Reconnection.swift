@@ -41,13 +41,13 @@ struct ReconnectionPlan {
     enum End {
         /// The server ended the stream.
         case ended
-        /// The connection broke, or the server was silent for too long. It may have had nothing to say.
+        /// The connection broke, or the server was silent for too long.
         case broken(any Error, lifetime: Duration, hasContent: Bool)
         /// There was no connection. Another attempt makes no sense before the wait.
         case failed(any Error, wait: Duration)
     }
 
-    /// The least wait, so that a server that asks for none and ends each stream at once causes no busy loop.
+    /// The minimum wait, because a server may send `retry: 0` and end each stream at once.
     static let minWait = Duration.milliseconds(100)
     /// The least reconnection time for computing the wait after a failure.
     private static let minFailureWait = Duration.seconds(1)
@@ -69,7 +69,7 @@ struct ReconnectionPlan {
 
     /// The wait before the next connection.
     ///
-    /// - Throws: the failure, if it is one too many.
+    /// - Throws: the failure, if it is the `maxFailures`th in a row.
     mutating func wait(after end: End, random: RandomSource) throws -> Duration {
         var least = reconnectionTime
         switch end {

@@ -45,11 +45,11 @@ struct RecordDecoding<Value: Decodable & Sendable>: Sendable {
     }
 
     private func value(of record: Record) throws -> Value {
-        // The mark of UTF-8 isn't part of the first record.
+        // `LineSplitter` has already removed a UTF-8 mark.
         if record.number == 1, let mark = ByteOrderMark.beginning(record.bytes), mark.encoding != .utf8 {
             throw decoding.wideCharset(Value.self, response)
         }
-        if let bytes = record.bytes as? Value { return bytes }
+        if Value.self == Data.self, let bytes = record.bytes as? Value { return bytes }
         if Value.self == String.self, let text = HTTPResponse.text(record.bytes, in: encoding) as? Value { return text }
         return try decoding.decode(
             Value.self,

@@ -8,7 +8,7 @@ struct Record: Sendable, Equatable {
     let bytes: Data
 }
 
-/// Splits a stream into records. A value without I/O: append a chunk, then ask for records until there is none.
+/// Splits a stream into records. A value without I/O: append a chunk, then ask for records until `next()` returns `nil`.
 struct RecordReader {
     enum Format {
         /// JSON lines: each line holds a value, and lines without one are skipped.
@@ -18,7 +18,7 @@ struct RecordReader {
         /// Lines of text. Empty ones count.
         case text
 
-        /// What a record is called in messages.
+        /// The name of a record in messages.
         var noun: String { if case .jsonSequence = self { "element" } else { "line" } }
     }
 
@@ -38,9 +38,6 @@ struct RecordReader {
             records = LineSplitter(.lineFeed, limit: limit)
         }
     }
-
-    /// The number of bytes in memory.
-    var heldCount: Int { records.heldCount }
 
     /// Adds a chunk. Call it when ``next()`` has returned `nil`.
     mutating func append(_ chunk: Data) { records.append(chunk) }
@@ -67,7 +64,7 @@ struct RecordReader {
         }
     }
 
-    /// The last record, which nothing ends but the stream. Call it when ``next()`` has returned `nil` and no chunk follows.
+    /// The last record, which ends with the stream. Call it when ``next()`` has returned `nil` and no chunk follows.
     mutating func finish() throws -> Record? {
         guard let bytes = try records.finish({ Data($0) }) else { return nil }
         return try record(bytes)
@@ -87,7 +84,7 @@ struct RecordReader {
             else { return nil }
             count += 1
             let first = bytes[start]
-            // Text, arrays and objects show their end themselves.
+            // Strings, arrays and objects have a closing delimiter.
             let isDelimited = first == UInt8(ascii: "{") || first == UInt8(ascii: "[") || first == UInt8(ascii: "\"")
             guard isDelimited || records.endedWithLineFeed || end < bytes.endIndex - 1 else {
                 let reason =

@@ -9,8 +9,7 @@ public struct ServerSentEvent: Sendable, Hashable {
     ///
     /// To continue after this event later, even in another process, pass the ID as `after:`.
     public var id: String
-    /// The reconnection time that the server last asked for with the field `retry`, in this event or before, also on an earlier
-    /// connection of the sequence.
+    /// The reconnection time from the server's latest `retry` field, in this event or earlier, also on an earlier connection.
     public var retry: Duration?
 
     /// Creates an event, as for a test.

@@ -11,7 +11,6 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
         private var connection: EventConnection?
         private var plan: ReconnectionPlan?
         private var lastEventID: String
-        private var retry: Duration?
         private var isOver = false
 
         init(_ source: EventSource) {
@@ -35,7 +34,9 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
                 do {
                     // The parser may hold further events, which need no waiting.
                     try Task.checkCancellation()
-                    if connection == nil { connection = try await source.connect(after: lastEventID, retry: retry) }
+                    if connection == nil {
+                        connection = try await source.connect(after: lastEventID, retry: plan?.retry)
+                    }
                     guard let connection else { return nil }
                     if let event = try await connection.next(isolation: actor) {
                         isOver = false
@@ -54,12 +55,11 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
             }
         }
 
-        /// Closes the connection. Returns the wait before the next one, or `nil` if there is none.
+        /// Closes the connection. Returns the wait before the next one, or `nil` at the end of the sequence.
         private mutating func closeAndPlan(after end: ReconnectionPlan.End) throws -> Duration? {
             if let connection {
                 lastEventID = connection.lastEventID
-                retry = connection.retry
-                plan?.retry = retry
+                plan?.retry = connection.retry
             }
             connection = nil
             let random = source.time.random
@@ -70,7 +70,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
             }
         }
 
-        /// How an error ends a connection; `nil` if another connection would meet it too.
+        /// How an error ends a connection; `nil` if another connection would fail in the same way.
         private func end(after error: any Error) -> ReconnectionPlan.End? {
             guard !(error is CancellationError), !Task.isCancelled, (error as? any HTTPError)?.response == nil else {
                 return nil

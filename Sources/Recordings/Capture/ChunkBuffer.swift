@@ -1,8 +1,8 @@
 internal import Foundation
 internal import Transport
 
-/// The chunks of a stream, with a bound on their number: a server that sends single bytes would otherwise take a hundred times
-/// the memory of its content.
+/// The chunks of a stream, with a bound on their number. Without the bound, a server that sends single bytes would cost a hundred
+/// times the memory of its content.
 ///
 /// At the bound, each chunk is joined with the next one, and from then on twice as many chunks as before make one. Content and
 /// duration stay the same; the rhythm becomes coarser.

@@ -65,7 +65,8 @@ struct ChunkSplit {
 
     private static let placeholder = Array(ExchangeRedaction.placeholder.utf8)
 
-    /// The next placeholder, or 0 as a value of JSON, which may have been another number; the empty range at the end if there is none.
+    /// The next placeholder, or the next 0 that is a JSON value, because it may replace another number. Empty, at the end, without a
+    /// replacement.
     private static func nextReplacement(in rest: ArraySlice<UInt8>) -> Range<Int> {
         for index in rest.indices {
             if rest[index] == placeholder[0], rest[index...].starts(with: placeholder) {

@@ -47,7 +47,7 @@ extension ExchangeRedaction {
         return redactedBytes(bytes, isBinary: type.isBinary)
     }
 
-    /// Text of which each unit is one byte, or binary content.
+    /// Text with units of one byte, or binary content.
     private func redactedBytes(_ bytes: Data, isBinary: Bool) -> Data? {
         if let text = String(validating: bytes, as: UTF8.self) {
             let redacted = self.text(text)

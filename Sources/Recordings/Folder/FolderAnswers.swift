@@ -75,9 +75,9 @@ package final class FolderAnswers: Sendable {
                 attempts += 1
             } catch let error as FolderPath.Failure {
                 let message = "\(redaction.path(error.path)) can't be read: \(error.reason)"
-                throw TransportError(.unreadableFile, message, request: request, underlying: error)
+                throw TransportError(.unreadableFile, message, request: request)
             } catch let error as FolderFileReader.Broken {
-                throw TransportError(.unreadableFile, error.message, request: request, underlying: error)
+                throw TransportError(.unreadableFile, error.message, request: request)
             } catch {
                 guard !(error is TransportError || error is CancellationError) else { throw error }
                 let message = "A file in \(folder.url.lastPathComponent) can't be read."
@@ -111,8 +111,7 @@ package final class FolderAnswers: Sendable {
         redaction.path(file.split(separator: "/", omittingEmptySubsequences: false).map(String.init))
     }
 
-    /// The path and the query of a request that a file answers, without a secret; `nil` if all files have a wildcard or a secret in
-    /// their names.
+    /// The path and the query of a request that a file answers. `nil` if every file has a wildcard or a secret in its name.
     package var example: String? {
         guard let listing = try? folder.list() else { return nil }
         return FolderIndex(listing, redaction).groups.values.map(\.scope)
@@ -138,13 +137,15 @@ extension FolderAnswers {
     }
 
     private func currentIndex(for request: HTTPRequest) throws -> FolderIndex {
-        let listing: FolderPath.Listing
+        var listing: FolderPath.Listing
         do {
             listing = try folder.list()
+            // A recorder's files in progress change no answer.
+            listing.temporaries = []
         } catch {
             let reason = error.isMissing ? "There is no such folder." : error.reason
             let message = "The folder \(folder.url.path) can't answer: \(redaction.path(error.path)): \(reason)"
-            throw TransportError(.unreadableFile, message, request: request, underlying: error)
+            throw TransportError(.unreadableFile, message, request: request)
         }
         if let index = state.withLock({ $0.listing == listing ? $0.index : nil }) { return index }
         let index = FolderIndex(listing, redaction)
@@ -169,7 +170,7 @@ extension FolderAnswers {
         do {
             return try archives.answer(to: request, from: paths, isAnyOrigin: isAnyOrigin, now: now())
         } catch let error as TransportError {
-            throw TransportError(.unreadableFile, error.message, request: request, underlying: error)
+            throw TransportError(.unreadableFile, error.message, request: request, underlying: error.underlying)
         }
     }
 

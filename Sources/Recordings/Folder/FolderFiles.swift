@@ -3,7 +3,7 @@ internal import Interceptors
 
 /// The content and the head that keep an exchange.
 struct FolderFiles {
-    /// The path of the content, whether there is any.
+    /// The path of the content file, even if the answer has no content.
     let path: [String]
     var content: Data?
     var head: Data?
@@ -31,7 +31,7 @@ struct FolderFiles {
         head = FolderHead(headerFields: fields).data(comment: comment)
     }
 
-    /// Whether files keep an exchange: it has a complete response, and not one that answers only a request with the same conditions.
+    /// Whether files keep an exchange: its response is complete, and not only for requests with the same conditions.
     static func keeps(_ exchange: RecordedExchange) -> Bool {
         guard let response = exchange.response, exchange.failure == nil, response.omission == nil else { return false }
         return !isConditional(response.status, exchange.request.headerFields)
@@ -53,8 +53,8 @@ struct FolderFiles {
 
     /// The changes of the folder that put the files in the place of others.
     ///
-    /// A killed process may stop after any of them. Until the last one, the folder has the old answer, the new one, or none; never
-    /// the content of one answer with the head of the other.
+    /// A killed process may stop after any of them. Until the last one, the folder has the old answer, the new one, or none. It
+    /// never has the content of one answer with the head of the other.
     ///
     /// The old files go first: on a file system that ignores case, `logo.PNG` may be the new `logo.png`.
     ///

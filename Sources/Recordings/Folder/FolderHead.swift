@@ -34,8 +34,9 @@ struct FolderHead: Equatable {
             throw Malformed(line: 1, reason: "The file isn't text in UTF-8.")
         }
         var isFirst = true
-        // Only these end a line: a field's value may contain every other line break of Unicode.
-        let lines = Self.withoutMark(text.utf8).split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        // Some editors write a mark. Only LF and CRLF end a line: a value may contain Unicode's other line breaks.
+        let content = text.utf8.dropFirst(ByteOrderMark.lengthOfUTF8(text.utf8))
+        let lines = content.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         for (index, bytes) in lines.enumerated() {
             let line = Substring(bytes.last == UInt8(ascii: "\r") ? bytes.dropLast() : bytes)
             if line.utf8.allSatisfy({ $0 == 0x20 || $0 == 0x09 }) || line.hasPrefix("# ") || line == "#" { continue }
@@ -46,11 +47,6 @@ struct FolderHead: Equatable {
             }
             isFirst = false
         }
-    }
-
-    /// The text without the mark that some editors write at the beginning of a file in UTF-8.
-    private static func withoutMark(_ text: String.UTF8View) -> Substring.UTF8View {
-        text.starts(with: [0xEF, 0xBB, 0xBF]) ? text.dropFirst(3) : text[...]
     }
 
     private static func status(of line: Substring, number: Int) throws(Malformed) -> Int {

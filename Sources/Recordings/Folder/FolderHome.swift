@@ -5,7 +5,7 @@ internal import Interceptors
 ///
 /// The first recorder of the folder writes it into the file `.home`. All later ones read it, so a file's name doesn't depend on
 /// which request comes first.
-struct FolderHome {
+enum FolderHome {
     static let path = [".home"]
     private static let limit = 1 << 10
 
@@ -29,13 +29,13 @@ struct FolderHome {
         return origin
     }
 
-    /// The home origin of a folder that is recorded, which becomes an origin if there is none yet.
+    /// The home origin of a folder that is recorded. A folder without one gets `first`.
     static func origin(of folder: FolderPath, orElse first: OriginText, now: Date) throws -> OriginText {
         if let home = try read(in: folder) { return home }
         let temporary = try folder.writeTemporary(Data("\(first.text)\n".utf8), beside: path, now: now)
         defer { try? folder.perform(.remove(temporary)) }
-        // Of two processes that meet here, one links its file. Both use what the folder has now.
-        _ = try folder.link(temporary, to: path[0])
+        // If two processes do this at once, one links its file. Both then use the folder's origin.
+        try folder.link(temporary, to: path[0])
         return try read(in: folder) ?? first
     }
 

@@ -51,7 +51,7 @@ struct FolderIndex: Sendable {
     private(set) var problems: [String] = []
     private(set) var origins: [String] = []
     var isEmpty: Bool { groups.isEmpty && archives.isEmpty }
-    /// The names of files for one body where no file is for another: these answer any body.
+    /// Names with a digest, by the name without it, where no file is for another body. These files answer any body.
     private var onlyBodies: [FolderName: FolderName] = [:]
     /// The groups, in the order of their names.
     private var ordered: [Group] = []
@@ -111,9 +111,13 @@ struct FolderIndex: Sendable {
         if let origin = name.origin, !origins.contains(origin) { origins.append(origin) }
     }
 
+    private static func precedes(_ one: FolderFile, _ other: FolderFile) -> Bool {
+        (one.name.number, one.text) < (other.name.number, other.text)
+    }
+
     private mutating func finish(_ redaction: ExchangeRedaction) {
         for name in groups.keys {
-            groups[name]?.files.sort { ($0.name.number, $0.text) < ($1.name.number, $1.text) }
+            groups[name]?.files.sort(by: Self.precedes)
             let files = groups[name]?.files ?? []
             let alternatives = groups[name]?.alternatives ?? [:]
             for (file, next) in zip(files, files.dropFirst()) where file.name.number == next.name.number {
@@ -125,7 +129,7 @@ struct FolderIndex: Sendable {
                 problems.append("\(unused) is never used: \(used) answers the same requests.")
             }
             for (ending, alternative) in alternatives {
-                let files = alternative.files.sorted { ($0.name.number, $0.text) < ($1.name.number, $1.text) }
+                let files = alternative.files.sorted(by: Self.precedes)
                 let unused = zip(files, files.dropFirst()).filter { $0.name.number == $1.name.number }.map(\.1)
                 groups[name]?.alternatives[ending]?.files = files.filter { !unused.contains($0) }
             }
@@ -147,7 +151,7 @@ extension FolderIndex {
         if let exact = query.names.lazy.compactMap({ groups[$0] }).first { return exact }
         if let only = query.names.lazy.compactMap({ onlyBodies[$0] }).first { return groups[only] }
         let own = ordered.filter { query.methods.contains($0.name.method) && query.isForOrigin($0.name) }
-        // Of patterns that match equally well, the first answers.
+        // If several patterns match equally well, the first answers.
         let candidates =
             (query.body == nil ? [] : own.filter { $0.name.body == query.body }) + own.filter { $0.name.body == nil }
             + own.filter { $0.name.body != query.body && onlyBodies[$0.name.forAnyBody] != nil }

@@ -51,7 +51,7 @@ struct FolderQuery {
         self.names = literal == redactedNames ? literal : literal + redactedNames
     }
 
-    /// What equal requests have in common: method, URL without its secrets, origin and body.
+    /// Equal for equal requests: the method, the URL without its secrets, the origin and the body's digest.
     var identity: FolderName { redactedNames[0] }
 
     func isForOrigin(_ name: FolderName) -> Bool { name.origin == nil || origin == nil || name.origin == origin }

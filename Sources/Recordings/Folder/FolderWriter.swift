@@ -11,7 +11,7 @@ final class FolderWriter: Sendable {
         var old: [FolderName: [[String]]]?
         /// The names for which this recorder has written an answer.
         var written: Set<FolderName> = []
-        /// The names of files that were seen, because reading a name takes longer than listing it; `nil` for those without one.
+        /// The name of each file seen, because reading a name takes longer than listing it. `nil` for a file that answers no request.
         var names: [[String]: FolderName?] = [:]
     }
 
@@ -116,8 +116,9 @@ final class FolderWriter: Sendable {
         return stale.sorted { $0.lexicographicallyPrecedes($1) }
     }
 
-    /// The name under which a file that is replaced still answers the URL with its extension, as `report.pdf.pdf` for `report.pdf`;
-    /// `nil` if another file answers it, and for a file with a head, which a recorder wrote for the URL without the extension.
+    /// The new name of a replaced file that still answers the URL with its extension: `report.pdf.pdf` for `report.pdf`. `nil` if
+    /// another file answers that URL. Also `nil` for a file with a head, because a recorder wrote it for the URL without the
+    /// extension.
     private func otherName(of path: [String], replacedBy files: FolderFiles, _ siblings: [String]) -> String? {
         let last = path.last ?? ""
         let file = AnswerFileName(last)

@@ -13,11 +13,7 @@ struct OriginText: Hashable, Sendable {
     /// The origin of a URL; `nil` if it has none.
     init?(_ url: URL, redaction: ExchangeRedaction) {
         guard let origin = Origin(url) else { return nil }
-        self.init(origin, redaction: redaction)
-    }
-
-    init?(_ origin: Origin, redaction: ExchangeRedaction) {
-        let port = origin.port == (origin.scheme == "https" ? 443 : 80) ? "" : ":\(origin.port)"
+        let port = origin.port == Self.defaultPort(origin.scheme) ? "" : ":\(origin.port)"
         let text = redaction.url("\(origin.scheme)://\(origin.host)\(port)/")
         self.init(text: text.replacing(ExchangeRedaction.placeholder, with: "*"))
     }
@@ -34,8 +30,10 @@ struct OriginText: Hashable, Sendable {
         else { return nil }
         self.scheme = scheme
         host = url.host
-        self.port = port == (scheme == "https" ? 443 : 80) ? nil : Int(port)
+        self.port = port == Self.defaultPort(scheme) ? nil : Int(port)
     }
+
+    private static func defaultPort(_ scheme: String) -> UInt16 { scheme == "https" ? 443 : 80 }
 
     /// The origin as it is written: `https://api.example.com:8443`.
     var text: String {

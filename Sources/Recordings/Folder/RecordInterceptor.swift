@@ -61,7 +61,7 @@ struct RecordInterceptor: Interceptor {
 
 extension RecordInterceptor: PlacedInterceptor {
     // Only `faults` has a wish about this role, because a recording of the wire must not hold injected faults.
-    var placement: Placement { [ChainRole("records")] }
+    var placement: Placement { [.records] }
 }
 
 extension Interceptor where Self == AnyInterceptor {
@@ -83,13 +83,14 @@ extension Interceptor where Self == AnyInterceptor {
     ///   requests.
     /// - A file without a head, such as `report.pdf`, also answers `/report.pdf`. When another type is recorded for `/report`, the file
     ///   becomes `report.pdf.pdf`, which answers only `/report.pdf`.
-    /// - Recorders and readers in several processes wait for each other, for at most ten seconds.
+    /// - Recorders and readers wait for each other, for at most ten seconds. Then the exchange isn't kept and `report` is called, or
+    ///   the reader's call fails.
     /// - The first request's origin becomes the folder's home origin, which the file `.home` keeps: its answers are for any host.
     ///   Answers of other origins are kept in folders of their names.
     /// - A digest of the request's body is in the name, unless the body is empty. A body that isn't in memory has no digest, so
     ///   bodies that are streams or files count as equal.
-    /// - A 304 to a conditional request isn't kept, and neither is a 206 or a 416 to a request with a `Range`: these would replace
-    ///   whole answers.
+    /// - A 304 to a conditional request isn't kept, nor is a 206 or a 416 to a request with a `Range`. They would replace whole
+    ///   answers.
     /// - Secrets in URLs, fields and contents are replaced, as `Redaction` recognises them. In the name of a file, a `*` takes their
     ///   place, so the file answers whatever the secret is.
     /// - JSON is indented. Nothing else in it changes: not the order of members, and no number.

@@ -104,14 +104,14 @@ extension FolderPath {
         }
     }
 
-    /// The next entry of a folder; `nil` at the end. A closure reads it, because each system has another type for the open folder.
+    /// The next entry of a folder; `nil` at the end. A closure reads it, because the type of an open folder differs between systems.
     private func next(
         _ path: [String],
         _ read: () -> UnsafeMutablePointer<dirent>?
     ) throws(Failure) -> UnsafeMutablePointer<dirent>? {
         errno = 0
         if let entry = read() { return entry }
-        // Nothing but `errno` tells the end from an error.
+        // Only `errno` distinguishes the end from an error.
         guard errno == 0 else { throw failure(path) }
         return nil
     }
@@ -136,7 +136,7 @@ extension FolderPath {
         if child >= 0 { return .folder(child) }
         switch code {
         case ENOENT: return .missing
-        // A folder that has become something else; Linux says the same of a link.
+        // The folder was replaced by something else. On Linux, opening a link fails with ENOTDIR too.
         case ENOTDIR where type == unknownType: return .file
         case ENOTDIR, ELOOP: return .other
         default: throw failure(path, code)
@@ -153,7 +153,7 @@ extension FolderPath {
     }
 }
 
-// `d_type` of a folder, of a regular file, and of a file system that doesn't tell; in glibc the constants have another type.
+// `d_type` of a folder, of a regular file, and of an unknown kind. In glibc the constants have another type.
 private let folderType: Int32 = 4
 private let fileType: Int32 = 8
 private let unknownType: Int32 = 0

@@ -14,15 +14,15 @@ internal import Android
 /// The lock of a folder: recorders hold it while they change the folder, and readers share it while they find an answer. So the
 /// steps of two recorders don't mix, and a reader sees all steps of a change or none.
 ///
-/// A lock ends with its descriptor, and so with the process. A file system without locks refuses at once, and goes without.
+/// A lock ends with its descriptor, and so with the process. On a file system without locks, nobody waits.
 extension FolderPath {
     /// How long to wait for a lock, which each process holds for milliseconds.
     static let lockLimit = Duration.seconds(10)
 
-    /// Runs a closure while no other process or thread has a lock of the folder. Waits on the thread, which is no task's.
+    /// Runs a closure while no other process or thread has a lock of the folder. Blocks the thread: call it on a thread that runs no tasks.
     ///
     /// - Throws: `TransportError` with `HTTPErrorCode.unwritableFile` after the limit.
-    func withLock<Result>(within limit: Duration = lockLimit, _ body: () throws -> Result) throws -> Result {
+    func withLock<Result>(within limit: Duration, _ body: () throws -> Result) throws -> Result {
         let root = try openRoot()
         defer { Self.closeCall(root) }
         let start = ContinuousClock.now
@@ -57,7 +57,7 @@ extension FolderPath {
         "Another process has held the lock of the folder for \(limit). End it, or use another folder."
     }
 
-    /// - Returns: whether to wait no longer.
+    /// - Returns: `false` if another lock excludes this one. `true` if the lock is held, or if there are no locks.
     private static func lock(_ descriptor: Int32, _ kind: Int32) -> Bool {
         while flock(descriptor, kind | LOCK_NB) != 0 {
             if errno != EINTR { return errno != EWOULDBLOCK }

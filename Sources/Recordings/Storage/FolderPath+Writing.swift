@@ -27,7 +27,7 @@ extension FolderPath {
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
     }
 
-    /// Writes a file without a name that anything reads, and makes the folders on its way.
+    /// Writes a file under a temporary name, which readers ignore, and makes missing folders.
     ///
     /// - Parameters:
     ///   - bytes: the content, which is on the disk when the method returns.
@@ -46,7 +46,9 @@ extension FolderPath {
             let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
             try handle.write(contentsOf: bytes)
             // Otherwise a loss of power could leave an empty file under the new name.
-            guard fsync(descriptor) == 0 || errno == EINVAL || errno == ENOTSUP else { throw failure(path) }
+            while fsync(descriptor) != 0 && errno != EINVAL && errno != ENOTSUP {
+                guard errno == EINTR else { throw failure(path) }
+            }
             try handle.close()
         } catch {
             unlinkat(parent, name, 0)
@@ -80,17 +82,13 @@ extension FolderPath {
     }
 
     /// Gives a file a second name in its folder, unless a file has that name.
-    ///
-    /// - Returns: whether the file has the name now.
-    func link(_ path: [String], to name: String) throws(Failure) -> Bool {
+    func link(_ path: [String], to name: String) throws(Failure) {
         let (parent, old) = try openParent(of: path)
         defer { Self.closeCall(parent) }
-        if linkat(parent, old, parent, name, 0) == 0 { return true }
-        if errno == EEXIST { return false }
+        if linkat(parent, old, parent, name, 0) == 0 || errno == EEXIST { return }
         // A file system without links: the last of two processes that meet here wins.
         guard errno == EPERM || errno == ENOTSUP || errno == EOPNOTSUPP else { throw failure([name]) }
         guard renameat(parent, old, parent, name) == 0 else { throw failure([name]) }
-        return true
     }
 
     /// Removes the files that recorders of killed processes left behind more than an hour ago. A time in the future counts as old.

@@ -58,8 +58,8 @@ struct ArrivedRequest: Sendable {
 
 /// The beginning of a body that is being read, and the iterator that goes on with it.
 ///
-/// Unchecked, because the iterator isn't `Sendable`, and tasks use it one after another: the task that reads the beginning has ended
-/// before ``ArrivedRequest`` goes on, and the one-shot body around the rest has one reader.
+/// Unchecked, because the iterator isn't `Sendable`. One task at a time uses it: ``ArrivedRequest`` waits for the beginning, and the
+/// one-shot body around the rest has one reader.
 private final class BodyReading: @unchecked Sendable {
     enum End: Sendable {
         case end

@@ -8,7 +8,7 @@ internal import CZstd
 
 /// A content coding that this package can decode (RFC 9110 §8.4.1).
 ///
-/// Apple's systems have no library for the others; there, Foundation decodes responses.
+/// On Apple's systems, Foundation decodes responses. This package loads brotli and zstd only on Linux.
 enum ContentCoding: Sendable, CaseIterable {
     case gzip, deflate
     #if os(Linux)

@@ -25,7 +25,7 @@ final class FileBody: Sendable {
     }
 
     static func unreadable(_ url: URL, underlying: (any Error)? = nil) -> TransportError {
-        let path = url.isFileURL ? url.path : "A URL that is none of a file"
+        let path = url.isFileURL ? url.path : "A URL that isn't a file URL"
         return TransportError(
             .unreadableFile,
             "\(path) is not a regular file that can be read.",

@@ -66,14 +66,14 @@ extension HTTPBody {
     /// file.
     package static func permissions(ofFileToReplace file: URL) throws(TransportError) -> mode_t? {
         guard file.isFileURL else {
-            throw TransportError(.unwritableFile, "A URL that is none of a file can't be written to.")
+            throw TransportError(.unwritableFile, "The URL isn't a file URL, so it can't be written to.")
         }
         guard let attributes = try? FileManager.default.attributesOfItem(atPath: file.path) else { return nil }
         let type = attributes[.type] as? FileAttributeType
         guard type != .typeDirectory else { throw SpooledFile.unwritable(file.path, EISDIR) }
         if type == .typeSymbolicLink { return nil }
         // A rename would replace the special file, such as a device that other programs rely on.
-        guard type == .typeRegular else { throw TransportError(.unwritableFile, "\(file.path) is no regular file.") }
+        guard type == .typeRegular else { throw TransportError(.unwritableFile, "\(file.path) isn't a regular file.") }
         guard let number = attributes[.posixPermissions] as? NSNumber else { return nil }
         // Drops setuid and setgid, which let a program run as another user.
         return mode_t(truncatingIfNeeded: number.intValue) & 0o777

@@ -24,7 +24,8 @@ struct JSONLeaves: ~Copyable {
         } while !leaves.brackets.isEmpty
         // More digits, or another half of the value, may follow a number at the end.
         let next = bytes.skippingWhitespace(from: leaves.position)
-        guard next < bytes.count ? ",}]".utf8.contains(bytes[next]) : "}]".utf8.contains(bytes[next - 1]) else {
+        guard next < bytes.count ? ",}]".utf8.contains(bytes[next]) : "}]".utf8.contains(bytes[leaves.position - 1])
+        else {
             return nil
         }
         return (leaves.output + bytes[leaves.copied..<leaves.position], leaves.position)

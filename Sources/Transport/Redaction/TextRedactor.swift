@@ -32,7 +32,7 @@ struct TextRedactor: ~Copyable {
     var endOfTags = 0
     /// No encoded value before this index is secret. A text full of `=` isn't searched again.
     private var plainUntil = 0
-    /// What the text broke off before; `nil` for a complete text.
+    /// The item that is missing at the end of the text, or `nil` if the text is complete.
     var missing: Missing?
 
     enum Missing {
@@ -143,7 +143,7 @@ struct TextRedactor: ~Copyable {
         redaction.keepsTypes ? JSONLeaves.hidden(in: bytes, at: start, placeholder: redaction.placeholder) : nil
     }
 
-    /// Hides secrets inside a string. Returns what the string broke off before.
+    /// Hides secrets inside a string. Returns the item that is missing at the string's end.
     private mutating func redactContent(_ content: ArraySlice<UInt8>, from start: Int, isClosed: Bool) -> Missing? {
         guard content.contains(where: Redaction.mayReveal) || content.starts(with: "eyJ".utf8) else { return nil }
         var inner = TextRedactor(Array(content), by: redaction, isCut: isCut && !isClosed, depth: depth + 1)

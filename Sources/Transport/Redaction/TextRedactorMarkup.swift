@@ -31,15 +31,15 @@ extension TextRedactor {
         hide(from: stop + 1)
     }
 
-    /// The text in place of a tag's attributes: an attribute, if a name can be made of the placeholder, so that a parser can read
-    /// the tag.
+    /// The text in place of a tag's attributes. If the placeholder is a valid name, the text is an attribute, so that parsers can
+    /// read the tag.
     private var hiddenAttributes: String {
         let placeholder = redaction.placeholder
         return placeholder.utf8.allSatisfy(Self.isElementName) && !placeholder.isEmpty
             ? placeholder + "=\"\"" : placeholder
     }
 
-    /// The end of a placeholder in place of a tag's attributes, which may itself contain `<`; `nil` if there is none.
+    /// The end of a placeholder in place of a tag's attributes, which may itself contain `<`, or `nil` without a placeholder.
     private func endOfHiddenAttributes(_ nameEnd: Int) -> Int? {
         guard nameEnd < bytes.count, bytes[nameEnd] == UInt8(ascii: " "), isPlaceholder(at: nameEnd + 1),
             bytes[(nameEnd + 1)...].starts(with: hiddenAttributes.utf8)
@@ -49,8 +49,8 @@ extension TextRedactor {
 
     /// The `>` of the tag that begins at `start`, or the `<` before it.
     ///
-    /// Stops at another `<`, and passes over quoted values only outside of the tag before: searching to the end from each `<`
-    /// would take quadratic time.
+    /// Stops at another `<`. Skips quoted values only outside the previous tag: searching to the end from each `<` would take
+    /// quadratic time.
     private mutating func endOfTag(from first: Int, start: Int) -> Int {
         let end = endOfTag(from: first, passesQuotes: start >= endOfTags)
         endOfTags = max(endOfTags, end)

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// The time limits of reading a request's body in memory, which are those of sending it: the request's own.
+/// Applies a request's time limits to reading its body into memory.
 package struct ReadingLimit: Sendable {
     private let request: HTTPRequest
     private let idle: Duration?
@@ -10,7 +10,7 @@ package struct ReadingLimit: Sendable {
 
     /// Limits that count from now.
     package init(_ request: HTTPRequest, clock: any Clock<Duration>) {
-        // A limit this far away is treated as none, because adding it to a clock's instant could overflow.
+        // A limit this long is ignored, because adding it to a clock's instant could overflow.
         func bounded(_ limit: Duration?) -> Duration? { limit.flatMap { $0 < Stopwatch.farthest ? $0 : nil } }
         self.request = request
         idle = bounded(request.context.timeouts?.idle)
@@ -19,7 +19,7 @@ package struct ReadingLimit: Sendable {
         watch = Stopwatch.starting(clock)
     }
 
-    /// Charges the time since the limits began to the limit of a request for the whole call.
+    /// Adds the time since the start to the part of the total limit that is spent.
     package func charge(_ request: inout HTTPRequest) {
         guard total != nil else { return }
         request.context.timeouts?.spent = spent + watch.elapsed()

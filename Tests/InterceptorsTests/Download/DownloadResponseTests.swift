@@ -7,7 +7,7 @@ import Testing
 @Suite(.againstHanging) struct DownloadResponseTests {
     private let film = Data.letters(100)
 
-    /// A server whose content has a coding from some request on, behind a transport that decodes what it asks for.
+    /// A server that codes its content from request `first` on, behind a transport that decodes codings it asked for.
     private func coded(from first: Int, decodes: Bool = true) -> StubTransport {
         let (number, film) = (Counter(), film)
         let plain = RangedFile(film).stub(cuts: [40])

@@ -96,7 +96,7 @@ struct RangedFile: Sendable {
 }
 
 extension RangedFile {
-    /// A stub that answers with this file, and whose first responses end after so many bytes.
+    /// A stub that answers with this file. Response `n` breaks off after `cuts[n]` bytes.
     func stub(cuts: [Int] = []) -> StubTransport {
         let number = Counter()
         return StubTransport { request in
@@ -109,7 +109,7 @@ extension RangedFile {
         }
     }
 
-    /// Answers the requests to a server for `/file`, and cuts the first responses after so many bytes.
+    /// Serves the file at `/file`. Response `n` breaks off after `cuts[n]` bytes.
     func serve(on server: MockServer, cuts: [Int] = []) {
         let number = Counter()
         server.on(.get, "/file") { request in

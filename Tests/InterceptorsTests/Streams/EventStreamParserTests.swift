@@ -5,7 +5,7 @@ import Transport
 
 @testable import Interceptors
 
-/// The rules of the HTML Living Standard §9.2.6. The inputs are facts of the web platform tests (eventsource/format-*).
+/// The rules of the HTML Living Standard §9.2.6. The inputs come from the web platform tests (eventsource/format-*).
 @Suite(.againstHanging) struct EventStreamParserTests {
     private func events(_ text: String, limit: Int = 1 << 20) throws -> [ServerSentEvent] {
         try parsed(Data(text.utf8), limit: limit).events
@@ -113,7 +113,7 @@ import Transport
     }
 }
 
-/// A whole-text parser, as naive as can be, against the real one in random chunks.
+/// Compares the parser, fed random chunks, with a naive parser of the whole text.
 @Suite(.againstHanging) struct EventStreamChunksTests {
     private static let pieces =
         [

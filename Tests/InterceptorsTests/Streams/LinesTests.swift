@@ -53,6 +53,11 @@ private struct Row: Codable, Sendable, Hashable { var id: Int }
         #expect(stub.requests.first?.headerFields[.accept] == nil)
     }
 
+    @Test func optionalDataIsDecodedAndNotRaw() async throws {
+        stub.enqueue(stream("\"YQ==\"\nnull\n"))
+        #expect(try await all(makeClient(stub).lines("/log", as: Data?.self)) == [Data("a".utf8), nil])
+    }
+
     @Test func elementsOfTextAreAsTheyAre() async throws {
         for _ in 0..<2 { stub.enqueue(stream("\u{1E}\"a\"\n\u{1E}{\"id\":\n1}\r\n", type: "application/json-seq")) }
         let expected = ["\"a\"", "{\"id\":\n1}"]

@@ -1,6 +1,5 @@
 import Foundation
 import Interceptors
-import Synchronization
 import TestSupport
 import Testing
 import TransportTesting
@@ -17,12 +16,12 @@ func eventStream(_ chunks: String..., thenFailing error: (any Error)? = nil, eve
 }
 
 @Suite(.againstHanging) struct ServerSentEventsTests {
-    private let clock = ManualClock()
-    private let stub: StubTransport
+    let clock = ManualClock()
+    let stub: StubTransport
 
     init() { stub = StubTransport(time: .manual(clock)) }
 
-    private func events(
+    func events(
         after id: String? = nil,
         upTo limit: Int = 1 << 20,
         idleLimit: Duration? = .seconds(60),
@@ -40,7 +39,7 @@ func eventStream(_ chunks: String..., thenFailing error: (any Error)? = nil, eve
     }
 
     /// All events, until the end of the stream, with the waits at no cost.
-    private func all(_ events: ServerSentEvents) async throws -> [ServerSentEvent] {
+    func all(_ events: ServerSentEvents) async throws -> [ServerSentEvent] {
         try await clock.run {
             var all: [ServerSentEvent] = []
             for try await event in events { all.append(event) }
@@ -48,7 +47,7 @@ func eventStream(_ chunks: String..., thenFailing error: (any Error)? = nil, eve
         }
     }
 
-    private func lost(_ code: HTTPErrorCode = .connectionLost) -> TransportError { TransportError(code, "Lost.") }
+    func lost(_ code: HTTPErrorCode = .connectionLost) -> TransportError { TransportError(code, "Lost.") }
 
     @Test func eventsArriveWithTypeDataAndID() async throws {
         stub.enqueue(eventStream("event: tick\nid: 7\nda", "ta: 1\n\ndata: 2\n\n"), .status(204))
@@ -85,15 +84,6 @@ func eventStream(_ chunks: String..., thenFailing error: (any Error)? = nil, eve
         #expect(try await iterator.next()?.data == "1")
     }
 
-    @Test func anEndedStreamGoesOnAfterItsLastEvent() async throws {
-        stub.enqueue(eventStream("id: 1\ndata: a\n\n"), eventStream("data: b\n\n", "id: …\n\nid: 3"), .status(204))
-        let all = try await all(events(after: "0"))
-        #expect(all.map(\.data) == ["a", "b"])
-        // The second stream sends no ID, so the ID of the first still holds.
-        #expect(all.map(\.id) == ["1", "1"])
-        #expect(stub.requests.map { $0.headerFields["Last-Event-ID"] } == ["0", "1", "…"])
-    }
-
     @Test func eachConnectionRunsTheChain() async throws {
         stub.enqueue(eventStream("data: a\n\n"), eventStream("data: b\n\n"), .status(204))
         let count = Tally()
@@ -104,54 +94,6 @@ func eventStream(_ chunks: String..., thenFailing error: (any Error)? = nil, eve
         }
         _ = try await all(events([token]))
         #expect(stub.requests.map { $0.headerFields[.authorization] } == ["Bearer 1", "Bearer 2", "Bearer 3"])
-    }
-
-    @Test(arguments: [HTTPErrorCode.offline, .cannotFindHost, .cannotConnect, .connectionLost, .timedOut])
-    func aFailedConnectionIsMadeAgain(code: HTTPErrorCode) async throws {
-        stub.enqueue(.failure(lost(code)), eventStream("data: a\n\n"), .status(204))
-        #expect(try await all(events()).map(\.data) == ["a"])
-    }
-
-    @Test func aBrokenStreamGoesOnWithoutItsIncompleteEvent() async throws {
-        stub.enqueue(eventStream("id: 1\ndata: a\n\nid: 2\ndata: b\n", thenFailing: lost(.truncated)), .status(204))
-        #expect(try await all(events()).map(\.data) == ["a"])
-        #expect(stub.requests.last?.headerFields["Last-Event-ID"] == "1")
-    }
-
-    @Test func theServerSaysHowLongToWait() async throws {
-        stub.enqueue(eventStream("retry: 20000\n\n"), .status(204))
-        #expect(try await all(events()).isEmpty)
-        #expect(clock.now.elapsed >= .seconds(20))
-        #expect(clock.now.elapsed <= .seconds(40))
-    }
-
-    @Test func tooManyConsecutiveFailuresEndTheStreamWithTheLast() async throws {
-        for _ in 0..<3 {
-            stub.enqueue(.failure(lost()), .failure(lost()))
-            // A response starts the count again, even without content.
-            stub.enqueue(eventStream(thenFailing: lost(.truncated)))
-        }
-        stub.enqueue(.failure(lost()), .failure(lost()), .failure(lost(.cannotConnect)))
-        let error = await #expect(throws: TransportError.self) {
-            try await all(events(reconnection: Reconnection(maxFailures: 3)))
-        }
-        #expect(error?.code == .cannotConnect)
-        #expect(stub.requests.count == 12)
-    }
-
-    @Test func aQuietStreamThatAProxyCutsGoesOnWithoutLimit() async throws {
-        for _ in 0..<30 { stub.enqueue(eventStream("", "", thenFailing: lost(), every: .seconds(30))) }
-        stub.enqueue(.status(204))
-        #expect(try await all(events(reconnection: Reconnection(maxFailures: 1))).isEmpty)
-        // 60 s for each connection, and at most 6 s for each wait.
-        #expect(clock.now.elapsed <= .seconds(30 * 66))
-    }
-
-    @Test func connectionsThatBreakAtOnceAreMadeLessAndLessOften() async throws {
-        for _ in 0..<20 { stub.enqueue(eventStream(thenFailing: lost())) }
-        stub.enqueue(.status(204))
-        #expect(try await all(events(reconnection: Reconnection(maxFailures: 1))).isEmpty)
-        #expect(clock.now.elapsed > .seconds(600))
     }
 
     @Test func nothingFollowsAnError() async throws {
@@ -206,59 +148,6 @@ func eventStream(_ chunks: String..., thenFailing error: (any Error)? = nil, eve
         #expect(stub.requests.count == 1)
     }
 
-    @Test func aSilentStreamIsConnectedAgainAndIsNoFailure() async throws {
-        stub.enqueue(
-            eventStream("", "data: late\n\n", every: .seconds(100)),
-            eventStream(":\n", ":\n", "data: a\n\n", every: .seconds(50)),
-            .status(204)
-        )
-        let reconnection = Reconnection(maxFailures: 1)
-        #expect(try await all(events(idleLimit: .seconds(60), reconnection: reconnection)).map(\.data) == ["a"])
-        #expect(stub.requests.count == 3)
-    }
-
-    @Test func withoutReconnectionTheStreamEndsWithTheConnection() async throws {
-        stub.enqueue(eventStream("data: a\n\n"), eventStream("data: b\n\n", thenFailing: lost()))
-        #expect(try await all(events(reconnection: nil)).map(\.data) == ["a"])
-        await #expect(throws: TransportError.self) { try await all(events(reconnection: nil)) }
-        #expect(stub.requests.count == 2)
-    }
-
-    @Test func withoutReconnectionSilenceIsAnError() async throws {
-        stub.enqueue(eventStream("data: a\n\n", "data: late\n\n", every: .seconds(100)))
-        let error = await #expect(throws: TransportError.self) { try await all(events(reconnection: nil)) }
-        #expect(error?.code == .timedOut)
-    }
-
-    @Test func aPostIsNotSentAgain() async throws {
-        stub.enqueue(eventStream("data: a\n\n", "data: b\n\n"))
-        let endpoint = AnyEndpoint<NoContent>(.post, path: "/answers", content: .encoded(User(id: 1)))
-        let events = makeClient(stub).events(from: endpoint, time: .manual(clock))
-        #expect(try await all(events).map(\.data) == ["a", "b"])
-        let request = try #require(stub.requests.first)
-        #expect(request.method == .post)
-        #expect(try JSONDecoder().decode(User.self, from: #require(request.body.bytes)) == User(id: 1))
-        #expect(request.context.endpoint is AnyEndpoint<NoContent>)
-    }
-
-    @Test(arguments: [HTTPRequest.Method.put, .delete, .patch])
-    func anUnsafeRequestIsNotSentAgain(method: HTTPRequest.Method) async throws {
-        stub.enqueue(eventStream("data: a\n\n"), eventStream("data: b\n\n", thenFailing: lost()))
-        let endpoint = AnyEndpoint<NoContent>(method, path: "/answers")
-        let events = makeClient(stub).events(from: endpoint, time: .manual(clock))
-        #expect(try await all(events).map(\.data) == ["a"])
-        await #expect(throws: TransportError.self) { try await all(events) }
-        #expect(stub.requests.count == 2)
-    }
-
-    @Test func aSafeRequestOfAnEndpointIsSentAgain() async throws {
-        stub.enqueue(eventStream("data: a\n\n"), .status(204))
-        let endpoint = AnyEndpoint<NoContent>(path: "/stream")
-        let events = makeClient(stub).events(from: endpoint, time: .manual(clock))
-        #expect(try await all(events).map(\.data) == ["a"])
-        #expect(stub.requests.count == 2)
-    }
-
     @Test func leavingTheLoopClosesTheConnection() async throws {
         stub.enqueue(eventStream("data: a\n\n", "data: b\n\n"))
         for try await event in events() {
@@ -308,16 +197,6 @@ func eventStream(_ chunks: String..., thenFailing error: (any Error)? = nil, eve
         #expect(stub.openBodies == 0)
     }
 
-    @Test func cancellingEndsAWaitForAConnectionAtOnce() async throws {
-        stub.enqueue(eventStream("data: a\n\n"))
-        let events = events()
-        let task = Task { for try await _ in events {} }
-        await clock.sleepers(1)
-        task.cancel()
-        await #expect(throws: CancellationError.self) { try await task.value }
-        #expect(stub.requests.count == 1)
-    }
-
     @Test func eventsAreReadAsTheyAreAskedFor() async throws {
         let reads = Tally()
         let chunks = (1...5).map { "data: \($0)\n\n" }
@@ -337,23 +216,6 @@ func eventStream(_ chunks: String..., thenFailing error: (any Error)? = nil, eve
             #expect(try await iterator.next()?.data == "\(count)")
             #expect(reads.value == count)
         }
-    }
-
-    @Test(arguments: ["1\r\nX: y", "\u{7}", "\u{7F}", String(repeating: "x", count: 4097)])
-    func anIDThatNoFieldCanHoldIsNotSent(id: String) async throws {
-        stub.enqueue(.status(204))
-        #expect(try await all(events(after: id)).isEmpty)
-        #expect(stub.requests.first?.headerFields["Last-Event-ID"] == nil)
-        guard !id.contains("\r") else { return }
-        stub.enqueue(eventStream("id: 1\ndata: a\n\nid: \(id)\ndata: b\n\n"), .status(204))
-        #expect(try await all(events()).map(\.id) == ["1", id])
-        #expect(stub.requests.last?.headerFields["Last-Event-ID"] == nil)
-    }
-
-    @Test func theReconnectionTimeHoldsOnTheNextConnection() async throws {
-        stub.enqueue(eventStream("retry: 100\n\ndata: a\n\n"), eventStream("data: b\n\n"), .status(204))
-        #expect(try await all(events()).map(\.retry) == [.milliseconds(100), .milliseconds(100)])
-        #expect(clock.now.elapsed < .seconds(1))
     }
 
     @Test func theTotalLimitOfACallDoesNotEndAConnection() async throws {

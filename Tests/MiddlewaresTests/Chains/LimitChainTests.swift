@@ -165,6 +165,7 @@ struct LimitChainTests {
         await joined.reached(2)
         let later = Task { [request] in try await chain.send(request) }
         await #expect(throws: CancellationError.self) { try await earlier.value }
+        await joined.reached(3)
         gate.open()
         #expect(try await other.value.status == 200)
         #expect(try await later.value.status == 200)

@@ -8,8 +8,8 @@ import TransportTesting
 /// The interceptors of `Examples/Interceptors` keep the rules of their roles, and do what the examples say.
 @Suite(.againstHanging, .heavy) struct ExampleInterceptorsTests {
     private static let second = URL(string: "https://second.example")!
-    /// Shows the roles.
-    private static let outboxForRoles = OutboxInterceptor(folder: URL(filePath: "/nowhere"))
+    /// Only its roles are read.
+    private static let outboxForRoles = OutboxInterceptor(folder: URL(filePath: "/outbox"))
     private static let cipher = { @Sendable (data: Data) in Data(data.map { $0 ^ 0x5A }) }
 
     private static func sealed(_ frames: [String]) -> Data {

@@ -168,7 +168,7 @@ import TransportTesting
         stub.on(.get, "**/stream", stream("data: a\n\n").delayed(by: .seconds(1)))
         let client = client([.coalesce()])
         let time = TimeSource.manual(clock)
-        // Both requests wait for their heads at a time: a shared exchange would be one sleeper.
+        // Both requests wait for their heads at the same time: a shared exchange would be one sleeper.
         let data = try await clock.run(sleepers: 2, failingWhenStuck: true) {
             async let first = client.events("/stream", time: time).first { _ in true }
             async let second = client.events("/stream", time: time).first { _ in true }

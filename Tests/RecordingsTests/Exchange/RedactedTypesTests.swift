@@ -4,7 +4,7 @@ import Testing
 
 @testable import Recordings
 
-/// What a program reads when a recording plays has the types that it expects.
+/// A played recording has the types that a program expects.
 @Suite(.againstHanging) struct RedactedTypesTests {
     private let redaction = ExchangeRedaction.standard
 

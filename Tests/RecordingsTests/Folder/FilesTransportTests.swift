@@ -215,6 +215,8 @@ extension Transport {
         let error = await #expect(throws: TransportError.self) { try await transport.text("/a") }
         #expect(error?.code == .unreadableFile)
         #expect(try #require(error).description.contains("There is no such folder."))
+        #expect(error?.underlying == nil)
+        #expect(error?.description.contains("Cause") == false)
     }
 
     @Test func longContentIsStreamed() async throws {

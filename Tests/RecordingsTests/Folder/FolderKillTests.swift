@@ -10,7 +10,7 @@ import TransportTesting
     /// Starts a process that records versions from a number on, and kills it: after some processor time, or once it has printed some
     /// lines.
     ///
-    /// - Returns: the last version that it had recorded; `nil` if there is none.
+    /// - Returns: the last version that the process printed; `nil` if it printed nothing.
     private func recordUntilDeath(
         _ folder: URL,
         from first: Int,
@@ -42,7 +42,7 @@ import TransportTesting
         return text.split(separator: "\n").last.flatMap { Int($0) }
     }
 
-    /// The version of each item's first answer that a folder has; none for an item without an answer.
+    /// The version of each item's first answer. An item without an answer is left out.
     private func versions(in folder: URL) async throws -> [Int: Int] {
         let player = FilesTransport.files(in: folder)
         var versions: [Int: Int] = [:]

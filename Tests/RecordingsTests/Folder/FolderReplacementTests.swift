@@ -5,7 +5,7 @@ import TransportTesting
 
 @testable import Recordings
 
-/// The first answer of a recorder takes the place of all that the folder had for the same request.
+/// A recorder's first answer replaces every answer that the folder had for the same request.
 @Suite(.againstHanging) struct FolderReplacementTests {
     @Test func everythingOfTheSameNameGoes() async throws {
         let recorded = RecordedFolder()
@@ -52,7 +52,7 @@ import TransportTesting
         #expect(try recorded.files == ["GET/q#2.txt", "GET/q.txt"])
     }
 
-    /// What a folder has after each prefix of the steps, as after the death of the process, is an old or the new answer, or none.
+    /// After any number of steps, as after a kill, the folder has the old answer, the new answer or no answer.
     @Test func eachStepLeavesWholeAnswers() async throws {
         let shapes: [StubAnswer] = [
             .text("V", headers: ["X-V": "V"]), .text("V"), .text("V", status: 201, headers: ["X-V": "V"]),
@@ -176,7 +176,7 @@ import TransportTesting
         try await recorded.record([(request(at: url, fields: fields), .text("changed"))])
         #expect(try recorded.text("GET/a.txt") == "changed")
         #expect(recorded.errors.all.isEmpty)
-        // Without the condition, the server means it.
+        // Without a condition in the request, the status is the server's answer.
         try await recorded.record("/b", .status(status))
         #expect(try recorded.files.contains("GET/b.\(status.code).head"))
     }

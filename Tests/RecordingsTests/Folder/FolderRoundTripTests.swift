@@ -5,12 +5,12 @@ import TransportTesting
 
 @testable import Recordings
 
-/// Random exchanges recorded into a folder: each request is answered by what it was answered by when it was recorded.
+/// Random exchanges recorded into a folder: each request gets the response that was recorded for it.
 @Suite(.againstHanging, .heavy) struct FolderRoundTripTests {
     private static let redaction = Redaction.standard.adding(names: ["frob"])
     private static let replacing: @Sendable (String) -> String = { $0.replacing("Manhattan", with: "project") }
 
-    /// Alternatives in a request. Those with one meaning make equal requests. `N` is a secret that changes with each request.
+    /// Alternatives in a request. Alternatives with the same meaning make equal requests. `N` is a secret that changes with each request.
     private typealias Part = (text: String, meaning: String)
 
     private static let origins: [Part] = [

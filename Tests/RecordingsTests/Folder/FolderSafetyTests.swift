@@ -95,7 +95,7 @@ extension FolderPath {
         #expect(!names.contains { $0.hasPrefix(".") })
     }
 
-    /// A file, and then the folder that it is in, is exchanged for a link after the folder was listed.
+    /// After the folder was listed, first a file and then its folder is replaced by a link.
     @Test func linkSwappedInBetweenListingAndUseIsNotFollowed() throws {
         let (outside, folder) = try sandbox()
         let paths = FolderPath(folder)

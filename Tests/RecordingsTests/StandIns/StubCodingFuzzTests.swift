@@ -13,7 +13,7 @@ import Testing
         "\"body\"", "\"base64\"", "\"file\"", "\"chunks\"", "\"failure\"", "\"never\"", "\"delay\"", "\"times\"",
         "\"after\"",
         "\"code\"", "null", "true", "false", "0", "-1", "200", "1e309", "1e-400", "9223372036854775808", "0.1", "\"\"",
-        "\"\\u0000\"", "\"\\ud800\"", "\"é\"", "\"/tmp/x\"", "\"AA==\"", "\"a\"",
+        "\"\\u0000\"", "\"\\ud800\"", "\"é\"", "\"/answers/x\"", "\"AA==\"", "\"a\"",
     ]
 
     private func json(_ generator: inout SeededGenerator, depth: Int = 0) -> String {

@@ -49,8 +49,8 @@ func decodedStub(_ json: String) throws -> Stub { try JSONDecoder().decode(Stub.
         .json("{}", headers: [.setCookie: "a=1", "set-cookie": "b=2"]),
         .text("Grüße 👋🏽 \u{0}\u{7F}\u{2028}\r\n"), .text(""), .text("\u{FEFF}mark"), .text("e\u{301} é"),
         .data(Data([0xFF, 0x00, 0xC3])), .data(Data("a".utf8), contentType: "image/png"), .data(Data()),
-        .file(URL(filePath: "/tmp/a b.json")), .file(URL(filePath: "/tmp/a.bin")),
-        .file(URL(filePath: "/tmp/ä.png"), contentType: "image/avif", status: 206),
+        .file(URL(filePath: "/answers/a b.json")), .file(URL(filePath: "/answers/a.bin")),
+        .file(URL(filePath: "/answers/ä.png"), contentType: "image/avif", status: 206),
         .stream([Data("a".utf8), Data([0xC3]), Data([0xA4])], every: .milliseconds(300)),
         .stream([]), .stream([Data()], thenFailing: TransportError(.truncated, "Cut.")),
         .stream([Data("a".utf8)], trailers: ["X-A": "1", "X-A": "2"]),
@@ -123,10 +123,10 @@ func decodedStub(_ json: String) throws -> Stub { try JSONDecoder().decode(Stub.
             ),
             (#"{"on":"/x","json":null,"never":false,"text":null,"times":null}"#, nil, "/x", .json("null")),
             (#"{"on":"/x","never":true}"#, nil, "/x", .neverAnswer),
-            (#"{"on":"/x","file":"/tmp/a.json"}"#, nil, "/x", .file(URL(filePath: "/tmp/a.json"))),
+            (#"{"on":"/x","file":"/answers/a.json"}"#, nil, "/x", .file(URL(filePath: "/answers/a.json"))),
             (
-                #"{"on":"/x","file":{"path":"/tmp/a.json"}}"#, nil, "/x",
-                StubAnswer(.file(URL(filePath: "/tmp/a.json")))
+                #"{"on":"/x","file":{"path":"/answers/a.json"}}"#, nil, "/x",
+                StubAnswer(.file(URL(filePath: "/answers/a.json")))
             ),
         ]
         for (json, method, pattern, answer) in cases {

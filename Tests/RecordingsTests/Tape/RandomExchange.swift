@@ -125,7 +125,7 @@ struct RandomExchange {
         return .stream(chunks, thenFailing: isCut ? failure : nil, status: status, headers: fields)
     }
 
-    /// What a caller sees of a response.
+    /// A response as its caller sees it.
     struct Seen: Equatable {
         var status: Int?
         var fields = HTTPFields()
@@ -133,7 +133,7 @@ struct RandomExchange {
         var failure: HTTPErrorCode?
         var message: String?
 
-        /// What a caller sees of the same response without its secrets.
+        /// The same response after redaction.
         func redacted(isStream: Bool) -> Self {
             var exchange = RecordedExchange(
                 startedAt: .now,

@@ -57,7 +57,7 @@ import TransportTesting
         )
     }
 
-    /// The connection closes also for a client that would keep it, because the chunks may be shorter than announced.
+    /// The connection closes even if the client would keep it, because the chunks may be shorter than announced.
     @Test func chunksWithAnAnnouncedLengthAreSentPlainlyUntilTheClose() async throws {
         for response in [
             MockResponse.stream([Data("ab".utf8), Data("c".utf8)], headers: [.contentLength: "100"]),

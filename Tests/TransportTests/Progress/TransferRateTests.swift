@@ -8,7 +8,8 @@ import TransportTesting
 @Suite struct TransferRateTests {
     private let clock = ManualClock()
 
-    private func estimates(_ reports: [(after: Duration, completed: Int64)], total: Int64? = nil) -> [TransferEstimate] {
+    private func estimates(_ reports: [(after: Duration, completed: Int64)], total: Int64? = nil) -> [TransferEstimate]
+    {
         let rate = TransferRate(time: .manual(clock))
         return reports.map { report in
             clock.advance(by: report.after)
@@ -45,7 +46,9 @@ import TransportTesting
     }
 
     @Test func rareReportsHaveASpeed() {
-        #expect(estimates([(.zero, 0), (.seconds(60), 600), (.seconds(60), 1_800)]).map(\.bytesPerSecond) == [nil, 10, 20])
+        #expect(
+            estimates([(.zero, 0), (.seconds(60), 600), (.seconds(60), 1_800)]).map(\.bytesPerSecond) == [nil, 10, 20]
+        )
     }
 
     @Test func transferWithoutProgressHasSpeedZeroAndNoTimeLeft() {

@@ -15,11 +15,12 @@ import TransportTesting
     struct Fixture {
         let folder: TemporaryFolder
         let key: PinListKey
-        let stub = StubTransport()
         let clock = ManualClock()
+        let stub: StubTransport
 
         init(_ kind: String = "ed25519") async throws {
             folder = try TemporaryFolder()
+            stub = StubTransport(time: .manual(clock))
             try await Script.signPins("keygen", kind, folder.file("key").path)
             key = try PinListKey(Data(contentsOf: folder.file("key.pub")))
         }
@@ -233,7 +234,7 @@ extension SignedPinsTests {
         let (gates, gate) = AsyncStream<Void>.makeStream()
         let list = fixture.list()
         let signature = try await fixture.sign(list)
-        let slow = StubTransport { request in
+        let slow = StubTransport(time: .manual(fixture.clock)) { request in
             if request.url.path.hasSuffix(".sig") { return HTTPResponse(status: 200, body: HTTPBody(signature)) }
             arrival.yield()
             for await _ in gates { break }

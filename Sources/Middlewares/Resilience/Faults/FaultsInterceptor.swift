@@ -44,6 +44,7 @@ struct FaultsInterceptor: Interceptor {
         let limit = SilenceLimit(of: start.timeouts, after: .zero)
         try await time.clock.sleep(for: max(.zero, min(latency, limit?.remaining ?? latency)))
         if let limit, limit.remaining < latency { return limit.error(request) }
+        // `spent` is unknown to transports of other packages.
         if let total = start.timeouts?.total { request.context.timeouts?.total = max(.zero, total - start.elapsed()) }
         return nil
     }
@@ -70,7 +71,7 @@ extension FaultsInterceptor: PlacedInterceptor {
             (.keepsCookies, "An inner cookie jar stores the cookies of a response that a fault loses."),
         ]
         let recorder = ChainRole.outside(
-            ChainRole("records"),
+            .records,
             because: "An outer recording keeps injected faults as the server's responses."
         )
         return Placement(

@@ -15,7 +15,9 @@ struct SilenceLimit {
     init?(of timeouts: Timeouts?, after elapsed: Duration) {
         guard let timeouts else { return nil }
         let idle = timeouts.idle.map { Self(remaining: $0, length: $0, name: "timeouts.idle") }
-        let total = timeouts.total.map { Self(remaining: $0 - elapsed, length: $0, name: "timeouts.total") }
+        let total = timeouts.total.map {
+            Self(remaining: $0 - timeouts.spent - elapsed, length: $0, name: "timeouts.total")
+        }
         guard let first = [idle, total].compactMap(\.self).min(by: { $0.remaining < $1.remaining }) else { return nil }
         self = first
     }

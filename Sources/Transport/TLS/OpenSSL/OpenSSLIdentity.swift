@@ -60,7 +60,7 @@ extension ClientIdentity {
                 // Archives by old tools use ciphers that OpenSSL 3 moved to its legacy provider.
                 let hint =
                     reason.contains("unsupported")
-                    ? " Write it anew: openssl pkcs12 -legacy -in OLD.p12 -out all.pem && openssl pkcs12 -export -in all.pem -out NEW.p12"
+                    ? " Convert it: openssl pkcs12 -legacy -in OLD.p12 -out all.pem && openssl pkcs12 -export -in all.pem -out NEW.p12"
                     : ""
                 let code: HTTPErrorCode = reason.contains("mac verify") ? .wrongPassword : .notAnIdentity
                 throw TLSConfigurationError(code, "The PKCS#12 archive can't be opened: \(reason).\(hint)")

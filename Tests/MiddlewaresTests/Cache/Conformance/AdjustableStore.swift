@@ -78,7 +78,7 @@ actor AdjustableStore: CacheStore {
         return HTTPBody(bytes.dropFirst(lower).prefix(range.count))
     }
 
-    /// A body whose second half is whatever the store holds when the reader gets there.
+    /// A body whose second half is read from the store's current entry.
     private func lateBody(of bytes: Data, _ key: CacheKey) -> HTTPBody {
         let half = bytes.count / 2
         let next = LateStep()
@@ -138,7 +138,7 @@ extension AdjustableStore {
         let clears: UInt64
     }
 
-    /// Where the bytes of a chunk are collected: `nil` for the writer.
+    /// Some faults collect chunks in the store. Returns whether the store took the chunk; if not, the writer keeps it.
     func collect(_ chunk: Data, _ key: CacheKey) -> Bool {
         switch fault {
         case .concurrentWritersOfAKeyLeaveOneWholeEntry where chunk.count > 10_000:

@@ -48,6 +48,20 @@ import TransportTesting
         #expect(bench.recorder.requests.map(\.context.timeouts) == [Timeouts(idle: .seconds(60), total: .seconds(3))])
     }
 
+    @Test func timeSpentBeforeTheFaultsCountsTowardsTheWholeCallsLimit() async throws {
+        var limits = Timeouts(total: .seconds(5))
+        limits.spent = .seconds(4)
+        let timeouts = limits
+        let task = Task { try await bench.send(.latency(.seconds(2))) { $0.context.timeouts = timeouts } }
+        await clock.sleepers(1)
+        clock.advance(by: .seconds(1))
+        await #expect {
+            try await task.value
+        } throws: {
+            ($0 as? TransportError)?.code == .timedOut
+        }
+    }
+
     @Test func withoutLimitsALatencyHasNone() async throws {
         let task = Task { try await bench.send(.latency(.seconds(100))) }
         await clock.sleepers(1)

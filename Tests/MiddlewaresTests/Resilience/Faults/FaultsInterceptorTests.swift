@@ -155,7 +155,7 @@ extension FaultsInterceptorTests {
     }
 
     @Test func belongsOutsideARecorder() {
-        let recorder = element(ChainRole("records"))
+        let recorder = element(.records)
         #expect(findings([recorder, .faults(.reset)]).count == 1)
         #expect(findings([.faults(.reset), recorder]).isEmpty)
     }

@@ -49,10 +49,11 @@ struct LatestWinsInterceptorTests {
         var tasks: [Task<HTTPResponse, any Error>] = []
         for _ in 0..<4 {
             tasks.append(get(chain, "search"))
-            await clock.sleepers(1)
             if tasks.count > 1 {
                 await #expect(throws: CancellationError.self) { try await tasks[tasks.count - 2].value }
             }
+            // The earlier request has ended, so the sleeper is this one.
+            await clock.sleepers(1)
             clock.advance(by: .milliseconds(299))
         }
         #expect(server.requests.isEmpty)
