@@ -115,32 +115,14 @@ func ask(_ chain: InterceptorChain, _ variant: String, length: Int? = nil) async
     print(variant, response.context.cacheOutcome?.result.description ?? "", response.body.length ?? 0)
 }
 
-/// From now on, a write past this length fails, in any file.
-func limitFiles(to length: UInt) {
-    signal(SIGXFSZ, SIG_IGN)
-    var limit = rlimit(rlim_cur: .init(length), rlim_max: .init(length))
-    #if os(Linux)
-    setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
-    #else
-    setrlimit(RLIMIT_FSIZE, &limit)
-    #endif
-}
-
 switch arguments[1] {
 case "write":
-    var timer = itimerval()
-    timer.it_value.tv_usec = arguments.last.flatMap { .init($0) } ?? 0
-    // By default, this signal ends the process at once, like any signal that nobody catches.
-    #if os(Linux)
-    setitimer(__itimer_which_t(ITIMER_PROF.rawValue), &timer, nil)
-    #else
-    setitimer(ITIMER_PROF, &timer, nil)
-    #endif
+    ProcessLimits.killAfter(microseconds: arguments.last.flatMap { Int($0) } ?? 0)
     try await work(endless: true, count: 0)
 case "hammer":
     try await work(endless: false, count: Int(arguments.last ?? "") ?? 0)
 case "full", "small":
-    if arguments[1] == "full" { limitFiles(to: 100_000) }
+    if arguments[1] == "full" { ProcessLimits.limitFiles(to: 100_000) }
     let chain = InterceptorChain([.cache(store, report: { print($0) })], transport: LongAnswers())
     guard let url = URL(string: "https://a.example/long") else { exit(65) }
     for _ in 0..<2 {
@@ -150,7 +132,7 @@ case "full", "small":
 case "variants":
     let chain = InterceptorChain([.cache(store, report: { print($0) })], transport: Variants())
     for variant in ["one", "two", "three"] { try await ask(chain, variant) }
-    limitFiles(to: 8_000)
+    ProcessLimits.limitFiles(to: 8_000)
     try await ask(chain, "two", length: 9_000)
     for variant in ["one", "two", "three"] { try await ask(chain, variant, length: nil) }
 default: exit(64)

@@ -1,5 +1,6 @@
 import Foundation
 import Interceptors
+import TestSupport
 
 // DownloadProcess URL FILE [digest=SHA256] [time=MICROSECONDS] [bytes=COUNT] [limit=LENGTH]
 //
@@ -18,27 +19,8 @@ var resuming = DownloadResuming.acrossLaunches(time: TimeSource(random: RandomSo
 // Frequent checkpoints, so that nearly every kill leaves bytes to continue.
 resuming.checkpoint.bytes = 4_096
 
-if let length = option("limit").flatMap({ UInt($0) }) {
-    // From now on, a write past this length fails, in any file.
-    signal(SIGXFSZ, SIG_IGN)
-    var limit = rlimit(rlim_cur: .init(length), rlim_max: .init(length))
-    #if os(Linux)
-    setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
-    #else
-    setrlimit(RLIMIT_FSIZE, &limit)
-    #endif
-}
-
-if let microseconds = option("time").flatMap({ Int($0) }) {
-    var timer = itimerval()
-    timer.it_value.tv_sec = .init(microseconds / 1_000_000)
-    timer.it_value.tv_usec = .init(microseconds % 1_000_000)
-    #if os(Linux)
-    setitimer(__itimer_which_t(ITIMER_PROF.rawValue), &timer, nil)
-    #else
-    setitimer(ITIMER_PROF, &timer, nil)
-    #endif
-}
+if let length = option("limit").flatMap({ UInt($0) }) { ProcessLimits.limitFiles(to: length) }
+ProcessLimits.killAfter(microseconds: option("time").flatMap { Int($0) } ?? 0)
 
 let bytes = option("bytes").flatMap { Int64($0) } ?? .max
 let digest = option("digest").map { DownloadDigest.sha256($0) }

@@ -8,8 +8,6 @@ import TransportTesting
 /// Tests that take long, with `LoadProbe` as the client, so that its process can be measured. With
 /// INTERCEPTORS_FULL_LOAD set, as in CI, they send more requests and longer bodies.
 @Suite(.againstHanging, .serialized, .heavy) struct LoadTests {
-    private static var isFull: Bool { ProcessInfo.processInfo.environment["INTERCEPTORS_FULL_LOAD"] != nil }
-
     private static func probe(_ arguments: String...) async throws {
         let result = try await Command.run(try #require(Program.path(of: "LoadProbe")), arguments)
         print(result.text, terminator: "")
@@ -27,7 +25,7 @@ import TransportTesting
         server.on(.get, "/garbage", .garbage)
         server.on(.get, "/silent", .neverAnswer)
         server.on(.get, "/cancelled", .status(200, body: "a"))
-        try await Self.probe("faults", Self.isFull ? "100000" : "5000", server.url.absoluteString)
+        try await Self.probe("faults", FullLoad.isOn ? "100000" : "5000", server.url.absoluteString)
         server.stop()
         #expect(server.connectionsOpen == 0)
     }
@@ -37,7 +35,7 @@ import TransportTesting
         arguments: [("download", ""), ("download", "http2"), ("pause", ""), ("pause", "http2")]
     )
     func downloadOfAnySizeTakesNoMemory(kind: String, listen: String) async throws {
-        let size = kind == "pause" ? 1 << 30 : !Self.isFull ? 256 << 20 : listen.isEmpty ? 10 << 30 : 2 << 30
+        let size = kind == "pause" ? 1 << 30 : !FullLoad.isOn ? 256 << 20 : listen.isEmpty ? 10 << 30 : 2 << 30
         try await NginxServer.run(listen: listen) { server in
             // A sparse file: it has a length, but takes no space.
             let file = server.files.appending(path: "large")
@@ -52,7 +50,7 @@ import TransportTesting
     @Test func uploadOfAnySizeTakesNoMemory() async throws {
         let server = try MockServer(bodyLimit: 2 << 30, keptBodyLimit: 0)
         server.on(.put, "/") { MockResponse.status(200, body: "\($0.bodyLength)") }
-        try await Self.probe("upload", "\(Self.isFull ? 1 << 30 : 256 << 20)", server.url.absoluteString + "/")
+        try await Self.probe("upload", "\(FullLoad.isOn ? 1 << 30 : 256 << 20)", server.url.absoluteString + "/")
     }
 }
 #endif

@@ -20,7 +20,7 @@ enum FolderCommand {
     }
 
     private static func record(_ folder: URL, from first: Int, microseconds: Int) async throws {
-        killAfter(microseconds: microseconds)
+        ProcessLimits.killAfter(microseconds: microseconds)
         for version in first... {
             let server = StubTransport { request in
                 let fill = FolderFill(Int(request.url.lastPathComponent) ?? 0, version)

@@ -27,7 +27,7 @@ enum TapeCommand {
     }
 
     private static func write(_ file: URL, from first: Int, microseconds: Int) async throws {
-        killAfter(microseconds: microseconds)
+        ProcessLimits.killAfter(microseconds: microseconds)
         let tape = Recording(at: file, mode: .new)
         var number = first
         while true {
@@ -57,7 +57,7 @@ enum TapeCommand {
     }
 
     private static func fill(_ file: URL) async throws {
-        limitFiles(to: 20_000)
+        ProcessLimits.limitFiles(to: 20_000)
         let tape = Recording(at: file, mode: .all)
         for number in 1...100 { _ = try await ask(number, tape) }
         do {

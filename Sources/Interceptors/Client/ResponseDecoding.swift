@@ -27,19 +27,15 @@ struct ResponseDecoding: Sendable {
 
     /// Discards the content and throws if the content isn't of a media type.
     func checkMediaType(of response: HTTPResponse, as type: Any.Type, _ mediaType: String) async throws {
-        let field = response.headerFields[.contentType]
-        guard field.map(Self.essence(of:)) != mediaType else { return }
+        guard response.headerFields.mediaType != mediaType else { return }
         response.body.discard()
-        let found = field.map { "has the type \(PrintableText.line(String($0.prefix(100))))" } ?? "has no Content-Type"
+        let found =
+            response.headerFields[.contentType].map { "has the type \(PrintableText.line(String($0.prefix(100))))" }
+            ?? "has no Content-Type"
         let message = "The response \(found), not \(mediaType)."
         try await observed(response) {
             throw failure(.unexpectedMediaType, type, response, body: (Data(), false), message: message)
         }
-    }
-
-    /// The media type in a value of `Content-Type`, without its parameters (RFC 9110 §8.3.1).
-    static func essence(of contentType: String) -> String {
-        contentType.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).lowercased()
     }
 
     func observed<Result>(_ response: HTTPResponse, _ body: () async throws -> Result) async throws -> Result {

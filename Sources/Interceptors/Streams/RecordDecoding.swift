@@ -22,7 +22,7 @@ struct RecordDecoding<Value: Decodable & Sendable>: Sendable {
 
     /// The format of a response: that of its `Content-Type`, or else lines.
     static func format(of response: HTTPResponse) -> RecordReader.Format {
-        let type = response.headerFields[.contentType].map(ResponseDecoding.essence(of:)) ?? ""
+        let type = response.headerFields.mediaType ?? ""
         if type == "application/json-seq" || type.hasSuffix("+json-seq") { return .jsonSequence }
         return isText ? .text : .jsonLines
     }

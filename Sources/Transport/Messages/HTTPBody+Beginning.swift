@@ -40,8 +40,9 @@ extension HTTPResponse {
     ///
     /// - Throws: `CancellationError` if the task is cancelled.
     package func beginning(upTo limit: Int) async throws -> (bytes: Data, isComplete: Bool) {
-        let type = headerFields[.contentType]?.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).lowercased()
-        guard type == "text/event-stream", body.bytes == nil else { return try await body.beginning(upTo: limit) }
+        guard headerFields.mediaType == "text/event-stream", body.bytes == nil else {
+            return try await body.beginning(upTo: limit)
+        }
         body.discard()
         return (Data(), false)
     }

@@ -53,3 +53,10 @@ extension HTTPResponse {
         "shift_jis": .shiftJIS, "euc-jp": .japaneseEUC, "iso-2022-jp": .iso2022JP,
     ]
 }
+
+extension HTTPFields {
+    /// The media type in `Content-Type`, in lower case and without its parameters (RFC 9110 §8.3.1).
+    package var mediaType: String? {
+        self[.contentType].map { $0.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).lowercased() }
+    }
+}

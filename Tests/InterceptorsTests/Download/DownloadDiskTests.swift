@@ -35,18 +35,18 @@ import Testing
     @Test func bytesWhoseSynchronizingFailedAreNeverTrusted() async throws {
         let place = try Destination()
         let stub = RangedFile(film).stub()
-        let calls = Counter()
+        let calls = Tally()
         var resuming = DownloadResuming.bothExtents[1]
         resuming.checkpoint.bytes = 10
         resuming.protection.synchronize = { (file) throws(SystemCallFailure) in
             // As on Linux, where only the first call after lost bytes fails.
-            if calls.next() == 0 { throw SystemCallFailure("fsync", file.path, EIO) }
+            if calls.count() == 1 { throw SystemCallFailure("fsync", file.path, EIO) }
         }
         let error = await #expect(throws: TransportError.self) {
             try await makeClient(stub).download("/film", to: place.file, resuming: resuming)
         }
         #expect(error?.code == .unwritableFile)
-        #expect(calls.next() == 1, "a second call would succeed wrongly")
+        #expect(calls.value == 1, "a second call would succeed wrongly")
         try await makeClient(stub).download("/film", to: place.file, resuming: .acrossLaunches)
         #expect(stub.ranges == [nil, nil])
         #expect(place.content == film)
@@ -55,11 +55,11 @@ import Testing
     @Test func aFailureToSynchronizeKeepsWhatWasSafeBefore() async throws {
         let place = try Destination()
         let stub = RangedFile(film).stub()
-        let calls = Counter()
+        let calls = Tally()
         var resuming = DownloadResuming.bothExtents[1]
         resuming.checkpoint.bytes = 10
         resuming.protection.synchronize = { (file) throws(SystemCallFailure) in
-            if calls.next() == 1 { throw SystemCallFailure("fsync", file.path, EIO) }
+            if calls.count() == 2 { throw SystemCallFailure("fsync", file.path, EIO) }
         }
         await #expect(throws: TransportError.self) {
             try await makeClient(stub).download("/film", to: place.file, resuming: resuming)

@@ -1,17 +1,8 @@
 import Foundation
 import Interceptors
-import Synchronization
 import TestSupport
-import Testing
 
 @testable import Transport
-
-/// Counts calls from 0.
-final class Counter: Sendable {
-    private let count = Atomic(0)
-
-    func next() -> Int { count.add(1, ordering: .relaxed).oldValue }
-}
 
 enum MessageDigestText {
     /// A value of `Repr-Digest`.

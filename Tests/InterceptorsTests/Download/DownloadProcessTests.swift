@@ -7,10 +7,9 @@ import TransportTesting
 
 /// Downloads by other processes, which are killed, share a file, or have a full disk.
 @Suite(.againstHanging, .heavy) struct DownloadProcessTests {
-    private static let isFull = ProcessInfo.processInfo.environment["INTERCEPTORS_FULL_LOAD"] != nil
     /// Kills per case. With INTERCEPTORS_FULL_LOAD, 306 in all.
-    private static let kills = isFull ? 34 : 4
-    private static let size = isFull ? 50_000_000 : 1_000_000
+    private static let kills = FullLoad.isOn ? 34 : 4
+    private static let size = FullLoad.isOn ? 50_000_000 : 1_000_000
 
     private static let lies: [RangedFile.Lie] = [
         .nothing, .ignoresRanges, .startsElsewhere, .confirmsAnotherVersion, .keepsItsTag,
@@ -47,7 +46,7 @@ import TransportTesting
         var parts = 0
         for kill in 1...Self.kills {
             // Half of the processes end at any point, and half of them in the middle of the content.
-            let time = Int.random(in: 1...(Self.isFull ? 180_000 : 30_000), using: &generator)
+            let time = Int.random(in: 1...(FullLoad.isOn ? 180_000 : 30_000), using: &generator)
             let bytes = Int.random(in: Self.size / 2..<Self.size, using: &generator)
             let result = try await child(place, server, digest, kill % 2 == 0 ? "time=\(time)" : "bytes=\(bytes)")
             // Without a digest, the old content is as right as the new one.

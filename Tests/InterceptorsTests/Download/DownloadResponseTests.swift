@@ -9,10 +9,10 @@ import Testing
 
     /// A server that codes its content from request `first` on, behind a transport that decodes codings it asked for.
     private func coded(from first: Int, decodes: Bool = true) -> StubTransport {
-        let (number, film) = (Counter(), film)
+        let (number, film) = (Tally(), film)
         let plain = RangedFile(film).stub(cuts: [40])
         return StubTransport { request in
-            if number.next() < first { return try await plain.send(request) }
+            if number.count() <= first { return try await plain.send(request) }
             let fields = request.headerFields
             guard !decodes || fields.contains(.range) || fields.contains(.acceptEncoding) else {
                 return HTTPResponse(status: 200, headerFields: [.eTag: "\"2\""], body: HTTPBody(film))

@@ -98,9 +98,9 @@ struct RangedFile: Sendable {
 extension RangedFile {
     /// A stub that answers with this file. Response `n` breaks off after `cuts[n]` bytes.
     func stub(cuts: [Int] = []) -> StubTransport {
-        let number = Counter()
+        let requests = Tally()
         return StubTransport { request in
-            let number = number.next()
+            let number = requests.count() - 1
             let (status, fields, body) = answer(request.headerFields, number: number)
             let cut = number < cuts.count ? cuts[number] : .max
             let failure = cut < body.count ? TransportError(.truncated, "The connection was cut.") : nil
@@ -111,9 +111,9 @@ extension RangedFile {
 
     /// Serves the file at `/file`. Response `n` breaks off after `cuts[n]` bytes.
     func serve(on server: MockServer, cuts: [Int] = []) {
-        let number = Counter()
+        let requests = Tally()
         server.on(.get, "/file") { request in
-            let number = number.next()
+            let number = requests.count() - 1
             let (status, fields, body) = answer(request.headerFields, number: number)
             guard number < cuts.count, cuts[number] < body.count else {
                 return .status(status, headers: fields, body: body)

@@ -7,8 +7,7 @@ import TransportTesting
 
 /// Streams of 64 MB; with INTERCEPTORS_FULL_LOAD set, as in CI, of 1 GB. Each chunk counts itself until it is freed.
 @Suite(.againstHanging, .heavy) struct StreamMemoryTests {
-    private static var isFull: Bool { ProcessInfo.processInfo.environment["INTERCEPTORS_FULL_LOAD"] != nil }
-    private static let size = isFull ? 1 << 30 : 64 << 20
+    private static let size = FullLoad.isOn ? 1 << 30 : 64 << 20
     private static let filler = String(repeating: "x", count: 1000)
 
     private func client(_ text: String, type: String, _ memory: ChunkMemory) -> (client: Client, repetitions: Int) {

@@ -204,8 +204,7 @@ extension JSONScanner.Failure {
 extension HTTPFields {
     /// Whether the `Content-Type` declares JSON (RFC 8259 §11, RFC 6839 §3.1).
     var isJSON: Bool {
-        guard let value = self[.contentType] else { return false }
-        let type = value.prefix { $0 != ";" }.lowercased().filter { $0 != " " && $0 != "\t" }
+        guard let type = mediaType else { return false }
         return type == "application/json" || type == "text/json" || type.hasSuffix("+json")
     }
 }

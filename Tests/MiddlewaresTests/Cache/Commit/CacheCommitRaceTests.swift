@@ -11,7 +11,7 @@ import Testing
     private static var count: Int {
         let environment = ProcessInfo.processInfo.environment
         if let count = environment["INTERCEPTORS_CACHE_RACES"].flatMap({ Int($0) }) { return count }
-        return environment["INTERCEPTORS_FULL_LOAD"] != nil ? 5_600 : 200
+        return FullLoad.isOn ? 5_600 : 200
     }
 
     /// Runs four lanes of races in parallel. No two races that run at once use the same resource.
