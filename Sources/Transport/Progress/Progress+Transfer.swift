@@ -4,7 +4,7 @@ extension Progress {
     /// Shows a transfer in this progress: its bytes, its speed and the time left.
     ///
     /// ```swift
-    /// let progress = Progress()           // a progress view observes it
+    /// let progress = Progress(totalUnitCount: -1)           // a progress view observes it
     /// try await api.download("/film.mp4", to: file, progress: progress.transferHandler())
     /// ```
     /// The unit is the byte. While the total is unknown, the progress is indeterminate. The progress is changed on the thread

@@ -1,5 +1,6 @@
 import Foundation
 import Interceptors
+import TestSupport
 import TransportTesting
 
 /// A server's answers for one file, honest or not.

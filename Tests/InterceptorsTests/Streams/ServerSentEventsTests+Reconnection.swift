@@ -2,6 +2,7 @@ import Foundation
 import Interceptors
 import TestSupport
 import Testing
+import TransportTesting
 
 /// The end of a connection, and the request for the next one.
 extension ServerSentEventsTests {

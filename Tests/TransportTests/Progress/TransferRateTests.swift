@@ -76,7 +76,7 @@ import TransportTesting
     }
 
     @Test func progressOfFoundationShowsBytesSpeedAndTimeLeft() throws {
-        let progress = Progress()
+        let progress = Progress(totalUnitCount: -1)
         let handler = progress.transferHandler(time: .manual(clock))
         handler(TransferProgress(completed: 0, total: nil))
         #expect(progress.isIndeterminate)
