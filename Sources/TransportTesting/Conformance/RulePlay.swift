@@ -31,7 +31,10 @@ package final class RulePlay: Sendable {
         try await WatchedThread.run(
             limit: patience.blockedThread,
             progress: { [stage] in stage.progress },
-            blocked: { [report] in report(.blockedThread) }
+            blocked: { [report, stage] in
+                defer { stage.cancel() }
+                return report(.blockedThread)
+            }
         ) { [self] in
             try stage.play(reportingBy: report) { [body, stage] in try await body(stage) }
         }

@@ -13,6 +13,7 @@ package final class RuleStage: Sendable {
     private struct State {
         var waiters: [Waiter] = []
         var result: Result<Void, any Error>?
+        var root: Task<Void, Never>?
     }
 
     let queue: JobQueue
@@ -45,6 +46,7 @@ package final class RuleStage: Sendable {
                 state.withLock { $0.result = result }
             }
         }
+        state.withLock { $0.root = root }
         // Reported before the calls are cancelled, while they still wait.
         let result = Result { try run() }.mapError { ($0 as? RuleStandstill).map(report) ?? $0 }
         root.cancel()
@@ -57,6 +59,9 @@ package final class RuleStage: Sendable {
         _ = runJobs(limit: 100_000)
         try result.get()
     }
+
+    /// Cancels the operation, which ends a loop that looks for its cancellation.
+    func cancel() { state.withLock(\.root)?.cancel() }
 
     private func run() throws {
         var (jobs, steps) = (0, 0)

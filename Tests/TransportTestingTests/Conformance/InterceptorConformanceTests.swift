@@ -58,6 +58,39 @@ import Testing
         #expect(Set(failures.keys) == [broken.rule], "\(failures)")
     }
 
+    /// A body skips empty chunks, so no reader can count them.
+    @Test func streamOfEmptyChunksEndsWhenItWasReported() async throws {
+        let rule = try #require(InterceptorConformance.rules().first { $0.name == "theEndOfAStreamIsTold" })
+        let (isReleased, release) = AsyncStream<Void>.makeStream()
+        let patience = RulePatience(otherThreads: .zero, blockedThread: .milliseconds(300))
+        let error = await #expect(throws: Failure.self) {
+            try await rule.check(answering: nil, patience: patience) { _ in
+                AnyInterceptor.intercept { request, next in
+                    var response = try await next(request)
+                    guard response.body.bytes == nil else { return response }
+                    response.body.discard()
+                    response.body = .oneShot(EmptyChunks(holder: Holder(release)))
+                    return response
+                }
+            }
+        }
+        #expect(error?.law.name == "noThreadIsBlocked")
+        for await _ in isReleased {}
+    }
+
+    /// Finishes a stream when nothing holds it any more.
+    private final class Holder: Sendable {
+        private let released: AsyncStream<Void>.Continuation
+        init(_ released: AsyncStream<Void>.Continuation) { self.released = released }
+        deinit { released.finish() }
+    }
+
+    private struct EmptyChunks: AsyncSequence, AsyncIteratorProtocol, Sendable {
+        let holder: Holder
+        func makeAsyncIterator() -> Self { self }
+        func next() async throws -> Data? { Data() }
+    }
+
     @Test func everyRuleHasABrokenInterceptor() {
         let broken = Set((BrokenInterceptor.all + [BrokenInterceptor.blocking]).map(\.rule))
         #expect(broken == Set(InterceptorConformance.laws.map(\.name)))

@@ -70,6 +70,7 @@ extension InterceptorConformance {
             switch standstill {
             case .endless: return failure("The interceptor starts jobs or sleeps without end.", as: blamed)
             case .blockedThread:
+                for call in calls { call.cancel() }
                 return failure(
                     "The interceptor blocks its thread, or loops without end, so that no other task can go on.",
                     as: "noThreadIsBlocked"

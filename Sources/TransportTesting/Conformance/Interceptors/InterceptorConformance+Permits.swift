@@ -24,6 +24,8 @@ extension InterceptorConformance {
                 try await Capacity.recover(fresh)
                 let after = try await Capacity.count(fresh, expecting: before)
                 guard after != before else { continue }
+                // Work elsewhere may be late before the first return from there shows that there is any.
+                _ = await fresh.stage.reaches { fresh.stage.queue.otherThreadsCount > 0 }
                 // If other threads take part, they may be late, and only a limit with room for no call is certain.
                 if fresh.stage.queue.otherThreadsCount > 0, after > 0 { continue }
                 throw fresh.fail(
